@@ -151,13 +151,15 @@ $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
 
 # ---- tests ---------------------------------------------------------------------------------------------------------------------
-# The programs that tests/suite runs. A test_*.c is a program, every other .c beside it is linked to the programs of its folder.
+# The programs that tests/suite runs. A test_*.c is a program; every other .c of tests/lib, tests/unit and
+# tests/api is in libtest.a, from which each program links what it uses.
 $(BUILD)/obj/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
-# tests/lib: what tests of several folders share, linked to every test program
+TEST_SRC := $(wildcard $(addprefix tests/,lib/*.c api/*.c unit/*/*.c unit/core/*/*.c unit/core/*/*/*.c unit/core/*/*/*/*.c))
+TEST_LIB_SRC := $(sort $(foreach f,$(TEST_SRC),$(if $(filter test_%,$(notdir $(f))),,$(f))))
 TEST_LIB := $(BUILD)/lib/libtest.a
-$(TEST_LIB): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/lib/*.c)))
+$(TEST_LIB): $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_LINK = $(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^
 
 # unit: tests/unit/<module>/test_x.c links its module and the modules below it. The tests of the
@@ -165,8 +167,7 @@ TEST_LINK = $(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^
 UNIT_SRC := $(sort $(wildcard $(addprefix tests/unit/,*/test_*.c core/*/test_*.c core/*/*/test_*.c core/*/*/*/test_*.c)))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 define UNIT_template
-$(BUILD)/unit/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o \
-    $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c))) $(TEST_LIB) $(LINK_$(firstword $(subst /, ,$(1))))
+$(BUILD)/unit/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(TEST_LIB) $(LINK_$(firstword $(subst /, ,$(1))))
 	@mkdir -p $$(@D)
 	$$(TEST_LINK) $$(TEST_LIBS) $$(SERVER_LIBS)
 endef
@@ -175,7 +176,7 @@ $(foreach d,$(sort $(patsubst tests/unit/%/,%,$(dir $(UNIT_SRC)))),$(eval $(call
 # api: libcurl against a real daemon ($DISCERND); they may read the route table, so they link the server too
 API_SRC := $(sort $(wildcard tests/api/test_*.c))
 API_BIN := $(API_SRC:tests/%.c=$(BUILD)/%)
-$(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(API_SRC),$(wildcard tests/api/*.c))) $(TEST_LIB) $(LINK_ALL)
+$(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
@@ -198,11 +199,11 @@ $(EXAMPLE_BIN): $(BUILD)/examples/%: $(BUILD)/obj/core/examples/%.o $(LIBCORE)
 # crashing inputs that were kept; `make fuzz` searches for more.
 FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
-$(REPLAY_BIN): $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/replay.o $(LINK_ALL)
+$(REPLAY_BIN): $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/support.o $(BUILD)/obj/tests/fuzz/replay.o $(LINK_ALL)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(SERVER_LIBS)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
-$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LINK_ALL)
+$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/support.o $(LINK_ALL)
 	@mkdir -p $(@D)
 	$(TEST_LINK) -fsanitize=fuzzer $(SERVER_LIBS)
 

@@ -85,7 +85,7 @@ static void test_more_bodies_than_memory(void **state) {
     service_start(FLAGS("--body-memory", "64M", "--max-body", "16M"));
     for (size_t i = 0; i < N - 1; i++) {
         fds[i] = raw_open();
-        raw_send(fds[i], head, sizeof head - 1);
+        raw_send_text(fds[i], head);
         raw_send(fds[i], text, 14999999); /* never ends */
     }
     double held = 0; /* what is sent is not yet taken */

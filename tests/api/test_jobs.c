@@ -317,7 +317,7 @@ static int follow(int64_t id, const char *headers) {
     int fd = raw_open();
     const char *request = text("GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%sConnection: close\r\n\r\n",
                                job_path(id, "/events"), headers);
-    raw_send(fd, request, strlen(request));
+    raw_send_text(fd, request);
     return fd;
 }
 

@@ -235,7 +235,7 @@ static void test_keep_alive(void **state) {
         "localhost\r\n\r\n"
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     int fd = raw_open();
-    raw_send(fd, request, strlen(request));
+    raw_send_text(fd, request);
     const char *got = "";
     for (size_t n = 0; n < 3; n++, got = strstr(got, "HTTP/1.1 200") + 1) {
         got = raw_until(fd, got, "HTTP/1.1 200");
@@ -305,8 +305,8 @@ static void test_drain(void **state) {
     int waiting = raw_open(), following = raw_open();
     static const char wait[] = "GET /v1/jobs/1?wait=50 HTTP/1.1\r\nHost: localhost\r\n\r\n",
                       follow[] = "GET /v1/jobs/1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    raw_send(waiting, wait, sizeof wait - 1);
-    raw_send(following, follow, sizeof follow - 1);
+    raw_send_text(waiting, wait);
+    raw_send_text(following, follow);
     assert_memory_equal(raw_until(following, "", "event: state"), "HTTP/1.1 200", 12);
     service_stop();
     const struct response *end = status_check(raw_talk(waiting, "", 0, 10), 200);
@@ -354,7 +354,7 @@ static void test_drain_does_not_wait_for_ever(void **state) {
     job_train("{'model':'large','dataset':'large','target':'c','algorithm':'logistic'}");
     for (size_t i = 0; i < N; i++) {
         fds[i] = raw_open();
-        raw_send(fds[i], requests[i], strlen(requests[i]));
+        raw_send_text(fds[i], requests[i]);
     }
     status_check(call_get("/readyz"), 200);
     service_stop();

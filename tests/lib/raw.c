@@ -127,12 +127,17 @@ const struct response *raw_text(const char *format, ...) {
     return raw_once(bytes, strlen(bytes));
 }
 
-void raw_send(int fd, const void *bytes, size_t size) {
+bool raw_send(int fd, const void *bytes, size_t size) {
     const char *next = bytes;
     for (ssize_t sent; size > 0 && (sent = send(fd, next, size, MSG_NOSIGNAL)) > 0;) {
         next += sent;
         size -= (size_t)sent;
     }
+    return size == 0;
+}
+
+bool raw_send_text(int fd, const char *text) {
+    return raw_send(fd, text, strlen(text));
 }
 
 const char *raw_until(int fd, const char *received, const char *words) {

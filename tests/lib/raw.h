@@ -13,8 +13,9 @@ const struct response *raw_talk(int fd, const void *bytes, size_t size, double s
 const struct response *raw_once(const void *bytes, size_t size);
 /* … of a text that begins with the request line. */
 const struct response *raw_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Sends all and reads nothing; stops without an error if the daemon has closed the connection. */
-void raw_send(int fd, const void *bytes, size_t size);
+/* Sends all and reads nothing. Returns false if the peer has closed the connection. */
+bool raw_send(int fd, const void *bytes, size_t size);
+bool raw_send_text(int fd, const char *text);
 /* Reads until the text contains the words, and returns all that was received: `received` ("" at
  * first) and what follows. Fails the test after a minute of silence or at the end of the stream. */
 const char *raw_until(int fd, const char *received, const char *words);

@@ -1,6 +1,6 @@
 /* The arena: alignment, no overlap, the limit, reset. */
+#include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
-#include "unit/base/cm.h"
 
 #include "base/arena.h"
 

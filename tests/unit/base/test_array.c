@@ -1,6 +1,6 @@
 /* Growing arrays: capacities, contents, overflow, failed allocations. */
+#include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
-#include "unit/base/cm.h"
 
 #include "base/array.h"
 

@@ -1,6 +1,6 @@
 /* The buffer: growth, text, sticky failure. */
+#include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
-#include "unit/base/cm.h"
 
 #include "base/buf.h"
 

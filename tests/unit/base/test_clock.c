@@ -1,5 +1,5 @@
 /* The clocks and the text of a time, held against the C library's calendar. */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/clock.h"
 

@@ -1,5 +1,5 @@
 /* Entity tags of If-Match (strong) and If-None-Match (weak). */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/etag.h"
 

@@ -1,5 +1,5 @@
 /* Hashes against published vectors, and in pieces against the whole. */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/hash.h"
 

@@ -1,5 +1,5 @@
 /* Identifiers: form, difference, and the rule of names. */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/ids.h"
 

@@ -1,7 +1,7 @@
 /* Control documents: what is accepted, and where every refusal points. */
 #define _GNU_SOURCE /* RTLD_NEXT */
+#include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
-#include "unit/base/cm.h"
 
 #include "base/json/json.h"
 

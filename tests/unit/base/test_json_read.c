@@ -1,5 +1,5 @@
 /* Typed members: right values, every wrong type named with its place, all faults at once. */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/json/json_read.h"
 

@@ -1,6 +1,6 @@
 /* The JSON writer and the text of numbers, read back by Jansson and strtod. */
+#include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
-#include "unit/base/cm.h"
 
 #include "base/json/json_write.h"
 

@@ -1,6 +1,6 @@
 /* The log: the form of a line, what a client's text cannot do to it, whole lines from many threads.
  */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/json/json_write.h"
 #include "base/log/log.h"

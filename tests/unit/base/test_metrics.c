@@ -1,7 +1,7 @@
 /* The metrics registry: exact sums from many threads, the text format, its bounds. The registry
  * lives as long as the program: each test has names of its own. */
+#include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
-#include "unit/base/cm.h"
 
 #include "base/metrics/metrics.h"
 

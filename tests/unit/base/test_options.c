@@ -1,5 +1,5 @@
 /* Options: every kind's grammar, precedence, one clear line for every mistake, the help text. */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/options/options.h"
 

@@ -1,6 +1,6 @@
 /* Problems: the closed list, first one wins, every fault collected, the document. */
+#include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
-#include "unit/base/cm.h"
 
 #include "base/problem.h"
 

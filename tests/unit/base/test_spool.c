@@ -1,6 +1,6 @@
 /* A spool: what is written comes back, no name is left behind, limits and full disks are told. */
 #include "base/spool.h"
-#include "cm.h"
+#include "lib/cmocka.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* UTF-8 against the definition: every code point, and the number of valid strings of a length. */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/utf8.h"
 

@@ -16,15 +16,6 @@ enum { N_NASTY = sizeof nasty / sizeof nasty[0], NASTY_COLUMNS = 6 };
 
 /* Each column draws from a part of the list; behind row 20, once in `rarely` cells, from the whole:
  * so types of all kinds come out, and fall late. */
-static inline void nasty_row(uint64_t *seed, int row, uint32_t rarely, struct buf *out) {
-    static const size_t from[NASTY_COLUMNS] = {0, 8, 0, 13, 0, 11},
-                        upto[NASTY_COLUMNS] = {6, 11, N_NASTY, 16, 2, 13};
-    for (size_t j = 0; j < NASTY_COLUMNS; j++) {
-        const bool wild = row > 20 && table_random(seed) % rarely == 0;
-        const size_t lowest = wild ? 0 : from[j], n = (wild ? N_NASTY : upto[j]) - lowest;
-        buf_printf(out, "%s%s", j > 0 ? "," : "", nasty[lowest + table_random(seed) % n]);
-    }
-    buf_puts(out, "\n");
-}
+void nasty_row(uint64_t *seed, int row, uint32_t rarely, struct buf *out);
 
 #endif

@@ -78,7 +78,7 @@ static void test_sparse_rows(void **state) {
 /* The header gives the types, whatever the values look like. */
 static void test_types(void **state) {
     (void)state;
-    struct table t = table_read("@relation r\n@attribute a {0,1}\n@attribute b numeric\n"
+    struct table t = cells_read("@relation r\n@attribute a {0,1}\n@attribute b numeric\n"
                                 "@attribute c string\n@data\n0,1,2\n1,0,3\n");
     assert_true(t.well);
     assert_non_null(strstr(t.columns, "\"name\":\"a\",\"type\":\"categorical\""));
@@ -86,7 +86,7 @@ static void test_types(void **state) {
     assert_non_null(strstr(t.columns, "\"name\":\"c\",\"type\":\"numeric\"")); /* inferred */
     assert_non_null(strstr(t.notes, "\"format\":\"arff\""));
     table_done(&t);
-    t = table_read("@relation r\n@attribute a {yes,NA}\n@data\nyes\nNA\n");
+    t = cells_read("@relation r\n@attribute a {yes,NA}\n@data\nyes\nNA\n");
     assert_true(t.well);
     assert_non_null(strstr(t.notes, "the value \\\"NA\\\" is read as missing"));
     table_done(&t);
@@ -197,7 +197,7 @@ static void test_sniffing(void **state) {
                  {"@name,b\n1,2\n", "csv"},
                  {"%a,b\n1,2\n", "csv"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct table t = table_read(cases[i].body);
+        struct table t = cells_read(cases[i].body);
         char text[32];
         (void)snprintf(text, sizeof text, "\"format\":\"%s\"", cases[i].format);
         assert_true(t.well);

@@ -381,8 +381,8 @@ static void test_many_instances(void **state) {
     enum { N = 5000 };
     buf_puts(&body, "{\"instances\":[");
     for (int i = 0; i < N; i++) {
-        const double x = (double)table_random(&seed) / 1000,
-                     y = (double)table_random(&seed) * 1e-12;
+        const double x = (double)cells_random(&seed) / 1000,
+                     y = (double)cells_random(&seed) * 1e-12;
         char fx[DN_NUMBER_SIZE], fy[DN_NUMBER_SIZE];
         dn_number_format(x, fx);
         dn_number_format(y, fy);
@@ -401,8 +401,8 @@ static void test_many_instances(void **state) {
     assert_memory_equal(a.raw, b.raw, N * 2 * sizeof *a.raw);
     seed = 14;
     for (int i = 0; i < N; i++) {
-        assert_true(a.raw[2 * i] == (double)table_random(&seed) / 1000);
-        assert_true(a.raw[2 * i + 1] == (double)table_random(&seed) * 1e-12);
+        assert_true(a.raw[2 * i] == (double)cells_random(&seed) / 1000);
+        assert_true(a.raw[2 * i + 1] == (double)cells_random(&seed) * 1e-12);
     }
     instance_rows_done(&a);
     instance_rows_done(&b);

@@ -155,7 +155,7 @@ static void test_order(void **state) {
         char body[200], expected[100];
         unsigned order[] = {1, 2, 3, 4, 5};
         for (size_t i = 5; i-- > 1;) {
-            const size_t j = table_random(&seed) % (i + 1);
+            const size_t j = cells_random(&seed) % (i + 1);
             const unsigned t = order[i];
             order[i] = order[j];
             order[j] = t;

@@ -129,7 +129,7 @@ static void test_moments(void **state) {
     for (size_t i = 0; i < ROWS; i++) {
         buf_printf(&body, "%zu", i % 3);
         for (size_t j = 0; j < WIDTH; j++) {
-            const uint32_t r = table_random(&seed);
+            const uint32_t r = cells_random(&seed);
             if (r % 4 == 0 || j == 7) {
                 dense[i * WIDTH + j] = j == 5   ? 1
                                        : j == 6 ? 1e9 + r % 1000
@@ -424,13 +424,13 @@ static void test_sniffing(void **state) {
                                      "1,1:2\n2,1:3\n",           "a,b\n1 1:2,3\n",
                                      "5 12:30:00\n6 12:31:00\n", "1 :2\n1 :3\n"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        struct table t = table_read(yes[i]);
+        struct table t = cells_read(yes[i]);
         check_has(t.well ? t.notes : buf_cstr(&t.problem_text),
                   t.well ? "\"format\":\"svmlight\"" : "index 0");
         table_done(&t);
     }
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-        struct table t = table_read(no[i]);
+        struct table t = cells_read(no[i]);
         assert_true(t.well);
         check_has(t.notes, "\"format\":\"csv\"");
         table_done(&t);
@@ -445,7 +445,7 @@ static void test_sniffing(void **state) {
     for (int i = 1; body.size < 200000; i++) {
         buf_printf(&body, " %d:%d", i, i);
     }
-    t = table_read(buf_cstr(&body));
+    t = cells_read(buf_cstr(&body));
     check_has(t.notes, "\"format\":\"svmlight\"");
     table_done(&t);
     buf_done(&body);

@@ -54,7 +54,7 @@ static void check_member(const struct table *t, const char *text) {
 
 static void test_types(void **state) {
     (void)state;
-    struct table t = table_read(
+    struct table t = cells_read(
         "n,b,c,m,x\n1,true,red,?,\n2.5,FALSE,blue,NA,\n,,red,null,\n-3e2,True,\"\",NaN,\n");
     check_type(&t, "n", "numeric");
     check_type(&t, "b", "boolean");
@@ -79,7 +79,7 @@ static void test_types(void **state) {
 
 static void test_zero_and_one_are_numbers(void **state) {
     (void)state;
-    struct table t = table_read("a,b\n0,x\n1,y\n");
+    struct table t = cells_read("a,b\n0,x\n1,y\n");
     check_type(&t, "a", "numeric");
     table_done(&t);
     t = table_read_options(&(struct table_options){.types = "a:boolean"},
@@ -92,7 +92,7 @@ static void test_zero_and_one_are_numbers(void **state) {
 static void test_falls_keep_what_was_written(void **state) {
     (void)state;
     struct table t =
-        table_read("zip,flag,both\n007,TRUE,1\n1.50,false,true\n+3,maybe,2\n1e2,true,3\nA-1,0,4\n");
+        cells_read("zip,flag,both\n007,TRUE,1\n1.50,false,true\n+3,maybe,2\n1e2,true,3\nA-1,0,4\n");
     check_type(&t, "zip", "categorical");
     check_type(&t, "flag", "categorical");
     check_type(&t, "both", "categorical");
@@ -106,7 +106,7 @@ static void test_falls_keep_what_was_written(void **state) {
 /* Files that were put together: the header stays one, and it is told where it comes again. */
 static void test_a_header_that_comes_again(void **state) {
     (void)state;
-    struct table t = table_read("id,name\n1,x\n2,y\nid,name\n3,z\n");
+    struct table t = cells_read("id,name\n1,x\n2,y\nid,name\n3,z\n");
     check_rows(&t, "id,name\n1,x\n2,y\nid,name\n3,z\n");
     check_member(&t, "\"header\":true");
     check_member(&t, "the first row was taken for the header, and line 4 is the same again");
@@ -148,12 +148,12 @@ static void test_names_that_stand_alone(void **state) {
     for (size_t i = 0; i < 2; i++) {
         char body[64];
         snprintf(body, sizeof body, "%s\n1\n2\n", names[i]);
-        struct table t = table_read(body);
+        struct table t = cells_read(body);
         assert_int_equal(t.n_columns, 1);
         check_rows(&t, body);
         table_done(&t);
     }
-    struct table t = table_read("n,m\n0.0000,1e-400\n2,3\n4,0.00e-999\n");
+    struct table t = cells_read("n,m\n0.0000,1e-400\n2,3\n4,0.00e-999\n");
     check_member(&t, "\"warnings\":[\"column \\\"m\\\": \\\"1e-400\\\" in line 2 is no number that "
                      "a double holds exactly, it is rounded: "
                      "declare the column categorical (types=) to keep it as written\"]");
@@ -181,12 +181,12 @@ static void test_spaces_around_booleans(void **state) {
     (void)state;
     static const char *const bodies[] = {"a,b\n\" true\",1\nx,2\n", "a,b\nx,1\n\" true\",2\n"};
     for (size_t i = 0; i < 2; i++) {
-        struct table t = table_read(bodies[i]);
+        struct table t = cells_read(bodies[i]);
         check_type(&t, "a", "categorical");
         check_rows(&t, bodies[i]);
         table_done(&t);
     }
-    struct table t = table_read("a,b\n true\t,1\nFALSE ,2\n");
+    struct table t = cells_read("a,b\n true\t,1\nFALSE ,2\n");
     check_type(&t, "a", "boolean");
     check_rows(&t, "a,b\ntrue,1\nfalse,2\n");
     table_done(&t);
@@ -202,7 +202,7 @@ static void test_text_above_a_hundred_and_half(void **state) {
                 buf_printf(&body, "w%d,%d\n,0\n", i % distinct,
                            i); /* every second one is missing: it does not count */
             }
-            struct table t = table_read(buf_cstr(&body));
+            struct table t = cells_read(buf_cstr(&body));
             check_type(&t, "word", distinct > 100 && rows < 2 * distinct ? "text" : "categorical");
             assert_true(number_of(&t, "word", "distinct") == distinct);
             table_done(&t);
@@ -219,7 +219,7 @@ static void test_text_above_ten_thousand(void **state) {
         for (int i = 0; i < 3 * distinct; i++) {
             buf_printf(&body, "w%d,%d\n", i % distinct, i % distinct);
         }
-        struct table t = table_read(buf_cstr(&body));
+        struct table t = cells_read(buf_cstr(&body));
         check_type(&t, "word", distinct > 10000 ? "text" : "categorical");
         if (distinct > 10000) { /* about */
             assert_true(fabs(number_of(&t, "word", "distinct") - distinct) < 0.08 * distinct);
@@ -262,7 +262,7 @@ static void test_missing_tokens(void **state) {
 
 static void test_spaces(void **state) {
     (void)state;
-    struct table t = table_read(" a , b,c\n 1, x,true \n2 , y , FALSE\n ? ,,\n");
+    struct table t = cells_read(" a , b,c\n 1, x,true \n2 , y , FALSE\n ? ,,\n");
     check_type(&t, "a", "numeric");
     check_type(&t, "c", "boolean");
     check_rows(&t, "a,b,c\n1,\" x\",true\n2,\" y \",false\n,,\n");
@@ -271,7 +271,7 @@ static void test_spaces(void **state) {
 
 static void test_headers(void **state) {
     (void)state;
-    struct table t = table_read("1,2,x\n3,4,y\n");
+    struct table t = cells_read("1,2,x\n3,4,y\n");
     check_rows(&t, "c1,c2,c3\n1,2,x\n3,4,y\n");
     check_member(&t, "\"header\":false");
     table_done(&t);
@@ -285,7 +285,7 @@ static void test_headers(void **state) {
     check_rows(&t, "c1,c2\na,b\n3,4\n");
     check_type(&t, "c1", "categorical");
     table_done(&t);
-    t = table_read(",x,\n0,1,2\n1,2,3\n");
+    t = cells_read(",x,\n0,1,2\n1,2,3\n");
     check_rows(&t, "c1,x,c3\n0,1,2\n1,2,3\n");
     check_member(&t, "column 1 has no name: it is called \\\"c1\\\"");
     table_done(&t);
@@ -293,7 +293,7 @@ static void test_headers(void **state) {
 
 static void test_formats(void **state) {
     (void)state;
-    struct table t = table_read("a;b\n1;\"x,y\"\n");
+    struct table t = cells_read("a;b\n1;\"x,y\"\n");
     check_rows(&t, "a,b\n1,\"x,y\"\n");
     check_member(&t, "\"delimiter\":\";\"");
     table_done(&t);
@@ -303,11 +303,11 @@ static void test_formats(void **state) {
     t = table_read_options(&(struct table_options){.delimiter = '|'}, "a,b|c\n1|2\n");
     check_rows(&t, "\"a,b\",c\n1,2\n");
     table_done(&t);
-    t = table_read("\xEF\xBB\xBF"
+    t = cells_read("\xEF\xBB\xBF"
                    "a,b\r\n1,2\r\n");
     check_rows(&t, "a,b\n1,2\n");
     table_done(&t);
-    t = table_read("a\n1\n\n2\n");
+    t = cells_read("a\n1\n\n2\n");
     check_rows(&t, "a\n1\n2\n");
     table_done(&t);
 }
@@ -374,7 +374,7 @@ static void test_long_names_and_cells(void **state) {
         buf_putc(&body, 'n');
     }
     buf_puts(&body, ",b\n1,2\n");
-    struct table t = table_read(buf_cstr(&body));
+    struct table t = cells_read(buf_cstr(&body));
     assert_true(t.well);
     table_done(&t);
     char *longer = malloc(body.size + 2);
@@ -425,7 +425,7 @@ static void test_many_faults(void **state) {
     for (int i = 0; i < 30; i++) {
         buf_puts(&body, "1,2,3\n");
     }
-    struct table t = table_read(buf_cstr(&body));
+    struct table t = cells_read(buf_cstr(&body));
     assert_false(t.well);
     assert_int_equal(t.problem.n_errors, TABLE_FAULTS_LISTED);
     assert_int_equal(t.problem.n_dropped, 10);
@@ -434,7 +434,7 @@ static void test_many_faults(void **state) {
     for (int i = 0; i < 3000; i++) {
         buf_puts(&body, "1,2,3\n");
     }
-    t = table_read(buf_cstr(&body));
+    t = cells_read(buf_cstr(&body));
     assert_int_equal(t.problem.n_errors + t.problem.n_dropped, 1000); /* it stops looking */
     table_done(&t);
     buf_done(&body);
@@ -450,7 +450,7 @@ static void test_moments(void **state) {
     assert_non_null(x);
     buf_puts(&body, "x,time\n");
     for (int i = 0; i < N; i++) {
-        x[i] = (double)table_random(&seed) / 1e6 - 1000;
+        x[i] = (double)cells_random(&seed) / 1e6 - 1000;
         char form[DN_NUMBER_SIZE];
         dn_number_format(x[i], form);
         buf_printf(&body, "%s,%.3f\n", form,
@@ -462,7 +462,7 @@ static void test_moments(void **state) {
     for (int i = 0; i < N; i++) {
         square += (x[i] - sum / N) * (x[i] - sum / N);
     }
-    struct table t = table_read(buf_cstr(&body));
+    struct table t = cells_read(buf_cstr(&body));
     assert_true(t.n_chunks > 1);
     assert_true(number_of(&t, "x", "min") == least && number_of(&t, "x", "max") == most);
     assert_true(fabs(number_of(&t, "x", "mean") - sum / N) < 1e-9);
@@ -476,7 +476,7 @@ static void test_moments(void **state) {
 
 static void test_sums_too_large_are_null(void **state) {
     (void)state;
-    struct table t = table_read("a,b\n1e308,1\n-1e308,2\n1e308,3\n1.7e308,4\n");
+    struct table t = cells_read("a,b\n1e308,1\n-1e308,2\n1e308,3\n1.7e308,4\n");
     assert_true(t.well);
     assert_true(number_of(&t, "a", "max") == 1.7e308);
     assert_true(isnan(number_of(&t, "a", "std")));

@@ -154,7 +154,7 @@ static void assert_same(const struct table *appended, const struct table *whole)
 
 /* `first` and `then`, appended, are `all`. */
 static void check(const char *first, const char *then, const char *all) {
-    struct table base = table_read(first), appended = append(&base, then), whole = table_read(all);
+    struct table base = cells_read(first), appended = append(&base, then), whole = cells_read(all);
     assert_true(base.well);
     assert_same(&appended, &whole);
     table_done(&base);
@@ -171,7 +171,7 @@ static void assert_has(const char *text, const char *part) {
 /* `then` cannot be appended to `first`; the problem has these parts (NULL-terminated). */
 static void refused(const char *first, const struct table_options *options, const char *then,
                     const char *const *parts) {
-    struct table base = table_read(first), appended = append_options(&base, options, then);
+    struct table base = cells_read(first), appended = append_options(&base, options, then);
     assert_true(base.well);
     assert_false(appended.well);
     for (size_t i = 0; parts[i] != NULL; i++) {
@@ -207,14 +207,14 @@ static void test_formats(void **state) {
 
 static void test_missing_columns(void **state) {
     (void)state;
-    struct table base = table_read(abc), t = append(&base, "b\nz\nw\n"),
-                 whole = table_read("a,b,c\n1,x,true\n2.50,y,false\n,z,\n,w,\n");
+    struct table base = cells_read(abc), t = append(&base, "b\nz\nw\n"),
+                 whole = cells_read("a,b,c\n1,x,true\n2.50,y,false\n,z,\n,w,\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "the rows have no columns \\\"a\\\", \\\"c\\\": their cells are missing");
     table_done(&t);
     table_done(&whole);
     t = append(&base, "[{\"a\":1},{\"b\":\"z\"}]");
-    whole = table_read("a,b,c\n1,x,true\n2.50,y,false\n1,,\n,z,\n");
+    whole = cells_read("a,b,c\n1,x,true\n2.50,y,false\n1,,\n,z,\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "the rows have no column \\\"c\\\": its cells are missing");
     table_done(&t);
@@ -265,9 +265,9 @@ static void test_bodies_of_another_kind(void **state) {
 
 static void test_types_fall_as_in_the_whole(void **state) {
     (void)state;
-    struct table base = table_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\n"),
+    struct table base = cells_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\n"),
                  t = append(&base, "abc,5,maybe\n1e2,false,\n"),
-                 whole = table_read(
+                 whole = cells_read(
                      "a,b,d\n1,true,\n2.50,false,\n007,TRUE,\nabc,5,maybe\n1e2,false,\n");
     assert_same(&t, &whole);
     assert_has(t.columns, "\"name\":\"a\",\"type\":\"categorical\"");
@@ -311,7 +311,7 @@ static void test_reasons_by_code(void **state) {
     for (int i = 0; i < 150; i++) {
         buf_printf(&text, "w%d\n", i);
     }
-    struct table t = table_read(buf_cstr(&text));
+    struct table t = cells_read(buf_cstr(&text));
     assert_has(t.columns, "\"type\":\"text\"");
     reword(&t, "; text for its many distinct values", ", and it is text for there are many");
     buf_clear(&text);
@@ -354,8 +354,8 @@ static void test_categorical_and_text(void **state) {
     }
     buf_append(&all, first.data, first.size);
     buf_append(&all, then.data, then.size);
-    struct table base = table_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
-                 whole = table_read(buf_cstr(&all));
+    struct table base = cells_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
+                 whole = cells_read(buf_cstr(&all));
     assert_has(base.columns, "\"type\":\"categorical\"");
     assert_has(t.columns, "\"type\":\"text\"");
     assert_has(t.columns, "; text for its many distinct values\"");
@@ -391,9 +391,9 @@ static void test_given_types_hold(void **state) {
     table_done(&base);
     /* columns that JSON gave a type */
     base =
-        table_read("{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}");
+        cells_read("{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}");
     t = append(&base, "[{\"n\":3}]");
-    whole = table_read(
+    whole = cells_read(
         "{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2],[3]]}");
     assert_same(&t, &whole);
     table_done(&base);
@@ -438,7 +438,7 @@ static void test_headers(void **state) {
     /* one name alone */
     check("a\n1\n2\n", "3\n", "a\n1\n2\n3\n");
     check("a\n1\n2\n", "a\n3\n", "a\n1\n2\n3\n");
-    struct table base = table_read("a,b\n1,x\n2,y\n"),
+    struct table base = cells_read("a,b\n1,x\n2,y\n"),
                  t = append_options(&base, &(struct table_options){.header = TABLE_HEADER_NO},
                                     "a,b\n"),
                  whole = table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
@@ -461,10 +461,10 @@ static void test_delimiter(void **state) {
 
 static void test_skip_and_comments(void **state) {
     (void)state;
-    struct table base = table_read(abc),
+    struct table base = cells_read(abc),
                  t = append_options(&base, &(struct table_options){.on_error = TABLE_SKIP},
                                     "a,b,c\n# a comment\n1,z\n5,z,true\n"),
-                 whole = table_read("a,b,c\n1,x,true\n2.50,y,false\n5,z,true\n");
+                 whole = cells_read("a,b,c\n1,x,true\n2.50,y,false\n5,z,true\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "\"skipped\"");
     table_done(&t);
@@ -489,14 +489,14 @@ static void test_any_split(void **state) {
             nasty_row(&s, i, 40, &rows);
         }
         start[40] = rows.size;
-        const int n = 10 + (int)(table_random(&s) % 31);
+        const int n = 10 + (int)(cells_random(&s) % 31);
         buf_printf(&all, "%s%.*s", header, (int)start[n], rows.data);
-        struct table whole = table_read(buf_cstr(&all));
+        struct table whole = cells_read(buf_cstr(&all));
         assert_true(whole.well);
         struct table t = {0};
         for (int at = 0; at < n;) {
             const int left = n - at,
-                      take = 1 + (int)(table_random(&s) % (unsigned)(left < 12 ? left : 12));
+                      take = 1 + (int)(cells_random(&s) % (unsigned)(left < 12 ? left : 12));
             struct buf piece = {0};
             buf_printf(&piece, "%s%.*s", header, (int)(start[at + take] - start[at]),
                        rows.data + start[at]);
@@ -522,9 +522,9 @@ static void test_any_split(void **state) {
 /* ---- another version ---- */
 /* Read for `first`; meanwhile others appended `theirs`; then `ours` goes behind. */
 static void rebased(const char *first, const char *theirs, const char *ours, const char *all) {
-    struct table base = table_read(first), newer = append(&base, theirs),
+    struct table base = cells_read(first), newer = append(&base, theirs),
                  t = append_rebased(&base, &newer, &(struct table_options){0}, ours),
-                 whole = table_read(all);
+                 whole = cells_read(all);
     assert_same(&t, &whole);
     table_done(&base);
     table_done(&newer);
@@ -551,7 +551,7 @@ static void test_rebase(void **state) {
 }
 
 static void cannot_rebase(const char *first, const char *now, const char *ours) {
-    struct table base = table_read(first), newer = table_read(now),
+    struct table base = cells_read(first), newer = cells_read(now),
                  t = append_rebased(&base, &newer, &(struct table_options){0}, ours);
     assert_true(newer.well);
     assert_false(t.well);
@@ -588,8 +588,8 @@ static void test_many_chunks(void **state) {
     }
     buf_append(&all, first.data, first.size);
     buf_append(&all, then.data, then.size);
-    struct table base = table_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
-                 whole = table_read(buf_cstr(&all));
+    struct table base = cells_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
+                 whole = cells_read(buf_cstr(&all));
     assert_int_equal(base.n_chunks, 2);
     assert_int_equal(t.n_chunks, 4);
     assert_int_equal(t.rows[1], 70000 - 65536);
@@ -672,7 +672,7 @@ static void test_no_memory(void **state) {
         "c,a,b\ntrue,007,z\n,-,w\n", "5,z,true\nabc,w,false\n",
         "[{\"a\":1},{\"b\":\"z\",\"c\":true}]",
         "{\"columns\":[\"b\",\"a\"],\"rows\":[[\"z\",1],[\"w\",\"x\"]]}"};
-    struct table base = table_read(abc), newer = append(&base, "word,z,true\n");
+    struct table base = cells_read(abc), newer = append(&base, "word,z,true\n");
 #if ALLOC_FAIL_WORKS
     json_set_alloc_funcs(__libc_malloc,
                          free); /* Jansson 2.14 damages the heap when it gets no memory for a member

@@ -10,9 +10,9 @@ static void make_table(int rows, bool json, bool strings_late, struct buf *out) 
     uint64_t seed = 9;
     buf_puts(out, json ? "[" : "id,price,colour,flag,code,note\n");
     for (int i = 0; i < rows; i++) {
-        const char *word = words[table_random(&seed) % 7];
-        const double price = (double)(table_random(&seed) % 100000) / 100;
-        const int flag = (int)(table_random(&seed) % 3);
+        const char *word = words[cells_random(&seed) % 7];
+        const double price = (double)(cells_random(&seed) % 100000) / 100;
+        const int flag = (int)(cells_random(&seed) % 3);
         char form[DN_NUMBER_SIZE];
         dn_number_format(price, form);
         const bool text = strings_late && i == rows - 1;
@@ -140,7 +140,7 @@ static void test_chunks_close_by_bytes_and_rows(void **state) {
     for (int i = 0; i < 140000; i++) {
         buf_puts(&body, "1,2,3\n");
     }
-    t = table_read(buf_cstr(&body));
+    t = cells_read(buf_cstr(&body));
     assert_int_equal(t.n_chunks, 3);
     assert_int_equal(t.rows[0], 65536);
     assert_int_equal(t.rows[1], 65536);
@@ -152,7 +152,7 @@ static void test_chunks_close_by_bytes_and_rows(void **state) {
         }
         buf_putc(&body, '\n');
     }
-    t = table_read(buf_cstr(&body));
+    t = cells_read(buf_cstr(&body));
     assert_int_equal(t.n_chunks, 3);
     assert_int_equal(t.rows[0], 64);
     table_done(&t);
@@ -170,8 +170,8 @@ static void test_cuts_do_not_show(void **state) {
         static size_t cut[100000];
         size_t n = 0;
         const uint32_t step = (uint32_t[]){50, 1000, 16384, 65536, 65537, 300000}[k];
-        for (size_t at = table_random(&seed) % step; at < body.size && n < 100000;
-             at += 1 + table_random(&seed) % step) {
+        for (size_t at = cells_random(&seed) % step; at < body.size && n < 100000;
+             at += 1 + cells_random(&seed) % step) {
             cut[n++] = at;
         }
         struct table t = table_read_cut(&(struct table_options){0}, body.data, body.size, cut, n);
@@ -202,7 +202,7 @@ static void test_small_bodies_cut_everywhere(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         const size_t n = strlen(bodies[i]);
-        struct table whole = table_read(bodies[i]);
+        struct table whole = cells_read(bodies[i]);
         assert_true(whole.well);
         for (size_t cut = 0; cut <= n; cut++) {
             struct table t = table_read_cut(&(struct table_options){0}, bodies[i], n, &cut, 1);
@@ -228,12 +228,12 @@ static void test_spellings_survive(void **state) {
     for (int k = 0; k < 60; k++) {
         struct buf body = {0}, rows = {0};
         const int n = k % 3 == 0 ? 5 : 300, falls = k % 2;
-        const uint32_t kinds = 1 + table_random(&seed) % 19;
-        const uint32_t first = table_random(&seed) % 19;
+        const uint32_t kinds = 1 + cells_random(&seed) % 19;
+        const uint32_t first = cells_random(&seed) % 19;
         const char *written[300];
         buf_puts(&body, "x,y\n");
         for (int i = 0; i < n; i++) {
-            written[i] = forms[(first + table_random(&seed) % kinds) % 19];
+            written[i] = forms[(first + cells_random(&seed) % kinds) % 19];
             if (falls && i == n / 2) {
                 written[i] = "word";
             }
@@ -283,7 +283,7 @@ static void test_content_tells_apart(void **state) {
         table_read_options(&(struct table_options){.types = "b:text"}, "a,b\n1,x\n");
     assert_string_not_equal(text.sum.content, content[7]); /* types are content */
     table_done(&text);
-    text = table_read("a,b\r\n1.0,2e0\r\n"); /* spellings are not */
+    text = cells_read("a,b\r\n1.0,2e0\r\n"); /* spellings are not */
     assert_string_equal(text.sum.content, content[0]);
     table_done(&text);
 }

@@ -2,7 +2,7 @@
 #include "table_helper.h"
 
 static void check_rows(const char *body, const char *expected) {
-    struct table t = table_read(body);
+    struct table t = cells_read(body);
     struct buf rows = {0};
     if (!t.well) {
         fail_msg("%s\n%s", body, buf_cstr(&t.problem_text));
@@ -14,7 +14,7 @@ static void check_rows(const char *body, const char *expected) {
 }
 
 static void check_type(const char *body, const char *type) {
-    struct table t = table_read(body);
+    struct table t = cells_read(body);
     char text[64];
     assert_true(t.well);
     snprintf(text, sizeof text, "[{\"name\":\"a\",\"type\":\"%s\"", type);
@@ -97,7 +97,7 @@ static void test_late_keys(void **state) {
     }
     const size_t first = body.size;
     buf_puts(&body, ",{\"a\":3,\"late\":\"x\"}]");
-    struct table t = table_read(buf_cstr(&body));
+    struct table t = cells_read(buf_cstr(&body));
     assert_true(t.well);
     assert_non_null(
         strstr(t.columns,
@@ -109,7 +109,7 @@ static void test_late_keys(void **state) {
         buf_puts(&body, ",{\"a\":2}");
     }
     buf_puts(&body, ",\n{\"a\":3,\"late\":\"x\"}]");
-    t = table_read(buf_cstr(&body));
+    t = cells_read(buf_cstr(&body));
     assert_false(t.well);
     assert_non_null(strstr(
         buf_cstr(&t.problem_text),
@@ -208,13 +208,13 @@ static void test_long_cells(void **state) {
         buf_putc(&body, 'x');
     }
     buf_puts(&body, "\"}]");
-    struct table t = table_read(buf_cstr(&body));
+    struct table t = cells_read(buf_cstr(&body));
     assert_non_null(
         strstr(buf_cstr(&t.problem_text), "column \\\"a\\\": cell is longer than 1048576 bytes"));
     table_done(&t);
     body.data[8] = '\\'; /* "x\x…" is no escape; make it one: a byte fewer */
     body.data[9] = 'n';
-    t = table_read(buf_cstr(&body));
+    t = cells_read(buf_cstr(&body));
     assert_true(t.well);
     table_done(&t);
     buf_done(&body);
@@ -229,7 +229,7 @@ static void test_rows_and_late_keys_are_bounded(void **state) {
         buf_printf(&body, ",{\"k%d\":1}", i);
     }
     buf_puts(&body, "]");
-    struct table t = table_read(buf_cstr(&body));
+    struct table t = cells_read(buf_cstr(&body));
     assert_false(t.well);
     assert_non_null(strstr(buf_cstr(&t.problem_text), "is in no row before"));
     table_done(&t);
@@ -238,7 +238,7 @@ static void test_rows_and_late_keys_are_bounded(void **state) {
         buf_printf(&body, "%s\"c%d\":\"%0*d\"", i > 0 ? "," : "[{", i, 1000000, i);
     }
     buf_puts(&body, "}]");
-    t = table_read(buf_cstr(&body));
+    t = cells_read(buf_cstr(&body));
     assert_false(t.well);
     assert_non_null(strstr(buf_cstr(&t.problem_text), "row 1 is longer than 16777216 bytes"));
     table_done(&t);

@@ -69,9 +69,9 @@ static void test_arrays(void **state) {
 /* The same table, whatever brought it. */
 static void test_content(void **state) {
     (void)state;
-    struct table a = table_read("x,y\n1,a\n,b\n2.5,\n"),
-                 b = table_read("[{\"x\":1,\"y\":\"a\"},{\"y\":\"b\"},{\"x\":2.5,\"y\":null}]"),
-                 c = table_read("{\"x\":1,\"y\":\"a\"}\n{\"y\":\"b\"}\n{\"x\":2.5,\"y\":null}\n");
+    struct table a = cells_read("x,y\n1,a\n,b\n2.5,\n"),
+                 b = cells_read("[{\"x\":1,\"y\":\"a\"},{\"y\":\"b\"},{\"x\":2.5,\"y\":null}]"),
+                 c = cells_read("{\"x\":1,\"y\":\"a\"}\n{\"y\":\"b\"}\n{\"x\":2.5,\"y\":null}\n");
     assert_true(a.well && b.well && c.well);
     assert_string_equal(a.sum.content, c.sum.content);
     assert_string_equal(b.sum.content, c.sum.content);
@@ -101,7 +101,7 @@ static void test_sniffing(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct table t = table_read(cases[i].body);
+        struct table t = cells_read(cases[i].body);
         char wanted[64];
         if (!t.well) {
             fail_msg("%s: %s", cases[i].body, buf_cstr(&t.problem_text));
@@ -122,7 +122,7 @@ static void test_sniffing(void **state) {
         {"{\"a\":[1]}\n", "a cell must be a number, a string, a boolean or null, not an array"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        struct table t = table_read(faults[i].body);
+        struct table t = cells_read(faults[i].body);
         assert_false(t.well);
         check_text(buf_cstr(&t.problem_text), faults[i].text);
         table_done(&t);
@@ -135,7 +135,7 @@ static void test_sniffing(void **state) {
         }
         buf_puts(&body, "}\n");
     }
-    struct table t = table_read(buf_cstr(&body));
+    struct table t = cells_read(buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.sum.n_rows, 2);
     assert_int_equal(t.sum.n_columns, 10000);

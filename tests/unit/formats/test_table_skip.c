@@ -280,7 +280,7 @@ static void test_reasons_and_hints(void **state) {
          "\\\"9007199254740993\\\" in line 2 is no number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct table t = table_read(cases[i].body);
+        struct table t = cells_read(cases[i].body);
         if (!t.well) {
             fail_msg("%s: %s", cases[i].body, buf_cstr(&t.problem_text));
         }
@@ -289,7 +289,7 @@ static void test_reasons_and_hints(void **state) {
         table_done(&t);
     }
     struct table t =
-        table_read("x,n\n9007199254740992,-0\n9007199254740994,0\n1152921504606846976,1\n");
+        cells_read("x,n\n9007199254740992,-0\n9007199254740994,0\n1152921504606846976,1\n");
     assert_null(strstr(t.notes, "exactly")); /* doubles all of them */
     assert_null(strstr(t.columns, "type_reason"));
     table_done(&t);

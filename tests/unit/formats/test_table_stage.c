@@ -165,11 +165,11 @@ static void test_columns_together(void **state) {
     uint64_t seed = 5;
     for (int round = 0; round < 60; round++) {
         size_t column[30];
-        const size_t n = 1 + table_random(&seed) % 30;
+        const size_t n = 1 + cells_random(&seed) % 30;
         for (size_t j = 0; j < n; j++) {
-            column[j] = table_random(&seed) % N_COLUMNS;
+            column[j] = cells_random(&seed) % N_COLUMNS;
         }
-        check_table(column, n, round % 2 == 0 ? -1 : (int)(table_random(&seed) % ROWS));
+        check_table(column, n, round % 2 == 0 ? -1 : (int)(cells_random(&seed) % ROWS));
     }
 }
 
@@ -177,7 +177,7 @@ static void test_columns_together(void **state) {
  * are numbers. */
 static void test_append_without_a_column(void **state) {
     (void)state;
-    struct table t = table_read("a,b,c\n1,2,3\n4,5,6\n");
+    struct table t = cells_read("a,b,c\n1,2,3\n4,5,6\n");
     struct problem problem = {0};
     struct table_summary sum;
     const struct table_sink sink = {table_sink_chunk, table_sink_reread, &t};

@@ -322,7 +322,7 @@ static void test_rows_one_by_one(void **state) {
     }
     assert_true(pool->n <= N);                     /* a chunk an append */
     assert_true(pool->written <= (int64_t)N * 20); /* log N to the base 1.5 */
-    struct table whole = table_read(buf_cstr(&all));
+    struct table whole = cells_read(buf_cstr(&all));
     assert_is(v, &whole);
     table_done(&whole);
     version_free(v);
@@ -342,10 +342,10 @@ static void test_rows_in_any_numbers(void **state) {
         for (int i = 0; i < 60; i++) {
             struct buf body = {0};
             const uint32_t rows =
-                round % 4 == 3 ? (uint32_t)(60 - i) : 1 + table_random(&seed) % most;
+                round % 4 == 3 ? (uint32_t)(60 - i) : 1 + cells_random(&seed) % most;
             for (uint32_t k = 0; k < rows; k++) {
-                buf_printf(&body, "%u,%s\n", table_random(&seed) % 1000,
-                           table_random(&seed) % 2 == 0 ? "x" : "y");
+                buf_printf(&body, "%u,%s\n", cells_random(&seed) % 1000,
+                           cells_random(&seed) % 2 == 0 ? "x" : "y");
             }
             v = append(v, &(struct table_options){.header = TABLE_HEADER_NO}, buf_cstr(&body));
             n += rows;
@@ -374,7 +374,7 @@ static void test_cells_of_all_kinds(void **state) {
         for (int at = 0; at < 60;) {
             struct buf piece = {0};
             const size_t before = all.size;
-            for (int rows = 1 + (int)(table_random(&s) % 4); rows > 0; rows--) {
+            for (int rows = 1 + (int)(cells_random(&s) % 4); rows > 0; rows--) {
                 nasty_row(&s, at++, 60, &all);
             }
             buf_printf(&piece, "%s%.*s", header, (int)(all.size - before), all.data + before);
@@ -400,7 +400,7 @@ static const char summed_header[] = "small,int,many,real,padded,bool,name,text,n
  * numbers, booleans, categories, more distinct texts than are counted, nothing, and numbers up to
  * row `late`, then words. */
 static void summed_row(uint64_t *seed, uint32_t row, uint32_t late, struct buf *out) {
-    const uint32_t r = table_random(seed);
+    const uint32_t r = cells_random(seed);
     buf_printf(out, "%u,%d,%.6f,%.2f,%03u,%s,c%u,word %u and %u,%s,", r % 200, (int)(r % 5000) - 99,
                r / 7.0, r % 700 / 4.0, r % 900, r % 3 == 0 ? "true" : "false", r % 40, r % 20000,
                row % 77, "");
@@ -413,9 +413,9 @@ static void summed_row(uint64_t *seed, uint32_t row, uint32_t late, struct buf *
 }
 
 static void sparse_row(uint64_t *seed, uint32_t row, struct buf *out) {
-    buf_printf(out, "%u", table_random(seed) % 3);
-    for (uint32_t k = 1; k < 40; k += 1 + table_random(seed) % 20) {
-        buf_printf(out, " %u:%.3f", k + row / 1000, table_random(seed) % 9000 / 8.0 - 300);
+    buf_printf(out, "%u", cells_random(seed) % 3);
+    for (uint32_t k = 1; k < 40; k += 1 + cells_random(seed) % 20) {
+        buf_printf(out, " %u:%.3f", k + row / 1000, cells_random(seed) % 9000 / 8.0 - 300);
     }
     buf_puts(out, "\n");
 }
@@ -454,8 +454,8 @@ static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint
     }
     for (uint32_t row = 0; row < rows;) {
         const size_t from = all.size;
-        const uint32_t before = row, some = table_random(&seed) % 3 == 0 ? 3000 : 20;
-        for (uint32_t end = row + 1 + table_random(&seed) % some; row < end && row < rows; row++) {
+        const uint32_t before = row, some = cells_random(&seed) % 3 == 0 ? 3000 : 20;
+        for (uint32_t end = row + 1 + cells_random(&seed) % some; row < end && row < rows; row++) {
             if (sparse) {
                 sparse_row(&seed, row, &all);
             } else {
@@ -467,8 +467,8 @@ static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint
         if (v == NULL) {
             v = upload(pool, options, buf_cstr(&body));
         } else {
-            const enum fate fate = table_random(&seed) % 8;
-            const size_t column = table_random(&seed) % v->n_saved, n = v->n;
+            const enum fate fate = cells_random(&seed) % 8;
+            const size_t column = cells_random(&seed) % v->n_saved, n = v->n;
             spoil(v, column, fate < N_FATES ? fate : KEPT);
             v = append(v, options, buf_cstr(&body));
             const bool falls = !sparse && before <= late && row > late;
@@ -504,10 +504,10 @@ static void test_saved_summaries(void **state) {
 /* Rows of a sparse table of which about 340 fill a chunk. */
 static void sparse_rows(uint64_t *seed, uint32_t rows, struct buf *out) {
     for (uint32_t i = 0; i < rows; i++) {
-        buf_printf(out, "%u", table_random(seed) % 2);
+        buf_printf(out, "%u", cells_random(seed) % 2);
         for (int k = 1; k <= 1000; k++) {
-            buf_printf(out, " %d:%u", 2 * k - (int)(table_random(seed) % 2),
-                       1 + table_random(seed) % 3);
+            buf_printf(out, " %d:%u", 2 * k - (int)(cells_random(seed) % 2),
+                       1 + cells_random(seed) % 3);
         }
         buf_puts(out, "\n");
     }
@@ -687,8 +687,8 @@ static void test_no_memory(void **state) {
     if (!alloc_fail_works()) {
         skip(); /* before anything is allocated that would stay */
     }
-    struct table csv = table_read("a,b,c\n1.50,x,true\n007,y,false\n"),
-                 sparse = table_read("1 1:5 3:2\n0 2:1\n");
+    struct table csv = cells_read("a,b,c\n1.50,x,true\n007,y,false\n"),
+                 sparse = cells_read("1 1:5 3:2\n0 2:1\n");
     bool well = false;
 #if ALLOC_FAIL_WORKS
     json_set_alloc_funcs(__libc_malloc,
@@ -741,7 +741,7 @@ static bool broken_read(void *arg, int64_t chunk, size_t column, struct buf *out
 
 static void test_sink_fails(void **state) {
     (void)state;
-    struct table stored = table_read("a,b,c\n1.50,x,true\n007,y,false\n");
+    struct table stored = cells_read("a,b,c\n1.50,x,true\n007,y,false\n");
     bool well = false;
     int reads = -1;
     for (; !well; reads++) {

@@ -1,19 +1,22 @@
 /* Bodies: taken, refused early and late, discarded within bounds, paused, broken off. No refusal
  * may reach the client as a reset, and a connection whose refused body was read to its end must
  * serve the next request. */
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
+
 #include <curl/curl.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #define REFUSED_BYTES (3 << 20)
 
 static struct toy toy;
-static struct raw_in in;
+static struct connection in;
 
 static void start(const struct http_settings *settings) {
     toy_start(&toy, settings);
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
 }
 /* Also after a test that failed. */
 static int stop(void **state) {
@@ -38,13 +41,13 @@ static bool send_pattern(int fd, size_t n, size_t chunk) {
         char line[32];
         if (chunk > 0) {
             snprintf(line, sizeof line, "%zx\r\n", step);
-            ok = raw_send(fd, line);
+            ok = raw_send_text(fd, line);
         }
-        ok = ok && raw_send_n(fd, bytes, step) && (chunk == 0 || raw_send(fd, "\r\n"));
+        ok = ok && raw_send(fd, bytes, step) && (chunk == 0 || raw_send_text(fd, "\r\n"));
         sent += step;
     }
     if (ok && chunk > 0) {
-        ok = raw_send(fd, "0\r\n\r\n");
+        ok = raw_send_text(fd, "0\r\n\r\n");
     }
     free(bytes);
     return ok;
@@ -68,9 +71,9 @@ static void ask(const char *head, size_t n, size_t chunk, struct raw_reply *r) {
         snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n",
                  head, n);
     }
-    assert_true(raw_send(in.fd, request));
+    assert_true(raw_send_text(in.fd, request));
     assert_true(send_pattern(in.fd, n, chunk));
-    raw_read(&in, false, r);
+    raw_reply_read(&in, false, r);
 }
 
 static void expect(const char *head, size_t n, size_t chunk, int status, const char *problem) {
@@ -81,9 +84,9 @@ static void expect(const char *head, size_t n, size_t chunk, int status, const c
                  r.body.data);
     }
     if (problem != NULL) {
-        raw_is_problem(&r, status, problem);
+        raw_reply_is_problem(&r, status, problem);
     }
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 static void in_memory(void **state) {
@@ -102,7 +105,7 @@ static void in_memory(void **state) {
                     fail_msg("byte %zu of %zu is wrong", k, sizes[i]);
                 }
             }
-            raw_done(&r);
+            raw_reply_done(&r);
         }
     }
     stop(NULL);
@@ -124,7 +127,7 @@ static void streamed(void **state) {
                 snprintf(text, sizeof text, "n=%zu sum=%u\n", sizes[i], pattern_sum(sizes[i]));
                 assert_int_equal(r.status, 201);
                 assert_string_equal(r.body.data, text);
-                raw_done(&r);
+                raw_reply_done(&r);
                 assert_int_equal(atomic_load(&toy.ends), ++ends);
             }
         }
@@ -168,16 +171,15 @@ static void refused_at_the_end(void **state) {
     (void)state;
     start(NULL);
     for (unsigned i = 0; i < 300; i++) {
-        assert_true(
-            raw_send(in.fd,
-                     "PUT /sink/a?refuse=10 HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n"));
+        assert_true(raw_send_text(
+            in.fd, "PUT /sink/a?refuse=10 HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n"));
         assert_true(send_pattern(in.fd, 1990, 0));
         usleep(i % 30 * 10);
-        assert_true(raw_send(in.fd, "0123456789"));
+        assert_true(raw_send_text(in.fd, "0123456789"));
         struct raw_reply r;
-        raw_read(&in, false, &r);
-        raw_is_problem(&r, 422, "invalid-dataset");
-        raw_done(&r);
+        raw_reply_read(&in, false, &r);
+        raw_reply_is_problem(&r, 422, "invalid-dataset");
+        raw_reply_done(&r);
     }
     stop(NULL);
     assert_int_equal(atomic_load(&toy.aborts) + atomic_load(&toy.ends), 0);
@@ -189,9 +191,9 @@ static void limit_is_named(void **state) {
     toy.limit = 1000;
     struct raw_reply r;
     ask("POST /echo", 1001, 0, &r);
-    raw_is_problem(&r, 413, "body-too-large");
+    raw_reply_is_problem(&r, 413, "body-too-large");
     assert_non_null(strstr(r.body.data, "1000 bytes, set by --max-toy"));
-    raw_done(&r);
+    raw_reply_done(&r);
     expect("POST /echo", 1000, 0, 200, NULL);
     expect("POST /echo", 1000, 100, 200, NULL);
     expect("POST /echo", 1001, 100, 413, "body-too-large");
@@ -202,16 +204,17 @@ static void limit_is_named(void **state) {
 static void encodings(void **state) {
     (void)state;
     start(NULL);
-    raw_expect_problem(
+    expect_problem(
         toy.server,
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc",
         415, "unsupported-media-type");
-    raw_expect_problem(
+    expect_problem(
         toy.server,
         "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
         400, "bad-request");
-    assert_int_equal(raw_status(toy.server, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: "
-                                            "identity\r\nContent-Length: 3\r\n\r\nabc"),
+    assert_int_equal(raw_reply_status(toy.server,
+                                      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: "
+                                      "identity\r\nContent-Length: 3\r\n\r\nabc"),
                      200);
     stop(NULL);
 }
@@ -237,24 +240,24 @@ static void expect_100(void **state) {
         snprintf(request, sizeof request,
                  "%s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %zu\r\n\r\n",
                  cases[i].head, cases[i].n);
-        raw_ask(toy.server, request, &r);
-        raw_is_problem(&r, cases[i].status, cases[i].problem);
-        raw_done(&r);
+        raw_reply_ask(toy.server, request, &r);
+        raw_reply_is_problem(&r, cases[i].status, cases[i].problem);
+        raw_reply_done(&r);
     }
-    assert_true(raw_send(
+    assert_true(raw_send_text(
         in.fd,
         "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"));
     char line[26] = "";
     for (size_t i = 0; i < 25; i++) {
-        assert_int_equal(raw_take(&in, &line[i]), 1);
+        assert_int_equal(connection_take(&in, &line[i]), 1);
     }
     assert_string_equal(line, "HTTP/1.1 100 Continue\r\n\r\n");
-    assert_true(raw_send(in.fd, "hello"));
+    assert_true(raw_send_text(in.fd, "hello"));
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_string_equal(r.body.data, "hello");
-    raw_done(&r);
+    raw_reply_done(&r);
     stop(NULL);
 }
 
@@ -281,15 +284,15 @@ static void charsets_and_ranges(void **state) {
         (void)snprintf(request, sizeof request,
                        "PUT /sink/a HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 5\r\n\r\nhello",
                        cases[i].lines);
-        assert_true(raw_send(in.fd, request)); /* all on one connection */
-        raw_read(&in, false, &r);
+        assert_true(raw_send_text(in.fd, request)); /* all on one connection */
+        raw_reply_read(&in, false, &r);
         assert_int_equal(r.status, cases[i].status);
         if (cases[i].problem != NULL) {
-            raw_is_problem(&r, cases[i].status, cases[i].problem);
+            raw_reply_is_problem(&r, cases[i].status, cases[i].problem);
             assert_non_null(strstr(r.body.data, cases[i].says));
             assert_int_equal(r.body.data[r.body.size - 1], '\n');
         }
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     stop(NULL);
 }
@@ -306,26 +309,26 @@ static void judged_first(void **state) {
         char request[300];
         (void)snprintf(request, sizeof request, "PUT /sink/a?judge=%s HTTP/1.1\r\nHost: x\r\n%s",
                        i % 2 == 0 ? "refuse" : "pass", rests[i / 2]);
-        assert_true(raw_send(in.fd, request));
-        raw_read(&in, false, &r);
+        assert_true(raw_send_text(in.fd, request));
+        raw_reply_read(&in, false, &r);
         assert_int_equal(r.status, i % 2 == 0 ? 412 : 201);
         if (i % 2 == 1) {
             assert_memory_equal(r.body.data, i < 4 ? "n=5 " : "n=0 ", 4);
         }
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     assert_int_equal(atomic_load(&toy.sunk), 10);
-    assert_true(raw_send(in.fd, "PUT /sink/a?judge=pass HTTP/1.1\r\nHost: x\r\nExpect: "
-                                "100-continue\r\nContent-Length: 5\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "PUT /sink/a?judge=pass HTTP/1.1\r\nHost: x\r\nExpect: "
+                                     "100-continue\r\nContent-Length: 5\r\n\r\n"));
     char line[26] = "";
     for (size_t i = 0; i < 25; i++) {
-        assert_int_equal(raw_take(&in, &line[i]), 1);
+        assert_int_equal(connection_take(&in, &line[i]), 1);
     }
     assert_string_equal(line, "HTTP/1.1 100 Continue\r\n\r\n");
-    assert_true(raw_send(in.fd, "hello"));
-    raw_read(&in, false, &r);
+    assert_true(raw_send_text(in.fd, "hello"));
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 201);
-    raw_done(&r);
+    raw_reply_done(&r);
     toy_expect(&toy.ends, 4);
     toy_expect(&toy.done, 7);
     assert_int_equal(atomic_load(&toy.aborts), 3);
@@ -337,14 +340,14 @@ static void expect_100_impatient(void **state) {
     (void)state;
     start(NULL);
     toy.limit = 1000;
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: "
-                                "100-continue\r\nContent-Length: 1000000\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: "
+                                     "100-continue\r\nContent-Length: 1000000\r\n\r\n"));
     (void)send_pattern(in.fd, 1000000, 0);
     struct raw_reply r;
-    raw_read(&in, false, &r);
-    raw_is_problem(&r, 413, "body-too-large");
-    raw_done(&r);
-    assert_true(raw_ends(&in));
+    raw_reply_read(&in, false, &r);
+    raw_reply_is_problem(&r, 413, "body-too-large");
+    raw_reply_done(&r);
+    assert_true(connection_ends(&in));
     stop(NULL);
 }
 
@@ -359,11 +362,11 @@ static void endless(void **state) {
     for (size_t i = 0; i < 3; i++) {
         close(in.fd);
         memset(&in, 0, sizeof in);
-        in.fd = raw_connect(toy.server);
+        in.fd = connection_open(toy.server);
         char request[200];
         snprintf(request, sizeof request,
                  "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n", heads[i]);
-        assert_true(raw_send(in.fd, request));
+        assert_true(raw_send_text(in.fd, request));
         struct pollfd p = {.fd = in.fd, .events = POLLIN};
         size_t sent = 0;
         for (; sent < (256u << 20) && poll(&p, 1, 0) == 0; sent += 65536) {
@@ -371,12 +374,12 @@ static void endless(void **state) {
         }
         assert_true(sent >= 1 << 20 && sent < (256u << 20));
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         assert_int_equal(r.status, statuses[i]);
-        assert_string_equal(raw_header(&r, "Connection"), "close");
-        raw_done(&r);
+        assert_string_equal(raw_reply_header(&r, "Connection"), "close");
+        raw_reply_done(&r);
         assert_true(send_pattern(in.fd, 1 << 20, 0)); /* still read */
-        assert_true(raw_ends(&in));
+        assert_true(connection_ends(&in));
     }
     stop(NULL);
 }
@@ -394,21 +397,21 @@ static void nothing_discarded(void **state) {
         toy_start_exactly(&toy, settings[i / 4]);
         toy.limit = i % 4 == 1 ? 1000 : 100 << 20;
         memset(&in, 0, sizeof in);
-        in.fd = raw_connect(toy.server);
+        in.fd = connection_open(toy.server);
         char request[200];
         snprintf(request, sizeof request,
                  "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", heads[i % 4]);
-        assert_true(raw_send(in.fd, request));
+        assert_true(raw_send_text(in.fd, request));
         assert_true(send_pattern(in.fd, 1000, 0));
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         if (r.status != statuses[i % 4]) {
             fail_msg("case %zu: %d, not %d", i, r.status, statuses[i % 4]);
         }
-        assert_string_equal(raw_header(&r, "Connection"), "close");
-        raw_done(&r);
+        assert_string_equal(raw_reply_header(&r, "Connection"), "close");
+        raw_reply_done(&r);
         assert_true(send_pattern(in.fd, 100000, 0));
-        assert_true(raw_ends(&in));
+        assert_true(connection_ends(&in));
         stop(NULL);
     }
 }
@@ -418,12 +421,12 @@ static void discard_time(void **state) {
     (void)state;
     start(&(struct http_settings){.discard_time = 0.3});
     assert_true(
-        raw_send(in.fd, "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nsome"));
+        raw_send_text(in.fd, "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nsome"));
     struct raw_reply r;
-    raw_read(&in, false, &r);
-    raw_is_problem(&r, 404, "not-found");
-    raw_done(&r);
-    assert_true(raw_ends(&in));
+    raw_reply_read(&in, false, &r);
+    raw_reply_is_problem(&r, 404, "not-found");
+    raw_reply_done(&r);
+    assert_true(connection_ends(&in));
     stop(NULL);
 }
 
@@ -431,12 +434,12 @@ static void client_leaves(void **state) {
     (void)state;
     start(NULL);
     for (int i = 0; i < 8; i++) {
-        int fd = raw_connect(toy.server);
+        int fd = connection_open(toy.server);
         const char *head =
             i % 2 == 0 ? "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
                        : "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
                          "chunked\r\n\r\n100000\r\n";
-        assert_true(raw_send(fd, head));
+        assert_true(raw_send_text(fd, head));
         assert_true(send_pattern(fd, 100000, 0));
         while (atomic_load(&toy.sunk) < 100) {
             usleep(1000);
@@ -462,7 +465,7 @@ static void stop_while_paused(void **state) {
     for (int whole = 0; whole < 2; whole++) {
         start(NULL);
         toy.hold = true;
-        assert_true(raw_send(
+        assert_true(raw_send_text(
             in.fd,
             whole
                 ? "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
@@ -482,8 +485,8 @@ static void ends_at_work(void **state) {
     (void)state;
     start(NULL);
     for (int i = 0; i < 4; i++) {
-        int fd = raw_connect(toy.server);
-        assert_true(raw_send(
+        int fd = connection_open(toy.server);
+        assert_true(raw_send_text(
             fd, "PUT /sink/a?slow=50 HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"));
         assert_true(
             send_pattern(fd, i < 2 ? 100000 : 1000000, 0)); /* more comes, or is waiting already */
@@ -496,9 +499,8 @@ static void ends_at_work(void **state) {
         toy_expect(&toy.aborts, i + 1);
         atomic_store(&toy.sunk, 0);
     }
-    assert_true(
-        raw_send(in.fd,
-                 "PUT /sink/a?slow=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"));
+    assert_true(raw_send_text(
+        in.fd, "PUT /sink/a?slow=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"));
     assert_true(send_pattern(in.fd, 1000000, 0));
     while (atomic_load(&toy.sunk) == 0) {
         usleep(1000);

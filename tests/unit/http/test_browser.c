@@ -1,6 +1,8 @@
 /* Host, Origin, CORS; the base path; what trusted proxies say; negotiation. */
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
+
+#include <sys/socket.h>
 
 static struct toy toy;
 
@@ -16,12 +18,12 @@ static int stop(void **state) {
 static void ask(const char *head, const char *lines, struct raw_reply *r) {
     char request[2000];
     snprintf(request, sizeof request, "%s HTTP/1.1\r\n%sContent-Length: 0\r\n\r\n", head, lines);
-    raw_ask(toy.server, request, r);
+    raw_reply_ask(toy.server, request, r);
 }
 static int status_of(const char *head, const char *lines) {
     struct raw_reply r;
     ask(head, lines, &r);
-    raw_done(&r);
+    raw_reply_done(&r);
     return r.status;
 }
 
@@ -59,12 +61,12 @@ static void hosts(void **state) {
         if (r.status != 421) {
             fail_msg("Host \"%s\" got %d", bad[i], r.status);
         }
-        raw_is_problem(&r, 421, "misdirected");
-        raw_done(&r);
+        raw_reply_is_problem(&r, 421, "misdirected");
+        raw_reply_done(&r);
     }
     assert_int_equal(status_of("GET http://evil.example/ok", "Host: localhost\r\n"), 421);
     assert_int_equal(status_of("GET http://localhost/ok", "Host: evil.example\r\n"), 200);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.0\r\n\r\n"),
+    assert_int_equal(raw_reply_status(toy.server, "GET /ok HTTP/1.0\r\n\r\n"),
                      200); /* no browser sends that */
     stop(NULL);
     toy_start(&toy, NULL);
@@ -109,29 +111,29 @@ static void origins(void **state) {
             fail_msg("%s\n%s-> %d", cases[i].head, cases[i].lines, r.status);
         }
         if (r.status == 403) {
-            raw_is_problem(&r, 403, "cross-origin");
+            raw_reply_is_problem(&r, 403, "cross-origin");
         }
         bool allowed = strstr(cases[i].lines, "app.example") != NULL ||
                        strstr(cases[i].lines, "APP.example") != NULL ||
                        strstr(cases[i].lines, "dev.example") != NULL;
-        assert_int_equal(raw_header(&r, "Access-Control-Allow-Origin") != NULL,
+        assert_int_equal(raw_reply_header(&r, "Access-Control-Allow-Origin") != NULL,
                          allowed && r.status == 200);
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     struct raw_reply r;
     ask("OPTIONS /echo",
         "Host: me\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\n", &r);
     assert_int_equal(r.status, 204);
-    assert_string_equal(raw_header(&r, "Access-Control-Allow-Origin"), "https://app.example");
-    assert_string_equal(raw_header(&r, "Access-Control-Allow-Methods"), "POST, OPTIONS");
-    assert_string_equal(raw_header(&r, "Vary"), "Accept, Accept-Encoding, Origin");
-    raw_done(&r);
+    assert_string_equal(raw_reply_header(&r, "Access-Control-Allow-Origin"), "https://app.example");
+    assert_string_equal(raw_reply_header(&r, "Access-Control-Allow-Methods"), "POST, OPTIONS");
+    assert_string_equal(raw_reply_header(&r, "Vary"), "Accept, Accept-Encoding, Origin");
+    raw_reply_done(&r);
     ask("OPTIONS /echo",
         "Host: me\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n", &r);
     assert_int_equal(r.status, 204);
-    assert_null(raw_header(&r, "Access-Control-Allow-Origin"));
-    assert_null(raw_header(&r, "Access-Control-Allow-Methods"));
-    raw_done(&r);
+    assert_null(raw_reply_header(&r, "Access-Control-Allow-Origin"));
+    assert_null(raw_reply_header(&r, "Access-Control-Allow-Methods"));
+    raw_reply_done(&r);
 }
 
 static void origin_behind_proxy(void **state) {
@@ -166,7 +168,7 @@ static void expect_client(const char *lines, const char *client) {
     if (strstr(r.body.data, expected) == NULL) {
         fail_msg("%s-> %s", lines, r.body.data);
     }
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 static void clients(void **state) {
@@ -219,8 +221,8 @@ static void base_path(void **state) {
         for (int with = 0; with < 2; with++) {
             ask(with != 0 ? head : "POST /v1/things", "Host: x\r\n", &r);
             assert_int_equal(r.status, 201);
-            assert_string_equal(raw_header(&r, "Location"), location);
-            raw_done(&r);
+            assert_string_equal(raw_reply_header(&r, "Location"), location);
+            raw_reply_done(&r);
         }
         assert_int_equal(status_of("GET /discernx/ok", "Host: x\r\n"), 404);
         assert_int_equal(status_of("GET /a/ok", "Host: x\r\n"), 404);
@@ -229,8 +231,8 @@ static void base_path(void **state) {
     toy_start(&toy, &(struct http_settings){.base_path = "/"});
     struct raw_reply r;
     ask("POST /v1/things", "Host: x\r\n", &r);
-    assert_string_equal(raw_header(&r, "Location"), "/v1/things/7");
-    raw_done(&r);
+    assert_string_equal(raw_reply_header(&r, "Location"), "/v1/things/7");
+    raw_reply_done(&r);
 }
 
 static void negotiation(void **state) {
@@ -267,7 +269,7 @@ static void negotiation(void **state) {
         if (strstr(r.body.data, expected) == NULL) {
             fail_msg("Accept: %s -> %s", cases[i].accept, r.body.data);
         }
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     static const char *const types[][2] = {{"text/CSV; charset=utf-8", "type=text/csv\n"},
                                            {"application/x-www-form-urlencoded", "type=\n"},
@@ -281,29 +283,29 @@ static void negotiation(void **state) {
         ask("POST /v1/things/a:verb", lines, &r);
         assert_non_null(strstr(r.body.data, types[i][1]));
         assert_non_null(strstr(r.body.data, "name=a\n"));
-        raw_done(&r);
+        raw_reply_done(&r);
     }
 }
 
 /* Asks on the connection. lines: further header lines. */
-static int status_on(struct raw_in *in, const char *method, const char *path, const char *lines,
+static int status_on(struct connection *in, const char *method, const char *path, const char *lines,
                      char etag[64], char length[32]) {
     struct raw_reply r;
     char request[500];
     (void)snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: x\r\n%s\r\n", method, path,
                    lines);
-    assert_true(raw_send(in->fd, request));
-    raw_read(in, strcmp(method, "HEAD") == 0, &r);
-    const char *value = raw_header(&r, "ETag"); /* until the next call */
+    assert_true(raw_send_text(in->fd, request));
+    raw_reply_read(in, strcmp(method, "HEAD") == 0, &r);
+    const char *value = raw_reply_header(&r, "ETag"); /* until the next call */
     (void)snprintf(etag, 64, "%.63s", value != NULL ? value : "");
-    value = raw_header(&r, "Content-Length");
+    value = raw_reply_header(&r, "Content-Length");
     (void)snprintf(length, 32, "%.31s", value != NULL ? value : "");
-    assert_null(raw_header(&r, "Connection"));
+    assert_null(raw_reply_header(&r, "Connection"));
     if (r.status == 304) {
-        assert_null(raw_header(&r, "Content-Encoding"));
-        assert_null(raw_header(&r, "Content-Type"));
+        assert_null(raw_reply_header(&r, "Content-Encoding"));
+        assert_null(raw_reply_header(&r, "Content-Type"));
     }
-    raw_done(&r);
+    raw_reply_done(&r);
     return r.status;
 }
 
@@ -324,7 +326,7 @@ static void etags(void **state) {
     };
     static const char *const methods[] = {"GET", "HEAD"};
     toy_start(&toy, NULL);
-    struct raw_in in = {.fd = raw_connect(toy.server)};
+    struct connection in = {.fd = connection_open(toy.server)};
     for (size_t i = 0; i < 2 * sizeof forms / sizeof forms[0]; i++) {
         const char *path = forms[i / 2].path, *accept = forms[i / 2].accept,
                    *method = methods[i % 2];

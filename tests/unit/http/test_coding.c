@@ -2,7 +2,7 @@
  * members; what is damaged, cut off or endless is refused without harm; answers are packed for who
  * takes them, and read the same. */
 #include "http/protocol/coding.h"
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
 #include <zlib.h>
 
@@ -191,14 +191,14 @@ static void names(void **state) {
 static void send_packed(const char *head, const char *coding, const struct buf *packed,
                         struct raw_reply *r) {
     char request[300];
-    struct raw_in *in = calloc(1, sizeof *in);
-    in->fd = raw_connect(toy.server);
+    struct connection *in = calloc(1, sizeof *in);
+    in->fd = connection_open(toy.server);
     snprintf(request, sizeof request,
              "%s HTTP/1.1\r\nHost: x\r\nContent-Encoding: %s\r\nContent-Length: %zu\r\n\r\n", head,
              coding, packed->size);
-    (void)raw_send(in->fd, request);
-    (void)raw_send_n(in->fd, packed->data, packed->size);
-    raw_read(in, false, r);
+    (void)raw_send_text(in->fd, request);
+    (void)raw_send(in->fd, packed->data, packed->size);
+    raw_reply_read(in, false, r);
     close(in->fd);
     free(in);
 }
@@ -214,7 +214,7 @@ static void check_sunk(const char *head, const struct buf *packed, size_t n, con
     send_packed(head, "gzip", packed, &r);
     assert_int_equal(r.status, 201);
     assert_string_equal(r.body.data, expected);
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 /* Into memory and into sinks, also those that pause at every piece or are resumed too early:
@@ -238,7 +238,7 @@ static void bodies(void **state) {
     assert_int_equal(r.status, 200);
     assert_int_equal(r.body.size, n);
     assert_memory_equal(r.body.data, bytes, n);
-    raw_done(&r);
+    raw_reply_done(&r);
     buf_done(&packed);
     buf_done(&thick);
     free(bytes);
@@ -257,20 +257,20 @@ static void bodies_refused(void **state) {
     pack(zeros, 64 << 20, GZIP, &packed);
     for (int i = 0; i < 2; i++) {
         send_packed(i == 0 ? "PUT /sink/a" : "POST /echo", "gzip", &packed, &r);
-        raw_is_problem(&r, 413, "body-too-large");
-        raw_done(&r);
+        raw_reply_is_problem(&r, 413, "body-too-large");
+        raw_reply_done(&r);
     }
     assert_true(atomic_load(&toy.sunk) <= (1 << 20) + DECODER_ROOM);
     buf_clear(&packed);
     pack(zeros, 1000, GZIP, &packed);
     packed.size -= 3;
     send_packed("PUT /sink/a", "gzip", &packed, &r);
-    raw_is_problem(&r, 400, "bad-request");
+    raw_reply_is_problem(&r, 400, "bad-request");
     assert_non_null(strstr(r.body.data, "cut off"));
-    raw_done(&r);
+    raw_reply_done(&r);
     send_packed("POST /echo", "deflate", &packed, &r);
-    raw_is_problem(&r, 400, "bad-request");
-    raw_done(&r);
+    raw_reply_is_problem(&r, 400, "bad-request");
+    raw_reply_done(&r);
     toy_expect(&toy.aborts, 2);
     toy_expect(&toy.done, 2);
     assert_int_equal(atomic_load(&toy.ends), 0);
@@ -287,31 +287,32 @@ static void answers(void **state) {
         char request[200];
         struct raw_reply plain, coded;
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", paths[i]);
-        raw_ask(toy.server, request, &plain);
-        assert_null(raw_header(&plain, "Content-Encoding"));
+        raw_reply_ask(toy.server, request, &plain);
+        assert_null(raw_reply_header(&plain, "Content-Encoding"));
         snprintf(request, sizeof request,
                  "GET %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br, gzip\r\n\r\n", paths[i]);
-        raw_ask(toy.server, request, &coded);
-        assert_string_equal(raw_header(&coded, "Content-Encoding"), "gzip");
+        raw_reply_ask(toy.server, request, &coded);
+        assert_string_equal(raw_reply_header(&coded, "Content-Encoding"), "gzip");
         assert_true(!coded.cut && coded.body.size < plain.body.size);
         struct buf out = {0};
         assert_null(unpack(CODING_GZIP, &coded.body, 1000, &out));
         assert_int_equal(out.size, plain.body.size);
         assert_memory_equal(out.data, plain.body.data, out.size);
         buf_done(&out);
-        raw_done(&plain);
-        raw_done(&coded);
+        raw_reply_done(&plain);
+        raw_reply_done(&coded);
     }
     struct raw_reply r;
-    raw_ask(toy.server, "GET /big?n=100 HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n",
-            &r); /* it does not pay */
-    assert_null(raw_header(&r, "Content-Encoding"));
+    raw_reply_ask(toy.server, "GET /big?n=100 HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n",
+                  &r); /* it does not pay */
+    assert_null(raw_reply_header(&r, "Content-Encoding"));
     assert_int_equal(r.body.size, 100);
-    raw_done(&r);
-    raw_ask(toy.server,
-            "GET /lines?n=100000&abort HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", &r);
+    raw_reply_done(&r);
+    raw_reply_ask(toy.server,
+                  "GET /lines?n=100000&abort HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n",
+                  &r);
     assert_true(r.cut);
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* Requests whose end two readers could see in different places, malformed ones, and those beyond a
  * limit: an answer with the right problem and, where the framing cannot be trusted, a closed
  * connection on which nothing that follows is ever taken for a request. */
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
 #include <microhttpd.h>
 
@@ -24,20 +24,20 @@ static int teardown(void **state) {
 
 /* The request, with a second one behind it that must never be answered. */
 static void expect_closed(const char *request, int status, const char *name) {
-    static struct raw_in in;
+    static struct connection in;
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
-    assert_true(raw_send(in.fd, request));
-    (void)raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
+    in.fd = connection_open(toy.server);
+    assert_true(raw_send_text(in.fd, request));
+    (void)raw_send_text(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     if (r.status != status) {
         fail_msg("%s\n-> %d, expected %d", request, r.status, status);
     }
-    raw_is_problem(&r, status, name);
-    assert_string_equal(raw_header(&r, "Connection"), "close");
-    raw_done(&r);
-    if (!raw_ends(&in)) {
+    raw_reply_is_problem(&r, status, name);
+    assert_string_equal(raw_reply_header(&r, "Connection"), "close");
+    raw_reply_done(&r);
+    if (!connection_ends(&in)) {
         fail_msg("%s\n-> the connection did not end, or by a reset", request);
     }
     close(in.fd);
@@ -84,11 +84,11 @@ static void framing(void **state) {
     expect_closed("GET /ok HTTP/1.1\nHost: x\n\n", 400,
                   LIBRARY_1_0 ? "bad-request" : "bad-framing");
     if (LIBRARY_1_0) {
-        assert_int_equal(raw_status(toy.server, "hello world\r\n\r\n"), 0);
+        assert_int_equal(raw_reply_status(toy.server, "hello world\r\n\r\n"), 0);
     } else {
         expect_closed("hello world\r\n\r\n", 400, "bad-request");
     }
-    assert_int_equal(raw_status(toy.server, "hello\r\n\r\n"), 0);
+    assert_int_equal(raw_reply_status(toy.server, "hello\r\n\r\n"), 0);
     expect_closed("GET /ok HTTP/9.9\r\nHost: x\r\n\r\n", 400, "bad-request");
     expect_closed("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "bad-request");
 }
@@ -103,19 +103,19 @@ static void nul_bytes(void **state) {
         size_t n;
     } cases[] = {{line, sizeof line - 1}, {field, sizeof field - 1}, {middle, sizeof middle - 1}};
     for (size_t i = 0; i < 3; i++) {
-        static struct raw_in in;
+        static struct connection in;
         memset(&in, 0, sizeof in);
-        in.fd = raw_connect(toy.server);
-        assert_true(raw_send_n(in.fd, cases[i].bytes, cases[i].n));
+        in.fd = connection_open(toy.server);
+        assert_true(raw_send(in.fd, cases[i].bytes, cases[i].n));
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         if (LIBRARY_1_0 && i == 0) {
             assert_int_equal(r.status, 0);
         } else {
-            raw_is_problem(&r, 400, "bad-framing");
+            raw_reply_is_problem(&r, 400, "bad-framing");
         }
-        raw_done(&r);
-        assert_true(raw_ends(&in));
+        raw_reply_done(&r);
+        assert_true(connection_ends(&in));
         close(in.fd);
     }
 }
@@ -123,9 +123,9 @@ static void nul_bytes(void **state) {
 /* What is merely unusual is served, on a connection that goes on. */
 static void unusual(void **state) {
     (void)state;
-    static struct raw_in in;
+    static struct connection in;
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
     static const char *const requests[] = {
         "GET /ok HTTP/1.1\r\nHost: x\r\nX:   a  \r\nY:\r\nZ:\tb\r\nempty:\r\n\r\n",
         "\r\nGET /ok HTTP/1.1\r\nhOST: x\r\n\r\n",
@@ -139,13 +139,13 @@ static void unusual(void **state) {
         "GET /v1/things/%c3%a9?%C3%A9=+ HTTP/1.1\r\nHost: x\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
-        assert_true(raw_send(in.fd, requests[i]));
+        assert_true(raw_send_text(in.fd, requests[i]));
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         if (r.status != 200) {
             fail_msg("%s\n-> %d %s", requests[i], r.status, r.body.data);
         }
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     close(in.fd);
 }
@@ -157,31 +157,32 @@ static void chunk_extension(void **state) {
     if (LIBRARY_1_0) {
         expect_closed(request, 400, "bad-framing");
     } else {
-        assert_int_equal(raw_status(toy.server, request), 200);
+        assert_int_equal(raw_reply_status(toy.server, request), 200);
     }
 }
 
 static void pipelined(void **state) {
     (void)state;
-    static struct raw_in in;
+    static struct connection in;
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
-                                "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
-                                "chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n"
-                                "GET /nope HTTP/1.1\r\nHost: x\r\n\r\nGET /defer HTTP/1.1\r\nHost: "
-                                "x\r\nConnection: close\r\n\r\n"));
+    in.fd = connection_open(toy.server);
+    assert_true(raw_send_text(in.fd,
+                              "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
+                              "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                              "chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n"
+                              "GET /nope HTTP/1.1\r\nHost: x\r\n\r\nGET /defer HTTP/1.1\r\nHost: "
+                              "x\r\nConnection: close\r\n\r\n"));
     static const char *const bodies[] = {"one", "two", NULL, "ok\n"};
     for (int i = 0; i < 4; i++) {
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         assert_int_equal(r.status, i == 2 ? 404 : 200);
         if (bodies[i] != NULL) {
             assert_string_equal(r.body.data, bodies[i]);
         }
-        raw_done(&r);
+        raw_reply_done(&r);
     }
-    assert_true(raw_ends(&in));
+    assert_true(connection_ends(&in));
     close(in.fd);
 }
 
@@ -233,20 +234,20 @@ static void many_of_all(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *request = many(cases[i].kind, cases[i].n);
         struct raw_reply r;
-        raw_ask(toy.server, request, &r);
+        raw_reply_ask(toy.server, request, &r);
         if (r.status != cases[i].status) {
             fail_msg("%d %s -> %d, expected %d", cases[i].n, cases[i].kind, r.status,
                      cases[i].status);
         }
         if (cases[i].problem != NULL) {
-            raw_is_problem(&r, cases[i].status, cases[i].problem);
+            raw_reply_is_problem(&r, cases[i].status, cases[i].problem);
         }
         char count[32];
         snprintf(count, sizeof count, "\nn=%d\n", cases[i].n);
         if (cases[i].status == 200 && cases[i].kind[0] == 'q') {
             assert_non_null(strstr(r.body.data, count));
         }
-        raw_done(&r);
+        raw_reply_done(&r);
         free(request);
     }
 }
@@ -270,7 +271,7 @@ static void long_lines(void **state) {
             buf_putc(&b, 'h');
         }
         buf_puts(&b, "\r\n\r\n");
-        int status = raw_status(toy.server, buf_cstr(&b));
+        int status = raw_reply_status(toy.server, buf_cstr(&b));
         if (cases[i].status == 0) {
             assert_true(status == 200 ||
                         status ==
@@ -299,52 +300,51 @@ static void targets(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char request[200];
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", bad[i]);
-        raw_expect_problem(toy.server, request, 400, "bad-request");
+        expect_problem(toy.server, request, 400, "bad-request");
     }
-    raw_expect_problem(toy.server, "GET /v1/things/%2e%2e/%2e HTTP/1.1\r\nHost: x\r\n\r\n", 404,
-                       "not-found");
-    raw_expect_problem(toy.server, "GET /v1//things HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
-    raw_expect_problem(toy.server, "GET /ok/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
-    raw_expect_problem(toy.server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
+    expect_problem(toy.server, "GET /v1/things/%2e%2e/%2e HTTP/1.1\r\nHost: x\r\n\r\n", 404,
+                   "not-found");
+    expect_problem(toy.server, "GET /v1//things HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
+    expect_problem(toy.server, "GET /ok/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
+    expect_problem(toy.server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
 }
 
 static void methods(void **state) {
     (void)state;
-    raw_expect_problem(toy.server, "FETCH /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
-    raw_expect_problem(toy.server, "get /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
-    raw_expect_problem(toy.server, "TRACE /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
-    raw_expect_problem(toy.server, "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", 501,
-                       "not-implemented");
-    raw_expect_problem(
+    expect_problem(toy.server, "FETCH /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
+    expect_problem(toy.server, "get /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
+    expect_problem(toy.server, "TRACE /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
+    expect_problem(toy.server, "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
+    expect_problem(
         toy.server,
         "AVERYLONGMETHODNAMEINDEED /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", 501,
         "not-implemented");
-    raw_expect_problem(toy.server,
-                       "POST /ok HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nContent-Length: 2\r\n\r\nab",
-                       417, "expectation-failed");
-    raw_expect_problem(toy.server, "GET /silent HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
-    raw_expect_problem(toy.server, "GET /silent-pool HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
+    expect_problem(toy.server,
+                   "POST /ok HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nContent-Length: 2\r\n\r\nab",
+                   417, "expectation-failed");
+    expect_problem(toy.server, "GET /silent HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
+    expect_problem(toy.server, "GET /silent-pool HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
     struct raw_reply r;
-    raw_ask(toy.server, "DELETE /v1/things HTTP/1.1\r\nHost: x\r\n\r\n", &r);
-    raw_is_problem(&r, 405, "method-not-allowed");
-    assert_string_equal(raw_header(&r, "Allow"), "GET, HEAD, POST, OPTIONS");
-    raw_done(&r);
-    raw_ask(toy.server, "OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n", &r);
+    raw_reply_ask(toy.server, "DELETE /v1/things HTTP/1.1\r\nHost: x\r\n\r\n", &r);
+    raw_reply_is_problem(&r, 405, "method-not-allowed");
+    assert_string_equal(raw_reply_header(&r, "Allow"), "GET, HEAD, POST, OPTIONS");
+    raw_reply_done(&r);
+    raw_reply_ask(toy.server, "OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n", &r);
     assert_int_equal(r.status, 204);
-    assert_string_equal(raw_header(&r, "Allow"), "POST, OPTIONS");
-    assert_null(raw_header(&r, "Access-Control-Allow-Origin"));
-    raw_done(&r);
-    raw_ask(toy.server, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", &r);
+    assert_string_equal(raw_reply_header(&r, "Allow"), "POST, OPTIONS");
+    assert_null(raw_reply_header(&r, "Access-Control-Allow-Origin"));
+    raw_reply_done(&r);
+    raw_reply_ask(toy.server, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", &r);
     assert_int_equal(r.status, 204);
-    raw_done(&r);
-    raw_expect_problem(toy.server, "OPTIONS /nope HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
+    raw_reply_done(&r);
+    expect_problem(toy.server, "OPTIONS /nope HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
 }
 
 static void head(void **state) {
     (void)state;
-    static struct raw_in in;
+    static struct connection in;
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
     static const struct {
         const char *path;
         int status;
@@ -359,22 +359,22 @@ static void head(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char request[200];
         snprintf(request, sizeof request, "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n", cases[i].path);
-        assert_true(raw_send(in.fd, request));
+        assert_true(raw_send_text(in.fd, request));
         struct raw_reply r;
-        raw_read(&in, true,
-                 &r); /* were there a body, the next answer would not begin where it must */
+        raw_reply_read(&in, true,
+                       &r); /* were there a body, the next answer would not begin where it must */
         assert_int_equal(r.status, cases[i].status);
-        const char *length = raw_header(&r, "Content-Length");
+        const char *length = raw_reply_header(&r, "Content-Length");
         assert_string_equal(length != NULL ? length : "",
                             cases[i].length != NULL ? cases[i].length : length);
-        assert_null(raw_header(&r, "Transfer-Encoding"));
-        if (raw_header(&r, "Connection") != NULL) { /* the library's way of not saying it */
-            assert_true(raw_ends(&in));
+        assert_null(raw_reply_header(&r, "Transfer-Encoding"));
+        if (raw_reply_header(&r, "Connection") != NULL) { /* the library's way of not saying it */
+            assert_true(connection_ends(&in));
             close(in.fd);
             memset(&in, 0, sizeof in);
-            in.fd = raw_connect(toy.server);
+            in.fd = connection_open(toy.server);
         }
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     close(in.fd);
     toy_expect(&toy.streams, 0);
@@ -383,9 +383,10 @@ static void head(void **state) {
 static void request_ids(void **state) {
     (void)state;
     struct raw_reply r;
-    raw_ask(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: a.B_9:+/=@-\r\n\r\n", &r);
-    assert_string_equal(raw_header(&r, "X-Request-Id"), "a.B_9:+/=@-");
-    raw_done(&r);
+    raw_reply_ask(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: a.B_9:+/=@-\r\n\r\n",
+                  &r);
+    assert_string_equal(raw_reply_header(&r, "X-Request-Id"), "a.B_9:+/=@-");
+    raw_reply_done(&r);
     char request[400];
     /* every byte counts: the first, one in the middle, the last; alone, and the empty one */
     static const char *const refused[] = {"a b", "{ab", "a{b", "ab{",  "{",
@@ -393,27 +394,27 @@ static void request_ids(void **state) {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: %s\r\n\r\n",
                  refused[i]);
-        raw_ask(toy.server, request, &r);
+        raw_reply_ask(toy.server, request, &r);
         assert_int_equal(r.status, 200);
-        assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 24);
-        raw_done(&r);
+        assert_int_equal(strlen(raw_reply_header(&r, "X-Request-Id")), 24);
+        raw_reply_done(&r);
     }
-    raw_ask(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: z\r\n\r\n", &r);
-    assert_string_equal(raw_header(&r, "X-Request-Id"), "z");
-    raw_done(&r);
+    raw_reply_ask(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: z\r\n\r\n", &r);
+    assert_string_equal(raw_reply_header(&r, "X-Request-Id"), "z");
+    raw_reply_done(&r);
     snprintf(request, sizeof request,
              "GET /nope HTTP/1.1\r\nHost: x\r\nX-Request-Id: %0128d\r\n\r\n", 7);
-    raw_ask(toy.server, request, &r);
-    assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 128);
+    raw_reply_ask(toy.server, request, &r);
+    assert_int_equal(strlen(raw_reply_header(&r, "X-Request-Id")), 128);
     char member[200];
     snprintf(member, sizeof member, "\"request_id\":\"%0128d\"", 7);
     assert_non_null(strstr(r.body.data, member));
-    raw_done(&r);
+    raw_reply_done(&r);
     snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: %0129d\r\n\r\n",
              7);
-    raw_ask(toy.server, request, &r);
-    assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 24);
-    raw_done(&r);
+    raw_reply_ask(toy.server, request, &r);
+    assert_int_equal(strlen(raw_reply_header(&r, "X-Request-Id")), 24);
+    raw_reply_done(&r);
 }
 
 /* A chunk's line that has no room is the client's fault. */
@@ -430,11 +431,11 @@ static void long_chunk_extension(void **state) {
                    "chunked\r\n\r\n5;%s\r\nhello\r\n0\r\n\r\n",
                    sink ? "PUT /sink/a" : "POST /echo", extension);
         struct raw_reply r;
-        raw_ask(toy.server, buf_cstr(&request), &r);
+        raw_reply_ask(toy.server, buf_cstr(&request), &r);
         assert_true(r.status == 400 || r.status == 413);
-        raw_is_problem(&r, r.status, r.status == 400 ? "bad-framing" : "body-too-large");
+        raw_reply_is_problem(&r, r.status, r.status == 400 ? "bad-framing" : "body-too-large");
         assert_non_null(strstr(r.body.data, "chunk"));
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     buf_done(&request);
 }

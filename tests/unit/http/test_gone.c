@@ -1,8 +1,10 @@
 /* Long calls: operations answer beside them, they end when nobody waits for them any more, and the
  * server stops though they do not. */
 #include "base/metrics/metrics.h"
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
+
+#include <sys/socket.h>
 
 #define CALL(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -17,8 +19,8 @@ static int stop(void **state) {
 }
 
 static int ask(const char *request) {
-    int fd = raw_connect(toy.server);
-    assert_true(raw_send(fd, request));
+    int fd = connection_open(toy.server);
+    assert_true(raw_send_text(fd, request));
     return fd;
 }
 
@@ -39,8 +41,8 @@ static void operations_beside_full_pool(void **state) {
     }
     toy_expect(&toy.busy, 2);
     for (int i = 0; i < 20; i++) {
-        assert_int_equal(raw_status(toy.server, CALL("/operations")), 200);
-        assert_int_equal(raw_status(toy.server, CALL("/ok")), 200);
+        assert_int_equal(raw_reply_status(toy.server, CALL("/operations")), 200);
+        assert_int_equal(raw_reply_status(toy.server, CALL("/ok")), 200);
     }
     assert_int_equal(atomic_load(&toy.busy), 2);
     for (int i = 0; i < 6; i++) {
@@ -58,7 +60,7 @@ static void short_calls_beside_lasting_ones(void **state) {
     }
     toy_expect(&toy.busy, 2);
     for (int i = 0; i < 20; i++) {
-        assert_int_equal(raw_status(toy.server, CALL("/slow")), 200);
+        assert_int_equal(raw_reply_status(toy.server, CALL("/slow")), 200);
     }
     assert_int_equal(atomic_load(&toy.busy), 2);
     for (int i = 0; i < 6; i++) {

@@ -2,13 +2,15 @@
  * given back at the end, small calls served in any case. */
 #include "base/metrics/metrics.h"
 #include "http/call/memory.h"
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
+
+#include <sys/socket.h>
 
 #define MIB (1 << 20)
 
 static struct toy toy;
-static struct raw_in in;
+static struct connection in;
 
 static void start(int64_t body_memory) {
     /* nothing here is about time: a slow machine is to end no connection */
@@ -17,7 +19,7 @@ static void start(int64_t body_memory) {
                                             .idle_timeout = 300,
                                             .keep_alive_timeout = 300});
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
 }
 
 static int stop(void **state) {
@@ -55,47 +57,47 @@ static void send_bytes(int fd, size_t n) {
     char *bytes = malloc(n);
     assert_non_null(bytes);
     memset(bytes, 'x', n);
-    assert_true(raw_send_n(fd, bytes, n));
+    assert_true(raw_send(fd, bytes, n));
     free(bytes);
 }
 
 /* A request on its own connection of whose body only `sent` bytes come for now. */
 static int begin(const char *head, size_t length, size_t sent) {
     char request[300];
-    int fd = raw_connect(toy.server);
+    int fd = connection_open(toy.server);
     snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", head,
              length);
-    assert_true(raw_send(fd, request));
+    assert_true(raw_send_text(fd, request));
     send_bytes(fd, sent);
     return fd;
 }
 
 static void read_status(int fd, int status) {
-    static struct raw_in one;
+    static struct connection one;
     struct raw_reply r;
     memset(&one, 0, sizeof one);
     one.fd = fd;
-    raw_read(&one, false, &r);
+    raw_reply_read(&one, false, &r);
     assert_int_equal(r.status, status);
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 static void expect_503(void) {
     struct raw_reply r;
-    raw_read(&in, false, &r);
-    raw_is_problem(&r, 503, "unavailable");
-    assert_non_null(raw_header(&r, "Retry-After"));
+    raw_reply_read(&in, false, &r);
+    raw_reply_is_problem(&r, 503, "unavailable");
+    assert_non_null(raw_reply_header(&r, "Retry-After"));
     assert_non_null(strstr(r.body.data, "--body-memory"));
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 static void expect_ok(const char *request) {
     struct raw_reply r;
-    assert_true(raw_send(in.fd, request));
-    raw_read(&in, false, &r);
+    assert_true(raw_send_text(in.fd, request));
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_false(r.cut);
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 static void shares(void **state) {
@@ -123,21 +125,21 @@ static void one_body_too_many(void **state) {
     (void)state;
     start(MIB);
     assert_true(
-        raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"));
+        raw_send_text(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"));
     send_bytes(in.fd, 2000000);
     expect_503();
     assert_true(
-        raw_send(in.fd,
-                 "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
+        raw_send_text(in.fd,
+                      "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
     for (int i = 0; i < 20; i++) {
-        assert_true(raw_send(in.fd, "186a0\r\n"));
+        assert_true(raw_send_text(in.fd, "186a0\r\n"));
         send_bytes(in.fd, 100000);
-        assert_true(raw_send(in.fd, "\r\n"));
+        assert_true(raw_send_text(in.fd, "\r\n"));
     }
-    assert_true(raw_send(in.fd, "0\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "0\r\n\r\n"));
     expect_503();
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: "
-                                "100-continue\r\nContent-Length: 2000000\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: "
+                                     "100-continue\r\nContent-Length: 2000000\r\n\r\n"));
     expect_503(); /* before a byte of it is sent */
     wait_until_held(0, 0);
 }
@@ -150,7 +152,7 @@ static void bodies_together(void **state) {
     int promise = begin("POST /echo", 900000, 0), first = begin("POST /echo", 800000, 700000);
     wait_until_held(700000, 900000);
     assert_true(
-        raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
+        raw_send_text(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
     send_bytes(in.fd, 500000);
     expect_503();
     expect_ok("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
@@ -160,12 +162,12 @@ static void bodies_together(void **state) {
     wait_until_held(0, 0);
     close(first);
     assert_true(
-        raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
+        raw_send_text(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
     send_bytes(in.fd, 500000);
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
-    raw_done(&r);
+    raw_reply_done(&r);
     wait_until_held(0, 0);
 }
 
@@ -175,16 +177,16 @@ static void answers_not_taken(void **state) {
     start(50 * MIB);
     int slow[2];
     for (int i = 0; i < 2; i++) {
-        slow[i] = raw_connect(toy.server);
-        assert_true(raw_send(slow[i], "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\n\r\n"));
+        slow[i] = connection_open(toy.server);
+        assert_true(raw_send_text(slow[i], "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\n\r\n"));
         wait_until_held(20e6 * (i + 1), 20e6 * (i + 1));
     }
-    assert_true(raw_send(in.fd, "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect_503();
     expect_ok("GET /big?n=10000 HTTP/1.1\r\nHost: x\r\n\r\n");
     /* a client that has the document already needs no room for it */
-    assert_true(raw_send(in.fd, "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\nIf-None-Match: "
-                                "*\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\nIf-None-Match: "
+                                     "*\r\n\r\n"));
     read_status(in.fd, 304);
     read_status(slow[0], 200);
     close(slow[0]);
@@ -208,7 +210,7 @@ static void changes(void **state) {
     int full = begin("POST /echo", 2 * MIB - 100, 2 * MIB - 200);
     wait_until_held(2 * MIB - 16384, 2 * MIB);
     assert_true(
-        raw_send(in.fd, "POST /change?n=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"));
+        raw_send_text(in.fd, "POST /change?n=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"));
     expect_503();
     assert_int_equal(atomic_load(&toy.changed), 1);
     close(full);
@@ -226,17 +228,18 @@ static void readers(void **state) {
         wait_until_held((i + 1) * TOY_READER, (i + 1) * TOY_READER);
     }
     assert_true(
-        raw_send(in.fd, "PUT /sink/b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"));
+        raw_send_text(in.fd, "PUT /sink/b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"));
     send_bytes(in.fd, 1000000);
     expect_503();
     assert_true(
-        raw_send(in.fd, "PUT /sink/b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
+        raw_send_text(in.fd,
+                      "PUT /sink/b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
     for (int i = 0; i < 10; i++) {
-        assert_true(raw_send(in.fd, "186a0\r\n"));
+        assert_true(raw_send_text(in.fd, "186a0\r\n"));
         send_bytes(in.fd, 100000);
-        assert_true(raw_send(in.fd, "\r\n"));
+        assert_true(raw_send_text(in.fd, "\r\n"));
     }
-    assert_true(raw_send(in.fd, "0\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "0\r\n\r\n"));
     expect_503();
     toy_expect(&toy.aborts, 1);
     for (int i = 0; i < 2; i++) {
@@ -253,13 +256,13 @@ static void streams_go_on(void **state) {
     start(MIB);
     int full = begin("POST /echo", MIB - 100, MIB - 200);
     wait_until_held(MIB - 16384, MIB);
-    assert_true(raw_send(in.fd, "GET /lines?n=500000 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /lines?n=500000 HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_false(r.cut);
     assert_non_null(strstr(r.body.data + r.body.size - 10, "499999\n"));
-    raw_done(&r);
+    raw_reply_done(&r);
     close(full);
     wait_until_held(0, 0);
 }
@@ -272,7 +275,8 @@ static void long_streams(void **state) {
     size_t size = 0, tail = 0;
     double most = 0;
     start(64 * MIB);
-    assert_true(raw_send(in.fd, "GET /lines?n=4000000&block=40000 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(
+        raw_send_text(in.fd, "GET /lines?n=4000000&block=40000 HTTP/1.1\r\nHost: x\r\n\r\n"));
     for (bool end = false; !end;) {
         const ssize_t n = recv(in.fd, text + tail, 100000, 0);
         assert_true(n > 0);

@@ -1,7 +1,12 @@
 /* Starting, listening, connection limits, load. */
 #include "base/metrics/metrics.h"
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 static struct toy toy;
@@ -20,8 +25,7 @@ static void refused_start(struct http_settings settings, const char *words) {
     if (settings.listen == NULL) {
         settings.listen = "127.0.0.1:0";
     }
-    assert_false(http_start(&settings, TOY_ROUTES, sizeof TOY_ROUTES / sizeof TOY_ROUTES[0], NULL,
-                            &server, &problem));
+    assert_false(http_start(&settings, TOY_ROUTES, TOY_N_ROUTES, NULL, &server, &problem));
     assert_null(server);
     if (strstr(problem.detail, words) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", problem.detail, words);
@@ -59,11 +63,11 @@ static void addresses(void **state) {
     (void)state;
     toy_start(&toy, &(struct http_settings){.listen = "localhost:0"});
     assert_memory_equal(http_address(toy.server), "http://127.0.0.1:", 17);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    assert_int_equal(raw_reply_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
     stop(NULL);
     toy_start(&toy, &(struct http_settings){.listen = "[::]:0", .check_host = true});
     assert_memory_equal(http_address(toy.server), "http://[::]:", 12);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+    assert_int_equal(raw_reply_status(toy.server, "GET /ok HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
                      200); /* IPv4 as well */
     stop(NULL);
     char path[100];
@@ -71,7 +75,8 @@ static void addresses(void **state) {
     toy_start(&toy, &(struct http_settings){.listen = path});
     assert_int_equal(http_port(toy.server), 0);
     refused_start((struct http_settings){.listen = path}, "in use");
-    assert_int_equal(raw_status(toy.server, "GET /big?n=3000000 HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    assert_int_equal(raw_reply_status(toy.server, "GET /big?n=3000000 HTTP/1.1\r\nHost: x\r\n\r\n"),
+                     200);
     stop(NULL);
     struct sockaddr_un un = {.sun_family = AF_UNIX}; /* a file left behind by a daemon that died */
     snprintf(un.sun_path, sizeof un.sun_path, "%s", path + 5);
@@ -79,7 +84,7 @@ static void addresses(void **state) {
     assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof un), 0);
     close(fd);
     toy_start(&toy, &(struct http_settings){.listen = path});
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    assert_int_equal(raw_reply_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
 }
 
 /* systemd's way: the socket is there before the process. */
@@ -103,7 +108,7 @@ static void inherited(void **state) {
         }
         toy_start(&toy, &(struct http_settings){.listen = "127.0.0.1:0"}); /* overruled */
         const bool same = http_port(toy.server) == ntohs(sa.sin_port);
-        int status = raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
+        int status = raw_reply_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
         toy_stop(&toy);
         _exit(same && status == 200 ? 0 : 1);
     }
@@ -114,34 +119,34 @@ static void inherited(void **state) {
     toy.server = NULL;
 }
 
-static void open_one(struct raw_in *in, const char *from) {
+static void open_one(struct connection *in, const char *from) {
     memset(in, 0, sizeof *in);
-    in->fd = raw_connect_from(toy.server, from);
+    in->fd = connection_open_from(toy.server, from);
 }
-static void expect_served(struct raw_in *in, const char *lines) {
+static void expect_served(struct connection *in, const char *lines) {
     char request[200];
     snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: x\r\n%s\r\n", lines);
-    assert_true(raw_send(in->fd, request));
+    assert_true(raw_send_text(in->fd, request));
     struct raw_reply r;
-    raw_read(in, false, &r);
+    raw_reply_read(in, false, &r);
     assert_int_equal(r.status, 200);
-    raw_done(&r);
+    raw_reply_done(&r);
 }
-static void expect_refused(struct raw_in *in, int status, const char *name) {
-    (void)raw_send(in->fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
+static void expect_refused(struct connection *in, int status, const char *name) {
+    (void)raw_send_text(in->fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
     struct raw_reply r;
-    raw_read(in, false, &r);
-    raw_is_problem(&r, status, name);
-    assert_non_null(raw_header(&r, "Retry-After"));
-    raw_done(&r);
-    assert_true(raw_ends(in));
+    raw_reply_read(in, false, &r);
+    raw_reply_is_problem(&r, status, name);
+    assert_non_null(raw_reply_header(&r, "Retry-After"));
+    raw_reply_done(&r);
+    assert_true(connection_ends(in));
     close(in->fd);
 }
 
 static void too_many(void **state) {
     (void)state;
     enum { N = 20 };
-    static struct raw_in in[N + 1];
+    static struct connection in[N + 1];
     toy_start(&toy, &(struct http_settings){.max_connections = N});
     for (int i = 0; i < N; i++) {
         open_one(&in[i], NULL);
@@ -158,7 +163,7 @@ static void too_many(void **state) {
     int status = 503;
     for (int i = 0; i < 500 && status == 503;
          i++) { /* its place is free as soon as the server has seen the end */
-        status = raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
+        status = raw_reply_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
         usleep(2000);
     }
     assert_int_equal(status, 200);
@@ -171,7 +176,7 @@ static void too_many(void **state) {
 
 static void too_many_of_one(void **state) {
     (void)state;
-    static struct raw_in in[8];
+    static struct connection in[8];
     toy_start(&toy, &(struct http_settings){.max_connections_per_address = 3});
     for (int i = 0; i < 3; i++) {
         open_one(&in[i], "127.0.0.2");
@@ -189,7 +194,7 @@ static void too_many_of_one(void **state) {
 /* Behind a proxy the address that counts is the one it names. */
 static void too_many_behind_proxy(void **state) {
     (void)state;
-    static struct raw_in in[8];
+    static struct connection in[8];
     toy_start(&toy, &(struct http_settings){.max_connections_per_address = 2,
                                             .trusted_proxies = {.n = 1, .items = {"127.0.0.0/8"}}});
     for (int i = 0; i < 6; i++) {
@@ -198,40 +203,42 @@ static void too_many_behind_proxy(void **state) {
         snprintf(request, sizeof request,
                  "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.%d\r\n\r\n",
                  i % 3);
-        assert_true(raw_send(in[i].fd, request));
+        assert_true(raw_send_text(in[i].fd, request));
     }
     toy_expect(&toy.waits, 6);
     struct raw_reply r;
-    raw_ask(
+    raw_reply_ask(
         toy.server,
         "POST /echo HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\nContent-Length: 2\r\n\r\nab",
         &r);
-    raw_is_problem(&r, 429, "too-many-requests");
-    assert_non_null(raw_header(&r, "Retry-After"));
-    raw_done(&r);
-    assert_int_equal(raw_status(toy.server,
-                                "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n"),
-                     200);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"),
+    raw_reply_is_problem(&r, 429, "too-many-requests");
+    assert_non_null(raw_reply_header(&r, "Retry-After"));
+    raw_reply_done(&r);
+    assert_int_equal(
+        raw_reply_status(toy.server,
+                         "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n"),
+        200);
+    assert_int_equal(raw_reply_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"),
                      200); /* the proxy itself */
     atomic_store(&toy.value, 1);
     http_poke(toy.server, 0);
     for (int i = 0; i < 6; i++) {
-        raw_read(&in[i], false, &r);
+        raw_reply_read(&in[i], false, &r);
         assert_int_equal(r.status, 200);
-        raw_done(&r);
+        raw_reply_done(&r);
         close(in[i].fd);
     }
-    assert_int_equal(raw_status(toy.server,
-                                "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\n\r\n"),
-                     200);
+    assert_int_equal(
+        raw_reply_status(toy.server,
+                         "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\n\r\n"),
+        200);
 }
 
 static void numbers(void **state) {
     (void)state;
     toy_start(&toy, NULL);
-    (void)raw_status(toy.server, "GET /v1/things/metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    (void)raw_status(toy.server, "GET /v1/unheard/of HTTP/1.1\r\nHost: x\r\n\r\n");
+    (void)raw_reply_status(toy.server, "GET /v1/things/metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    (void)raw_reply_status(toy.server, "GET /v1/unheard/of HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_true(http_idle(toy.server, 10));
     struct buf text = {0};
     metrics_render(&text);
@@ -261,19 +268,19 @@ static void *client(void *arg) {
         ("POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
          "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")};
     static const int statuses[] = {200, 200, 200, 201, 404, 200, 200};
-    struct raw_in *in = calloc(1, sizeof *in);
+    struct connection *in = calloc(1, sizeof *in);
     long wrong = 0;
     for (int round = 0; round < 5; round++) {
         memset(in, 0, sizeof *in);
-        in->fd = raw_connect(toy.server);
+        in->fd = connection_open(toy.server);
         for (int i = 0; i < 35; i++) {
             int k = (i * 3 + (int)(size_t)arg) % 7;
             struct raw_reply r = {0};
-            if (raw_send(in->fd, requests[k])) {
-                raw_read(in, false, &r);
+            if (raw_send_text(in->fd, requests[k])) {
+                raw_reply_read(in, false, &r);
             }
             wrong += r.status != statuses[k];
-            raw_done(&r);
+            raw_reply_done(&r);
         }
         close(in->fd);
     }

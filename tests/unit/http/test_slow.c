@@ -1,15 +1,17 @@
 /* Slow clients against a server with short deadlines: each is ended, and none that is only waiting
  * for us. */
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
 
+#include <poll.h>
+
 static struct toy toy;
-static struct raw_in in;
+static struct connection in;
 
 static void start(const struct http_settings *settings) {
     toy_start(&toy, settings);
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
 }
 static int stop(void **state) {
     (void)state;
@@ -26,7 +28,7 @@ static void trickle(const char *text) {
     struct pollfd p = {.fd = in.fd, .events = POLLIN};
     for (int i = 0; poll(&p, 1, 15) == 0; i++) {
         assert_true(i < 1000);
-        if (!raw_send_n(in.fd, text + (size_t)i % strlen(text), 1)) {
+        if (!raw_send(in.fd, text + (size_t)i % strlen(text), 1)) {
             return;
         }
     }
@@ -34,16 +36,16 @@ static void trickle(const char *text) {
 
 static void expect_timeout(void) {
     struct raw_reply r;
-    raw_read(&in, false, &r);
-    raw_is_problem(&r, 408, "request-timeout");
-    raw_done(&r);
-    assert_true(raw_ends(&in));
+    raw_reply_read(&in, false, &r);
+    raw_reply_is_problem(&r, 408, "request-timeout");
+    raw_reply_done(&r);
+    assert_true(connection_ends(&in));
 }
 
 static void slow_header(void **state) {
     (void)state;
     start(&(struct http_settings){.header_timeout = 0.4});
-    assert_true(raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\nX: "));
+    assert_true(raw_send_text(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\nX: "));
     trickle("aaaaaaaa");
     expect_timeout();
 }
@@ -62,11 +64,11 @@ static void slow_second_header(void **state) {
     (void)state;
     start(&(struct http_settings){.header_timeout = 0.4, .keep_alive_timeout = 600});
     for (int i = 0; i < 3; i++) {
-        assert_true(raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_true(raw_send_text(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         assert_int_equal(r.status, 200);
-        raw_done(&r);
+        raw_reply_done(&r);
         usleep(i == 0 ? 600000 : 1000); /* longer than the header may take: the time does not run
                                            between requests */
     }
@@ -79,25 +81,26 @@ static void slow_second_header(void **state) {
 static void silent_connection(void **state) {
     (void)state;
     start(&(struct http_settings){.header_timeout = 0.1});
-    assert_true(raw_ends(&in)); /* nothing was asked, nothing is answered */
+    assert_true(connection_ends(&in)); /* nothing was asked, nothing is answered */
 }
 
 static void keep_alive(void **state) {
     (void)state;
     start(&(struct http_settings){.keep_alive_timeout = 0.1});
-    assert_true(raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
-    raw_done(&r);
-    assert_true(raw_ends(&in));
+    raw_reply_done(&r);
+    assert_true(connection_ends(&in));
 }
 
 static void silent_body(void **state) {
     (void)state;
     start(&(struct http_settings){.idle_timeout = 0.2});
     assert_true(
-        raw_send(in.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhello"));
+        raw_send_text(in.fd,
+                      "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhello"));
     expect_timeout();
     toy_expect(&toy.aborts, 1);
     toy_expect(&toy.done, 1);
@@ -107,7 +110,7 @@ static void silent_body(void **state) {
 static void chunk_extension(void **state) {
     (void)state;
     start(&(struct http_settings){.idle_timeout = 0.2});
-    assert_true(raw_send(
+    assert_true(raw_send_text(
         in.fd,
         "PUT /sink/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5;"));
     trickle("aaaaaaaa");
@@ -122,18 +125,17 @@ static void slow_reader(const struct http_settings *settings) {
     for (size_t i = 0; i < 2; i++) {
         close(in.fd);
         memset(&in, 0, sizeof in);
-        in.fd = raw_connect(toy.server);
+        in.fd = connection_open(toy.server);
         char request[100];
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", paths[i]);
-        assert_true(raw_send(in.fd, request));
+        assert_true(raw_send_text(in.fd, request));
         struct pollfd p = {.fd = in.fd, .events = POLLIN};
-        assert_int_equal(poll(&p, 1, RAW_PATIENCE_MS),
-                         1); /* the answer has begun, and is not read */
-        assert_true(http_idle(toy.server, RAW_PATIENCE_MS / 1000.0));
+        assert_int_equal(poll(&p, 1, SILENCE_MS), 1); /* the answer has begun, and is not read */
+        assert_true(http_idle(toy.server, SILENCE_MS / 1000.0));
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         assert_true(r.cut);
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     toy_expect(&toy.streams, 0);
 }
@@ -154,41 +156,42 @@ static void our_turn(void **state) {
     start(&(struct http_settings){.idle_timeout = 0.3,
                                   .header_timeout = 0.3,
                                   .keep_alive_timeout = 0.3});
-    assert_true(raw_send(in.fd, "GET /wait?seconds=0.7 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /wait?seconds=0.7 HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_string_equal(r.body.data, "value=0 last=1\n");
-    raw_done(&r);
+    raw_reply_done(&r);
 
     close(in.fd);
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
     toy.hold = true;
     assert_true(
-        raw_send(in.fd, "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"));
+        raw_send_text(in.fd,
+                      "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"));
     usleep(700000);
     assert_int_equal(atomic_load(&toy.aborts), 0);
     pthread_mutex_lock(&toy.lock);
     toy.hold = false;
     pthread_cond_signal(&toy.wake);
     pthread_mutex_unlock(&toy.lock);
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 201);
-    raw_done(&r);
+    raw_reply_done(&r);
 
     close(in.fd);
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
-    assert_true(raw_send(in.fd, "GET /events HTTP/1.1\r\nHost: x\r\nUser-Agent: me\r\n\r\n"));
+    in.fd = connection_open(toy.server);
+    assert_true(raw_send_text(in.fd, "GET /events HTTP/1.1\r\nHost: x\r\nUser-Agent: me\r\n\r\n"));
     usleep(700000);
     atomic_store(&toy.value, -1);
     http_poke(toy.server, 0);
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_false(r.cut);
     assert_string_equal(r.body.data, "value -1 agent me\n");
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 int main(void) {

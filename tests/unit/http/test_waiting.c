@@ -1,16 +1,20 @@
 /* Calls that wait and answers that stream: pokes, deadlines, clients that are slow or leave, drain.
  */
 #include "base/clock.h"
-#include "unit/http/raw.h"
+#include "unit/http/replies.h"
 #include "unit/http/toy.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 static struct toy toy;
-static struct raw_in in;
+static struct connection in;
 
 static void start(const struct http_settings *settings) {
     toy_start(&toy, settings);
     memset(&in, 0, sizeof in);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
 }
 static int stop(void **state) {
     (void)state;
@@ -23,19 +27,19 @@ static int stop(void **state) {
 }
 static void expect(const char *body) {
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_false(r.cut);
     assert_string_equal(r.body.data, body);
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 static void deferred(void **state) {
     (void)state;
     start(NULL);
     for (int i = 0; i < 200; i++) {
-        assert_true(raw_send(in.fd, i % 2 == 0 ? "GET /defer HTTP/1.1\r\nHost: x\r\n\r\n"
-                                               : "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_true(raw_send_text(in.fd, i % 2 == 0 ? "GET /defer HTTP/1.1\r\nHost: x\r\n\r\n"
+                                                    : "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
         expect("ok\n");
     }
 }
@@ -43,11 +47,11 @@ static void deferred(void **state) {
 static void watch(void **state) {
     (void)state;
     start(NULL);
-    assert_true(raw_send(in.fd, "GET /wait?seconds=0 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /wait?seconds=0 HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect("value=0 last=1\n");
-    assert_true(raw_send(in.fd, "GET /wait?seconds=0.1 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /wait?seconds=0.1 HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect("value=0 last=1\n");
-    assert_true(raw_send(in.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
     toy_expect(&toy.waits, 3);
     http_poke(toy.server, 0); /* nothing has changed */
     usleep(50000);
@@ -62,7 +66,7 @@ static void poke_races(void **state) {
     start(NULL);
     for (int i = 0; i < 300; i++) {
         atomic_store(&toy.value, 0);
-        assert_true(raw_send(in.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_true(raw_send_text(in.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
         for (int k = 0; k < i; k++) {
             (void)clock_monotonic_ns();
         }
@@ -72,11 +76,11 @@ static void poke_races(void **state) {
     }
 }
 
-static void send_wait(struct raw_in *to, int topic) {
+static void send_wait(struct connection *to, int topic) {
     char request[100];
     snprintf(request, sizeof request, "GET /wait?seconds=600&topic=%d HTTP/1.1\r\nHost: x\r\n\r\n",
              topic);
-    assert_true(raw_send(to->fd, request));
+    assert_true(raw_send_text(to->fd, request));
 }
 
 /* A poke of a topic runs the checks of the calls with this topic alone. */
@@ -84,7 +88,7 @@ static void topics(void **state) {
     (void)state;
     start(NULL);
     enum { POKES = 200 };
-    struct raw_in other = {.fd = raw_connect(toy.server)};
+    struct connection other = {.fd = connection_open(toy.server)};
     send_wait(&in, 1);
     toy_expect(&toy.checks[1], 1);
     send_wait(&other, 2);
@@ -107,9 +111,9 @@ static void topics(void **state) {
         usleep(5000);
     }
     struct raw_reply r;
-    raw_read(&other, false, &r);
+    raw_reply_read(&other, false, &r);
     assert_string_equal(r.body.data, "value=5 last=0\n");
-    raw_done(&r);
+    raw_reply_done(&r);
     close(other.fd);
 }
 
@@ -134,20 +138,20 @@ static void many_watchers(void **state) {
     (void)state;
     start(NULL);
     enum { N = 100 };
-    static struct raw_in all[N];
+    static struct connection all[N];
     for (int i = 0; i < N; i++) {
         memset(&all[i], 0, sizeof all[i]);
-        all[i].fd = raw_connect(toy.server);
-        assert_true(raw_send(all[i].fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
+        all[i].fd = connection_open(toy.server);
+        assert_true(raw_send_text(all[i].fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
     }
     usleep(50000);
     atomic_store(&toy.value, 3);
     http_poke(toy.server, 0);
     for (int i = 0; i < N; i++) {
         struct raw_reply r;
-        raw_read(&all[i], false, &r);
+        raw_reply_read(&all[i], false, &r);
         assert_string_equal(r.body.data, "value=3 last=0\n");
-        raw_done(&r);
+        raw_reply_done(&r);
         close(all[i].fd);
     }
 }
@@ -159,9 +163,9 @@ static void lines(void **state) {
     for (size_t i = 0; i < 6; i++) {
         char request[100];
         snprintf(request, sizeof request, "GET /lines?n=%ld HTTP/1.1\r\nHost: x\r\n\r\n", sizes[i]);
-        assert_true(raw_send(in.fd, request));
+        assert_true(raw_send_text(in.fd, request));
         struct raw_reply r;
-        raw_read(&in, false, &r);
+        raw_reply_read(&in, false, &r);
         assert_int_equal(r.status, 200);
         assert_false(r.cut);
         const char *at = r.body.data;
@@ -175,7 +179,7 @@ static void lines(void **state) {
             at += n;
         }
         assert_int_equal(*at, '\0');
-        raw_done(&r);
+        raw_reply_done(&r);
     }
     toy_expect(&toy.done, 6);
 }
@@ -184,9 +188,9 @@ static void lines(void **state) {
 static void lines_1_0(void **state) {
     (void)state;
     start(NULL);
-    assert_true(raw_send(in.fd, "GET /lines?n=3 HTTP/1.0\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /lines?n=3 HTTP/1.0\r\n\r\n"));
     struct buf all = {0};
-    while (raw_n(&in, &all, 1)) {
+    while (connection_take_n(&in, &all, 1)) {
         continue;
     }
     assert_non_null(strstr(buf_cstr(&all), "\r\n\r\n0\n1\n2\n"));
@@ -196,19 +200,19 @@ static void lines_1_0(void **state) {
 static void aborted(void **state) {
     (void)state;
     start(NULL);
-    assert_true(raw_send(in.fd, "GET /lines?n=5000&abort HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /lines?n=5000&abort HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct raw_reply r;
-    raw_read(&in, false, &r);
+    raw_reply_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_true(r.cut); /* without the last chunk */
-    raw_done(&r);
+    raw_reply_done(&r);
     toy_expect(&toy.streams, 0);
 }
 
 static void events(void **state) {
     (void)state;
     start(NULL);
-    assert_true(raw_send(in.fd, "GET /events HTTP/1.1\r\nHost: x\r\nUser-Agent: me\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /events HTTP/1.1\r\nHost: x\r\nUser-Agent: me\r\n\r\n"));
     struct buf got = {0};
     for (int i = 1; i <= 20; i++) {
         atomic_store(&toy.value, i);
@@ -216,12 +220,12 @@ static void events(void **state) {
         char line[60];
         snprintf(line, sizeof line, "value %d agent me\n", i);
         while (strstr(buf_cstr(&got), line) == NULL) {
-            assert_true(raw_n(&in, &got, 1)); /* each arrives before the next is made */
+            assert_true(connection_take_n(&in, &got, 1)); /* each arrives before the next is made */
         }
     }
     buf_done(&got);
     close(in.fd);
-    in.fd = raw_connect(toy.server);
+    in.fd = connection_open(toy.server);
     atomic_store(
         &toy.value,
         21); /* the client that left is noticed when something is written, or by the next sweep */
@@ -236,10 +240,10 @@ static void events(void **state) {
 static void idle_comments(void **state) {
     (void)state;
     start(NULL);
-    assert_true(raw_send(in.fd, "GET /events?wait=0.05 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /events?wait=0.05 HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct buf got = {0};
     while (strstr(buf_cstr(&got), ":\n\r\n2\r\n:\n\r\n2\r\n:\n") == NULL) {
-        assert_true(raw_n(&in, &got, 1));
+        assert_true(connection_take_n(&in, &got, 1));
     }
     buf_done(&got);
 }
@@ -248,13 +252,13 @@ static void idle_comments(void **state) {
 static void slow_client(void **state) {
     (void)state;
     start(NULL);
-    assert_true(raw_send(in.fd, "GET /lines?n=1000000000 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(in.fd, "GET /lines?n=1000000000 HTTP/1.1\r\nHost: x\r\n\r\n"));
     toy_expect(&toy.streams, 1);
     usleep(300000);
     close(in.fd);
     toy_expect(&toy.streams, 0);
-    in.fd = raw_connect(toy.server);
-    assert_true(raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
+    in.fd = connection_open(toy.server);
+    assert_true(raw_send_text(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect("ok\n");
 }
 
@@ -262,9 +266,10 @@ static void leave_while_waiting(void **state) {
     (void)state;
     start(NULL);
     for (int i = 0; i < 20; i++) {
-        int fd = raw_connect(toy.server);
-        assert_true(raw_send(fd, i % 2 == 0 ? "GET /wait?seconds=0.2 HTTP/1.1\r\nHost: x\r\n\r\n"
-                                            : "GET /events?wait=0.1 HTTP/1.1\r\nHost: x\r\n\r\n"));
+        int fd = connection_open(toy.server);
+        assert_true(raw_send_text(fd, i % 2 == 0
+                                          ? "GET /wait?seconds=0.2 HTTP/1.1\r\nHost: x\r\n\r\n"
+                                          : "GET /events?wait=0.1 HTTP/1.1\r\nHost: x\r\n\r\n"));
         usleep(2000);
         close(fd);
     }
@@ -277,21 +282,21 @@ static void leave_while_waiting(void **state) {
 static void drain(void **state) {
     (void)state;
     start(NULL);
-    static struct raw_in watcher, streamer, idle, unused, slow;
-    struct raw_in *all[] = {&watcher, &streamer, &idle, &unused, &slow};
+    static struct connection watcher, streamer, idle, unused, slow;
+    struct connection *all[] = {&watcher, &streamer, &idle, &unused, &slow};
     for (size_t i = 0; i < 5; i++) {
         memset(all[i], 0, sizeof *all[i]);
-        all[i]->fd = raw_connect(toy.server);
+        all[i]->fd = connection_open(toy.server);
     }
     struct raw_reply r;
-    assert_true(raw_send(watcher.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
-    assert_true(raw_send(streamer.fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(watcher.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(raw_send_text(streamer.fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert_true(
-        raw_send(slow.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe"));
-    assert_true(raw_send(idle.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
-    raw_read(&idle, false, &r);
-    assert_null(raw_header(&r, "Connection"));
-    raw_done(&r);
+        raw_send_text(slow.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe"));
+    assert_true(raw_send_text(idle.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
+    raw_reply_read(&idle, false, &r);
+    assert_null(raw_reply_header(&r, "Connection"));
+    raw_reply_done(&r);
     toy_expect(&toy.streams, 1);
     toy_expect(&toy.waits, 1);
     while (atomic_load(&toy.sunk) < 2) {
@@ -301,22 +306,22 @@ static void drain(void **state) {
     assert_false(http_idle(toy.server, 0));
     http_drain(toy.server);
     assert_true(http_draining(toy.server));
-    raw_read(&watcher, false, &r);
+    raw_reply_read(&watcher, false, &r);
     assert_string_equal(r.body.data, "value=0 last=1\n");
-    assert_string_equal(raw_header(&r, "Connection"), "close");
-    raw_done(&r);
-    assert_true(raw_ends(&watcher));
-    raw_read(&streamer, false, &r);
+    assert_string_equal(raw_reply_header(&r, "Connection"), "close");
+    raw_reply_done(&r);
+    assert_true(connection_ends(&watcher));
+    raw_reply_read(&streamer, false, &r);
     assert_false(r.cut);
     assert_string_equal(r.body.data, "bye\n");
-    raw_done(&r);
-    assert_true(raw_ends(&idle) && raw_ends(&unused));
-    assert_true(raw_send(slow.fd, "llo"));
-    raw_read(&slow, false, &r); /* a request in flight is served to its end */
+    raw_reply_done(&r);
+    assert_true(connection_ends(&idle) && connection_ends(&unused));
+    assert_true(raw_send_text(slow.fd, "llo"));
+    raw_reply_read(&slow, false, &r); /* a request in flight is served to its end */
     assert_int_equal(r.status, 201);
     assert_non_null(strstr(r.body.data, "n=5 "));
-    assert_string_equal(raw_header(&r, "Connection"), "close");
-    raw_done(&r);
+    assert_string_equal(raw_reply_header(&r, "Connection"), "close");
+    raw_reply_done(&r);
     assert_true(http_idle(toy.server, 10));
     struct sockaddr_in sa = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)http_port(toy.server)),
@@ -335,18 +340,18 @@ static void drain_delay(void **state) {
     http_drain(toy.server);
     for (int i = 0; i < 3; i++) {
         struct raw_reply r;
-        raw_ask(toy.server, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n", &r);
+        raw_reply_ask(toy.server, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n", &r);
         assert_int_equal(r.status, 200);
-        assert_string_equal(raw_header(&r, "Connection"), "close");
-        raw_done(&r);
+        assert_string_equal(raw_reply_header(&r, "Connection"), "close");
+        raw_reply_done(&r);
     }
     struct raw_reply r;
-    raw_ask(toy.server, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n", &r);
+    raw_reply_ask(toy.server, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n", &r);
     assert_string_equal(r.body.data, "value=0 last=1\n");
-    raw_done(&r);
-    raw_ask(toy.server, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n", &r);
+    raw_reply_done(&r);
+    raw_reply_ask(toy.server, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n", &r);
     assert_string_equal(r.body.data, "bye\n");
-    raw_done(&r);
+    raw_reply_done(&r);
 }
 
 /* Stopped in the middle of everything: nothing hangs, everything is given back. */
@@ -363,8 +368,8 @@ static void stop_at_once(void **state) {
             "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello",
             "GET /ok HTT"};
         for (int i = 0; i < 12; i++) {
-            fds[i] = raw_connect(toy.server);
-            assert_true(raw_send(fds[i], requests[i % 6]));
+            fds[i] = connection_open(toy.server);
+            assert_true(raw_send_text(fds[i], requests[i % 6]));
         }
         toy_expect(&toy.streams, 4);
         while (atomic_load(&toy.sunk) < 10) {

@@ -6,24 +6,10 @@
 #include "store/sqlite/internal.h"
 #include "support.h"
 
-static inline void database_run_one(struct store_tx *tx, void *sql) {
-    store_connection_exec(tx->connection, sql, tx->problem);
-}
-
 /* Runs one statement without values. */
-static inline void database_run(struct fixture *f, const char *sql) {
-    struct problem problem = {0};
-    if (!store_write(f->store, database_run_one, (void *)(uintptr_t)sql, &problem)) {
-        fail_msg("%s: %s", sql, problem.detail);
-    }
-}
+void database_run(struct fixture *f, const char *sql);
 
 /* Waits until bytes of dropped parts were given back. */
-static inline void database_await_sweep(struct fixture *f, double before) {
-    for (int i = 0; i < 12000 && metric_value(f->store->writer.swept_bytes) <= before; i++) {
-        usleep(5000);
-    }
-    assert_true(metric_value(f->store->writer.swept_bytes) > before);
-}
+void database_await_sweep(struct fixture *f, double before);
 
 #endif

@@ -189,7 +189,7 @@ static void a_job_of_another_owner_is_left_alone(void **state) {
 
 static void assert_runs_after_restart(struct fixture *f, int64_t id, int64_t attempts) {
     store_close(f->store);
-    fixture_open(f);
+    jobs_fixture_open(f);
     assert_state(f, id, STORE_JOB_QUEUED, attempts);
     struct jobs *jobs = start(f);
     struct store_job job = fixture_await(f, id, STORE_JOB_SUCCEEDED);

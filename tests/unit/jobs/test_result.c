@@ -1,5 +1,5 @@
 /* Documents of a finished training. */
-#include "unit/base/cm.h"
+#include "lib/cmocka.h"
 
 #include "base/buf.h"
 #include "jobs/result.h"

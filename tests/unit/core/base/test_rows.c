@@ -146,14 +146,14 @@ static void check_rows(const table *t, dn_rows *rows, const double *want, size_t
 }
 
 static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool sparse) {
-    table *t = table_new(cities);
+    table *t = mixed_table_new(cities);
     size_t borders[TABLE_MAX_CHUNKS];
     dn_run runs[] = {dn_run_default(), scattered_run()};
     dn_encoder_spec spec = *given;
     spec.target = t->target;
     spec.n_classes = 3;
     for (size_t cut = 0; cut < TABLE_CUTS; cut++) {
-        size_t n_chunks = table_cut(cut, borders), n = 0;
+        size_t n_chunks = mixed_table_cut(cut, borders), n = 0;
         chunked source;
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
         dn_encoder *encoder =
@@ -270,7 +270,7 @@ static void with_bases(void **unused) {
 
 static void order_of_the_source_does_not_matter(void **unused) {
     (void)unused;
-    table *t = table_new(5);
+    table *t = mixed_table_new(5);
     size_t borders[] = {0, TABLE_ROWS}, n = 0;
     static const size_t columns[] = {T_LAST, T_COLOUR, T_PLAIN, T_CITY};
     chunked source;
@@ -318,8 +318,8 @@ static void order_of_the_source_does_not_matter(void **unused) {
  * are not checked. */
 static void refused_categories(void **unused) {
     (void)unused;
-    table *t = table_new(200);
-    size_t borders[TABLE_MAX_CHUNKS], n_chunks = table_cut(2, borders), n = 0;
+    table *t = mixed_table_new(200);
+    size_t borders[TABLE_MAX_CHUNKS], n_chunks = mixed_table_cut(2, borders), n = 0;
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->role[i] = i % 2 == 0 ? DN_ROW_TRAIN : DN_ROW_VALIDATE;
     }
@@ -442,8 +442,8 @@ static void pieces(void **unused) {
 
 static void failures(void **unused) {
     (void)unused;
-    table *t = table_new(200);
-    size_t borders[TABLE_MAX_CHUNKS], n_chunks = table_cut(1, borders);
+    table *t = mixed_table_new(200);
+    size_t borders[TABLE_MAX_CHUNKS], n_chunks = mixed_table_cut(1, borders);
     for (int sparse = 0; sparse < 2; sparse++) {
         dn_encoder_spec spec = {.columns = every_column,
                                 .n_columns = sparse ? T_COLUMNS : 6,
@@ -487,8 +487,8 @@ static void failures(void **unused) {
 /* After a failure to read a block, the block can be read again. */
 static void source_fails_and_recovers(void **unused) {
     (void)unused;
-    table *t = table_new(3);
-    size_t borders[TABLE_MAX_CHUNKS], n_chunks = table_cut(2, borders), n = 0;
+    table *t = mixed_table_new(3);
+    size_t borders[TABLE_MAX_CHUNKS], n_chunks = mixed_table_cut(2, borders), n = 0;
     chunked source;
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
     dn_encoder_spec spec = {.columns = every_column, .n_columns = T_COLUMNS};
@@ -527,7 +527,7 @@ static void source_fails_and_recovers(void **unused) {
 
 static void sizes_and_slots(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     size_t borders[] = {0, TABLE_ROWS};
     static const size_t two[] = {T_PLAIN, T_WHOLE};
     chunked source;

@@ -17,7 +17,7 @@ static const dn_encoder_spec standard_spec = {.columns = all_columns,
 static dn_encoder *fit(const table *t, size_t cut, const dn_encoder_spec *spec, const uint8_t *role,
                        const double *weight, const dn_run *run) {
     size_t borders[TABLE_MAX_CHUNKS];
-    size_t n = table_cut(cut, borders);
+    size_t n = mixed_table_cut(cut, borders);
     chunked source;
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n);
     dn_encoder *encoder = NULL;
@@ -66,7 +66,7 @@ static void statistics(const double *x, const uint8_t *role, const double *weigh
 
 static void recomputed(void **unused) {
     (void)unused;
-    table *t = table_new(20);
+    table *t = mixed_table_new(20);
     for (int kind = 0; kind < 4; kind++) {
         const uint8_t *role = kind & 1 ? t->role : NULL;
         const double *weight = kind & 2 ? t->weight : NULL;
@@ -118,7 +118,7 @@ static void bytes_of(const dn_encoder *encoder, void **bytes, size_t *size) {
 
 static void same_however_cut(void **unused) {
     (void)unused;
-    table *t = table_new(200);
+    table *t = mixed_table_new(200);
     dn_run runs[] = {dn_run_default(), scattered_run()};
     for (int kind = 0; kind < 4; kind++) {
         const uint8_t *role = kind & 1 ? t->role : NULL;
@@ -149,7 +149,7 @@ static void same_however_cut(void **unused) {
 
 static void levels_and_names(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     dn_encoder *encoder = fit(t, 2, &standard_spec, NULL, NULL, NULL);
     assert_int_equal(dn_encoder_n_inputs(encoder), T_COLUMNS);
     assert_int_equal(dn_encoder_n_features(encoder), 6 + 6 + 3 + 2);
@@ -202,7 +202,7 @@ static void levels_and_names(void **unused) {
 /* Levels are those of the training rows with a weight > 0. */
 static void levels_of_training_rows(void **unused) {
     (void)unused;
-    table *t = table_new(50);
+    table *t = mixed_table_new(50);
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->role[i] = i % 2 == 0 ? DN_ROW_TRAIN : DN_ROW_VALIDATE;
         t->weight[i] = 1;
@@ -224,7 +224,7 @@ static void levels_of_training_rows(void **unused) {
 /* A row of weight 2 equals two rows; a row of weight 0 is ignored. */
 static void weights_are_repetitions(void **unused) {
     (void)unused;
-    table *t = table_new(10), *twice = table_new(10);
+    table *t = mixed_table_new(10), *twice = mixed_table_new(10);
     size_t n = 0;
     for (size_t i = 0; i < TABLE_ROWS / 2; i++) {
         t->weight[i] = i % 3 == 0 ? 2 : i % 3 == 1 ? 1 : 0;
@@ -375,8 +375,8 @@ static void text_of_levels(void **unused) {
 
 static void refusals(void **unused) {
     (void)unused;
-    table *t = table_new(200);
-    size_t borders[TABLE_MAX_CHUNKS], n = table_cut(2, borders), column = T_CITY,
+    table *t = mixed_table_new(200);
+    size_t borders[TABLE_MAX_CHUNKS], n = mixed_table_cut(2, borders), column = T_CITY,
                                       beyond = T_COLUMNS;
     chunked source;
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n);
@@ -440,8 +440,8 @@ static void refusals(void **unused) {
  * leaks. */
 static void failures(void **unused) {
     (void)unused;
-    table *t = table_new(10);
-    size_t borders[TABLE_MAX_CHUNKS], n = table_cut(1, borders);
+    table *t = mixed_table_new(10);
+    size_t borders[TABLE_MAX_CHUNKS], n = mixed_table_cut(1, borders);
     dn_status status = DN_ERR_SOURCE;
     for (size_t k = 1; status != DN_OK; k++) {
         chunked source;
@@ -485,7 +485,7 @@ static void failures(void **unused) {
 
 static void raw_rows(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     static const size_t columns[] = {T_PLAIN, T_COLOUR, T_FLAG, T_CITY};
     dn_encoder_spec spec = {.columns = columns, .n_columns = 4, .standardize = true};
     dn_encoder *encoder = fit(t, 0, &spec, NULL, NULL, NULL);
@@ -519,7 +519,7 @@ static void raw_rows(void **unused) {
 
 static void bytes_and_back(void **unused) {
     (void)unused;
-    table *t = table_new(12);
+    table *t = mixed_table_new(12);
     dn_encoder *encoder = fit(t, 0, &standard_spec, NULL, NULL, NULL), *back = NULL;
     void *bytes, *again;
     size_t size, again_size;

@@ -12,7 +12,7 @@ static const size_t every[T_COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 static dn_encoder *fit(const table *t, size_t cut, const dn_encoder_spec *spec, const uint8_t *role,
                        const double *weight, const dn_run *run) {
-    size_t borders[TABLE_MAX_CHUNKS], n = table_cut(cut, borders);
+    size_t borders[TABLE_MAX_CHUNKS], n = mixed_table_cut(cut, borders);
     chunked source;
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n);
     dn_encoder *encoder = NULL;
@@ -76,7 +76,7 @@ static double count_of(const double *column, double x, const uint8_t *role, cons
 
 static void most_frequent_numbers(void **unused) {
     (void)unused;
-    table *t = table_new(20);
+    table *t = mixed_table_new(20);
     const double nan = (double)NAN;
     for (size_t i = 0; i < TABLE_ROWS;
          /* one column with 100 values and missing ones, one with more than 1,000 different
@@ -212,7 +212,7 @@ static void ties_take_the_least(void **unused) {
 
 static void frequent_levels(void **unused) {
     (void)unused;
-    table *t = table_new(20);
+    table *t = mixed_table_new(20);
     dn_run runs[] = {dn_run_default(), scattered_run()};
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         if (i % 3 != 0) {
@@ -346,7 +346,7 @@ static void bytes_of(const dn_encoder *encoder, void **bytes, size_t *size) {
  * equal. */
 static void bytes_and_back(void **unused) {
     (void)unused;
-    table *t = table_new(12);
+    table *t = mixed_table_new(12);
     dn_run runs[] = {dn_run_default(), scattered_run()};
     dn_encoder_spec spec = {.columns = every,
                             .n_columns = T_COLUMNS,
@@ -419,8 +419,8 @@ static void bytes_and_back(void **unused) {
 /* Nothing leaks after any failing call. */
 static void failures(void **unused) {
     (void)unused;
-    table *t = table_new(10);
-    size_t borders[TABLE_MAX_CHUNKS], n = table_cut(1, borders);
+    table *t = mixed_table_new(10);
+    size_t borders[TABLE_MAX_CHUNKS], n = mixed_table_cut(1, borders);
     const size_t columns[] = {T_PLAIN, T_COLOUR, T_CITY};
     dn_encoder_spec spec = {.columns = columns,
                             .n_columns = 3,

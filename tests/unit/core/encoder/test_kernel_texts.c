@@ -18,16 +18,16 @@ static void graph_make(struct graph *g, uint64_t density, uint64_t *s) {
     *g = (struct graph){0};
     for (size_t i = 0; i < NODES; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (draw(s) % 5 > density) {
+            if (texts_random(s) % 5 > density) {
                 continue;
             }
             g->joined[i][j] = g->joined[j][i] = g->has[i] = g->has[j] = true;
-            for (uint64_t times = 1 + draw(s) % 2; times > 0; times--) {
-                const bool turned = draw(s) % 2 == 0;
+            for (uint64_t times = 1 + texts_random(s) % 2; times > 0; times--) {
+                const bool turned = texts_random(s) % 2 == 0;
                 n += (size_t)snprintf(g->text + n, sizeof g->text - n, "%sn%zu-n%zu",
-                                      n == 0             ? ""
-                                      : draw(s) % 2 == 0 ? " "
-                                                         : "\n\t",
+                                      n == 0                     ? ""
+                                      : texts_random(s) % 2 == 0 ? " "
+                                                                 : "\n\t",
                                       turned ? i : j, turned ? j : i);
             }
         }
@@ -72,13 +72,14 @@ static void paths_of_random_graphs(void **state) {
     uint8_t role[GRAPHS];
     uint64_t s = 17;
     for (size_t i = 0; i < GRAPHS; i++) {
-        graph_make(&g[i], i < 2 ? 1 : draw(&s) % 5, &s);
+        graph_make(&g[i], i < 2 ? 1 : texts_random(&s) % 5, &s);
         text[i] = g[i].text;
         role[i] = i < TRAINED ? DN_ROW_TRAIN : DN_ROW_SKIP;
     }
     for (unsigned length = 1; length <= 4; length++) {
-        dn_encoder *encoder = fit(text, length == 3 ? 2 : GRAPHS, spec_of(DN_TEXT_PATHS, length),
-                                  length == 3 ? NULL : role);
+        dn_encoder *encoder =
+            texts_fit(text, length == 3 ? 2 : GRAPHS, texts_spec(DN_TEXT_PATHS, length),
+                      length == 3 ? NULL : role);
         /* length 3: fitted to two graphs, so that the others have many unseen sequences */
         const size_t trained = length == 3 ? 2 : TRAINED;
         size_t unseen = 0;
@@ -89,7 +90,7 @@ static void paths_of_random_graphs(void **state) {
             }
             const double own = product(encoder, text[i], text[i]);
             assert_near(own, (double)shared_paths(&g[i], &g[i], length), 1e-14);
-            double *x = features_of(encoder, text[i]);
+            double *x = texts_features(encoder, text[i]);
             unseen += x[dn_encoder_n_features(encoder) - 1] > 0;
             assert_true(i >= trained || x[dn_encoder_n_features(encoder) - 1] == 0);
             free(x);
@@ -105,7 +106,7 @@ static void the_sequences_of_a_graph(void **state) {
     static const char *const text[] = {"a-b b-c"}, *const want[] = {"a", "a-b", "a-b-c",
                                                                     "b", "b-a", "b-c",
                                                                     "c", "c-b", "c-b-a"};
-    dn_encoder *encoder = fit(text, 1, spec_of(DN_TEXT_PATHS, 3), NULL);
+    dn_encoder *encoder = texts_fit(text, 1, texts_spec(DN_TEXT_PATHS, 3), NULL);
     const double *idf;
     const dn_strings words = dn_encoder_words(encoder, 0, &idf);
     char name[64];
@@ -124,11 +125,11 @@ static void the_sequences_of_a_graph(void **state) {
     assert_true(product(encoder, text[0], "") == 0);
     assert_true(product(encoder, text[0], "A-B") == 0);
     dn_encoder_unref(encoder);
-    encoder = fit(text, 1, spec_of(DN_TEXT_PATHS, 2), NULL);
+    encoder = texts_fit(text, 1, texts_spec(DN_TEXT_PATHS, 2), NULL);
     assert_true(product(encoder, text[0], "b-a a-d") == 4);
     dn_encoder_unref(encoder);
     static const char *const odd[] = {"(unseen)-\"x\" y-y:z"};
-    encoder = fit(odd, 1, spec_of(DN_TEXT_PATHS, 1), NULL);
+    encoder = texts_fit(odd, 1, texts_spec(DN_TEXT_PATHS, 1), NULL);
     (void)dn_encoder_feature_name(encoder, 1, name, sizeof name);
     assert_string_equal(name, COLUMN ":\"(unseen)\"");
     (void)dn_encoder_feature_name(encoder, 0, name, sizeof name);
@@ -150,14 +151,15 @@ static void words_in_common(void **state) {
         size_t n = 0;
         list[i] = text[i];
         role[i] = i % 3 == 0 ? DN_ROW_TRAIN : DN_ROW_SKIP;
-        for (uint64_t k = draw(&s) % 12; k > 0; k--) {
-            const size_t word = draw(&s) % (i % 3 == 0 ? VOCABULARY / 2 : VOCABULARY);
+        for (uint64_t k = texts_random(&s) % 12; k > 0; k--) {
+            const size_t word = texts_random(&s) % (i % 3 == 0 ? VOCABULARY / 2 : VOCABULARY);
             has[i][word] = true;
             n += (size_t)snprintf(text[i] + n, sizeof text[i] - n,
-                                  draw(&s) % 2 == 0 ? "W\xc3\x89%zu, " : "w\xc3\xa9%zu ", word);
+                                  texts_random(&s) % 2 == 0 ? "W\xc3\x89%zu, " : "w\xc3\xa9%zu ",
+                                  word);
         }
     }
-    dn_encoder *encoder = fit(list, TEXTS, spec_of(DN_TEXT_SET, 0), role);
+    dn_encoder *encoder = texts_fit(list, TEXTS, texts_spec(DN_TEXT_SET, 0), role);
     assert_true(dn_encoder_n_features(encoder) <= VOCABULARY / 2 + 1);
     for (size_t i = 0; i < TEXTS; i++) {
         double own = 0;
@@ -186,7 +188,7 @@ static void characters_come_back(void **state) {
                                         {0xe9, 't', 0x20ac, 0x1f600},
                                         {'a', 0xfffd, ' ', 'z'},
                                         {0}};
-    dn_encoder *encoder = fit(text, 5, spec_of(DN_TEXT_CHARACTERS, 0), NULL);
+    dn_encoder *encoder = texts_fit(text, 5, texts_spec(DN_TEXT_CHARACTERS, 0), NULL);
     struct corpus c;
     corpus_init(&c, text, 5, 2);
     dn_rows *rows = NULL;
@@ -226,8 +228,8 @@ static void too_many_characters(void **state) {
     dn_run run = dn_run_default();
     dn_error err = {0};
     memset(most, 'x', DN_MAX_CHARACTERS);
-    OK(try_fit(text, 2, spec_of(DN_TEXT_CHARACTERS, 0), NULL, 1, &run, &encoder, NULL));
-    double *x = features_of(encoder, most);
+    OK(texts_try_fit(text, 2, texts_spec(DN_TEXT_CHARACTERS, 0), NULL, 1, &run, &encoder, NULL));
+    double *x = texts_features(encoder, most);
     assert_true(x[DN_MAX_CHARACTERS - 1] == 'x');
     free(x);
     most[DN_MAX_CHARACTERS] = 'x';
@@ -243,8 +245,8 @@ static void too_many_characters(void **state) {
     dn_text_work_free(work);
     dn_encoder_unref(encoder);
     dn_error_clear(&err);
-    assert_int_equal(try_fit(text, 2, spec_of(DN_TEXT_CHARACTERS, 0), NULL, 1, &run, &encoder,
-                             &err),
+    assert_int_equal(texts_try_fit(text, 2, texts_spec(DN_TEXT_CHARACTERS, 0), NULL, 1, &run,
+                                   &encoder, &err),
                      DN_ERR_DATA);
     assert_int_equal(err.row, 1);
     assert_string_equal(err.field, COLUMN);

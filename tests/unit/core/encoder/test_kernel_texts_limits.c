@@ -27,7 +27,7 @@ static void malformed_edges(void **state) {
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
          "\xc3\xa9...\", has a label of more than 31 bytes, the most in paths of up to 8 labels"}};
     static const char *const good[] = {"a-b", NULL, "  \n", "\xc3\xa9-b"};
-    dn_encoder *encoder = fit(good, 4, spec_of(DN_TEXT_PATHS, 8), NULL);
+    dn_encoder *encoder = texts_fit(good, 4, texts_spec(DN_TEXT_PATHS, 8), NULL);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         const char *text[] = {"a-b", "", "a-b", bad[k].text};
         static const uint8_t role[] = {DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_VALIDATE};
@@ -48,7 +48,8 @@ static void malformed_edges(void **state) {
             OK(dn_text_work_new(&work, NULL));
             dn_status status = DN_OK;
             if (way == 0) {
-                status = try_fit(text, 4, spec_of(DN_TEXT_PATHS, 8), NULL, 3, &run, &none, &err);
+                status = texts_try_fit(text, 4, texts_spec(DN_TEXT_PATHS, 8), NULL, 3, &run, &none,
+                                       &err);
             } else if (way == 1) {
                 status = dn_encoder_text(encoder, 0, bad[k].text, strlen(bad[k].text), work,
                                          &feature, &entry, &n, &err);
@@ -127,8 +128,8 @@ static void bad_lengths(void **state) {
         dn_encoder *encoder = NULL;
         dn_run run = dn_run_default();
         dn_error err = {0};
-        assert_int_equal(try_fit(text, 1, spec_of(DN_TEXT_PATHS, length), NULL, 1, &run, &encoder,
-                                 &err),
+        assert_int_equal(texts_try_fit(text, 1, texts_spec(DN_TEXT_PATHS, length), NULL, 1, &run,
+                                       &encoder, &err),
                          DN_ERR_ARGUMENT);
         assert_string_equal(err.field, "text");
     }
@@ -144,10 +145,10 @@ static const char **many_graphs(char (**out_buffer)[48]) {
     uint64_t s = 77;
     for (size_t i = 0; i < MANY; i++) {
         size_t n = 0;
-        for (uint64_t k = draw(&s) % 4; k > 0; k--) {
-            const uint64_t a = draw(&s) % 50;
+        for (uint64_t k = texts_random(&s) % 4; k > 0; k--) {
+            const uint64_t a = texts_random(&s) % 50;
             n += (size_t)snprintf(buffer[i] + n, sizeof buffer[i] - n, "N%u-m%u ", (unsigned)a,
-                                  (unsigned)(a + draw(&s) % 3));
+                                  (unsigned)(a + texts_random(&s) % 3));
         }
         text[i] = i % 13 == 0 ? NULL : buffer[i];
     }
@@ -172,8 +173,8 @@ static void the_same_however_it_runs(void **state) {
         for (size_t way = 0; way < 4; way++) {
             dn_run run = way % 2 == 0 ? dn_run_default() : scattered_run();
             dn_encoder *encoder = NULL;
-            OK(try_fit(text, MANY, spec_of(weightings[w], 3), NULL, way < 2 ? MANY : 777, &run,
-                       &encoder, NULL));
+            OK(texts_try_fit(text, MANY, texts_spec(weightings[w], 3), NULL, way < 2 ? MANY : 777,
+                             &run, &encoder, NULL));
             dni_writer writer = bytes_of(encoder);
             if (way == 0) {
                 first = writer;
@@ -197,13 +198,14 @@ static void there_and_back(void **state) {
     (void)state;
     static const char *const text[] = {"a-b b-c", "c-d", NULL};
     for (size_t w = 0; w < 3; w++) {
-        dn_encoder *encoder = fit(text, 3, spec_of(weightings[w], 3), NULL), *back = NULL;
+        dn_encoder *encoder = texts_fit(text, 3, texts_spec(weightings[w], 3), NULL), *back = NULL;
         dni_writer writer = bytes_of(encoder);
         dni_reader reader = dni_reader_of(writer.bytes, writer.size);
         OK(dni_encoder_read(&reader, &back, NULL));
         assert_int_equal(dn_encoder_n_features(back), dn_encoder_n_features(encoder));
         assert_true(dn_encoder_is_sparse(back) == dn_encoder_is_sparse(encoder));
-        double *x = features_of(encoder, "a-b b-e e-f"), *z = features_of(back, "a-b b-e e-f");
+        double *x = texts_features(encoder, "a-b b-e e-f"),
+               *z = texts_features(back, "a-b b-e e-f");
         assert_memory_equal(x, z, dn_encoder_n_features(encoder) * sizeof *x);
         free(x);
         free(z);
@@ -229,7 +231,7 @@ static void memory_runs_out(void **state) {
         corpus_init(&c, text, 4, 4);
         dn_run run = dn_run_default();
         dn_encoder *encoder = NULL;
-        const dn_encoder_spec spec = spec_of(weightings[w], 3);
+        const dn_encoder_spec spec = texts_spec(weightings[w], 3);
         dn_status status = DN_ERR_MEMORY;
         for (long k = 1; status != DN_OK; k++) {
             dn_error err = {0};

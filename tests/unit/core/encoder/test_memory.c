@@ -129,7 +129,7 @@ static void encoder_and_rows(void **unused) {
     if (!alloc_fail_works()) {
         skip();
     }
-    table *t = table_new(60);
+    table *t = mixed_table_new(60);
     static const size_t columns[] = {T_PLAIN, T_COLOUR, T_CITY};
     dn_column_view views[3];
     dn_table_column names[3];

@@ -157,13 +157,14 @@ static void recomputed(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
     for (size_t kind = 0; kind < 18; kind++) {
-        const dn_encoder_spec spec = spec_of((dn_text_weighting)(kind % 3),
-                                             kind / 3 % 2 == 0 ? 0 : 13, kind >= 6, kind >= 12);
+        const dn_encoder_spec spec =
+            vectors_spec((dn_text_weighting)(kind % 3), kind / 3 % 2 == 0 ? 0 : 13, kind >= 6,
+                         kind >= 12);
         const uint8_t *role = kind % 2 == 0 ? NULL : t->role;
         const double *weight = kind % 4 < 2 ? NULL : t->weight;
         dn_run scattered = scattered_run();
         dn_encoder *encoder =
-            fit(t, kind % 4, &spec, role, weight, kind % 3 == 0 ? NULL : &scattered);
+            vectors_fit(t, kind % 4, &spec, role, weight, kind % 3 == 0 ? NULL : &scattered);
         struct want w = want_of(t, encoder, &spec, role, weight);
         assert_true(dn_encoder_is_sparse(encoder) ==
                     (kind < 12)); /* standardised indices are nonzero in most rows */
@@ -202,7 +203,7 @@ static void sparse_is_dense(void **unused) {
         const dn_encoder_spec plain = {.columns = indices,
                                        .n_columns = VECTORS_WIDTH,
                                        .standardize = standardize};
-        dn_encoder *a = fit(t, 2, &spec, t->role, t->weight, NULL), *b = NULL;
+        dn_encoder *a = vectors_fit(t, 2, &spec, t->role, t->weight, NULL), *b = NULL;
         chunked source, numbers;
         vector_table_source(t, t->columns, L_COLUMNS, 2, &source);
         vector_table_source(t, t->numbers, VECTORS_WIDTH, 1, &numbers);
@@ -298,7 +299,7 @@ static void categories_as_text(void **unused) {
     vector_table *t = vector_table_new(2);
     static const size_t columns[] = {L_NOTE};
     dn_encoder *encoder =
-        fit(t, 0, &(dn_encoder_spec){.columns = columns, .n_columns = 1}, NULL, NULL, NULL);
+        vectors_fit(t, 0, &(dn_encoder_spec){.columns = columns, .n_columns = 1}, NULL, NULL, NULL);
     dn_rows *rows[2] = {NULL, NULL};
     chunked source[2];
     for (size_t k = 0; k < 2; k++) {
@@ -392,8 +393,8 @@ static void raw_rows(void **unused) {
     OK(dn_text_work_new(&work, NULL));
     for (int kind = 0; kind < 6; kind++) {
         const dn_encoder_spec spec =
-            spec_of((dn_text_weighting)(kind % 3), kind < 3 ? 0 : 5, kind % 2 == 1, kind == 5);
-        dn_encoder *encoder = fit(t, 1, &spec, t->role, NULL, NULL);
+            vectors_spec((dn_text_weighting)(kind % 3), kind < 3 ? 0 : 5, kind % 2 == 1, kind == 5);
+        dn_encoder *encoder = vectors_fit(t, 1, &spec, t->role, NULL, NULL);
         struct want w = want_of(t, encoder, &spec, t->role, NULL);
         enum { N = 50 };
         double value[N * 4], entry[N * 128], *x = xcalloc(N * w.d, sizeof *x);

@@ -10,9 +10,9 @@ static void bytes_and_back(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
     for (int kind = 0; kind < 4; kind++) {
-        const dn_encoder_spec spec = spec_of(kind % 2 == 0 ? DN_TEXT_COUNTS : DN_TEXT_TFIDF,
-                                             kind < 2 ? 0 : 3, kind > 0, kind == 3);
-        dn_encoder *encoder = fit(t, 1, &spec, t->role, NULL, NULL), *back = NULL;
+        const dn_encoder_spec spec = vectors_spec(kind % 2 == 0 ? DN_TEXT_COUNTS : DN_TEXT_TFIDF,
+                                                  kind < 2 ? 0 : 3, kind > 0, kind == 3);
+        dn_encoder *encoder = vectors_fit(t, 1, &spec, t->role, NULL, NULL), *back = NULL;
         dni_writer writer, again;
         void *bytes, *more;
         size_t size, more_size;
@@ -130,9 +130,9 @@ static void refusals(void **unused) {
 static void failures(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
-    const dn_encoder_spec spec = spec_of(DN_TEXT_TFIDF, 0, true, true),
-                          sparse = spec_of(DN_TEXT_COUNTS, 0, true, false);
-    dn_encoder *encoder = fit(t, 1, &sparse, NULL, NULL, NULL);
+    const dn_encoder_spec spec = vectors_spec(DN_TEXT_TFIDF, 0, true, true),
+                          sparse = vectors_spec(DN_TEXT_COUNTS, 0, true, false);
+    dn_encoder *encoder = vectors_fit(t, 1, &sparse, NULL, NULL, NULL);
     for (int way = 0; way < 4; way++) {
         dn_status status = DN_ERR_BUDGET;
         size_t n = 0;
@@ -206,7 +206,7 @@ static void bytes_of_rows(void **unused) {
     vector_table *t = vector_table_new(2);
     static const size_t columns[] = {L_SPARSE, L_NOTE};
     const dn_encoder_spec spec = {.columns = columns, .n_columns = 2, .text = {.buckets = 1000000}};
-    dn_encoder *encoder = fit(t, 0, &spec, NULL, NULL, NULL);
+    dn_encoder *encoder = vectors_fit(t, 0, &spec, NULL, NULL, NULL);
     chunked source;
     vector_table_source(t, t->columns, L_COLUMNS, 2, &source);
     for (int in_memory = 0; in_memory < 2; in_memory++) {

@@ -102,7 +102,8 @@ static void a_stop_between_long_texts(void **state) {
         truth[i] = i % 2;
     }
     struct km_rows r = {.n = KM_ROWS,
-                        .encoder = fit(text, KM_ROWS, spec_of(DN_TEXT_CHARACTERS, 0), NULL)};
+                        .encoder =
+                            texts_fit(text, KM_ROWS, texts_spec(DN_TEXT_CHARACTERS, 0), NULL)};
     struct corpus c;
     dn_block block;
     dn_metrics *metrics;

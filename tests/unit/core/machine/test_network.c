@@ -101,7 +101,7 @@ static void scores(void **state) {
         predictions_done(&b);
         dn_train_result_done(&r);
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(csv);
 }
 
@@ -150,7 +150,7 @@ static void overflowing_scores(void **state) {
     free(workspace);
     dn_train_result_done(&r);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(csv);
 }
 
@@ -244,7 +244,7 @@ static void bytes_and_back(void **state) {
     free(forged);
     free(bytes);
     dn_train_result_done(&r);
-    table_free(table);
+    columns_table_free(table);
     csv_free(csv);
 }
 

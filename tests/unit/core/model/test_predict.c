@@ -13,7 +13,7 @@ static dn_model *model_of(const struct csv *t, const char *solver) {
     dn_model *model = dn_model_ref(result.model);
     dn_train_result_done(&result);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     return model;
 }
 
@@ -186,7 +186,7 @@ static void costs(void **state) {
         dn_train_result_done(&result);
         dn_params_free(p);
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

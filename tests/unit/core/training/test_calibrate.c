@@ -29,7 +29,7 @@ static dn_train_result trained(const struct csv *t, dn_params *p, dn_train_reque
         fail_msg("%s", err.message);
     }
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     return result;
 }
 
@@ -217,7 +217,7 @@ static void assert_refused(struct csv *t, dn_params *p, dn_status code, const ch
     assert_string_equal(err.field, "calibrate");
     assert_non_null(strstr(err.message, words));
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
 }
 
 static void details_and_warnings(void **state) {
@@ -337,7 +337,7 @@ static void memory_and_stops(void **state) {
         dn_train_request shared = request;
         shared.source = sharable->source;
         OK(dn_train(&shared, &many, &other, NULL));
-        table_free(sharable);
+        columns_table_free(sharable);
         OK(dn_model_write(other.model, &bytes[1], &size[1], NULL));
         dn_train_result_done(&other);
         assert_int_equal(size[0], size[1]);
@@ -346,7 +346,7 @@ static void memory_and_stops(void **state) {
         free(bytes[1]);
         dn_params_free(p);
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

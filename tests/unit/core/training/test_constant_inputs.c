@@ -61,7 +61,7 @@ static void train_with(const struct csv *t, const struct choice *c, bool standar
     assert_true(result.n_train == N - UNLABELLED);
     dn_train_result_done(&result);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
 }
 
 static void every_algorithm(void **state) {
@@ -107,7 +107,7 @@ static void derived_features(void **state) {
     assert_true(warned(&result.report, "1 of the features of the bases", "(2)"));
     dn_train_result_done(&result);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

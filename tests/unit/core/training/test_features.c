@@ -23,7 +23,7 @@ static dn_train_result train(const struct csv *t, const dn_encoder_spec *options
         fail_msg("%s", err.message);
     }
     dn_params_free(params);
-    table_free(table);
+    columns_table_free(table);
     return result;
 }
 

@@ -128,7 +128,7 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
                             sizeof(double));
     }
     dn_train_result_done(&alone);
-    table_free(table);
+    columns_table_free(table);
     csv_free(two);
 }
 
@@ -181,7 +181,7 @@ static void each_machine_is_its_own(void **state) {
             dn_train_result_done(&whole);
             dn_params_free(p);
         }
-        table_free(table);
+        columns_table_free(table);
         csv_free(t);
     }
 }
@@ -217,7 +217,7 @@ static void machines_by_default(void **state) {
     }
     dn_train_result_done(&r);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -244,7 +244,7 @@ static void two_classes(void **state) {
     }
     dn_train_result_done(&own);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -388,7 +388,7 @@ static void rules(void **state) {
             dn_train_result_done(&r);
             dn_params_free(p);
         }
-        table_free(table);
+        columns_table_free(table);
         csv_free(t);
     }
     for (size_t w = 0; w < N_WAYS; w++) { /* without a strict rule no row is ambiguous */
@@ -433,7 +433,7 @@ static void round_trip(void **state) {
             dn_params_free(p);
         }
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -479,7 +479,7 @@ static void threads_and_streams(void **state) {
             dn_params_free(p);
         }
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -525,7 +525,7 @@ static void progress(void **state) {
             dn_params_free(p);
         }
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -550,7 +550,7 @@ static void too_many_machines(void **state) {
     assert_int_equal(result.report.n_warnings, DN_MAX_WARNINGS); /* more are not kept */
     dn_train_result_done(&result);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -619,7 +619,7 @@ static void reports_of_many_machines(void **state) {
     }
     dn_train_result_done(&result);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -666,7 +666,7 @@ static void memory_runs_out(void **state) {
         assert_true(stops > 10);
         dn_params_free(p);
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

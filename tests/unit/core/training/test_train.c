@@ -80,7 +80,7 @@ static void golden_through_the_table(void **state) {
         free(d);
         dn_train_result_done(&result);
         dn_params_free(p);
-        table_free(table);
+        columns_table_free(table);
         csv_free(t);
     }
     json_decref(golden);
@@ -129,7 +129,7 @@ static void streamed_or_in_memory(void **state) {
         assert_int_equal(memory.live, 0);
         dn_params_free(p);
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -296,7 +296,7 @@ static void memory_runs_out(void **state) {
     }
     assert_true(failures > 10);
     assert_true(dn_train_memory(&request, 60, 3, 3, 1) > 60 * 9);
-    table_free(table);
+    columns_table_free(table);
     dn_params_free(p);
     csv_free(t);
 }

@@ -135,7 +135,7 @@ static void numbers(void **state) {
             dn_params_free(p);
         }
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

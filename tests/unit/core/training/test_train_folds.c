@@ -99,8 +99,8 @@ static void folds_by_hand(void **state) {
             assert_true(r.folds[f]->curves == NULL && hand.n_validation == own->n);
             rows += r.folds[f]->rows;
             dn_train_result_done(&hand);
-            table_free(training);
-            table_free(validation);
+            columns_table_free(training);
+            columns_table_free(validation);
             csv_free(others);
             csv_free(own);
         }
@@ -110,7 +110,7 @@ static void folds_by_hand(void **state) {
         dn_train_result_done(&r);
         dn_train_result_done(&plain);
         dn_params_free(p);
-        table_free(table);
+        columns_table_free(table);
         csv_free(t);
     }
 }
@@ -148,7 +148,7 @@ static void metrics_are_independent_of_memory(void **state) {
     dn_train_result_done(&c);
     assert_int_equal(memory.live, 0);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -197,7 +197,7 @@ static void progress_of_all(void **state) {
         dn_train_result_done(&r);
         dn_params_free(p);
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -251,7 +251,7 @@ static void bad_requests(void **state) {
     }
     dn_train_result_done(&r);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -277,7 +277,7 @@ static void warnings_name_folds(void **state) {
     assert_true(marked >= 1);
     dn_train_result_done(&r);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -318,9 +318,9 @@ static void another_table(void **state) {
     refuses(&request, DN_ERR_DATA, "class",
             "validation: column \"class\", row 1: \"c03\" is none of the model's classes");
     dn_params_free(p);
-    table_free(table);
-    table_free(second);
-    table_free(unknown);
+    columns_table_free(table);
+    columns_table_free(second);
+    columns_table_free(unknown);
     csv_free(t);
     csv_free(other);
     csv_free(more);
@@ -345,7 +345,7 @@ static void too_many_classes(void **state) {
     refuses(&request, DN_ERR_DATA, "class",
             "more than 38 classes: a classifier wants a column with few different values");
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

@@ -62,7 +62,7 @@ static void number_of_classes(void **state) {
         request.max_classes = cases[i].max_classes;
         assert_int_equal(try_train(&request, &result, &err), cases[i].good ? DN_OK : DN_ERR_DATA);
         dn_train_result_done(&result);
-        table_free(table);
+        columns_table_free(table);
         csv_free(t);
     }
     dn_params_free(p);
@@ -88,7 +88,7 @@ static void many_classes(void **state) {
         OK(try_train(&request, &result, &err));
         assert_int_equal(has_warning(&result.report, DN_WARNING_MANY_CLASSES), cases[i].warned);
         dn_train_result_done(&result);
-        table_free(table);
+        columns_table_free(table);
         csv_free(t);
     }
     dn_params_free(p);
@@ -128,7 +128,7 @@ static void validation_limits(void **state) {
         assert_int_equal(try_train(&request, &result, &err), DN_ERR_ARGUMENT);
     }
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -172,7 +172,7 @@ static void weight_limits(void **state) {
         assert_int_equal(try_train(&request, &result, &err),
                          i < 3 && cases[i].class ? DN_OK : DN_ERR_DATA);
         dn_train_result_done(&result);
-        table_free(table);
+        columns_table_free(table);
     }
     dn_params_free(p);
     csv_free(t);
@@ -209,7 +209,7 @@ static void calibration_folds(void **state) {
             free(bytes);
         }
         dn_train_result_done(&result);
-        table_free(table);
+        columns_table_free(table);
         csv_free(t);
     }
     dn_params_free(p);
@@ -250,7 +250,7 @@ static void no_warnings(void **state) {
             dn_params_free(p);
         }
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

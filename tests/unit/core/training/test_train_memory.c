@@ -56,7 +56,7 @@ static void cut_short(void **state) {
         assert_true(failures > 10 && (way != 0 || in_folds > 3));
     }
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -123,7 +123,7 @@ static void estimate(void **state) {
         assert_int_equal(dn_train(&request, &run, &r, &err), DN_ERR_BUDGET);
     }
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -175,7 +175,7 @@ static void ranked_when_it_fits(void **state) {
     assert_true(n_missing > 0 && n_whole > 0);
     dn_train_result_done(&whole);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -214,7 +214,7 @@ static void dense_rows_have_infinite_entries(void **state) {
     assert_true(n_calls == 1 && all_dense && own > 0 &&
                 own < dn_train_memory(&request, t->n, 3, 3, 1));
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

@@ -23,7 +23,7 @@ static struct weighted_table weighed_of(struct csv *t) {
 }
 
 static void weighed_free(struct weighted_table *w) {
-    table_free(w->table);
+    columns_table_free(w->table);
     csv_free(w->t);
 }
 

@@ -4,7 +4,7 @@
 /* ---- polynomial ---- */
 static void polynomial(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     static const char *const names[] = {"plain",         "holes",
                                         "flag",          "plain^2",
                                         "plain*holes",   "plain*flag",
@@ -26,8 +26,8 @@ static void polynomial(void **unused) {
                            .degree = 3,
                            .interactions = true};
     assert_int_equal(dn_basis_n_features(&basis, P, 0), 19);
-    dn_encoder_spec spec = spec_of(&basis, 1, false);
-    dn_encoder *encoder = fit(t, 2, &spec, NULL, NULL, NULL);
+    dn_encoder_spec spec = bases_spec(&basis, 1, false);
+    dn_encoder *encoder = bases_fit(t, 2, &spec, NULL, NULL, NULL);
     size_t levels = dn_encoder_input(encoder, 3)->n_features;
     assert_int_equal(dn_encoder_n_features(encoder),
                      levels + 19); /* a column is one feature only */
@@ -40,7 +40,7 @@ static void polynomial(void **unused) {
     for (size_t i = 0; i < TABLE_ROWS; i += 97) {
         double z[P], x[64];
         numbers_of(t, encoder, i, z);
-        features_of(t, encoder, i, x);
+        bases_features(t, encoder, i, x);
         for (size_t j = 0; j < 19; j++) {
             close_to(x[levels + j],
                      pow(z[0], power[j][0]) * pow(z[1], power[j][1]) * pow(z[2], power[j][2]),
@@ -51,7 +51,7 @@ static void polynomial(void **unused) {
 
     basis.interactions = false;
     basis.n_columns = 2;
-    encoder = fit(t, 0, &spec, NULL, NULL, NULL);
+    encoder = bases_fit(t, 0, &spec, NULL, NULL, NULL);
     static const char *const powers[] = {"plain",   "holes",   "plain^2",
                                          "holes^2", "plain^3", "holes^3"};
     assert_int_equal(dn_basis_n_features(&basis, 2, 0), 6);
@@ -76,7 +76,7 @@ static void polynomial(void **unused) {
 /* ---- points, random Fourier features ---- */
 static void points_given(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     const double points[] = {0, 0.5, 1, 5, -1, 0, 2, 2, 2};
     for (int standardize = 0; standardize < 2; standardize++) {
         const size_t three[] = {0, 1, 2};
@@ -99,8 +99,8 @@ static void points_given(void **unused) {
                                   .points = points,
                                   .n_points = 1,
                                   .width = 10}};
-        dn_encoder_spec spec = spec_of(bases, 3, false);
-        dn_encoder *encoder = fit(t, 1, &spec, t->role, t->weight, NULL);
+        dn_encoder_spec spec = bases_spec(bases, 3, false);
+        dn_encoder *encoder = bases_fit(t, 1, &spec, t->role, t->weight, NULL);
         const size_t first = dn_encoder_n_features(encoder) - 6;
         static const char *const names[] = {"gaussian(1)", "gaussian(2)", "distance(1)",
                                             "distance(2)", "distance(3)", "gaussian(3)"};
@@ -115,7 +115,7 @@ static void points_given(void **unused) {
         for (size_t i = 0; i < TABLE_ROWS; i += 101) {
             double z[P], x[64], square[3] = {0}, plain = 0;
             numbers_of(t, encoder, i, z);
-            features_of(t, encoder, i, x);
+            bases_features(t, encoder, i, x);
             for (size_t k = 0; k < 3; k++) {
                 for (size_t c = 0; c < P; c++) {
                     square[k] += pow((z[c] - points[k * P + c]) / scale[c], 2);
@@ -141,15 +141,15 @@ static void points_given(void **unused) {
 static void random_fourier(void **unused) {
     (void)unused;
     enum { D = 20000 };
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     const size_t three[] = {0, 1, 2};
     dn_basis_spec basis = {.kind = DN_BASIS_RANDOM_FOURIER,
                            .columns = three,
                            .n_columns = P,
                            .n_features = D,
                            .width = 2.5};
-    dn_encoder_spec spec = spec_of(&basis, 1, false);
-    dn_encoder *encoder = fit(t, 0, &spec, NULL, NULL, NULL);
+    dn_encoder_spec spec = bases_spec(&basis, 1, false);
+    dn_encoder *encoder = bases_fit(t, 0, &spec, NULL, NULL, NULL);
     size_t d = dn_encoder_n_features(encoder), first = d - D;
     double *x = malloc(2 * d * sizeof *x), z[2][P], worst = 0, least = 1, most = 0;
     name_is(encoder, first, "random_fourier(1)");
@@ -158,7 +158,7 @@ static void random_fourier(void **unused) {
         double product = 0, square = 0;
         for (size_t k = 0; k < 2; k++) {
             numbers_of(t, encoder, 17 * i + 5000 * k, z[k]);
-            features_of(t, encoder, 17 * i + 5000 * k, x + k * d);
+            bases_features(t, encoder, 17 * i + 5000 * k, x + k * d);
         }
         for (size_t j = 0; j < D; j++) {
             product += x[first + j] * x[d + first + j];
@@ -179,8 +179,8 @@ static void random_fourier(void **unused) {
     basis.n_features = 4;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         other.seed = seed;
-        encoder = fit(t, 0, &spec, NULL, NULL, &other);
-        features_of(t, encoder, 0, a[seed - 1]);
+        encoder = bases_fit(t, 0, &spec, NULL, NULL, &other);
+        bases_features(t, encoder, 0, a[seed - 1]);
         dn_encoder_unref(encoder);
     }
     assert_memory_not_equal(a[0], a[1], (first + 4) * sizeof(double));
@@ -195,7 +195,7 @@ static int ascending(const void *a, const void *b) {
 /* With at most 1,000 rows all pairs are used: the width is their median distance. */
 static void median_width(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     enum { N = 300 };
     const size_t three[] = {0, 1, 2};
     const double point[] = {1, 0.5, 0};
@@ -209,8 +209,8 @@ static void median_width(void **unused) {
                            .n_columns = P,
                            .points = point,
                            .n_points = 1};
-    dn_encoder_spec spec = spec_of(&basis, 1, false);
-    dn_encoder *encoder = fit(t, 2, &spec, t->role, t->weight, NULL);
+    dn_encoder_spec spec = bases_spec(&basis, 1, false);
+    dn_encoder *encoder = bases_fit(t, 2, &spec, t->role, t->weight, NULL);
     size_t n = 0, pairs = 0;
     for (size_t i = 0; i < TABLE_ROWS; i += 30) {
         if (t->weight[i] > 0) {
@@ -225,7 +225,7 @@ static void median_width(void **unused) {
     }
     qsort(distance, pairs, sizeof *distance, ascending);
     double width = (distance[(pairs - 1) / 2] + distance[pairs / 2]) / 2, square = 0, row[P];
-    features_of(t, encoder, 4242, x);
+    bases_features(t, encoder, 4242, x);
     numbers_of(t, encoder, 4242, row);
     for (size_t c = 0; c < P; c++) {
         square += (row[c] - point[c]) * (row[c] - point[c]);
@@ -235,8 +235,8 @@ static void median_width(void **unused) {
     for (size_t i = 0; i < TABLE_ROWS; i++) { /* equal rows: 1 */
         t->number[T_PLAIN][i] = t->number[T_HOLES][i] = t->number[T_FLAG][i] = 0;
     }
-    encoder = fit(t, 0, &spec, NULL, NULL, NULL);
-    features_of(t, encoder, 0, x);
+    encoder = bases_fit(t, 0, &spec, NULL, NULL, NULL);
+    bases_features(t, encoder, 0, x);
     close_to(x[dn_encoder_n_features(encoder) - 1], exp(-1.25 / 2), 1e-15);
     dn_encoder_unref(encoder);
     free(distance);

@@ -176,21 +176,21 @@ static void there_are_as_many_centres_as_different_rows(void **unused) {
     const double *points = dn_encoder_basis(encoder, 0).points;
     assert_true(fabs(points[0]) == 1 && points[1] == -points[0]);
     dn_encoder_unref(encoder);
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->number[T_PLAIN][i] = (double)(i % 3);
     }
     static const size_t plain[] = {0};
     basis = (dn_basis_spec){
         .kind = DN_BASIS_GAUSSIAN, .columns = plain, .n_columns = 1, .n_points = 4, .width = 1};
-    dn_encoder_spec spec = spec_of(&basis, 1, false);
+    dn_encoder_spec spec = bases_spec(&basis, 1, false);
     dn_error err = {0};
     encoder = NULL;
-    assert_int_equal(try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_DATA);
+    assert_int_equal(bases_try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_DATA);
     assert_string_equal(err.message, "a gaussian basis cannot have 4 centres: only 3 training rows "
                                      "are different in its columns");
     basis.n_points = 3;
-    dn_encoder_unref(fit(t, 0, &spec, NULL, NULL, NULL));
+    dn_encoder_unref(bases_fit(t, 0, &spec, NULL, NULL, NULL));
     free(t);
 }
 

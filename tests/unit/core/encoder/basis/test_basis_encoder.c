@@ -31,7 +31,7 @@ static const dn_basis_spec many[] = {{.kind = DN_BASIS_POLYNOMIAL,
 enum { N_MANY = 5, MANY_FEATURES = 5 + 3 + 2 + 4 + 2 };
 
 static dn_encoder_spec many_spec(const table *t) {
-    dn_encoder_spec spec = spec_of(many, N_MANY, true);
+    dn_encoder_spec spec = bases_spec(many, N_MANY, true);
     spec.target = t->target;
     spec.n_classes = 3;
     return spec;
@@ -41,16 +41,16 @@ static dn_encoder_spec many_spec(const table *t) {
  * unchanged. */
 static void standardised(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     dn_encoder_spec spec = many_spec(t);
-    dn_encoder *encoder = fit(t, 3, &spec, t->role, t->weight, NULL);
+    dn_encoder *encoder = bases_fit(t, 3, &spec, t->role, t->weight, NULL);
     size_t d = dn_encoder_n_features(encoder), first = d - MANY_FEATURES;
     assert_int_equal(
         first, dn_encoder_input(encoder, 3)
                    ->n_features); /* two numbers are in the polynomial; no basis keeps the third */
     double sum[64] = {0}, square[64] = {0}, total = 0;
     for (size_t i = 0; i < TABLE_ROWS; i++) {
-        double v = weight_of(t->role, t->weight, i), x[64], y[64];
+        double v = bases_weight(t->role, t->weight, i), x[64], y[64];
         double raw[P + 1] = {t->number[T_PLAIN][i], t->number[T_HOLES][i], t->number[T_FLAG][i], 1};
         dn_encoder_apply(encoder, dn_raw_numbers(raw, 1), x);
         dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), y);
@@ -83,7 +83,7 @@ static void bytes_of(const dn_encoder *encoder, void **bytes, size_t *size) {
  * encoder read back is the same. */
 static void bytes_and_back(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     dn_run runs[] = {dn_run_default(), scattered_run(), scattered_run()};
     dn_encoder_spec spec = many_spec(t);
     void *bytes = NULL, *again = NULL;
@@ -100,7 +100,7 @@ static void bytes_and_back(void **unused) {
                     double);
             memory.below = (size_t)1 << 20;
             runs[2].allocator = &memory.allocator;
-            dn_encoder *encoder = fit(t, cut, &spec, NULL, t->weight, &runs[r]);
+            dn_encoder *encoder = bases_fit(t, cut, &spec, NULL, t->weight, &runs[r]);
             assert_true(r < 2 || memory.refused > 0);
             bytes_of(encoder, &again, &again_size);
             assert_true(bytes == NULL || (size == again_size && memcmp(bytes, again, size) == 0));
@@ -110,7 +110,7 @@ static void bytes_and_back(void **unused) {
             dn_encoder_unref(encoder);
         }
     }
-    dn_encoder *encoder = fit(t, 0, &spec, NULL, t->weight, NULL), *back = NULL;
+    dn_encoder *encoder = bases_fit(t, 0, &spec, NULL, t->weight, NULL), *back = NULL;
     dni_reader reader = dni_reader_of(bytes, size);
     assert_int_equal(dni_encoder_read(&reader, &back, NULL), DN_OK);
     assert_int_equal(dni_reader_end(&reader, "an encoder", NULL), DN_OK);
@@ -159,14 +159,14 @@ static void bytes_and_back(void **unused) {
 
 static void failures(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     for (size_t i = 0; i < TABLE_ROWS;
          /* few rows with a weight, since the median sorts all their pairs in every attempt */
          i++) {
         t->weight[i] = (double)(i % 16 == 0);
     }
     dn_encoder_spec spec = many_spec(t);
-    size_t borders[TABLE_MAX_CHUNKS], n = table_cut(1, borders);
+    size_t borders[TABLE_MAX_CHUNKS], n = mixed_table_cut(1, borders);
     dn_status status = DN_ERR_BUDGET;
     size_t refused = 0;
     for (; status != DN_OK || refused < 20;
@@ -308,28 +308,28 @@ static void refusals(void **unused) {
 /* A product that overflows: the error names the feature and the column. */
 static void overflow(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     const size_t two[] = {0, 1};
     dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL,
                            .columns = two,
                            .n_columns = 2,
                            .degree = 2,
                            .interactions = true};
-    dn_encoder_spec spec = spec_of(&basis, 1, true);
+    dn_encoder_spec spec = bases_spec(&basis, 1, true);
     dn_encoder *encoder = NULL;
     dn_error err = {0};
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->number[T_HOLES][i] = i == 7000 ? 1e300 : (double)(i % 3);
     }
     t->number[T_PLAIN][7000] = 2;
-    assert_int_equal(try_fit(t, 2, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
+    assert_int_equal(bases_try_fit(t, 2, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
     assert_string_equal(
         err.message,
         "feature holes^2 is beyond the range of numbers: column \"holes\" is 1e+300 there");
     assert_string_equal(err.field, "holes");
     t->role[7000] = DN_ROW_VALIDATE;
     for (int memory = 0; memory < 2; memory++) {
-        size_t borders[TABLE_MAX_CHUNKS], n = table_cut(2, borders);
+        size_t borders[TABLE_MAX_CHUNKS], n = mixed_table_cut(2, borders);
         chunked source;
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n);
         dn_rows *rows = NULL;

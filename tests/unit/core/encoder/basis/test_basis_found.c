@@ -21,26 +21,26 @@ static void centre_of(const dn_encoder *encoder, size_t feature, size_t p, doubl
 static void centres(void **unused) {
     (void)unused;
     enum { K = 5 };
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     for (size_t i = 0; i < TABLE_ROWS;
          i++) { /* five clusters; their distances are large compared with their deviations */
         uint64_t s = i + 1;
         for (int k = 0; k < 5; k++) {
-            table_random(&s);
+            mixed_table_random(&s);
         }
         t->number[T_PLAIN][i] =
-            2.0 * cos(1.2566 * (double)(i % K)) + (double)(table_random(&s) % 1000) * 3e-4;
+            2.0 * cos(1.2566 * (double)(i % K)) + (double)(mixed_table_random(&s) % 1000) * 3e-4;
         t->number[T_HOLES][i] =
-            2.0 * sin(1.2566 * (double)(i % K)) + (double)(table_random(&s) % 1000) * 3e-4;
+            2.0 * sin(1.2566 * (double)(i % K)) + (double)(mixed_table_random(&s) % 1000) * 3e-4;
     }
     const size_t two[] = {0, 1};
     dn_basis_spec basis = {
         .kind = DN_BASIS_GAUSSIAN, .columns = two, .n_columns = 2, .n_points = K, .width = 1};
-    dn_encoder_spec spec = spec_of(&basis, 1, false);
+    dn_encoder_spec spec = bases_spec(&basis, 1, false);
     for (uint64_t seed = 1; seed <= 3; seed++) {
         dn_run run = dn_run_default();
         run.seed = seed;
-        dn_encoder *encoder = fit(t, 1, &spec, t->role, t->weight, &run);
+        dn_encoder *encoder = bases_fit(t, 1, &spec, t->role, t->weight, &run);
         size_t first = dn_encoder_n_features(encoder) - K;
         double centre[K][2], sum[K][3] = {{0}};
         bool cluster[K] = {false};
@@ -48,13 +48,13 @@ static void centres(void **unused) {
             centre_of(encoder, first + k, 2, centre[k]);
         }
         for (size_t i = 0; i < TABLE_ROWS; i++) {
-            double v = weight_of(t->role, t->weight, i), z[P], x[64];
+            double v = bases_weight(t->role, t->weight, i), z[P], x[64];
             size_t best = 0;
             if (v == 0) {
                 continue;
             }
             numbers_of(t, encoder, i, z);
-            features_of(t, encoder, i, x);
+            bases_features(t, encoder, i, x);
             for (size_t k = 1; k < K; k++) {
                 best = x[first + k] > x[first + best] ? k : best;
             }
@@ -82,7 +82,7 @@ static void centres(void **unused) {
     }
     dn_encoder *encoder = NULL;
     dn_error err = {0};
-    assert_int_equal(try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_DATA);
+    assert_int_equal(bases_try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_DATA);
     assert_string_equal(err.message, "a gaussian basis cannot have 3 centres: only 2 training rows "
                                      "are different in its columns");
     free(t);
@@ -92,7 +92,7 @@ static void centres(void **unused) {
 /* S_B w = r S_W w with r = w'S_B w / w'S_W w, recomputed; r descends; directions have length 1. */
 static void fisher(void **unused) {
     (void)unused;
-    table *t = table_new(3);
+    table *t = mixed_table_new(3);
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->target[i] = (double)(i * 7 % 4);
         t->number[T_PLAIN][i] += 1.5 * t->target[i];
@@ -111,10 +111,10 @@ static void fisher(void **unused) {
                                    .columns = three,
                                    .n_columns = P,
                                    .standardize = standardize == 1};
-            dn_encoder_spec spec = spec_of(&basis, 1, false);
+            dn_encoder_spec spec = bases_spec(&basis, 1, false);
             spec.target = t->target;
             spec.n_classes = K;
-            dn_encoder *encoder = fit(t, 2, &spec, t->role, t->weight, NULL);
+            dn_encoder *encoder = bases_fit(t, 2, &spec, t->role, t->weight, NULL);
             size_t n = K - 1, first = dn_encoder_n_features(encoder) - n;
             double mean[4][P + 1] = {{0}}, all[P] = {0}, total = 0, within[P][P] = {{0}},
                                between[P][P] = {{0}}, before = (double)INFINITY;
@@ -124,7 +124,7 @@ static void fisher(void **unused) {
             }
             for (int pass = 0; pass < 2; pass++) {
                 for (size_t i = 0; i < TABLE_ROWS; i++) {
-                    double v = weight_of(t->role, t->weight, i), *m = mean[(size_t)t->target[i]];
+                    double v = bases_weight(t->role, t->weight, i), *m = mean[(size_t)t->target[i]];
                     numbers_of(t, encoder, i, z);
                     total += pass == 0 ? v : 0;
                     m[P] += pass == 0 ? v : 0;
@@ -188,19 +188,19 @@ static void fisher(void **unused) {
     /* a column that occurs twice is named */
     memcpy(t->number[T_HOLES], t->number[T_PLAIN], sizeof t->number[T_PLAIN]);
     dn_basis_spec basis = {.kind = DN_BASIS_FISHER, .columns = three, .n_columns = P};
-    dn_encoder_spec spec = spec_of(&basis, 1, false);
+    dn_encoder_spec spec = bases_spec(&basis, 1, false);
     dn_encoder *encoder = NULL;
     dn_error err = {0};
     spec.target = t->target;
     spec.n_classes = 4;
-    assert_int_equal(try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
+    assert_int_equal(bases_try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "leave out one of \"plain\", \"holes\""));
     assert_string_equal(err.field, "plain");
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->number[T_HOLES][i] = t->target[i];
     }
     dn_error_clear(&err);
-    assert_int_equal(try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
+    assert_int_equal(bases_try_fit(t, 0, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
     assert_string_equal(err.field, "holes");
     free(t);
 }

@@ -63,8 +63,8 @@ static void eigenproblem(void **state) {
                 assert_true(eigenvalue(&fit, j) >= rho);
             }
         }
-        assert_true(detail(&fit, "J") == eigenvalue(&fit, 0) &&
-                    fit.report.objective == detail(&fit, "J"));
+        assert_true(fisher_detail(&fit, "J") == eigenvalue(&fit, 0) &&
+                    fit.report.objective == fisher_detail(&fit, "J"));
         scatters_done(&m);
         fit_done(&fit);
         free(weight);
@@ -95,10 +95,10 @@ static void two_classes(void **state) {
                     1e-9 * sqrt(m.within[a * d + a]));
     }
     assert_near(fit.out.w0[0], -middle, 1e-9);
-    assert_near(detail(&fit, "threshold"), middle, 1e-9);
+    assert_near(fisher_detail(&fit, "threshold"), middle, 1e-9);
     double j = dot(w, delta, d) * dot(w, delta, d) / within;
-    assert_near(detail(&fit, "J_two_class"), j, 1e-9);
-    assert_near(detail(&fit, "J"), j * m.count[0] * m.count[1] / m.n, 1e-9);
+    assert_near(fisher_detail(&fit, "J_two_class"), j, 1e-9);
+    assert_near(fisher_detail(&fit, "J"), j * m.count[0] * m.count[1] / m.n, 1e-9);
     assert_true(dot(delta, delta, d) * dot(delta, delta, d) / form(m.within, d, delta, delta) <
                 0.5 * j);
     dn_params *p;
@@ -185,7 +185,7 @@ static void least_error(void **state) {
             }
         }
         assert_near(cut, (below + above) / 2, 1e-9); /* the midpoint of adjacent projections */
-        assert_true(fabs(detail(&fit, "threshold_error") - own) < 1e-12);
+        assert_true(fabs(fisher_detail(&fit, "threshold_error") - own) < 1e-12);
         assert_true(own <= error_at(t, weight, fit.out.w, middle));
         scatters_done(&m);
         fit_done(&fit);

@@ -89,11 +89,11 @@ static void shrinkage(void **state) {
         w[a] /= length;
     }
     assert_close(fit.out.w, w, d, 1e-11);
-    assert_near(detail(&fit, "J_two_class"), j, 1e-11);
+    assert_near(fisher_detail(&fit, "J_two_class"), j, 1e-11);
     fit_done(&fit);
     OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
     fit = fit_dense(t, NULL, p);
-    assert_true(detail(&fit, "shrinkage") > 0 && detail(&fit, "shrinkage") < 0.2);
+    assert_true(fisher_detail(&fit, "shrinkage") > 0 && fisher_detail(&fit, "shrinkage") < 0.2);
     fit_done(&fit);
     dn_params_free(p);
     scatters_done(&m);
@@ -134,7 +134,7 @@ static void raw_directions(void **state) {
         }
     }
     if (t->K == 2) {
-        assert_near(detail(&fit, "threshold"), detail(&plain, "threshold"), 1e-8);
+        assert_near(fisher_detail(&fit, "threshold"), fisher_detail(&plain, "threshold"), 1e-8);
     }
     fit_done(&fit);
     fit_done(&plain);

@@ -163,7 +163,7 @@ static void compare_definition(const struct csv *t, const double *v, const char 
         least = fmin(least, v == NULL || v[i] > 0 ? dni_log_sum(own, K) : least);
         mean -= (v == NULL ? 1 : v[i]) * own[(size_t)t->target[i]] / total;
     }
-    assert_near(detail(&fit.report, "log_density_min"), least, 1e-9);
+    assert_near(densities_detail(&fit.report, "log_density_min"), least, 1e-9);
     assert_near(fit.report.objective, mean, 1e-9);
     free(sigma);
     free(work);
@@ -247,7 +247,7 @@ static void posterior_is_the_sigmoid(void **state) {
     for (size_t j = 0; j < 3; j++) {
         square += fit.out.w[j] * (fit.out.gaussians->mean[3 + j] - fit.out.gaussians->mean[j]);
     }
-    assert_near(detail(&fit.report, "mahalanobis_distance"), sqrt(square), 1e-10);
+    assert_near(densities_detail(&fit.report, "mahalanobis_distance"), sqrt(square), 1e-10);
     fit_done(&fit);
     dn_params_free(p);
     csv_free(t);

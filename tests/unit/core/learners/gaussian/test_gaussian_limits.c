@@ -61,7 +61,8 @@ static void collinear_columns(void **state) {
         fit_done(&fit);
         OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
         OK(fit_named(t->x, t->target, NULL, t->n, 5, 3, p, &fit, NULL));
-        assert_true(detail(&fit.report, "shrinkage") > 0 && detail(&fit.report, "shrinkage") < 1);
+        assert_true(densities_detail(&fit.report, "shrinkage") > 0 &&
+                    densities_detail(&fit.report, "shrinkage") < 1);
         fit_done(&fit);
         dn_params_free(p);
     }
@@ -350,9 +351,9 @@ static void standardised_columns(void **state) {
                 assert_true(fabs(a[i * K + k] - b[i * K + k]) < 1e-8);
             }
         }
-        assert_near(detail(&raw.report, "log_density_min"), least,
+        assert_near(densities_detail(&raw.report, "log_density_min"), least,
                     1e-9); /* `least` is recomputed from `a` */
-        assert_near(detail(&scaled.report, "log_density_min"), least, 1e-8);
+        assert_near(densities_detail(&scaled.report, "log_density_min"), least, 1e-8);
         assert_near(scaled.report.objective, raw.report.objective, 1e-8);
         dn_train_result_done(&raw);
         dn_train_result_done(&scaled);
@@ -360,7 +361,7 @@ static void standardised_columns(void **state) {
     }
     free(a);
     free(s);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -401,7 +402,7 @@ static void bytes_and_back(void **state) {
             dn_params_free(p);
         }
     }
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 
@@ -434,7 +435,7 @@ static void equal_priors_against_the_rest(void **state) {
         dn_params_free(p);
     }
     free(a);
-    table_free(table);
+    columns_table_free(table);
     csv_free(t);
 }
 

@@ -23,7 +23,7 @@ static void probabilities_of(const struct csv *t, bool standardize, double *out)
     free(scores);
     dn_train_result_done(&result);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
 }
 
 /* The values are integer multiples of 2^-10, so adding the offset is exact. Only wᵀx and w0 have

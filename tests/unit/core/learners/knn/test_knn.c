@@ -274,7 +274,7 @@ static dn_model *train(const struct csv *t) {
     dn_model *model = dn_model_ref(result.model);
     dn_train_result_done(&result);
     dn_params_free(p);
-    table_free(table);
+    columns_table_free(table);
     return model;
 }
 

@@ -91,7 +91,7 @@ static void normal_equations(void **state) {
                 struct fit fit = fit_with(&t, "conjugate_gradient", lambdas[l]),
                            exact = fit_with(&t, "closed_form", lambdas[l]);
                 assert_true(fit.report.converged &&
-                            detail(&fit.report, "normal_residual") <= 1e-10);
+                            logistic_detail(&fit.report, "normal_residual") <= 1e-10);
                 assert_true(normal_residual(&t, &fit, lambdas[l]) <= 1.5e-10);
                 assert_true(fit.report.gradient_norm < 1e-8);
                 assert_close(fit.out.w, exact.out.w, scores_of(&t) * t.d,
@@ -102,7 +102,7 @@ static void normal_equations(void **state) {
                 assert_int_equal(fit.report.n_warnings, lambdas[l] == 0 && wide ? 1 : 0);
                 fit_done(&fit);
                 fit_done(&exact);
-                problem_done(&t);
+                logistic_problem_done(&t);
             }
         }
     }
@@ -123,12 +123,12 @@ static void closed_form(void **state) {
             assert_close(fit.out.w, exact.out.w, scores_of(&t) * t.d, 1e-9);
             assert_true(fabs(fit.out.w0[0] - exact.out.w0[0]) < 1e-9);
             assert_near(fit.report.objective, exact.report.objective, 1e-9);
-            assert_near(detail(&fit.report, "residual_sum_of_squares"),
-                        detail(&exact.report, "residual_sum_of_squares"), 1e-9);
+            assert_near(logistic_detail(&fit.report, "residual_sum_of_squares"),
+                        logistic_detail(&exact.report, "residual_sum_of_squares"), 1e-9);
             fit_done(&fit);
             fit_done(&exact);
             dn_params_free(p);
-            problem_done(&t);
+            logistic_problem_done(&t);
         }
     }
 }
@@ -161,8 +161,8 @@ static void least_norm(void **state) {
     }
     fit_done(&fit);
     fit_done(&exact);
-    problem_done(&t);
-    problem_done(&more);
+    logistic_problem_done(&t);
+    logistic_problem_done(&more);
 }
 
 /* Columns with mean m far from 0 lose precision by a factor of about m/σ. The units of the columns
@@ -184,8 +184,8 @@ static void far_columns_and_units(void **state) {
     assert_close(fit.out.w, exact.out.w, 3 * t.d, 1e-7);
     fit_done(&fit);
     fit_done(&exact);
-    problem_done(&t);
-    problem_done(&far);
+    logistic_problem_done(&t);
+    logistic_problem_done(&far);
 }
 
 static struct fit fit_on(const dn_rows *rows, size_t K, const dn_params *p, size_t n_slots) {
@@ -222,7 +222,7 @@ static void dense_and_sparse_rows_agree(void **state) {
     }
     dn_rows_free(stream);
     dn_rows_free(dense);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* 50,000 columns: `auto` uses no matrix, the memory is a few vectors, and the estimate is
@@ -239,8 +239,9 @@ static void many_columns(void **state) {
     for (size_t i = 0; i < N; i++) {
         for (size_t e = 0; e < ENTRIES; e++) {
             t.cols[i * ENTRIES + e] =
-                (uint32_t)(e * (D / ENTRIES) + (size_t)(pow(draw(&seed), 3) * (D / ENTRIES)));
-            t.values[i * ENTRIES + e] = 1 + draw(&seed);
+                (uint32_t)(e * (D / ENTRIES) +
+                           (size_t)(pow(logistic_random(&seed), 3) * (D / ENTRIES)));
+            t.values[i * ENTRIES + e] = 1 + logistic_random(&seed);
         }
         t.start[i + 1] = (i + 1) * ENTRIES;
         t.target[i] = (double)(i % 3);
@@ -276,7 +277,7 @@ static void many_columns(void **state) {
         }
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 static void chosen_by_shape(void **state) {
@@ -338,12 +339,13 @@ static void report_of_a_fit_that_does_not_converge(void **state) {
     OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
     assert_true(!fit.report.converged && course.told == 3 && fit.report.iterations == 3);
     assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
-    assert_true(warned(&fit.report, "not converged after 3 iterations"));
-    assert_near(detail(&fit.report, "normal_residual"), normal_residual(&t, &fit, 1e-3), 1e-6);
+    assert_true(logistic_warned(&fit.report, "not converged after 3 iterations"));
+    assert_near(logistic_detail(&fit.report, "normal_residual"), normal_residual(&t, &fit, 1e-3),
+                1e-6);
     assert_memory_equal(course.w, fit.out.w, 3 * t.d * sizeof(double));
     fit_done(&fit);
     dn_params_free(p);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 static void stop_and_memory(void **state) {
@@ -382,7 +384,7 @@ static void stop_and_memory(void **state) {
         assert_int_equal(status, DN_ERR_MEMORY);
     }
     dn_params_free(p);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 int main(void) {

@@ -9,10 +9,10 @@ static const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sg
 static double check(const struct problem *t, const struct fit *fit, double lambda, double ratio) {
     double value, worst = optimality(t, fit, lambda * ratio, lambda * (1 - ratio), &value);
     assert_near(fit->report.objective, value, 1e-9);
-    assert_true(fabs(worst - detail(&fit->report, "gradient_max")) <= 1e-9);
-    assert_int_equal(detail(&fit->report, "nonzero_weights"), count_nonzero(t, fit));
+    assert_true(fabs(worst - logistic_detail(&fit->report, "gradient_max")) <= 1e-9);
+    assert_int_equal(logistic_detail(&fit->report, "nonzero_weights"), count_nonzero(t, fit));
     if (fit->report.converged) {
-        assert_true(worst <= detail(&fit->report, "tolerance") + 1e-9);
+        assert_true(worst <= logistic_detail(&fit->report, "tolerance") + 1e-9);
     }
     /* Intercepts are centred. Here the raw features are the encoded ones. */
     double sum = 0;
@@ -36,7 +36,7 @@ static void compare(const struct problem *t, double lambda, const char *penalty,
             objective = fit.report.objective;
             nonzero = count_nonzero(t, &fit);
             assert_true(nonzero < scores_of(t) * t->d && nonzero > 0);
-            assert_true(detail(&fit.report, "inner_iterations") >= 1);
+            assert_true(logistic_detail(&fit.report, "inner_iterations") >= 1);
         }
         if (s < 2) {
             assert_true(fit.report.converged && worst <= 1.1e-9);
@@ -65,7 +65,7 @@ static void conditions_hold_on_files(void **state) {
             compare(&t, 1e-1, "l1", raw || i == 3 ? 2 : 4);
             compare(&t, 1e-2, "elastic_net", raw || i == 3 ? 2 : 4);
             compare(&t, 1e-3, "l1", 2);
-            problem_done(&t);
+            logistic_problem_done(&t);
         }
     }
 }
@@ -78,7 +78,7 @@ static void conditions_hold_on_sparse_rows(void **state) {
         compare(&t, 1e-2, "elastic_net", 4);
         /* Only the first two solvers: the gradient descents need 12,000 passes. */
         compare(&t, 1e-3, "elastic_net", 2);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -91,7 +91,7 @@ static void more_features_than_rows(void **state) {
         compare(&t, 1e-2, "l1", 2);
         compare(&t, 1e-3, "l1", 2);
         compare(&t, 1e-4, "elastic_net", 2);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -115,7 +115,7 @@ static void solvers_agree_on_weights(void **state) {
         for (size_t s = 0; s < 4; s++) {
             fit_done(&fits[s]);
         }
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -162,7 +162,7 @@ static void all_weights_are_0_above_lambda_max(void **state) {
         }
         free(zero);
         free(gradient);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -191,7 +191,7 @@ static void one_feature_in_closed_form(void **state) {
             dn_params_free(p);
         }
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* l1_ratio 0 is l2, l1_ratio 1 is l1, lambda 0 is no penalty: the same bytes. */
@@ -219,7 +219,7 @@ static void l1_ratio_0_and_1(void **state) {
             dn_params_free(q);
         }
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* Columns multiplied by c and λ multiplied by c give the same scores, for every solver. */
@@ -244,8 +244,8 @@ static void scaling_scales_the_penalty(void **state) {
         dn_params_free(p);
         dn_params_free(q);
     }
-    problem_done(&t);
-    problem_done(&scaled);
+    logistic_problem_done(&t);
+    logistic_problem_done(&scaled);
 }
 
 /* A row of weight 0, 1 or 2 equals 0, 1 or 2 copies of the row with weight 1. */
@@ -282,15 +282,15 @@ static void weights_are_repeated_rows(void **state) {
             assert_close(one.out.w, two.out.w, scores_of(&t) * t.d, s == 2 ? 1e-5 : 1e-6);
             assert_near(one.report.objective, two.report.objective, 1e-9);
             if (s == 2) {
-                assert_near(detail(&one.report, "learning_rate"),
-                            detail(&two.report, "learning_rate"), 1e-4);
+                assert_near(logistic_detail(&one.report, "learning_rate"),
+                            logistic_detail(&two.report, "learning_rate"), 1e-4);
             }
             fit_done(&one);
             fit_done(&two);
             dn_params_free(p);
         }
-        problem_done(&t);
-        problem_done(&twice);
+        logistic_problem_done(&t);
+        logistic_problem_done(&twice);
         csv_free(csv);
     }
 }
@@ -315,10 +315,10 @@ static void rates_follow_the_weights(void **state) {
             dn_params *p = params_with(solvers[s], "l2", 1e-2);
             OK(dn_params_set_number(p, "max_iterations", 2, NULL));
             struct fit fit = fit_problem(&t, p);
-            rate[i] = detail(&fit.report, "learning_rate");
+            rate[i] = logistic_detail(&fit.report, "learning_rate");
             fit_done(&fit);
             dn_params_free(p);
-            problem_done(&t);
+            logistic_problem_done(&t);
         }
         assert_near(rate[1], rate[0] / 2, 1e-6);
         if (s == 3) {
@@ -367,7 +367,7 @@ static void intercepts_are_centred_in_the_raw_space(void **state) {
     }
     free(mean);
     free(scale);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 static void threads_do_not_change_the_result(void **state) {

@@ -116,7 +116,7 @@ static void separable_classes(void **state) {
         assert_false(fit.report.converged);
         if (i > 0) {
             assert_true(length[i] > length[i - 1]);
-            assert_true(warned(&fit.report, "separable"));
+            assert_true(logistic_warned(&fit.report, "separable"));
         }
         fit_done(&fit);
     }

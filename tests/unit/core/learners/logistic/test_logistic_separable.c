@@ -26,8 +26,9 @@ static void quasi_separable(void **state) {
             fit_all(x, K == 2 ? y : three, 8, 1, K, p, &fit);
             assert_false(fit.report.converged);
             assert_int_not_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
-            assert_true(warned(&fit.report, "separable or quasi-separable, weights unbounded"));
-            assert_true(warned(&fit.report, "\"#0\""));
+            assert_true(
+                logistic_warned(&fit.report, "separable or quasi-separable, weights unbounded"));
+            assert_true(logistic_warned(&fit.report, "\"#0\""));
             fit_done(&fit);
             dn_params_free(p);
         }
@@ -50,7 +51,7 @@ static void separable_but_not_yet_separated(void **state) {
         assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
         /* The second row is misclassified. */
         assert_true(-0.1 * fit.out.w[0] + fit.out.w0[0] > 0);
-        assert_true(warned(&fit.report, "separable"));
+        assert_true(logistic_warned(&fit.report, "separable"));
         double gradient[2];
         assert_near(fit.report.objective,
                     reference_objective(x, y, NULL, 8, 1, 2, fit.out.w, fit.out.w0, 0, gradient),
@@ -93,7 +94,7 @@ static void barely_overlapping(void **state) {
         dn_params *p = params_of(solvers[s], 0);
         struct fit fit;
         fit_all(x, y, N, 1, 2, p, &fit);
-        assert_false(warned(&fit.report, "separable"));
+        assert_false(logistic_warned(&fit.report, "separable"));
         assert_true(fit.report.converged);
         assert_true(fabs(fit.out.w[0] - 858.7) < 0.1);
         reference_objective(x, y, NULL, N, 1, 2, fit.out.w, fit.out.w0, 0, gradient);
@@ -123,8 +124,9 @@ static void dependent_columns(void **state) {
             dn_params *p = params_of(solvers[s], 0);
             struct fit fit;
             fit_all(x, y, N, D, K, p, &fit);
-            assert_true(warned(&fit.report, "not unique") && warned(&fit.report, "\"#0\"") &&
-                        warned(&fit.report, "\"#2\""));
+            assert_true(logistic_warned(&fit.report, "not unique") &&
+                        logistic_warned(&fit.report, "\"#0\"") &&
+                        logistic_warned(&fit.report, "\"#2\""));
             assert_true(fit.report.converged && fit.report.n_warnings == 1);
             double gradient[3 * (D + 1)];
             assert_near(fit.report.objective,
@@ -158,15 +160,15 @@ static void more_features_than_the_check_allows(void **state) {
         dn_params *p = params_of(solvers[s], 0);
         OK(dn_params_set_number(p, "max_iterations", 3, NULL));
         struct fit fit = fit_problem(&t, p);
-        assert_true(warned(&fit.report, "may not be unique"));
+        assert_true(logistic_warned(&fit.report, "may not be unique"));
         fit_done(&fit);
         OK(dn_params_set_number(p, "lambda", 1e-3, NULL));
         fit = fit_problem(&t, p);
-        assert_false(warned(&fit.report, "unique"));
+        assert_false(logistic_warned(&fit.report, "unique"));
         fit_done(&fit);
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* A start at which every probability is 0 or 1 and no row has curvature. */
@@ -201,7 +203,7 @@ static void far_start_of_separable_rows(void **state) {
         OK(dn_params_set_list(p, "init", start, 2, NULL));
         fit_all(x, y, 6, 1, 2, p, &fit);
         assert_false(fit.report.converged);
-        assert_true(warned(&fit.report, "separable"));
+        assert_true(logistic_warned(&fit.report, "separable"));
         fit_done(&fit);
         dn_params_free(p);
     }
@@ -236,7 +238,7 @@ static void check_stops_and_frees_memory(void **state) {
         }
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 int main(void) {

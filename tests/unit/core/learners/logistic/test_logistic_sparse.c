@@ -69,7 +69,7 @@ static void sgd_as_dense(void **state) {
             }
         }
         dn_rows_free(dense);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -89,7 +89,7 @@ static void sgd_overshoots_alike(void **state) {
     fit_done(&two);
     dn_params_free(p);
     dn_rows_free(dense);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* Stochastic descent on sparse rows reaches the unique minimum. */
@@ -111,7 +111,7 @@ static void sgd_reaches_the_minimum(void **state) {
         dn_params_free(p);
         dn_params_free(q);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* A fit to streamed blocks with three threads gives the same bytes as a fit in memory with one. */
@@ -132,7 +132,7 @@ static void streamed_as_in_memory(void **state) {
         }
     }
     dn_rows_free(stream);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* 100,000 columns and few rows: the memory is proportional to the number of variables, and at most
@@ -148,7 +148,8 @@ static void memory_is_proportional_to_the_columns(void **state) {
     t.target = xcalloc(N, sizeof(double));
     for (size_t i = 0; i < N; i++) {
         for (size_t e = 0; e < ENTRIES; e++) {
-            t.cols[i * ENTRIES + e] = (uint32_t)(e * (D / ENTRIES) + (size_t)(draw(&seed) * 2000));
+            t.cols[i * ENTRIES + e] =
+                (uint32_t)(e * (D / ENTRIES) + (size_t)(logistic_random(&seed) * 2000));
             t.values[i * ENTRIES + e] = 1;
         }
         t.start[i + 1] = (i + 1) * ENTRIES;
@@ -176,7 +177,7 @@ static void memory_is_proportional_to_the_columns(void **state) {
             dn_params_free(p);
         }
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* The memory of the L-BFGS correction pairs is bounded for any number of variables. Here: 20

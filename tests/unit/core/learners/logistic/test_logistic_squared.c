@@ -48,7 +48,7 @@ static void gradient_is_that_of_the_value(void **state) {
             double *start = xcalloc(n, sizeof *start), total = 0;
             uint64_t seed = 99 + K;
             for (size_t i = 0; i < n; i++) {
-                start[i] = 2 * draw(&seed) - 1;
+                start[i] = 2 * logistic_random(&seed) - 1;
             }
             for (size_t i = 0; i < t.n; i++) {
                 total += weighted ? t.weight[i] : 1;
@@ -78,7 +78,7 @@ static void gradient_is_that_of_the_value(void **state) {
                     norm += slope * slope;
                 }
             }
-            assert_near(detail(&fit.report, "gradient_norm_start"), sqrt(norm), 1e-6);
+            assert_near(logistic_detail(&fit.report, "gradient_norm_start"), sqrt(norm), 1e-6);
             for (size_t i = 0; i < n; i++) {
                 start[i] = i % (t.d + 1) < t.d ? fit.out.w[i / (t.d + 1) * t.d + i % (t.d + 1)]
                                                : fit.out.w0[i / (t.d + 1)];
@@ -87,7 +87,7 @@ static void gradient_is_that_of_the_value(void **state) {
             fit_done(&fit);
             dn_params_free(p);
             free(start);
-            problem_done(&t);
+            logistic_problem_done(&t);
         }
     }
 }
@@ -104,14 +104,14 @@ static void solvers_end_at_stationary_points(void **state) {
         for (size_t s = 0; s < 4; s++) {
             dn_params *p = squared_params(solvers[s], 1e-3);
             struct fit fit = fit_problem(&t, p);
-            assert_true(fit.report.converged && warned(&fit.report, "not convex"));
+            assert_true(fit.report.converged && logistic_warned(&fit.report, "not convex"));
             for (size_t i = 0; i < n; i++) {
                 table[i] = i % (t.d + 1) < t.d ? fit.out.w[i / (t.d + 1) * t.d + i % (t.d + 1)]
                                                : fit.out.w0[i / (t.d + 1)];
             }
             for (size_t i = 0; i < n; i++) {
                 assert_true(fabs(slope_at(&t, table, i, 1e-3)) <=
-                            detail(&fit.report, "tolerance") + 1e-8);
+                            logistic_detail(&fit.report, "tolerance") + 1e-8);
             }
             assert_near(fit.report.objective, squared_error(&t, table, 1e-3), 1e-12);
             /* The right-hand side is the objective of equal probabilities. */
@@ -125,7 +125,7 @@ static void solvers_end_at_stationary_points(void **state) {
             dn_params_free(p);
         }
         free(table);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -152,7 +152,7 @@ static void squared_with_l1(void **state) {
         fit_done(&fit);
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* ALGORITHMS.md, example 4: a start that puts every row far on the wrong side. The gradient of the
@@ -174,12 +174,13 @@ static void far_start_of_the_textbook(void **state) {
         OK(dn_params_set_number(p, "max_iterations", 100, NULL));
         struct fit fit;
         OK(fit_rows(rows, 2, p, &run, &fit, NULL));
-        norm[squared] = detail(&fit.report, "gradient_norm_start");
+        norm[squared] = logistic_detail(&fit.report, "gradient_norm_start");
         assert_true(squared ? fit.out.w[0] < -19 : fit.out.w[0] > 0);
         /* Within the tolerance at the start: the report has a warning. */
         if (squared) {
-            assert_true(fit.report.iterations == 0 &&
-                        warned(&fit.report, "at the start is within the tolerance already"));
+            assert_true(
+                fit.report.iterations == 0 &&
+                logistic_warned(&fit.report, "at the start is within the tolerance already"));
             assert_near(fit.report.objective, 0.5, 1e-6);
         }
         fit_done(&fit);
@@ -214,7 +215,7 @@ static void starts_from_a_list(void **state) {
         for (size_t i = 0; i < 15; i++) {
             norm += gradient[i] * gradient[i];
         }
-        assert_near(detail(&fit.report, "gradient_norm_start"), sqrt(norm), 1e-9);
+        assert_near(logistic_detail(&fit.report, "gradient_norm_start"), sqrt(norm), 1e-9);
         fit_done(&fit);
         dn_error err = {0};
         dn_run run = dn_run_default();
@@ -225,7 +226,7 @@ static void starts_from_a_list(void **state) {
         assert_non_null(strstr(err.message, "(got 5)"));
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 static void newton_is_refused(void **state) {
@@ -260,14 +261,14 @@ static void curvature_is_bounded(void **state) {
         /* The largest eigenvalue of the mean of [x, 1][x, 1]'. Both columns have mean square 1 (K =
          * 2); x has 2/3 (K = 3). */
         double largest = 1;
-        bound = detail(&fit.report, "curvature_bound") / largest;
+        bound = logistic_detail(&fit.report, "curvature_bound") / largest;
         uint64_t seed = 5;
         for (int trial = 0; trial < 20000; trial++) {
             double table[6] = {0}, direction[3], length = 0;
             size_t S = scores_of(&t);
             for (size_t k = 0; k < S; k++) {
-                table[2 * k + 1] = 6 * draw(&seed) - 3;
-                direction[k] = draw(&seed) - 0.5;
+                table[2 * k + 1] = 6 * logistic_random(&seed) - 3;
+                direction[k] = logistic_random(&seed) - 0.5;
                 length += direction[k] * direction[k];
             }
             double here = squared_error(&t, table, 0), sum = -2 * here;

@@ -12,9 +12,9 @@ static void agrees(const struct problem *t, const char *penalty, double lambda, 
     assert_true(fit.report.converged && worst <= 1.1e-9);
     assert_near(fit.report.objective, value, 1e-10);
     assert_near(fit.report.objective, other.report.objective, 1e-9);
-    assert_true(detail(&fit.report, "inner_iterations") >= (double)fit.report.iterations);
+    assert_true(logistic_detail(&fit.report, "inner_iterations") >= (double)fit.report.iterations);
     if (ratio > 0) {
-        assert_int_equal(count_nonzero(t, &fit), detail(&fit.report, "nonzero_weights"));
+        assert_int_equal(count_nonzero(t, &fit), logistic_detail(&fit.report, "nonzero_weights"));
         assert_int_equal(count_nonzero(t, &fit), count_nonzero(t, &other));
         assert_true(count_nonzero(t, &fit) < scores_of(t) * t->d);
     } else {
@@ -35,7 +35,7 @@ static void conditions_hold(void **state) {
         agrees(&t, "l1", 1e-2, 1);
         agrees(&t, "l1", 1e-3, 1);
         agrees(&t, "elastic_net", 1e-3, 0.5);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -71,9 +71,9 @@ static void dense_rows_and_weights(void **state) {
         dn_params_free(p);
     }
     free(weight);
-    problem_done(&t);
-    problem_done(&dense);
-    problem_done(&twice);
+    logistic_problem_done(&t);
+    logistic_problem_done(&dense);
+    logistic_problem_done(&twice);
 }
 
 /* 4,096 variables use a matrix, 4,097 do not: the same minimum. The additional column is empty and
@@ -91,7 +91,7 @@ static void newton_with_and_without_a_matrix(void **state) {
     assert_near(without.report.objective, with.report.objective, 1e-11);
     assert_close(without.out.w, with.out.w, D, 1e-6);
     assert_true(without.out.w[D] == 0);
-    assert_true(detail(&with.report, "hessian_evaluations") > 0);
+    assert_true(logistic_detail(&with.report, "hessian_evaluations") > 0);
     for (size_t i = 0; i < without.report.n_details; i++) {
         assert_true(strcmp(without.report.details[i].name, "hessian_evaluations") != 0);
     }
@@ -99,7 +99,7 @@ static void newton_with_and_without_a_matrix(void **state) {
     fit_done(&without);
     dn_params_free(p);
     dn_rows_free(wide.rows);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* No allocation of size d²: the fit takes a few vectors of the variables, as estimated. */
@@ -123,11 +123,11 @@ static void wide_fit_allocates_no_matrix(void **state) {
         assert_true(estimated < 100 * 8.0 * 20000);
         assert_int_equal(meter.now, 0);
         /* 60 rows are always separable by 20,000 features. */
-        assert_true(i == 2 ? warned(&fit.report, "separable") : fit.report.converged);
+        assert_true(i == 2 ? logistic_warned(&fit.report, "separable") : fit.report.converged);
         fit_done(&fit);
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 static void threads_stop_and_memory(void **state) {
@@ -180,7 +180,7 @@ static void threads_stop_and_memory(void **state) {
         }
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 int main(void) {

@@ -58,7 +58,7 @@ static void bench_init(struct bench *b, struct problem problem, dni_activation h
 static void bench_done(struct bench *b) {
     bench_release_loss(b);
     dni_moments_done(&b->moments, &b->run);
-    problem_done(&b->problem);
+    logistic_problem_done(&b->problem);
     free(b->validation);
     free(b->x);
 }

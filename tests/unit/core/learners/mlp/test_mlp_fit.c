@@ -56,13 +56,14 @@ static void exclusive_or(void **state) {
             const dn_detail *starts = detail_of(&fit.report, "start_objectives");
             learned += wrong_rows(&t, fit.out.network) == 0;
             assert_true(fit.report.converged);
-            assert_true(detail(&fit.report, "starts") == 10 && starts->n_list == 10);
+            assert_true(logistic_detail(&fit.report, "starts") == 10 && starts->n_list == 10);
             double least = starts->list[0];
             for (size_t i = 1; i < 10; i++) {
                 least = fmin(least, starts->list[i]);
             }
             assert_near(fit.report.objective, least, 1e-12);
-            assert_true(starts->list[(size_t)detail(&fit.report, "kept_start") - 1] == least);
+            assert_true(starts->list[(size_t)logistic_detail(&fit.report, "kept_start") - 1] ==
+                        least);
             fit_done(&fit);
         }
         assert_true(learned >= 9);
@@ -87,7 +88,7 @@ static void optimum(void **state) {
         assert_int_equal(fit.out.network->n_layers, 3);
         assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-2, NULL, false),
                     1e-12);
-        for (size_t i = 0; i < (size_t)detail(&fit.report, "variables"); i++) {
+        for (size_t i = 0; i < (size_t)logistic_detail(&fit.report, "variables"); i++) {
             double *w = fit.out.network->w + i, at = *w, h = 1e-4 / (i < 4 ? 100 : 1);
             *w = at + h;
             const double above = plain_objective(&t, fit.out.network, 1e-2, NULL, false);
@@ -101,7 +102,7 @@ static void optimum(void **state) {
         }
         fit_done(&fit);
         dn_params_free(p);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -129,8 +130,8 @@ static void units_of_columns(void **state) {
         fit_done(&fit);
         fit_done(&other);
         dn_params_free(p);
-        problem_done(&t);
-        problem_done(&scaled);
+        logistic_problem_done(&t);
+        logistic_problem_done(&scaled);
     }
 }
 
@@ -151,7 +152,7 @@ static void solvers(void **state) {
             OK(dn_params_set_number(p, "batch_size", 50, NULL));
         }
         struct fit fit = fit_seeded(&t, p, 1), again, other = fit_seeded(&t, p, 2);
-        const size_t n = (size_t)detail(&fit.report, "variables");
+        const size_t n = (size_t)logistic_detail(&fit.report, "variables");
         dn_run run = dn_run_default();
         run.n_slots = 3;
         run.sum = sum_in_ranges;
@@ -166,7 +167,7 @@ static void solvers(void **state) {
         fit_done(&again);
         fit_done(&other);
         dn_params_free(p);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -190,7 +191,7 @@ static void validation_rows(void **state) {
     }
     assert_int_equal(counted, n);
     free(validation);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* The kept weights are those with the least loss on the validation rows, which are not used for
@@ -213,11 +214,12 @@ static void early_stopping(void **state) {
         OK(dni_mlp_choose_validation(t.rows, 2, 0.25, &run, validation, &n, NULL));
         assert_int_equal(fit.report.stop_reason, DN_STOP_EARLY_STOPPING);
         assert_true(fit.report.converged);
-        assert_true(detail(&fit.report, "validation_rows") == (double)n);
-        assert_true(detail(&fit.report, "kept_iteration") == (double)(fit.report.iterations - 5));
+        assert_true(logistic_detail(&fit.report, "validation_rows") == (double)n);
+        assert_true(logistic_detail(&fit.report, "kept_iteration") ==
+                    (double)(fit.report.iterations - 5));
         assert_near(fit.report.objective,
                     plain_objective(&t, fit.out.network, 0, validation, false), 1e-10);
-        assert_near(detail(&fit.report, "validation_loss"),
+        assert_near(logistic_detail(&fit.report, "validation_loss"),
                     plain_objective(&t, fit.out.network, 0, validation, true), 1e-10);
         for (size_t i = 0; i < 400; i++) {
             if (validation[i]) {
@@ -239,7 +241,7 @@ static void early_stopping(void **state) {
         fit_done(&without);
         free(validation);
         dn_params_free(p);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 
@@ -254,7 +256,7 @@ static void one_row_per_class_gives_no_validation_rows(void **state) {
     OK(dn_params_set_number(p, "early_stopping", 0.5, NULL));
     OK(dn_rows_from_matrix(dn_matrix_dense(x, 3, 1), y, NULL, &rows, NULL));
     OK(fit_rows(rows, 3, p, &run, &fit, NULL));
-    assert_true(warned(&fit.report, "there are no validation rows"));
+    assert_true(logistic_warned(&fit.report, "there are no validation rows"));
     fit_done(&fit);
     dn_rows_free(rows);
     dn_params_free(p);
@@ -295,7 +297,7 @@ static void history(void **state) {
         assert_int_equal(h.last, fit.report.iterations);
         assert_false(fit.report.converged);
         assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
-        assert_true(warned(&fit.report, "more max_iterations"));
+        assert_true(logistic_warned(&fit.report, "more max_iterations"));
         double least = h.loss[0];
         for (size_t i = 1; i < h.n; i++) {
             least = fmin(least, h.loss[i]);
@@ -304,7 +306,7 @@ static void history(void **state) {
         fit_done(&fit);
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* Adam stops when further passes do not lower the objective. */
@@ -320,7 +322,7 @@ static void adam_stops_without_progress(void **state) {
     assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
     fit_done(&fit);
     dn_params_free(p);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* Fits that keep their start: steps that are too long, steps too short to change a weight, and no
@@ -340,15 +342,16 @@ static void start_is_kept_if_no_step_improves_it(void **state) {
         OK(dn_params_set_number(p, "lambda", cases[c].lambda, NULL));
         OK(dn_params_set_word(p, "schedule", "constant", NULL));
         struct fit fit = fit_problem(&t, p);
-        assert_true(detail(&fit.report, "kept_iteration") == 0 && fit.report.iterations > 0);
+        assert_true(logistic_detail(&fit.report, "kept_iteration") == 0 &&
+                    fit.report.iterations > 0);
         assert_false(fit.report.converged);
         assert_int_equal(fit.report.stop_reason, DN_STOP_NO_PROGRESS);
-        assert_true(warned(&fit.report, "no step was better than the random start"));
-        assert_true(warned(&fit.report, cases[c].words));
+        assert_true(logistic_warned(&fit.report, "no step was better than the random start"));
+        assert_true(logistic_warned(&fit.report, cases[c].words));
         fit_done(&fit);
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* ---- what is refused ---- */
@@ -453,7 +456,7 @@ static void stops_and_memory(void **state) {
         assert_int_equal(meter.now, 0);
         fit_done(&fit);
         dn_params_free(p);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 

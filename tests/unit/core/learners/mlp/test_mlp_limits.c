@@ -88,7 +88,7 @@ static void sixteen_hidden_layers_are_fitted(void **state) {
     assert_int_equal(fit.out.network->units[16], 3);
     fit_done(&fit);
     dn_params_free(p);
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 static void no_hidden_layer_is_refused(void **state) {
@@ -118,7 +118,7 @@ static void a_converged_fit_has_no_warning(void **state) {
         fit_done(&fit);
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* A warning recommends early_stopping or a smaller lambda only if the parameters do not have this
@@ -131,18 +131,18 @@ static void warnings_give_advice_that_applies(void **state) {
         OK(dn_params_set_number(p, "max_iterations", 1, NULL));
         OK(dn_params_set_number(p, "early_stopping", early ? 0.2 : 0, NULL));
         struct fit fit = fit_problem(&t, p);
-        assert_true(warned(&fit.report, "more max_iterations"));
-        assert_true(warned(&fit.report, "or early_stopping") == (early == 0));
+        assert_true(logistic_warned(&fit.report, "more max_iterations"));
+        assert_true(logistic_warned(&fit.report, "or early_stopping") == (early == 0));
         fit_done(&fit);
         OK(dn_params_set_number(p, "learning_rate", 1e-300, NULL));
         OK(dn_params_set_number(p, "max_iterations", 30, NULL));
         fit = fit_problem(&t, p);
-        assert_true(warned(&fit.report, "no step was better than the random start"));
-        assert_false(warned(&fit.report, "smaller lambda"));
+        assert_true(logistic_warned(&fit.report, "no step was better than the random start"));
+        assert_false(logistic_warned(&fit.report, "smaller lambda"));
         fit_done(&fit);
         dn_params_free(p);
     }
-    problem_done(&t);
+    logistic_problem_done(&t);
 }
 
 /* With validation share 0.5 two of three rows are held out (rounded). Every class keeps one
@@ -197,7 +197,7 @@ static void estimate_is_within_one_and_a_half_of_the_peak(void **state) {
         }
         fit_done(&fit);
         dn_params_free(p);
-        problem_done(&t);
+        logistic_problem_done(&t);
     }
 }
 

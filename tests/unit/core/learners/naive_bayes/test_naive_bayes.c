@@ -205,9 +205,10 @@ static void columns_of_every_kind(void **state) {
                 dn_params *p = bayes(alphas[a], 0);
                 struct fit fit;
                 OK(typed_fit(&t, 3, p, &fit, NULL));
-                assert_near(detail(&fit.report, "gaussian_features"), 1, 0);
-                assert_near(detail(&fit.report, "bernoulli_features"), 1, 0);
-                assert_near(detail(&fit.report, "count_features"), LEVELS + (double)holes, 0);
+                assert_near(densities_detail(&fit.report, "gaussian_features"), 1, 0);
+                assert_near(densities_detail(&fit.report, "bernoulli_features"), 1, 0);
+                assert_near(densities_detail(&fit.report, "count_features"), LEVELS + (double)holes,
+                            0);
                 dn_machine *raw;
                 OK(dni_machine_to_raw(fit.out.machine, dn_encoder_mean(t.encoder),
                                       dn_encoder_scale(t.encoder), &raw, NULL));
@@ -234,7 +235,7 @@ static void columns_of_every_kind(void **state) {
                     mean -= m.v[i] == 0 ? 0 : m.v[i] * own[(size_t)m.y[i]];
                     weight += m.v[i];
                 }
-                assert_near(detail(&fit.report, "log_density_min"), least, 1e-9);
+                assert_near(densities_detail(&fit.report, "log_density_min"), least, 1e-9);
                 assert_near(fit.report.objective, mean / weight, 1e-9);
                 size_t red = 4;
                 assert_true((fit.out.naive_bayes->a[red * 3 + 1] == -(double)INFINITY) ==
@@ -343,7 +344,7 @@ static void the_floor(void **state) {
             assert_near(raised.out.naive_bayes->b[i],
                         fmax(fit.out.naive_bayes->b[i], floors[f] * largest), 1e-12);
         }
-        assert_near(detail(&raised.report, "variance_floor"), floors[f] * largest, 1e-12);
+        assert_near(densities_detail(&raised.report, "variance_floor"), floors[f] * largest, 1e-12);
         assert_int_equal(raised.report.n_warnings, 1);
         assert_non_null(strstr(raised.report.warnings[0].text, "\"#1\""));
         fit_done(&raised);

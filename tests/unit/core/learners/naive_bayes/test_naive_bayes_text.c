@@ -77,8 +77,8 @@ static void texts(void **state) {
                               .scale = dn_encoder_scale(encoder)};
         OK(fit_input(p, &input, &run, &fit, NULL));
         assert_int_equal(fit.out.n_features, 24);
-        assert_near(detail(&fit.report, "count_features"), 24, 0);
-        assert_near(detail(&fit.report, "gaussian_features"), 0, 0);
+        assert_near(densities_detail(&fit.report, "count_features"), 24, 0);
+        assert_near(densities_detail(&fit.report, "gaussian_features"), 0, 0);
         dn_machine *raw;
         OK(dni_machine_to_raw(fit.out.machine, input.mean, input.scale, &raw, NULL));
         for (size_t i = 0; i < 2; i++) {
@@ -222,11 +222,11 @@ static void sparse_is_dense(void **state) {
             least = fmin(least, dni_log_sum(dense, CLASSES));
         }
         assert_near(two.report.objective, sum / weight, 1e-9);
-        assert_near(detail(&two.report, "log_density_min"), least, 1e-9);
-        assert_near(detail(&two.report, "rows_weight"), weight, 1e-12);
+        assert_near(densities_detail(&two.report, "log_density_min"), least, 1e-9);
+        assert_near(densities_detail(&two.report, "rows_weight"), weight, 1e-12);
         static const char *const counted[] = {"gaussian_features", "count_features",
                                               "bernoulli_features"};
-        assert_near(detail(&two.report, counted[way % 3]), WIDTH, 0);
+        assert_near(densities_detail(&two.report, counted[way % 3]), WIDTH, 0);
         dn_machine_free(raw);
         fit_done(&one);
         fit_done(&two);

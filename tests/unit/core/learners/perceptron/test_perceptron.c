@@ -38,7 +38,7 @@ static void golden(void **state) {
         }
         assert_close(got, want, 4, tolerance);
         assert_near(got[4], want[4], tolerance);
-        assert_int_equal((size_t)detail(&fit.report, "updates"),
+        assert_int_equal((size_t)perceptron_detail(&fit.report, "updates"),
                          (size_t)json_integer_value(json_object_get(g, "updates")));
         assert_int_equal(fit.report.iterations,
                          (size_t)json_integer_value(
@@ -88,7 +88,7 @@ static void assert_follows(const struct sample *s, double rate, double margin) {
         updates += own;
     }
     assert_int_equal(h->n, fit.report.iterations);
-    assert_int_equal((size_t)detail(&fit.report, "updates"), updates);
+    assert_int_equal((size_t)perceptron_detail(&fit.report, "updates"), updates);
     assert_counted(s, &fit);
     free(w);
     history_free(h);
@@ -126,11 +126,11 @@ static void by_hand(void **state) {
     /* pass 3: the products are 2, 2, 3 and 2: no correction */
     assert_memory_equal(h->w + 6, second, sizeof second);
     assert_int_equal(h->n, 3);
-    assert_int_equal((size_t)detail(&fit.report, "updates"), 4);
-    assert_true(detail(&fit.report, "least_margin") == 2 && fit.report.converged);
-    assert_near(detail(&fit.report, "max_norm"), sqrt(33), 1e-15);
-    assert_near(detail(&fit.report, "weight_norm"), 3, 1e-15);
-    assert_int_equal((size_t)detail(&fit.report, "kept_iteration"), 2);
+    assert_int_equal((size_t)perceptron_detail(&fit.report, "updates"), 4);
+    assert_true(perceptron_detail(&fit.report, "least_margin") == 2 && fit.report.converged);
+    assert_near(perceptron_detail(&fit.report, "max_norm"), sqrt(33), 1e-15);
+    assert_near(perceptron_detail(&fit.report, "weight_norm"), 3, 1e-15);
+    assert_int_equal((size_t)perceptron_detail(&fit.report, "kept_iteration"), 2);
     history_free(h);
     fit_done(&fit);
 }
@@ -220,11 +220,11 @@ static void novikoff(void **state) {
         const struct sample *s = &sets[k];
         struct fit fit = fit_sample(s, NULL, NULL),
                    wide = fit_sample(s, WITH("margin", "50"), NULL);
-        double square = 0, updates = detail(&fit.report, "updates");
+        double square = 0, updates = perceptron_detail(&fit.report, "updates");
         for (size_t i = 0; i < s->n; i++) {
             square = fmax(square, square_length(s, i));
         }
-        assert_near(detail(&fit.report, "max_norm"), sqrt(square), 1e-14);
+        assert_near(perceptron_detail(&fit.report, "max_norm"), sqrt(square), 1e-14);
         const struct fit *separating[2] = {&fit, &wide};
         for (size_t i = 0; i < 2; i++) {
             const double *w = separating[i]->out.w, w0 = separating[i]->out.w0[0];
@@ -235,8 +235,8 @@ static void novikoff(void **state) {
             }
             assert_true(updates <= square * norm / (least * least));
             if (i == 0) {
-                assert_near(detail(&fit.report, "update_bound"), square * norm / (least * least),
-                            1e-12);
+                assert_near(perceptron_detail(&fit.report, "update_bound"),
+                            square * norm / (least * least), 1e-12);
             }
         }
         fit_done(&fit);
@@ -308,9 +308,9 @@ static void pocket(void **state) {
                 assert_near(1 + share, 1 + h->error[i], 1e-12);
                 best = fmin(best, share);
             }
-            assert_true(detail(&fit.report, "error_share") <= best + 1e-12);
+            assert_true(perceptron_detail(&fit.report, "error_share") <= best + 1e-12);
             if (k > 0) { /* fewer errors than always choosing the larger class */
-                assert_true(detail(&fit.report, "errors") < (way == 0 ? 51 : 50));
+                assert_true(perceptron_detail(&fit.report, "errors") < (way == 0 ? 51 : 50));
             }
             assert_int_equal(strstr(fit.report.warnings[0].text, "try order shuffled") != NULL,
                              way == 0);
@@ -343,7 +343,7 @@ static void best_weights_within_a_pass(void **state) {
         at_ends = fmin(at_ends, h->error[k]);
     }
     assert_counted(&s, &fit);
-    assert_int_equal((size_t)detail(&fit.report, "errors"), 1);
+    assert_int_equal((size_t)perceptron_detail(&fit.report, "errors"), 1);
     assert_true(at_ends > 1.5 / N);
     history_free(h);
     fit_done(&fit);

@@ -126,8 +126,9 @@ static void over_relaxation(void **state) {
             assert_true(fit.report.converged && fit.report.n_warnings == 0);
             assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARATED);
             assert_true(least_of(&sets[k], fit.out.w, fit.out.w0[0]) > b);
-            assert_true(fit.report.objective == 0 && detail(&fit.report, "within_margin") == 0 &&
-                        detail(&fit.report, "margin") == b);
+            assert_true(fit.report.objective == 0 &&
+                        perceptron_detail(&fit.report, "within_margin") == 0 &&
+                        perceptron_detail(&fit.report, "margin") == b);
             assert_counted(&sets[k], &fit);
             fit_done(&fit);
         }
@@ -217,7 +218,7 @@ static void batch(void **state) {
     }
     assert_close(h->w, sum, 5, 1e-12);
     assert_true(fit.report.converged &&
-                detail(&fit.report, "updates") == (double)fit.report.iterations - 1);
+                perceptron_detail(&fit.report, "updates") == (double)fit.report.iterations - 1);
     assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARATED);
     assert_counted(&s, &fit);
     history_free(h);

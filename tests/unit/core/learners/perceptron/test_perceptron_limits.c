@@ -56,7 +56,8 @@ static void weights(void **state) {
         struct fit a = fit_sample(&heavy, settings, NULL), b = fit_sample(&doubled, settings, NULL);
         assert_close(a.out.w, b.out.w, s.d, 1e-9);
         assert_near(a.report.objective, b.report.objective, 1e-9);
-        assert_near(detail(&a.report, "error_share"), detail(&b.report, "error_share"), 1e-12);
+        assert_near(perceptron_detail(&a.report, "error_share"),
+                    perceptron_detail(&b.report, "error_share"), 1e-12);
         assert_counted(&heavy, &a);
         fit_done(&a);
         fit_done(&b);
@@ -155,7 +156,7 @@ static void sparse_rows(void **state) {
         struct fit one = fit_matrix(dense, b->target, b->weight, settings, &run),
                    two = fit_matrix(sparse, b->target, b->weight, settings, &run);
         assert_same(&one, &two, D);
-        assert_true(detail(&one.report, "errors") > 0);
+        assert_true(perceptron_detail(&one.report, "errors") > 0);
         fit_done(&one);
         fit_done(&two);
         for (size_t c = 1; c < 3; c++) { /* weights differ by rounding only */

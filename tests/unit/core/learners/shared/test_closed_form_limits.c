@@ -54,7 +54,7 @@ static void a_variance_equal_to_the_floor_is_not_reported_as_raised(void **state
     fit_done(&equal);
     OK(dn_params_set_number(p, "variance_floor", 0.5000001, NULL));
     struct fit above = fit_dense(x, y, 4, 1, 2, p);
-    assert_true(warned(&above.report, "raised to the floor"));
+    assert_true(logistic_warned(&above.report, "raised to the floor"));
     fit_done(&above);
     dn_params_free(p);
 }
@@ -71,7 +71,7 @@ static void as_many_components_as_directions_give_no_warning(void **state) {
     fit_done(&fit);
     OK(dn_params_set_number(p, "components", 3, NULL));
     fit = fit_dense(three_classes, three_targets, 9, 2, 3, p);
-    assert_true(warned(&fit.report, "components is 3, but there are only 2 directions"));
+    assert_true(logistic_warned(&fit.report, "components is 3, but there are only 2 directions"));
     fit_done(&fit);
     dn_params_free(p);
 }

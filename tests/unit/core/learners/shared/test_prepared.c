@@ -73,7 +73,7 @@ static void share(const char *algorithm, const char *kernel) {
     dn_prepared_free(prepared);
     dn_rows_free(rows);
     dn_params_free(p);
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 static void values_of_c_share_a_gram_matrix(void **state) {
@@ -113,8 +113,8 @@ static void other_problems_are_prepared_anew(void **state) {
     }
     dn_prepared_free(prepared);
     dn_params_free(p);
-    problem_done(&t);
-    problem_done(&other);
+    svm_problem_done(&t);
+    svm_problem_done(&other);
 }
 
 /* The hard margin does not depend on the scale of the rows: the hulls of short rows do not count as
@@ -136,13 +136,13 @@ static void scale_of_the_rows(void **state) {
         }
         fit_matrix(dn_matrix_dense(x, t.n, t.d), t.target, NULL, p, &fit);
         assert_true(fit.report.converged && fit.report.n_warnings == 0);
-        norm = i == 0 ? scales[i] * detail(&fit.report, "norm") : norm;
-        assert_near(scales[i] * detail(&fit.report, "norm"), norm, 1e-3);
+        norm = i == 0 ? scales[i] * svm_detail(&fit.report, "norm") : norm;
+        assert_near(scales[i] * svm_detail(&fit.report, "norm"), norm, 1e-3);
         fit_done(&fit);
         free(x);
         dn_params_free(p);
     }
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 int main(void) {

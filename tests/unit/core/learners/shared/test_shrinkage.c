@@ -70,7 +70,7 @@ static double chosen(const struct csv *t, const double *v, size_t k) {
     OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
     struct fit fit;
     OK(fit_arrays(t->x, t->target, v, t->n, t->d, t->K, p, &fit, NULL));
-    double s = k == SIZE_MAX ? detail(&fit.report, "shrinkage") : 0;
+    double s = k == SIZE_MAX ? densities_detail(&fit.report, "shrinkage") : 0;
     for (size_t i = 0; i < fit.report.n_details; i++) {
         if (strcmp(fit.report.details[i].name, "shrinkage") == 0 &&
             k < fit.report.details[i].n_list) {

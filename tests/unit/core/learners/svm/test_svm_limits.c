@@ -61,7 +61,7 @@ static void threads(void **state) {
             assert_true(a.report.converged);
             fit_done(&a);
             fit_done(&b);
-            problem_done(&t);
+            svm_problem_done(&t);
         }
     }
 }
@@ -131,7 +131,7 @@ static void memory(void **state) {
                     (double)meter.most <= dni_svm_linear_memory(&o, t.n, t.d, 1));
         assert_true(1.5 * (double)meter.most >= dni_svm_linear_memory(&o, t.n, t.d, 1));
         fit_done(&fit);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -155,7 +155,7 @@ static void stops(void **state) {
             stopped++;
         }
         assert_true(stopped >= 10);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -189,7 +189,7 @@ static void progress(void **state) {
                     (isnan(reported.loss) ||
                      fabs(reported.loss - fit.report.objective) < 0.1 * fit.report.objective));
         fit_done(&fit);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -220,9 +220,9 @@ static void overflow(void **state) {
         o.C = 1e200;
         fails(&w, &o, DN_ERR_NUMERIC, "C times the weights");
     }
-    problem_done(&t);
-    problem_done(&w);
-    problem_done(&z);
+    svm_problem_done(&t);
+    svm_problem_done(&w);
+    svm_problem_done(&z);
 }
 
 /* A C near the limits of double overflows or underflows. The error message names the C. */
@@ -235,7 +235,7 @@ static void extreme_costs(void **state) {
     o.C = 1e305;
     fails(&t, &o, DN_ERR_NUMERIC,
           "too large a C for them; standardise the columns or give a smaller C (it is 1e+305)");
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 int main(void) {

@@ -19,11 +19,11 @@ static void check_golden(const json_t *golden, const char *name, dn_params *p) {
     fit_matrix(dn_matrix_dense(pair.x, pair.n, pair.d), pair.target, NULL, p, &fit);
     assert_true(fit.report.converged);
     for (size_t i = 0; i < 4; i++) {
-        assert_near(detail(&fit.report, pairs[i][1]),
+        assert_near(svm_detail(&fit.report, pairs[i][1]),
                     json_number_value(json_object_get(golden, pairs[i][0])), 1e-6);
     }
     for (size_t i = 0; i < 3; i++) {
-        assert_true(detail(&fit.report, counts[i][1]) ==
+        assert_true(svm_detail(&fit.report, counts[i][1]) ==
                     json_number_value(json_object_get(golden, counts[i][0])));
     }
     double right = 0;
@@ -34,7 +34,7 @@ static void check_golden(const json_t *golden, const char *name, dn_params *p) {
     assert_near(right / (double)pair.n,
                 json_number_value(json_object_get(golden, "train_accuracy")), 1e-12);
     fit_done(&fit);
-    problem_done(&pair);
+    svm_problem_done(&pair);
 }
 
 static void golden_machines(void **state) {
@@ -136,10 +136,10 @@ static void check_optimal(const struct problem *p, const double *weight, double 
     if (definite) {
         const double primal = 0.5 * square + slack, dual = sum - 0.5 * square;
         assert_true(primal - dual <= 1e-5 * primal + 1e-9 && primal - dual >= -1e-7 * primal);
-        assert_near(detail(&fit->report, "primal_objective"), primal, 1e-6);
-        assert_near(detail(&fit->report, "dual_objective"), dual, 1e-6);
+        assert_near(svm_detail(&fit->report, "primal_objective"), primal, 1e-6);
+        assert_near(svm_detail(&fit->report, "dual_objective"), dual, 1e-6);
     } else {
-        assert_true(isnan(detail(&fit->report, "gap")));
+        assert_true(isnan(svm_detail(&fit->report, "gap")));
         assert_true(fit->report.n_warnings > 0);
     }
     free(alpha);
@@ -178,14 +178,14 @@ static void every_kernel_is_solved(void **state) {
             fit_matrix(dn_matrix_dense(p.x, p.n, p.d), p.target, weighted ? weight : NULL, params,
                        &fit);
             assert_true(fit.report.converged);
-            const bool definite = cases[k].definite || isnan(detail(&fit.report, "gap")) == 0;
+            const bool definite = cases[k].definite || isnan(svm_detail(&fit.report, "gap")) == 0;
             check_optimal(&p, weighted ? weight : NULL, 0.7, &fit, definite ? 1e-6 : 2e-3,
                           definite);
             fit_done(&fit);
             dn_params_free(params);
         }
     }
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 /* A full Gram matrix and a small cache give the same bits. 700 rows: kernel values in double
@@ -207,7 +207,7 @@ static void cache_size_does_not_change_results(void **state) {
             dn_params_free(params);
         }
         assert_true(fits[0].report.converged);
-        assert_true(detail(&fits[0].report, "kkt_violation") <= 1e-3);
+        assert_true(svm_detail(&fits[0].report, "kkt_violation") <= 1e-3);
         check_optimal(&p, NULL, 1, &fits[0], 1.1e-3, true);
         const dni_kernel_machine *a = fits[0].out.kernel, *b = fits[1].out.kernel;
         assert_int_equal(a->n, b->n);
@@ -215,7 +215,7 @@ static void cache_size_does_not_change_results(void **state) {
         assert_memory_equal(&a->w0, &b->w0, sizeof a->w0);
         fit_done(&fits[0]);
         fit_done(&fits[1]);
-        problem_done(&p);
+        svm_problem_done(&p);
     }
 }
 
@@ -235,9 +235,9 @@ static void a_hard_margin(void **state) {
                                 (plain_sum(&fit.out, p.x + i * p.d, NULL) + fit.out.kernel->w0));
     }
     assert_near(least, 1, 1e-6);
-    assert_near(detail(&fit.report, "primal_objective"),
+    assert_near(svm_detail(&fit.report, "primal_objective"),
                 0.5 * fit.out.kernel->norm * fit.out.kernel->norm, 1e-5);
-    assert_true(detail(&fit.report, "gap") <= 1e-6);
+    assert_true(svm_detail(&fit.report, "gap") <= 1e-6);
     fit_done(&fit);
     /* The same row in both classes. */
     memcpy(p.x, p.x + (p.n - 1) * p.d, p.d * sizeof *p.x);
@@ -252,7 +252,7 @@ static void a_hard_margin(void **state) {
     OK(dn_params_set_word(params, "intercept", "none", NULL));
     assert_int_equal(dn_params_check(params, NULL), DN_ERR_ARGUMENT);
     dn_params_free(params);
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 int main(void) {

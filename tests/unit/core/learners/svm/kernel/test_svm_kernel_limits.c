@@ -133,7 +133,7 @@ static void hard_margin_of_tiny_rows(void **state) {
     fit_done(&plain);
     fit_done(&tiny);
     dn_params_free(params);
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 /* Kernels that fit the rows: no warning. */
@@ -155,7 +155,7 @@ static void good_fits_have_no_warnings(void **state) {
             dn_params_free(params);
         }
     }
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 int main(void) {

@@ -32,7 +32,7 @@ static void repeated_rows_are_weights(void **state) {
     }
     free(x);
     free(target);
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 static void sparse_rows_are_the_same_rows(void **state) {
@@ -89,7 +89,7 @@ static void a_kernel_that_is_given(void **state) {
     fit_matrix(dn_matrix_dense(K, p.n, p.n), p.target, NULL, precomputed, &given);
     assert_near(own.report.objective, given.report.objective, 1e-9);
     assert_near(own.out.kernel->w0, given.out.kernel->w0, 1e-7);
-    assert_true(detail(&given.report, "gap") <= 1e-6);
+    assert_true(svm_detail(&given.report, "gap") <= 1e-6);
     for (size_t i = 0; i < p.n; i++) {
         assert_near(plain_sum(&given.out, K + i * p.n, NULL),
                     plain_sum(&own.out, p.x + i * p.d, NULL), 1e-6);
@@ -112,7 +112,7 @@ static void a_kernel_that_is_given(void **state) {
     free(K);
     dn_params_free(rbf);
     dn_params_free(precomputed);
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 /* ---- many classes ---- */
@@ -227,7 +227,7 @@ static void every_allocation_may_fail(void **state) {
         dn_params_free(params);
     }
     dn_rows_free(rows);
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 static void it_stops_when_told(void **state) {
@@ -255,7 +255,7 @@ static void it_stops_when_told(void **state) {
     }
     dn_rows_free(rows);
     dn_params_free(params);
-    problem_done(&p);
+    svm_problem_done(&p);
 }
 
 int main(void) {

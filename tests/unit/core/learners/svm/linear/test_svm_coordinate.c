@@ -17,18 +17,18 @@ static void optimum(void **state) {
                     struct fit fit = fit_svm(&t, o);
                     assert_solved(&t, &fit, &o);
                     if (squared) {
-                        assert_true(detail(&fit.report, "bounded_support_vectors") == 0);
+                        assert_true(svm_detail(&fit.report, "bounded_support_vectors") == 0);
                     } else {
                         const dni_svm_options exact =
                             options_of(DNI_SVM_INTERIOR_POINT, intercept, Cs[c]);
                         struct fit best = fit_svm(&t, exact);
                         assert_true(best.report.objective <= fit.report.objective * (1 + 1e-12));
                         assert_true(best.report.objective >=
-                                    detail(&fit.report, "dual_objective") * (1 - 1e-12));
+                                    svm_detail(&fit.report, "dual_objective") * (1 - 1e-12));
                         fit_done(&best);
                     }
                     fit_done(&fit);
-                    problem_done(&t);
+                    svm_problem_done(&t);
                 }
             }
         }
@@ -70,7 +70,7 @@ static void tight(void **state) {
     struct fit fit = fit_svm(&t, o);
     assert_solved(&t, &fit, &o);
     fit_done(&fit);
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 /* Σ α t as a function of the intercept jumps from a positive to a negative value. The minimiser for
@@ -87,7 +87,7 @@ static void jump(void **state) {
         assert_solved(&t, &fit, &o);
         assert_true(fabs(fit.out.w0[0]) < 0.02);
         fit_done(&fit);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -103,7 +103,7 @@ static void empty_rows(void **state) {
             struct fit fit = fit_svm(&t, o);
             assert_solved(&t, &fit, &o);
             fit_done(&fit);
-            problem_done(&t);
+            svm_problem_done(&t);
         }
     }
 }
@@ -117,16 +117,16 @@ static void too_few_passes(void **state) {
         struct fit fit = fit_svm(&t, o);
         assert_false(fit.report.converged);
         assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
-        assert_true(warned(&fit.report, "max_iterations") && fit.report.iterations == 4);
+        assert_true(svm_warned(&fit.report, "max_iterations") && fit.report.iterations == 4);
         assert_near(fit.report.objective, primal_of(&t, &fit, &o), 1e-9);
         const dni_svm_options exact = options_of(DNI_SVM_INTERIOR_POINT, intercept, 1000);
         struct fit best = fit_svm(&t, exact);
-        assert_true(detail(&fit.report, "dual_objective") <= best.report.objective &&
+        assert_true(svm_detail(&fit.report, "dual_objective") <= best.report.objective &&
                     best.report.objective <= fit.report.objective);
         fit_done(&best);
         fit_done(&fit);
     }
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 /* With C = 1e300 rounding prevents progress. The solver stops long before max_iterations. */
@@ -140,10 +140,10 @@ static void no_progress(void **state) {
     assert_false(fit.report.converged);
     assert_true(fit.report.iterations < o.max_iterations);
     assert_int_equal(fit.report.stop_reason, DN_STOP_NO_PROGRESS);
-    assert_true(warned(&fit.report, "a smaller C or a larger tolerance") &&
-                !warned(&fit.report, "max_iterations"));
+    assert_true(svm_warned(&fit.report, "a smaller C or a larger tolerance") &&
+                !svm_warned(&fit.report, "max_iterations"));
     fit_done(&fit);
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 static double least_margin(const struct problem *t, const struct fit *fit) {
     double least = (double)INFINITY;
     for (size_t i = 0; i < t->n; i++) {
-        if (weight_of(t, i) > 0) {
+        if (svm_weight(t, i) > 0) {
             least = fmin(least, margin_of(t, fit, i));
         }
     }
@@ -24,8 +24,9 @@ static void assert_hard(const struct problem *t, const struct fit *fit,
     }
     assert_true(fit->report.converged);
     assert_near(fit->report.objective, primal, 1e-12);
-    assert_near(detail(&fit->report, "dual_objective"), primal, 1e-6);
-    assert_true(detail(&fit->report, "gap") < 1e-6 && detail(&fit->report, "slack_sum") == 0);
+    assert_near(svm_detail(&fit->report, "dual_objective"), primal, 1e-6);
+    assert_true(svm_detail(&fit->report, "gap") < 1e-6 &&
+                svm_detail(&fit->report, "slack_sum") == 0);
     dni_svm_options soft = options_of(DNI_SVM_INTERIOR_POINT, intercept, 1e4 * (1 + primal));
     struct fit other = fit_svm(t, soft);
     assert_near(other.report.objective, primal, 1e-5);
@@ -47,7 +48,7 @@ static void separable(void **state) {
                     fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, intercept, (double)INFINITY));
                 assert_hard(&t, &fit, intercept);
                 fit_done(&fit);
-                problem_done(&t);
+                svm_problem_done(&t);
             }
         }
     }
@@ -65,11 +66,11 @@ static void plane(void **state) {
         assert_near(fit.out.w[0], 0.5, 1e-12);
         assert_near(fit.out.w[1], 0.5, 1e-12);
         assert_near(fit.out.w0[0], -2, 1e-12);
-        assert_near(2 * detail(&fit.report, "margin"), sqrt(8), 1e-12);
-        assert_true(detail(&fit.report, "support_vectors") == 2);
+        assert_near(2 * svm_detail(&fit.report, "margin"), sqrt(8), 1e-12);
+        assert_true(svm_detail(&fit.report, "support_vectors") == 2);
         assert_string_equal(find_detail(&fit.report, "solver")->text, "nearest_points");
         fit_done(&fit);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -85,7 +86,7 @@ static void refuses(const double *x, const double *target, const double *weight,
         assert_non_null(strstr(err.message, "separated"));
         assert_non_null(strstr(err.message, "give C"));
         assert_true(fit.out.w == NULL && fit.report.n_details == 0);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -105,20 +106,20 @@ static void inseparable(void **state) {
     refuses(same_x, same_target, NULL, 2, 2, DNI_SVM_FREE);
     struct problem cloud = problem_cloud(500, 5, 0, 3, false, false);
     refuses(cloud.x, cloud.target, NULL, cloud.n, cloud.d, DNI_SVM_FREE);
-    problem_done(&cloud);
+    svm_problem_done(&cloud);
     /* The gap is larger than 1e-9 of the longest row. */
     struct problem t = problem_of(near_x, touch_target, NULL, 4, 1, false);
     struct fit fit =
         fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_near(fit.out.w[0], 1e7, 1e-9);
     fit_done(&fit);
-    problem_done(&t);
+    svm_problem_done(&t);
     /* A row with weight 0 is ignored. */
     t = problem_of(touch_x, touch_target, weight, 4, 1, false);
     fit = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_near(fit.out.w[0], 2, 1e-12);
     fit_done(&fit);
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 /* More features than rows: nearly every row is a support vector. Rows far from the origin: only the
@@ -130,7 +131,7 @@ static void wide_and_far(void **state) {
     struct fit fit =
         fit_svm(&t, options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, (double)INFINITY));
     assert_true(least_margin(&t, &fit) > 1 - 1e-9 && fit.report.converged &&
-                detail(&fit.report, "support_vectors") > 20);
+                svm_detail(&fit.report, "support_vectors") > 20);
     fit_done(&fit);
     struct fit near =
         fit_svm(&far, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
@@ -142,8 +143,8 @@ static void wide_and_far(void **state) {
     assert_close(fit.out.w, near.out.w, 3, 1e-6);
     fit_done(&fit);
     fit_done(&near);
-    problem_done(&t);
-    problem_done(&far);
+    svm_problem_done(&t);
+    svm_problem_done(&far);
 }
 
 /* After points were added and removed, the minimiser over the working set satisfies the optimality
@@ -163,7 +164,7 @@ static void corral(void **state) {
         dni_corral_init(&c, M, n_groups, 0.5);
         for (size_t i = 0; i < 40; i++) {
             for (size_t j = 0; j < D; j++) {
-                points[i][j] = draw(&seed) - 0.3;
+                points[i][j] = svm_random(&seed) - 0.3;
             }
             if (c.n == M) {
                 dni_corral_remove(&c, i % M);

@@ -27,16 +27,19 @@ static void golden(void **state) {
             assert_solved(&t, &fit, &o);
             assert_close(fit.out.w, w, t.d, 1e-6);
             assert_near(fit.out.w0[0], number(entry, "w0"), 1e-6);
-            assert_near(detail(&fit.report, "primal_objective"), number(entry, "primal"), 1e-6);
-            assert_near(detail(&fit.report, "dual_objective"), number(entry, "dual"), 1e-6);
-            assert_near(detail(&fit.report, "norm"), number(entry, "norm_w"), 1e-6);
-            assert_near(detail(&fit.report, "slack_sum") + 1, number(entry, "sum_slack") + 1, 1e-6);
-            assert_true(detail(&fit.report, "support_vectors") == number(entry, "n_support"));
-            assert_true(detail(&fit.report, "slack_positive") == number(entry, "n_slack_positive"));
-            assert_true(detail(&fit.report, "slack_over_one") == number(entry, "n_slack_over_one"));
+            assert_near(svm_detail(&fit.report, "primal_objective"), number(entry, "primal"), 1e-6);
+            assert_near(svm_detail(&fit.report, "dual_objective"), number(entry, "dual"), 1e-6);
+            assert_near(svm_detail(&fit.report, "norm"), number(entry, "norm_w"), 1e-6);
+            assert_near(svm_detail(&fit.report, "slack_sum") + 1, number(entry, "sum_slack") + 1,
+                        1e-6);
+            assert_true(svm_detail(&fit.report, "support_vectors") == number(entry, "n_support"));
+            assert_true(svm_detail(&fit.report, "slack_positive") ==
+                        number(entry, "n_slack_positive"));
+            assert_true(svm_detail(&fit.report, "slack_over_one") ==
+                        number(entry, "n_slack_over_one"));
             free(w);
             fit_done(&fit);
-            problem_done(&t);
+            svm_problem_done(&t);
         }
     }
     json_decref(root);
@@ -53,9 +56,9 @@ static void optimum(void **state) {
                 const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, intercept, Cs[c]);
                 struct fit fit = fit_svm(&t, o);
                 assert_solved(&t, &fit, &o);
-                assert_true(detail(&fit.report, "gap") < 1e-9); /* polished */
+                assert_true(svm_detail(&fit.report, "gap") < 1e-9); /* polished */
                 fit_done(&fit);
-                problem_done(&t);
+                svm_problem_done(&t);
             }
         }
     }
@@ -100,13 +103,14 @@ static void weights_and_order(void **state) {
         assert_near(a.out.w0[0], b.out.w0[0], 1e-9);
         assert_near(a.out.w0[0], c.out.w0[0], 1e-9);
         assert_near(a.report.objective, b.report.objective, 1e-12);
-        assert_true(detail(&a.report, "support_vectors") == detail(&c.report, "support_vectors"));
+        assert_true(svm_detail(&a.report, "support_vectors") ==
+                    svm_detail(&c.report, "support_vectors"));
         fit_done(&a);
         fit_done(&b);
         fit_done(&c);
-        problem_done(&heavy);
-        problem_done(&many);
-        problem_done(&turned);
+        svm_problem_done(&heavy);
+        svm_problem_done(&many);
+        svm_problem_done(&turned);
     }
 }
 
@@ -135,13 +139,13 @@ static void circle(void **state) {
     /* The objective that LIBSVM and dni_smo find. */
     assert_near(fit.report.objective, 10.840321083393, 1e-9);
     fit_done(&fit);
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 /* n rows of d numbers in two classes. Only the first column depends on the class. */
 static struct problem small_problem(uint64_t *state, double (*weight)(uint64_t *state, size_t i)) {
-    const size_t n = 4 + (size_t)(40 * draw(state)), d = 1 + (size_t)(4 * draw(state));
-    const double apart = 2 * draw(state), wide = 0.1 * exp(4 * draw(state) - 2);
+    const size_t n = 4 + (size_t)(40 * svm_random(state)), d = 1 + (size_t)(4 * svm_random(state));
+    const double apart = 2 * svm_random(state), wide = 0.1 * exp(4 * svm_random(state) - 2);
     struct problem t = {.n = n, .d = d, .x = xcalloc(n * d, sizeof(double))};
     t.target = xcalloc(n, sizeof(double));
     t.weight = xcalloc(n, sizeof(double));
@@ -149,7 +153,8 @@ static struct problem small_problem(uint64_t *state, double (*weight)(uint64_t *
         t.target[i] = (double)(i % 2);
         t.weight[i] = weight(state, i);
         for (size_t j = 0; j < d; j++) {
-            const double noise = 3 * (draw(state) + draw(state) + draw(state) - 1.5);
+            const double noise =
+                3 * (svm_random(state) + svm_random(state) + svm_random(state) - 1.5);
             t.x[i * d + j] = j > 0 ? noise : wide * noise + apart * (t.target[i] - 0.5);
         }
     }
@@ -165,7 +170,7 @@ static double equal(uint64_t *state, size_t i) {
 
 static double of_many_orders(uint64_t *state, size_t i) {
     (void)i;
-    return pow(10, -12 * draw(state));
+    return pow(10, -12 * svm_random(state));
 }
 
 static double heavy_and_light(uint64_t *state, size_t i) {
@@ -180,18 +185,18 @@ static void any_weights(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 8000; seed++) {
         uint64_t random = seed * 7919 + 12345;
-        (void)draw(&random);
+        (void)svm_random(&random);
         struct problem t = small_problem(&random, weights[seed % 3]);
         const dni_svm_options o =
             options_of(DNI_SVM_INTERIOR_POINT, (dni_svm_intercept)(seed / 3 % 3), Cs[seed / 9 % 4]);
         struct fit fit = fit_svm(&t, o);
-        if (!fit.report.converged || !(detail(&fit.report, "gap") <= o.tolerance)) {
+        if (!fit.report.converged || !(svm_detail(&fit.report, "gap") <= o.tolerance)) {
             fail_msg("problem %u: gap %g after %zu iterations, %s", (unsigned)seed,
-                     detail(&fit.report, "gap"), (size_t)fit.report.iterations,
+                     svm_detail(&fit.report, "gap"), (size_t)fit.report.iterations,
                      dn_stop_reason_name(fit.report.stop_reason));
         }
         fit_done(&fit);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -210,17 +215,17 @@ static void interval_of_the_intercept(void **state) {
         assert_near(1 + fit.out.w0[0], 1, 1e-12);
         assert_near(interval[0], -0.8, 1e-12);
         assert_near(interval[1], 0.8, 1e-12);
-        assert_true(detail(&fit.report, "support_vectors") == 2 &&
-                    detail(&fit.report, "bounded_support_vectors") == 2);
+        assert_true(svm_detail(&fit.report, "support_vectors") == 2 &&
+                    svm_detail(&fit.report, "bounded_support_vectors") == 2);
         fit_done(&fit);
         /* One support vector in each class: w = 1, both rows on the margin. */
         struct fit hard = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 10));
         interval = find_detail(&hard.report, "w0_interval")->list;
         assert_near(hard.out.w[0], 1, 1e-9);
         assert_true(interval[0] == interval[1] && fabs(interval[0]) < 1e-9 &&
-                    detail(&hard.report, "bounded_support_vectors") == 0);
+                    svm_detail(&hard.report, "bounded_support_vectors") == 0);
         fit_done(&hard);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -253,13 +258,13 @@ static void columns(void **state) {
     for (size_t j = 0; j < 4; j++) {
         sum += c.out.w[j] * c.out.w[j] / (scale[j] * scale[j]);
     }
-    assert_near(detail(&c.report, "margin_raw"), 1 / sqrt(sum), 1e-12);
-    assert_near(detail(&a.report, "margin_raw"), detail(&a.report, "margin"), 1e-12);
+    assert_near(svm_detail(&c.report, "margin_raw"), 1 / sqrt(sum), 1e-12);
+    assert_near(svm_detail(&a.report, "margin_raw"), svm_detail(&a.report, "margin"), 1e-12);
     fit_done(&a);
     fit_done(&b);
     fit_done(&c);
-    problem_done(&t);
-    problem_done(&far);
+    svm_problem_done(&t);
+    svm_problem_done(&far);
 }
 
 /* All rows are identical: w = 0, the larger class wins, and the margin is NaN. */
@@ -272,11 +277,12 @@ static void identical_rows(void **state) {
         const dni_svm_options o = options_of(solver, DNI_SVM_FREE, 1);
         struct fit fit = fit_svm(&t, o);
         assert_solved(&t, &fit, &o);
-        assert_true(fit.out.w[0] == 0 && fit.out.w[1] == 0 && isnan(detail(&fit.report, "margin")));
+        assert_true(fit.out.w[0] == 0 && fit.out.w[1] == 0 &&
+                    isnan(svm_detail(&fit.report, "margin")));
         assert_near(fit.report.objective, 4, 1e-6);
         assert_near(fit.out.w0[0], -1, 1e-6);
         fit_done(&fit);
-        problem_done(&t);
+        svm_problem_done(&t);
     }
 }
 
@@ -290,18 +296,18 @@ static void too_few_iterations(void **state) {
     assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
     assert_true(find_detail(&fit.report, "certified")->boolean &&
                 find_detail(&fit.report, "certified")->number == 0);
-    assert_true(warned(&fit.report, "max_iterations") && fit.report.iterations == 2);
+    assert_true(svm_warned(&fit.report, "max_iterations") && fit.report.iterations == 2);
     /* The report of an unconverged fit still matches the data. */
     const double primal = primal_of(&t, &fit, &o);
     assert_near(fit.report.objective, primal, 1e-9);
     o.max_iterations = 200;
     struct fit best = fit_svm(&t, o);
-    assert_true(detail(&fit.report, "dual_objective") <= best.report.objective &&
+    assert_true(svm_detail(&fit.report, "dual_objective") <= best.report.objective &&
                 best.report.objective <= primal);
-    assert_true(detail(&fit.report, "gap") > o.tolerance);
+    assert_true(svm_detail(&fit.report, "gap") > o.tolerance);
     fit_done(&fit);
     fit_done(&best);
-    problem_done(&t);
+    svm_problem_done(&t);
 }
 
 int main(void) {
