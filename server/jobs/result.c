@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "jobs/documents.h"
+#include "jobs/request/job_options.h"
 #include "jobs/request/params.h"
 #include <stdlib.h>
 #include <string.h>
@@ -216,7 +217,6 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
     json_begin_object(&w);
     json_kv_string(&w, "algorithm", spec->algorithm->id);
     json_kv_raw(&w, "params", buf_cstr(&params));
-    json_kv_int(&w, "seed", (int64_t)spec->seed);
     json_kv_string(&w, "target", spec->target.name);
     json_put_key(&w, "classes");
     classes_write(dn_model_classes(r->model), &w);
@@ -228,7 +228,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
     json_begin_object(&w);
     jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
     json_end_object(&w);
-    jobs_spec_put_options(spec, &w);
+    jobs_options_write(spec, &w);
     json_kv_string(&w, "decision", jobs_decision_name(dn_model_decision(r->model)));
     json_kv_int(&w, "n_machines", (int64_t)dn_model_n_machines(r->model));
     json_put_key(&w, "dataset");

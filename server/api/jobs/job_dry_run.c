@@ -1,6 +1,7 @@
 /* The answer of POST /v1/jobs?dry_run=true: the job as it would run. */
 #include "api/jobs/job_spec.h"
 #include "base/json/json_write.h"
+#include "jobs/request/job_options.h"
 #include "jobs/request/params.h"
 
 #include <math.h>
@@ -140,15 +141,9 @@ void job_request_write(const struct job_request *r, struct buf *out) {
     write_params(r, &params);
     json_kv_raw(&w, "params", buf_cstr(&params));
     write_features(r, &w);
-    jobs_spec_put_options(&r->spec, &w);
-    json_kv_int(&w, "seed", (int64_t)r->spec.seed);
+    jobs_options_write(&r->spec, &w);
     write_limits(r, &w);
-    json_put_key(&w, "snapshots");
-    json_begin_array(&w);
-    for (size_t i = 0; i < r->spec.n_snapshots; i++) {
-        json_put_int(&w, (int64_t)r->spec.snapshots[i]);
-    }
-    json_end_array(&w);
+    jobs_snapshots_write(&r->spec, &w);
     json_kv_int(&w, "memory_bytes", (int64_t)ceil(r->memory));
     json_put_key(&w, "warnings");
     json_begin_array(&w);

@@ -2,6 +2,7 @@
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
+#include "jobs/request/job_options.h"
 #include "jobs/request/params.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SNAPSHOTS = 1000, MAX_SNAPSHOT_NUMBERS = 2000000 };
+enum { MAX_SNAPSHOT_NUMBERS = 2000000 };
 #define MAX_SECONDS 1e9 /* what --job-seconds takes too */
 #define MIB (1024.0 * 1024.0)
 
@@ -55,20 +56,6 @@ void job_request_warn(struct job_request *r, dn_warning_code code, const char *f
 
 /* ---- the simple members ---- */
 
-static void read_model(struct job_request *r, const json_t *root) {
-    const char *name = NULL;
-    if (!json_read_string(root, "model", true, "", &name, r->problem)) {
-        return;
-    }
-    if (!ids_name_valid(name, strlen(name))) {
-        json_fault(r->problem, "", "model", "%s, got \"%s\"", IDS_NAME_RULE, name);
-    }
-    r->spec.model = arena_strdup(r->arena, name);
-    if (!r->spec.model) {
-        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
-    }
-}
-
 static void read_limits(struct job_request *r, const json_t *root) {
     static const char *const known[] = {"seconds", "memory_mib", "threads", NULL};
     const json_t *limits = NULL;
@@ -101,54 +88,6 @@ static void read_limits(struct job_request *r, const json_t *root) {
     }
     r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most_threads,
                                      &r->spec.threads, r->problem);
-}
-
-static void read_seed(struct job_request *r, const json_t *root) {
-    int64_t seed = 1;
-    json_read_int(root, "seed", false, "", 0, API_NUMBER_MAX, &seed, r->problem);
-    r->spec.seed = (uint64_t)seed;
-}
-
-static int ascending(const void *a, const void *b) {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void read_snapshots(struct job_request *r, const json_t *root) {
-    const json_t *array = NULL;
-    if (!json_read_array(root, "snapshots", false, "", &array, r->problem)) {
-        return;
-    }
-    size_t n = json_array_size(array), kept = 0;
-    if (n > MAX_SNAPSHOTS) {
-        json_fault(r->problem, "", "snapshots", "must have at most %d items, got %zu",
-                   MAX_SNAPSHOTS, n);
-        return;
-    }
-    size_t *at = arena_alloc(r->arena, (n + 1) * sizeof *at);
-    if (!at) {
-        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        char key[24];
-        const json_t *item = json_array_get(array, i);
-        double v = json_is_number(item) ? json_number_value(item) : 0;
-        (void)snprintf(key, sizeof key, "%zu", i);
-        if (!(v >= 1 && v <= 1e9 && v == floor(v))) {
-            json_fault(r->problem, "/snapshots", key,
-                       "must be the number of an iteration, an integer from 1 to 1000000000");
-        } else {
-            at[kept++] = (size_t)v;
-        }
-    }
-    qsort(at, kept, sizeof *at, ascending);
-    for (size_t i = 0; i < kept; i++) {
-        if (r->spec.n_snapshots == 0 || at[r->spec.n_snapshots - 1] != at[i]) {
-            at[r->spec.n_snapshots++] = at[i];
-        }
-    }
-    r->spec.snapshots = at;
 }
 
 /* ---- what the whole will take ---- */
@@ -341,16 +280,14 @@ bool job_request_read(const json_t *root, const struct api_app *app, struct aren
                                         NULL};
     *out = (struct job_request){.arena = arena, .app = app, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
-    read_model(out, root);
     jobs_params_read(root, arena, &out->spec.params, problem);
     out->spec.algorithm = out->spec.params != NULL ? out->spec.params->algorithm : NULL;
     job_columns_read(out, root);
     check_classes(out);
-    job_class_weight_read(out, root);
+    jobs_options_read(root, arena, &out->spec, problem);
+    job_class_weight_check(out, root);
     job_validation_read(out, root);
-    read_seed(out, root);
     read_limits(out, root);
-    read_snapshots(out, root);
     if (!problem->type) {
         check_shape(out);
     }

@@ -96,7 +96,7 @@ size_t job_basis_features(const struct job_request *r, size_t basis);
 bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_encoder_spec *out);
 /* weight: a column that is no input; class_weight (job_weights.c). */
 void job_weight_read(struct job_request *r, const json_t *root);
-void job_class_weight_read(struct job_request *r, const json_t *root);
+void job_class_weight_check(struct job_request *r, const json_t *root);
 /* validation (job_validation.c). */
 void job_validation_read(struct job_request *r, const json_t *root);
 /* The names of the features as a JSON array, or null where the summary does not know them all

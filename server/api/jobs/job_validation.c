@@ -23,20 +23,16 @@ static int64_t smallest_class(const struct job_request *r) {
     return (int64_t)least;
 }
 
-static void read_folds(struct job_request *r, const json_t *validation) {
-    int64_t folds = 0;
-    if (!json_read_int(validation, "folds", false, "/validation", 2, DN_MAX_FOLDS, &folds,
-                       r->problem)) {
-        return;
-    }
-    r->spec.folds = (size_t)folds;
+/* Checks that every fold can have a row of every class. */
+static void check_folds(struct job_request *r) {
+    const int64_t folds = (int64_t)r->spec.folds;
     if (r->targetless && folds > r->dataset.n_rows) {
         json_fault(r->problem, "/validation", "folds",
                    "must be at most the rows, %" PRId64
                    ", so that every fold has one; got %" PRId64,
                    r->dataset.n_rows, folds);
     }
-    if (!r->has_target) {
+    if (!r->has_target || folds == 0) {
         return;
     }
     const int64_t least = smallest_class(r), rows = r->dataset.n_rows - r->target_missing;
@@ -142,7 +138,8 @@ static void find_columns(struct job_request *r) {
     v->columns = columns;
 }
 
-static void read_other(struct job_request *r, const json_t *validation) {
+/* Reads the dataset to validate on. */
+static void read_dataset(struct job_request *r, const json_t *validation) {
     r->has_validation = job_dataset_read(r, validation, false, "/validation", &r->validation,
                                          &r->validation_schema);
     if (!r->has_validation) {
@@ -156,52 +153,16 @@ static void read_other(struct job_request *r, const json_t *validation) {
     }
 }
 
-static void read_validation(struct job_request *r, const json_t *root) {
-    static const char *const known[] = {"holdout", "folds", "dataset", "curves", NULL};
-    enum { WAYS = 3 };
-    const json_t *validation = NULL;
-    double holdout = 0;
-    size_t given = 0;
-    if (!json_read_object(root, "validation", false, "", &validation, r->problem)) {
-        return;
+void job_validation_read(struct job_request *r, const json_t *root) {
+    const json_t *validation = json_object_get(root, "validation");
+    check_folds(r);
+    if (json_is_object(validation)) {
+        read_dataset(r, validation);
     }
-    json_refuse_unknown(validation, known, "/validation", r->problem);
-    for (size_t i = 0; i < WAYS; i++) {
-        given += json_object_get(validation, known[i]) &&
-                 !json_is_null(json_object_get(validation, known[i]));
-    }
-    if (json_object_size(validation) == 0 ||
-        (given == 0 && json_is_true(json_object_get(validation, "curves")))) {
-        json_fault(r->problem, "", "validation",
-                   "must be null or have one of the members holdout, folds, dataset");
-    }
-    if (given > 1) {
-        json_fault(r->problem, "", "validation",
-                   "must have one of the members holdout, folds, dataset, got %zu of them", given);
-    }
-    if (json_read_number(validation, "holdout", false, "/validation", &holdout, r->problem)) {
-        if (!(holdout > 0 && holdout < 1)) {
-            json_fault(r->problem, "/validation", "holdout", "must be > 0 and < 1, got %g",
-                       holdout);
-        }
-        r->spec.holdout = holdout;
-    }
-    read_folds(r, validation);
-    read_other(r, validation);
-    json_read_bool(validation, "curves", false, "/validation", &r->spec.curves, r->problem);
     if (r->spec.curves && r->targetless) {
         json_fault(r->problem, "/validation", "curves",
                    "needs a target, and algorithm %s has none: without one there is no truth",
                    r->spec.algorithm->id);
     }
-    if (r->spec.curves && r->spec.folds > 0) {
-        json_fault(
-            r->problem, "/validation", "curves",
-            "belongs to holdout or dataset: metrics of folds are means, which have no curves");
-    }
-}
-
-void job_validation_read(struct job_request *r, const json_t *root) {
-    read_validation(r, root);
     check_calibration(r);
 }

@@ -128,25 +128,6 @@ static bool check_name(struct job_request *r, const json_t *classes, const char 
     return true;
 }
 
-/* One weight: the name's fault, or the value's. */
-static bool read_one(struct job_request *r, const json_t *classes, const char *name,
-                     const json_t *value, double *out) {
-    if (r->has_target && !check_name(r, classes, name)) {
-        return false;
-    }
-    *out = json_number_value(value);
-    if (json_is_number(value) && *out >= DN_MIN_WEIGHT && *out <= DN_MAX_WEIGHT) {
-        return true;
-    }
-    struct buf got = {0};
-    json_describe(&got, value);
-    const char *text = buf_cstr(&got);
-    json_fault(r->problem, "/class_weight", name, "must be a number from 1e-100 to 1e100, got %s",
-               text ? text : "another value");
-    buf_done(&got);
-    return false;
-}
-
 static int compare_numbers(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -188,58 +169,25 @@ static void check_given(struct job_request *r, const json_t *given, const json_t
     buf_done(&missing);
 }
 
-static void read_given(struct job_request *r, const json_t *given) {
-    struct jobs_class_weights *out = &r->spec.class_weights;
+void job_class_weight_check(struct job_request *r, const json_t *root) {
+    const struct jobs_class_weights *w = &r->spec.class_weights;
     struct problem ignored = {0};
-    const size_t n = json_object_size(given);
-    double *values = arena_alloc(r->arena, (n + 1) * sizeof *values);
-    out->names = arena_alloc(r->arena, (n + 1) * sizeof *out->names);
-    if (!values || !out->names) {
-        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
-        return;
-    }
-    json_t *columns =
-        r->has_target ? json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored) : NULL;
-    const json_t *classes = list_classes(r, columns);
-    for (void *at = json_object_iter((json_t *)(uintptr_t)given); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)given, at)) {
-        out->names[out->n] = json_object_iter_key(at);
-        if (read_one(r, classes, out->names[out->n], json_object_iter_value(at), &values[out->n])) {
-            out->n++;
-        }
-    }
-    out->kind = DN_CLASS_WEIGHT_GIVEN;
-    out->values = values;
-    if (r->has_target) {
-        check_given(r, given, classes, out->n == n);
-    }
-    problem_done(&ignored);
-    json_decref(columns);
-}
-
-void job_class_weight_read(struct job_request *r, const json_t *root) {
-    const json_t *value = json_read_any(root, "class_weight", false, "", r->problem);
-    if (!value) {
-        return;
-    }
-    if (r->targetless) {
+    if (w->kind != DN_CLASS_WEIGHT_NONE && r->targetless) {
         json_fault(r->problem, "", "class_weight",
                    "needs a target, and algorithm %s has none: leave it out, or weigh single rows "
                    "(weight)",
                    r->spec.algorithm->id);
+    }
+    if (w->kind != DN_CLASS_WEIGHT_GIVEN || !r->has_target) {
         return;
     }
-    if (json_is_string(value) && strcmp(json_string_value(value), "balanced") == 0) {
-        r->spec.class_weights.kind = DN_CLASS_WEIGHT_BALANCED;
-    } else if (json_is_object(value)) {
-        read_given(r, value);
-    } else {
-        struct buf got = {0};
-        json_describe(&got, value);
-        const char *text = buf_cstr(&got);
-        json_fault(r->problem, "", "class_weight",
-                   "must be \"balanced\", or an object of a weight for each class, got %s",
-                   text ? text : "another value");
-        buf_done(&got);
+    json_t *columns = json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored);
+    const json_t *classes = list_classes(r, columns);
+    const size_t before = job_request_faults(r);
+    for (size_t i = 0; i < w->n; i++) {
+        (void)check_name(r, classes, w->names[i]);
     }
+    check_given(r, json_object_get(root, "class_weight"), classes, job_request_faults(r) == before);
+    problem_done(&ignored);
+    json_decref(columns);
 }

@@ -4,6 +4,7 @@
 
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
+#include "jobs/request/job_options.h"
 #include "jobs/request/params.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,50 +79,6 @@ static void columns_write(const struct jobs_column *columns, size_t n, struct js
     places_write(columns, n, w);
 }
 
-static void class_weight_put(const struct jobs_class_weights *c, struct json_writer *w) {
-    json_put_key(w, "class_weight");
-    if (c->kind == DN_CLASS_WEIGHT_NONE) {
-        json_put_null(w);
-    } else if (c->kind == DN_CLASS_WEIGHT_BALANCED) {
-        json_put_string(w, "balanced");
-    } else {
-        json_begin_object(w);
-        for (size_t i = 0; i < c->n; i++) {
-            json_kv_double(w, c->names[i], c->values[i]);
-        }
-        json_end_object(w);
-    }
-}
-
-static void validation_put(const struct jobs_spec *spec, struct json_writer *w) {
-    char reference[IDS_NAME_SIZE + 24];
-    json_put_key(w, "validation");
-    if (spec->holdout == 0 && spec->folds == 0 && !spec->validation.dataset) {
-        json_put_null(w);
-        return;
-    }
-    json_begin_object(w);
-    if (spec->holdout > 0) {
-        json_kv_double(w, "holdout", spec->holdout);
-    } else if (spec->folds > 0) {
-        json_kv_int(w, "folds", (int64_t)spec->folds);
-    } else {
-        (void)snprintf(reference, sizeof reference, "%s@%" PRId64, spec->validation.dataset,
-                       spec->validation.version);
-        json_kv_string(w, "dataset", reference);
-    }
-    if (spec->curves) {
-        json_kv_bool(w, "curves", true);
-    }
-    json_end_object(w);
-}
-
-void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w) {
-    json_kv_string(w, "weight", spec->weighted ? spec->weight.name : NULL);
-    class_weight_put(&spec->class_weights, w);
-    validation_put(spec, w);
-}
-
 /* Where the validating rows are. */
 static void validation_source_write(const struct jobs_spec *spec, struct json_writer *w) {
     const struct jobs_validation *v = &spec->validation;
@@ -173,18 +130,12 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     json_begin_object(&w);
     jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
     json_end_object(&w);
-    jobs_spec_put_options(spec, &w);
+    jobs_options_write(spec, &w);
     validation_source_write(spec, &w);
-    json_kv_int(&w, "seed", (int64_t)spec->seed);
     json_kv_double(&w, "seconds", spec->seconds);
     json_kv_int(&w, "memory_bytes", spec->memory_bytes);
     json_kv_int(&w, "threads", spec->threads);
-    json_put_key(&w, "snapshots");
-    json_begin_array(&w);
-    for (size_t i = 0; i < spec->n_snapshots; i++) {
-        json_put_int(&w, (int64_t)spec->snapshots[i]);
-    }
-    json_end_array(&w);
+    jobs_snapshots_write(spec, &w);
     json_put_key(&w, "warning_codes");
     json_begin_array(&w);
     for (size_t i = 0; i < spec->n_warnings; i++) {
@@ -267,52 +218,13 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
     return columns;
 }
 
-/* null, "balanced", or an object of weights. */
-static bool class_weight_read(const json_t *root, struct arena *arena,
-                              struct jobs_class_weights *out, struct problem *problem) {
-    const json_t *value = json_read_any(root, "class_weight", false, "", problem);
-    if (!value) {
-        return true;
-    }
-    if (json_is_string(value)) {
-        out->kind = DN_CLASS_WEIGHT_BALANCED;
-        return true;
-    }
-    size_t n = json_object_size(value), i = 0;
-    double *values = arena_alloc(arena, (n + 1) * sizeof *values);
-    out->names = arena_alloc(arena, (n + 1) * sizeof *out->names);
-    if (!values || !out->names) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    }
-    for (void *at = json_object_iter((json_t *)(uintptr_t)value); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)value, at), i++) {
-        values[i] = json_number_value(json_object_iter_value(at));
-        out->names[i] = arena_strdup(arena, json_object_iter_key(at));
-        if (!out->names[i]) {
-            return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-        }
-    }
-    out->kind = DN_CLASS_WEIGHT_GIVEN;
-    out->values = values;
-    out->n = n;
-    return true;
-}
-
 static bool validation_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
                             struct problem *problem) {
-    const json_t *validation = NULL, *source = NULL;
+    const json_t *source = NULL;
     const char *name = NULL;
-    int64_t folds = 0;
     size_t n = 0;
     const size_t least = jobs_spec_first_input(spec) + spec->n_inputs;
     struct jobs_validation *v = &spec->validation;
-    if (json_read_object(root, "validation", false, "", &validation, problem)) {
-        json_read_number(validation, "holdout", false, "", &spec->holdout, problem);
-        if (json_read_int(validation, "folds", false, "", 2, MAX_INDEX, &folds, problem)) {
-            spec->folds = (size_t)folds;
-        }
-        json_read_bool(validation, "curves", false, "", &spec->curves, problem);
-    }
     if (!json_read_object(root, "validation_source", false, "", &source, problem)) {
         return problem->type == PROBLEM_NONE;
     }
@@ -348,43 +260,25 @@ static bool options_read(const json_t *root, struct arena *arena, struct jobs_sp
         spec->weight = weight[0];
     }
     jobs_features_read(features, "", spec->inputs, spec->n_inputs, arena, &spec->features, problem);
-    return class_weight_read(root, arena, &spec->class_weights, problem) &&
-           validation_read(root, arena, spec, problem);
+    return validation_read(root, arena, spec, problem);
 }
 
 static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
                          struct problem *problem) {
-    const char *model = NULL, *dataset = NULL;
-    int64_t seed = 0, *snapshots = NULL;
-    size_t n = 0;
-    if (!json_read_string(root, "model", true, "", &model, problem) ||
-        !json_read_string(root, "dataset", true, "", &dataset, problem) ||
+    const char *dataset = NULL;
+    if (!json_read_string(root, "dataset", true, "", &dataset, problem) ||
         !json_read_int(root, "dataset_version", true, "", 1, MAX_INDEX, &spec->dataset_version,
                        problem) ||
-        !json_read_int(root, "seed", true, "", 0, (int64_t)1 << 53, &seed, problem) ||
         !json_read_number(root, "seconds", true, "", &spec->seconds, problem) ||
         !json_read_int(root, "memory_bytes", true, "", 1, (int64_t)1 << 53, &spec->memory_bytes,
                        problem) ||
-        !json_read_int(root, "threads", true, "", 1, 1024, &spec->threads, problem) ||
-        !json_read_ints(root, "snapshots", true, "", 1, (int64_t)1 << 53, 100000, arena, &snapshots,
-                        &n, problem)) {
+        !json_read_int(root, "threads", true, "", 1, 1024, &spec->threads, problem)) {
         return false;
     }
     json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &spec->warning_codes,
                       &spec->n_warnings, problem); /* jobs of older daemons have none */
-    size_t *at = arena_alloc(arena, (n + 1) * sizeof *at);
-    spec->model = arena_strdup(arena, model);
     spec->dataset = arena_strdup(arena, dataset);
-    if (!at || !spec->model || !spec->dataset) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    }
-    for (size_t i = 0; i < n; i++) {
-        at[i] = (size_t)snapshots[i];
-    }
-    spec->snapshots = at;
-    spec->n_snapshots = n;
-    spec->seed = (uint64_t)seed;
-    return true;
+    return spec->dataset != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
 /* The target, of an algorithm that has one. */
@@ -409,6 +303,7 @@ bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out
     if (root != NULL) {
         jobs_params_read(root, arena, &spec.params, &why);
         spec.algorithm = spec.params != NULL ? spec.params->algorithm : NULL;
+        jobs_options_read(root, arena, &spec, &why);
     }
     bool good = spec.algorithm != NULL && scalars_read(root, arena, &spec, &why) &&
                 target_read(root, arena, &spec, &why) &&

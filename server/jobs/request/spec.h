@@ -73,8 +73,5 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out);
 bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out,
                     struct problem *problem);
 void jobs_spec_done(struct jobs_spec *spec);
-/* Members "weight", "class_weight" and "validation" as they would be given, into the object that is
- * open; null where there is none. */
-void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w);
 
 #endif

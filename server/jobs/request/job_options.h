@@ -1,0 +1,21 @@
+/* The options of a job that do not depend on the columns: the members "model", "class_weight",
+ * "validation", "seed" and "snapshots". A client's request and the stored request have the same
+ * form. */
+#ifndef JOBS_JOB_OPTIONS_H
+#define JOBS_JOB_OPTIONS_H
+
+#include "base/json/json_read.h"
+#include "base/json/json_write.h"
+#include "jobs/request/spec.h"
+
+/* Reads the options into `spec`; absent members get their defaults. Adds every fault to `problem`.
+ * Strings and arrays are allocated in the arena. The dataset of "validation" is not read. */
+void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+                       struct problem *problem);
+/* Write members into the open object: "weight", "class_weight", "validation" and "seed"; null where
+ * a job has none. */
+void jobs_options_write(const struct jobs_spec *spec, struct json_writer *w);
+/* Writes the member "snapshots". */
+void jobs_snapshots_write(const struct jobs_spec *spec, struct json_writer *w);
+
+#endif
