@@ -1,5 +1,5 @@
-/* Workers and reporter. A worker claims, trains, claims again; the store's in-process wake-up is
- * only a hint, once a second it looks by itself. */
+/* The threads of the module: workers and reporter. A worker claims a job, trains it, and claims
+ * again. Without a job it waits for jobs_poke, at most LOOK_SECONDS. */
 #include "jobs/jobs.h"
 
 #include "base/log/log.h"
@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_SECONDS 1 /* a worker looks for work at least so often */
-#define REPORT_MS 500  /* progress, leases and cancellations */
+#define LOOK_SECONDS 1 /* longest wait of a worker between two claims */
+#define REPORT_MS 500  /* between two deliveries of progress, which also renew leases */
 #define PRUNE_EVERY 60 /* reports between two prunings of ended jobs */
 
 struct worker {
@@ -25,14 +25,14 @@ struct jobs {
     struct store *store;
     struct jobs_settings settings;
     struct worker *workers;
-    size_t n_workers; /* started */
+    size_t n_workers; /* number of started threads */
     pthread_t reporter;
     bool reporter_started;
-    bool joined;          /* the workers were joined; of the thread that stops the module */
-    pthread_mutex_t lock; /* guards the rest; leaf */
-    pthread_cond_t work, tick, ended; /* ended: a worker's thread ends */
-    size_t n_ended;                   /* workers whose thread ends */
-    unsigned pokes;                   /* counts jobs_poke */
+    bool joined;          /* the workers were joined; used by the thread that stops the module */
+    pthread_mutex_t lock; /* guards the members below; a leaf */
+    pthread_cond_t work, tick, ended; /* ended: n_ended has changed */
+    size_t n_ended;                   /* number of workers whose loop has ended */
+    unsigned pokes;                   /* number of calls of jobs_poke */
     bool open, draining, stopping;
 };
 
@@ -46,7 +46,7 @@ static void deadline_in(struct timespec *ts, int64_t ms) {
     }
 }
 
-/* Claims and runs one job; false: there was none. */
+/* Claims and runs one job. Returns false if no job could be claimed. */
 static bool work_once(struct worker *me) {
     struct jobs *j = me->jobs;
     struct store_job job;
@@ -62,7 +62,7 @@ static bool work_once(struct worker *me) {
     }
     training_run(j->store, &j->settings, &job, &me->mailbox);
     if (job.attempts > 1) {
-        jobs_poke(j); /* others may have waited for it to be over */
+        jobs_poke(j); /* jobs that crashed wait for one another */
     }
     store_job_done(&job);
     return true;
@@ -101,7 +101,7 @@ static void *worker_main(void *arg) {
     return NULL;
 }
 
-/* Keeps the number of ended jobs within --keep-jobs. */
+/* Deletes ended jobs beyond --keep-jobs. */
 static void prune(struct jobs *j) {
     struct problem problem = {0};
     if (j->settings.keep_jobs > 0 && !store_job_prune(j->store, j->settings.keep_jobs, &problem)) {
@@ -208,7 +208,7 @@ void jobs_drain(struct jobs *j) {
     }
 }
 
-/* Of the thread that starts and stops the module. */
+/* Called by the thread that starts and stops the module. */
 static void join_workers(struct jobs *j) {
     for (size_t i = 0; i < j->n_workers && !j->joined; i++) {
         pthread_join(j->workers[i].thread, NULL);

@@ -1,5 +1,5 @@
-/* Progress out, "stop" in. History is thinned as it grows, to some 900 rows for each power of ten
- * beyond the first thousand. */
+/* Progress and history from the training to the reporter, the reason to stop back. Of the history
+ * at most 900 rows are kept for each power of ten of iterations beyond the first thousand. */
 #include "jobs/mailbox.h"
 #include "base/array.h"
 
@@ -59,7 +59,8 @@ enum stop_reason mailbox_stopped(const struct mailbox *m) {
                                                                                        : reason;
 }
 
-/* Every iteration to 1,000, every 10th to 10,000, every 100th to 100,000 … */
+/* Whether the iteration has a row: each to 1,000, every 10th to 10,000, every 100th to 100,000
+ * ... */
 static bool history_wants(size_t iteration) {
     size_t step = 1;
     while (iteration / step > 1000) {
@@ -90,7 +91,8 @@ static void put_vector(struct json_writer *w, const double *v, size_t n) {
     json_end_array(w);
 }
 
-/* One discriminant: w a vector, w0 a number; several: a matrix and a vector. */
+/* JSON of w and w0: a vector and a number for one discriminant, a matrix and a vector for
+ * several. */
 static char *snapshot_doc(const dn_progress *p) {
     struct buf out = {0};
     struct json_writer w;
@@ -114,7 +116,7 @@ static char *snapshot_doc(const dn_progress *p) {
     return buf_take(&out, NULL);
 }
 
-/* Adds a row, taking doc (NULL: memory ran out, the row is lost). Lock held. */
+/* Adds a row and takes doc. Without memory (doc may be NULL) the row is dropped. Lock held. */
 static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *doc) {
     if (!doc) {
         return;
@@ -128,7 +130,7 @@ static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *d
 }
 
 void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
-    bool own = p->fold == 0; /* the model's history is not that of a fold's */
+    bool own = p->fold == 0; /* iterations of folds are not in the history */
     char *row = own && history_wants(p->iteration) ? history_doc(p, elapsed) : NULL;
     char *snapshot = own && p->w ? snapshot_doc(p) : NULL;
     pthread_mutex_lock(&m->lock);
@@ -157,7 +159,7 @@ static void progress_write(const dn_progress *p, double elapsed, struct buf *out
     if (p->max_iterations > 0) {
         json_kv_int(&w, "max_iterations", (int64_t)p->max_iterations);
     } else {
-        json_kv_null(&w, "max_iterations"); /* of several machines together nobody knows */
+        json_kv_null(&w, "max_iterations"); /* unknown for several machines */
     }
     if (p->fold > 0) {
         json_kv_int(&w, "fold", (int64_t)p->fold);
@@ -168,7 +170,7 @@ static void progress_write(const dn_progress *p, double elapsed, struct buf *out
     json_end_object(&w);
 }
 
-/* Takes the rows out. Lock held. */
+/* Moves the rows out of the mailbox. Lock held. */
 static void take_rows(struct mailbox *m, struct store_history_row **rows, size_t *n_rows) {
     *rows = m->rows;
     *n_rows = m->n_rows;
@@ -176,8 +178,8 @@ static void take_rows(struct mailbox *m, struct store_history_row **rows, size_t
     m->n_rows = m->room = 0;
 }
 
-/* What could not be delivered waits for the next time, in front of what came since; more than that
- * is lost when memory is. Lock held. */
+/* Puts rows that were not delivered back, before the rows that were added since. Without memory
+ * they are dropped. Lock held. */
 static void give_back_rows(struct mailbox *m, struct store_history_row **rows, size_t *n_rows) {
     if (m->n_rows > 0) {
         struct store_history_row *all = realloc(*rows, (*n_rows + m->n_rows) * sizeof *all);
@@ -195,7 +197,7 @@ static void give_back_rows(struct mailbox *m, struct store_history_row **rows, s
     *n_rows = 0;
 }
 
-/* Waits for the end of a delivery. Lock held. */
+/* Waits for the end of the current delivery. Lock held. */
 static void await_delivery(struct mailbox *m) {
     while (m->delivering) {
         pthread_cond_wait(&m->delivered, &m->lock);

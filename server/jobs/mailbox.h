@@ -1,5 +1,6 @@
-/* The mailbox between a training and the reporter: the latest progress and the history since the
- * last delivery go out, "stop" comes in. Training never waits for the store. */
+/* The mailbox between a training and the reporter. The training leaves its latest progress and its
+ * history, which the reporter delivers to the store; the reporter leaves the reason to stop. So the
+ * training does not wait for the store. */
 #ifndef JOBS_MAILBOX_H
 #define JOBS_MAILBOX_H
 
@@ -16,17 +17,17 @@
 enum stop_reason { STOP_NOT, STOP_CANCELLED, STOP_LOST, STOP_DRAIN };
 
 struct mailbox {
-    pthread_mutex_t lock; /* guards the plain members; leaf */
+    pthread_mutex_t lock; /* guards all members that are not atomic; a leaf */
     pthread_cond_t delivered;
     struct store_claim claim;       /* of the running job; job 0: idle */
-    bool delivering;                /* the reporter has taken rows and is at the store */
+    bool delivering;                /* the reporter has taken rows and writes them to the store */
     bool fresh;                     /* progress has changed since the last delivery */
-    struct dn_progress progress;    /* the latest; its pointers are not kept */
-    double elapsed;                 /* at it, s */
-    struct store_history_row *rows; /* since the last delivery; docs are malloc'ed */
+    struct dn_progress progress;    /* the latest; w and w0 are NULL */
+    double elapsed;                 /* seconds from the start of the training to `progress` */
+    struct store_history_row *rows; /* [n_rows] since the last delivery; owns their docs */
     size_t n_rows, room;
-    _Atomic int stop;   /* enum stop_reason of the present job */
-    _Atomic bool drain; /* the daemon ends: stays set, whatever job comes */
+    _Atomic int stop;   /* enum stop_reason of the running job */
+    _Atomic bool drain; /* the daemon ends: all jobs stop */
 };
 
 void mailbox_init(struct mailbox *m);
@@ -34,21 +35,22 @@ void mailbox_done(struct mailbox *m);
 /* The worker opens the mailbox at the start of a job and closes it after its end is stored. */
 void mailbox_open(struct mailbox *m, const struct store_claim *claim);
 void mailbox_report(struct mailbox *m, const dn_progress *progress, double elapsed);
-/* The job has made its model: nothing is left to do. Before mailbox_take. */
+/* Sets the progress to 1, when the model is trained. Before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);
-/* Takes what was not delivered yet; the caller frees the rows with mailbox_rows_free. From then on
- * the reporter only renews the lease and asks for cancellations. Waits for a delivery under way. */
+/* Waits for the current delivery and takes what was not delivered; the caller frees the rows with
+ * mailbox_rows_free. Later deliveries only renew the lease and read cancellations. */
 void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
                   struct buf *progress);
-/* Frees rows that nobody took. Waits for a delivery under way. */
+/* Waits for the current delivery and frees the rows that were not taken. */
 void mailbox_close(struct mailbox *m);
 void mailbox_rows_free(struct store_history_row *rows, size_t n_rows);
-/* The reporter: delivers to the store, renews the lease, notes a cancellation or a lost job.
- * Nothing if the mailbox is idle. */
+/* Of the reporter: delivers progress and history to the store, renews the lease, and stops the
+ * training if the job was cancelled or its claim is lost. Has no effect without a job. */
 void mailbox_deliver(struct mailbox *m, struct store *store);
-/* Asks the training to stop; the first reason stays. */
+/* Asks the training to stop. The first reason is kept. */
 void mailbox_stop(struct mailbox *m, enum stop_reason reason);
 enum stop_reason mailbox_stopped(const struct mailbox *m);
-bool mailbox_draining(const struct mailbox *m); /* the daemon ends, whatever else was asked for */
+/* Whether the daemon ends, also after another reason. */
+bool mailbox_draining(const struct mailbox *m);
 
 #endif

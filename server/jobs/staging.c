@@ -1,5 +1,5 @@
-/* Staging a model's bytes in chunks of 4 MiB; one is under way at a time, so memory beside the
- * bytes is one chunk. */
+/* Staging the bytes of a model in chunks of 4 MiB. One chunk is queued at a time, so the additional
+ * memory is one chunk. */
 #include "jobs/staging.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #define STAGING_CHUNK ((size_t)4 << 20)
 
-/* Waits for one `done`. */
+/* A wait for the `done` of a chunk. */
 struct waiter {
     pthread_mutex_t lock;
     pthread_cond_t cond;
@@ -27,7 +27,7 @@ static void staged(void *arg, const struct problem *problem) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* One chunk, committed. false: w->problem. */
+/* Stages a chunk and waits for its commit. false: w->problem is set. */
 static bool stage_chunk(struct store *store, int64_t part, int64_t chunk, const void *bytes,
                         size_t n, struct waiter *w) {
     struct store_blob blob = {malloc(n ? n : 1), n};

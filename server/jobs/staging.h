@@ -1,4 +1,4 @@
-/* Staging a model's bytes: cut into chunks, queued, waited for. */
+/* Staging the bytes of a model as chunks. */
 #ifndef JOBS_STAGING_H
 #define JOBS_STAGING_H
 

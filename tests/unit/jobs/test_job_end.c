@@ -187,6 +187,24 @@ static void a_job_of_another_owner_is_left_alone(void **state) {
     fixture_done(&f);
 }
 
+/* The job was claimed a second time by this process. The worker with the first claim gives up: the
+ * job is not ended, and the worker runs the next one. */
+static void a_job_that_was_claimed_again_is_left_alone(void **state) {
+    (void)state;
+    static const char *const triggers[] = {at_success, at_chunk};
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+        struct jobs *jobs;
+        const int64_t id = refused_job(&f, triggers[i], SQLITE_FULL, 1, &jobs);
+        database_run(&f, "UPDATE jobs SET token = token + 1");
+        refusal = SQLITE_OK;
+        assert_end(&f, post(&f, jobs), STORE_JOB_SUCCEEDED, 1);
+        assert_state(&f, id, STORE_JOB_RUNNING, 1);
+        jobs_stop(jobs);
+        fixture_done(&f);
+    }
+}
+
 static void assert_runs_after_restart(struct fixture *f, int64_t id, int64_t attempts) {
     store_close(f->store);
     jobs_fixture_open(f);
@@ -229,6 +247,7 @@ int main(void) {
         cmocka_unit_test(a_cancellation_ends_the_tries),
         cmocka_unit_test(damage_ends_the_tries),
         cmocka_unit_test(a_job_of_another_owner_is_left_alone),
+        cmocka_unit_test(a_job_that_was_claimed_again_is_left_alone),
         cmocka_unit_test(a_drain_gives_the_job_back),
         cmocka_unit_test(a_drain_does_not_wait_for_room),
     };
