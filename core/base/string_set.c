@@ -12,6 +12,11 @@ void dni_string_set_done(dni_string_set *set) {
     *set = (dni_string_set){0};
 }
 
+size_t dni_string_set_memory(const dni_string_set *set) {
+    return set->start_capacity * sizeof *set->start + set->capacity +
+           set->n_slots * sizeof *set->slots;
+}
+
 /* Resets all slots. With more than a few strings this is faster than finding the slots of the
  * strings. */
 void dni_string_set_clear(dni_string_set *set) {

@@ -25,6 +25,7 @@ typedef struct dni_string_set {
 } dni_string_set;
 
 void dni_string_set_done(dni_string_set *set);
+size_t dni_string_set_memory(const dni_string_set *set); /* bytes allocated */
 void dni_string_set_clear(dni_string_set *set); /* removes all strings; the memory is kept */
 /* Removes all strings, to prepare for at most n new strings. A hash table that is much too large
  * for n strings is freed, so that clearing it does not slow down small texts after a large text. */

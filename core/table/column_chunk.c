@@ -77,6 +77,14 @@ void dn_column_chunk_free(dn_column_chunk *chunk) {
     free(chunk);
 }
 
+size_t dn_column_chunk_memory(const dn_column_chunk *chunk) {
+    return sizeof *chunk + chunk->number_capacity * sizeof *chunk->number +
+           chunk->code_capacity * sizeof *chunk->code +
+           chunk->start_capacity * sizeof *chunk->start + chunk->bytes_capacity +
+           chunk->parsed_capacity * sizeof *chunk->parsed + dni_string_set_memory(&chunk->set) +
+           dni_sparse_view_memory(&chunk->sparse);
+}
+
 static dn_status corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "a column chunk is damaged: %s", what);
 }

@@ -135,6 +135,12 @@ void dni_sparse_view_done(dni_sparse_view *view) {
     *view = (dni_sparse_view){0};
 }
 
+size_t dni_sparse_view_memory(const dni_sparse_view *view) {
+    return view->row_capacity * sizeof *view->row_start +
+           view->index_capacity * sizeof *view->index +
+           view->number_capacity * sizeof *view->number;
+}
+
 static dn_status corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "a column chunk is damaged: %s", what);
 }

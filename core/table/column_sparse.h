@@ -40,6 +40,7 @@ typedef struct dni_sparse_view {
 } dni_sparse_view;
 
 void dni_sparse_view_done(dni_sparse_view *view);
+size_t dni_sparse_view_memory(const dni_sparse_view *view); /* bytes allocated */
 /* Reads the bytes that dni_sparse_rows_write wrote. DN_ERR_CORRUPT if they are inconsistent.
  * Allocates at most a small multiple of the size of the bytes. */
 DN_MUST_USE dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t n_rows,

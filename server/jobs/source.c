@@ -16,7 +16,7 @@ struct kept {
 /* What a slot needs to decode one column. */
 struct decoder {
     dn_column_chunk *chunk; /* NULL until first used */
-    struct buf bytes;       /* the blob, when it is not kept */
+    size_t charged;         /* bytes of it that are charged to the budget */
 };
 
 struct jobs_source {
@@ -27,7 +27,10 @@ struct jobs_source {
     size_t *first_row;          /* [n_chunks + 1] */
     dn_table_column *columns;   /* [n_cols]; names are the caller's copies below */
     size_t *stored_index;       /* [n_cols] */
+    dn_run run;                 /* its allocator is the budget that decoders are charged to */
     struct decoder *decoders;   /* [n_slots × n_cols] */
+    struct buf *blobs;          /* [n_slots] a blob that was read and is not kept */
+    size_t *blobs_charged;      /* [n_slots] bytes of blobs that are charged to the budget */
     struct kept *_Atomic *kept; /* [n_chunks × n_cols]; NULL: not (yet) kept */
     _Atomic int64_t room;       /* bytes that may still be kept */
 };
@@ -58,6 +61,17 @@ static void keep(struct jobs_source *s, struct kept *_Atomic *place, const struc
     atomic_fetch_add(&s->room, n);
 }
 
+/* Charges the budget for memory that grew to `bytes`. */
+static dn_status charge_growth(const struct jobs_source *s, size_t bytes, size_t *charged,
+                               dn_error *err) {
+    dn_status status = DN_OK;
+    if (bytes > *charged) {
+        status = dn_run_charge(&s->run, bytes - *charged, "a decoded chunk of the dataset", err);
+        *charged = status == DN_OK ? bytes : *charged;
+    }
+    return status;
+}
+
 static dn_status source_column(const dn_table_source *table, size_t chunk, size_t column,
                                size_t slot, dn_column_view *out, dn_error *err) {
     struct jobs_source *s = table->ctx;
@@ -70,6 +84,7 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
         }
     }
     const struct kept *k = atomic_load(place);
+    struct buf *blob = &s->blobs[slot];
     const void *bytes;
     size_t size;
     if (k) {
@@ -77,17 +92,24 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
         size = k->size;
     } else {
         struct problem problem = {0};
-        if (!store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], &d->bytes,
+        if (!store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], blob,
                               &problem)) {
             return problem_to_error(&problem, err);
         }
-        keep(s, place, &d->bytes);
-        bytes = d->bytes.data;
-        size = d->bytes.size;
+        dn_status status = charge_growth(s, blob->capacity, &s->blobs_charged[slot], err);
+        if (status != DN_OK) {
+            return status;
+        }
+        keep(s, place, blob);
+        bytes = blob->data;
+        size = blob->size;
     }
     dn_column_view view;
     dn_status status =
         dn_column_chunk_decode(d->chunk, bytes, size, table->columns[column].type, &view, err);
+    if (status == DN_OK) {
+        status = charge_growth(s, dn_column_chunk_memory(d->chunk), &d->charged, err);
+    }
     if (status != DN_OK) {
         return status;
     }
@@ -131,15 +153,33 @@ static bool take_chunks(struct jobs_source *s, size_t n) {
     return true;
 }
 
+double jobs_source_memory(const dn_table_column *columns, size_t n, size_t n_slots,
+                          const struct jobs_source_shape *shape) {
+    double row = sizeof(double); /* bytes; of the blob of one column of numbers */
+    bool has_text = false, has_sparse = false;
+    for (size_t i = 0; i < n; i++) {
+        const dn_column_type type = columns[i].type;
+        const bool codes = type == DN_CATEGORICAL || type == DN_TEXT;
+        row += codes ? sizeof(uint32_t) : sizeof(double);
+        has_text = has_text || type == DN_TEXT;
+        has_sparse = has_sparse || type == DN_SPARSE;
+    }
+    row += has_text ? 2 * shape->row_bytes : 0; /* texts in the blob and decoded */
+    row += has_sparse ? shape->row_entries * (sizeof(uint32_t) + sizeof(double)) : 0;
+    return (double)n_slots * row * shape->chunk_rows;
+}
+
 bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns,
-                      size_t n, size_t n_slots, int64_t keep_bytes, struct jobs_source **out,
-                      struct problem *problem) {
+                      size_t n, size_t n_slots, int64_t keep_bytes, const dn_allocator *budget,
+                      struct jobs_source **out, struct problem *problem) {
     struct jobs_source *s = calloc(1, sizeof *s);
     size_t n_chunks = 0;
     if (!s) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     s->store = store;
+    s->run = dn_run_default();
+    s->run.allocator = budget != NULL ? budget : s->run.allocator;
     atomic_init(&s->room, keep_bytes);
     if (!store_dataset_pin(store, dataset_id, problem)) {
         jobs_source_close(s);
@@ -154,8 +194,11 @@ bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs
     s->table.n_chunks = n_chunks;
     s->table.n_slots = n_slots;
     s->decoders = calloc(n_slots * n + 1, sizeof *s->decoders);
+    s->blobs = calloc(n_slots + 1, sizeof *s->blobs);
+    s->blobs_charged = calloc(n_slots + 1, sizeof *s->blobs_charged);
     s->kept = calloc(n_chunks * n + 1, sizeof *s->kept);
-    if (!s->decoders || !s->kept || !take_columns(s, columns, n) || !take_chunks(s, n_chunks)) {
+    if (!s->decoders || !s->blobs || !s->blobs_charged || !s->kept ||
+        !take_columns(s, columns, n) || !take_chunks(s, n_chunks)) {
         jobs_source_close(s);
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
@@ -178,7 +221,11 @@ void jobs_source_close(struct jobs_source *s) {
     }
     for (size_t i = 0; s->decoders && i < s->table.n_slots * s->table.n_cols; i++) {
         dn_column_chunk_free(s->decoders[i].chunk);
-        buf_done(&s->decoders[i].bytes);
+        dn_run_discharge(&s->run, s->decoders[i].charged);
+    }
+    for (size_t i = 0; s->blobs && s->blobs_charged && i < s->table.n_slots; i++) {
+        buf_done(&s->blobs[i]);
+        dn_run_discharge(&s->run, s->blobs_charged[i]);
     }
     for (size_t i = 0; s->kept && i < s->table.n_chunks * s->table.n_cols; i++) {
         free(atomic_load(&s->kept[i]));
@@ -187,6 +234,8 @@ void jobs_source_close(struct jobs_source *s) {
         free((void *)(uintptr_t)s->columns[i].name);
     }
     free(s->decoders);
+    free(s->blobs);
+    free(s->blobs_charged);
     free((void *)s->kept);
     free(s->columns);
     free(s->stored_index);

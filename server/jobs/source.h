@@ -9,11 +9,21 @@
 
 struct jobs_source;
 /* columns[n] of version `dataset_id` become columns 0 … n-1 of the source. n_slots: threads that
- * will read at once. keep_bytes: how much of the encoded blobs may stay in memory. The version is
- * pinned until closed. */
+ * will read at once. keep_bytes: how much of the encoded blobs may stay in memory, beside the
+ * budget. budget: decoded chunks are charged to it, and DN_ERR_MEMORY when it does not have them; it
+ * outlives the source. NULL: there is no budget. The version is pinned until closed. */
 bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns,
-                      size_t n, size_t n_slots, int64_t keep_bytes, struct jobs_source **out,
-                      struct problem *problem);
+                      size_t n, size_t n_slots, int64_t keep_bytes, const dn_allocator *budget,
+                      struct jobs_source **out, struct problem *problem);
+/* What the memory of decoded chunks depends on. */
+struct jobs_source_shape {
+    double chunk_rows;  /* rows of the largest chunk */
+    double row_bytes;   /* mean bytes of text of a row */
+    double row_entries; /* mean entries of a row in sparse columns */
+};
+/* Expected bytes of the decoded chunks that a source of these columns charges to its budget. */
+double jobs_source_memory(const dn_table_column *columns, size_t n, size_t n_slots,
+                          const struct jobs_source_shape *shape);
 const dn_table_source *jobs_source_table(const struct jobs_source *source);
 void jobs_source_close(struct jobs_source *source); /* NULL is allowed */
 

@@ -347,7 +347,7 @@ static bool open_source(struct training *t, int64_t kept, struct jobs_source **o
         columns[n] = spec->weight;
     }
     return jobs_source_open(t->store, t->job->dataset_id, columns, n + (spec->weighted ? 1 : 0),
-                            team_size(t->team), kept, out, problem);
+                            team_size(t->team), kept, &t->budget.allocator, out, problem);
 }
 
 /* The same columns of the rows to validate on; the weight where that table has it. */
@@ -360,7 +360,7 @@ static bool open_validation(struct training *t, int64_t kept, struct jobs_source
     }
     return jobs_source_open(t->store, v->id, v->columns,
                             jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0),
-                            team_size(t->team), kept, out, problem);
+                            team_size(t->team), kept, &t->budget.allocator, out, problem);
 }
 
 static bool prepare_and_train(struct training *t, struct problem *problem) {

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 105000, COLUMNS = 50, MEMORY_MIB = 4 }; /* 42 MB of numbers of 8 bytes */
+enum { ROWS = 105000, COLUMNS = 50, MEMORY_MIB = 16 }; /* 42 MB of numbers of 8 bytes */
 
 enum {
     WIDE_ROWS = 6000,
     WIDE_COLUMNS = 300,
-    WIDE_MIB = 16
+    WIDE_MIB = 20
 }; /* 14 MB of numbers, 10 of them in a block of 4,096 rows */
 
 /* Two classes that overlap; numbers of several lengths, so that no column is stored as bytes alone.
@@ -101,13 +101,13 @@ static void test_fewer_threads(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/wide", table(WIDE_ROWS, WIDE_COLUMNS)), 200);
     service_stop();
-    service_restart(FLAGS("--job-memory", "16M", "--train-threads", "8"));
+    service_restart(FLAGS("--job-memory", "64M", "--train-threads", "8"));
 #define SHORT(more)                                                                                \
     "{'model':'short','dataset':'wide','target':'class','algorithm':'gaussian'" more "}"
     const struct response *r = status_check(call_post("/v1/jobs?dry_run=true", SHORT("")), 200);
     assert_in_range(whole_at(r, "/limits/threads"), 1, 7);
     assert_non_null(strstr(r->body, "in 8 it would need about"));
-    assert_true(whole_at(r, "/memory_bytes") <= 14 << 20);
+    assert_true(whole_at(r, "/memory_bytes") <= 56 << 20);
     r = problem_check(call_post("/v1/jobs", SHORT(",'limits':{'threads':8}")), 422, "invalid");
     assert_string_equal(string_at(r, "/errors/0/pointer"), "");
     assert_non_null(strstr(r->body, "(--job-memory)"));

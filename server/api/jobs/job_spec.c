@@ -147,9 +147,30 @@ static void check_shape(struct job_request *r) {
     dn_params_free(used);
 }
 
-/* What training in so many threads would weigh, reckoned from the columns before anything is read;
- * of it the method's own, whatever the rows. false: no memory, noted. */
-static bool reckon_memory(struct job_request *r, int64_t threads, double *out, double *out_method) {
+/* Sets what the memory of decoded chunks depends on. false: problem. */
+static bool read_shape(struct job_request *r, const struct store_dataset *d,
+                       struct jobs_source_shape *out) {
+    struct store_chunk *chunks = NULL;
+    size_t n = 0;
+    if (!store_dataset_chunks(r->app->store, d->id, &chunks, &n, r->problem)) {
+        return false;
+    }
+    const double rows = fmax((double)d->n_rows, 1);
+    *out = (struct jobs_source_shape){.row_bytes = (double)d->bytes / rows,
+                                      .row_entries =
+                                          r->n_entries / fmax((double)r->dataset.n_rows, 1)};
+    for (size_t i = 0; i < n; i++) {
+        out->chunk_rows = fmax(out->chunk_rows, (double)chunks[i].n_rows);
+    }
+    free(chunks);
+    return true;
+}
+
+/* *out ← expected bytes that training with so many threads needs, computed from the columns.
+ * *out_method ← the part of it that does not depend on the number of rows. false: no memory, noted.
+ */
+static bool estimate_memory(struct job_request *r, int64_t threads, double *out,
+                            double *out_method) {
     const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows,
                  n_slots = (size_t)threads;
     dn_table_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
@@ -185,7 +206,9 @@ static bool reckon_memory(struct job_request *r, int64_t threads, double *out, d
         columns[n + 1] =
             (dn_table_column){.name = r->spec.weight.name, .type = r->spec.weight.type};
     }
-    *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);
+    *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots) +
+           jobs_source_memory(columns, source.n_cols, n_slots, &r->shape) +
+           jobs_source_memory(columns, source.n_cols, n_slots, &r->validation_shape);
     *out_method = dn_train_method_memory(&request, r->n_features, r->n_classes, n_slots);
     return true;
 }
@@ -200,7 +223,7 @@ static double cache_memory(struct job_request *r) {
                              dn_algorithm_param(given->algorithm, "cache_mib")->minimum,
                              NULL) == DN_OK) {
         r->spec.params = least;
-        (void)reckon_memory(r, r->spec.threads, &memory, &method);
+        (void)estimate_memory(r, r->spec.threads, &memory, &method);
         r->spec.params = given;
     }
     dn_params_free(least);
@@ -244,12 +267,14 @@ static void fit_memory(struct job_request *r) {
     const double most = (double)jobs_training_memory(r->spec.memory_bytes);
     int64_t threads = r->spec.threads;
     double method = 0;
-    if (!reckon_memory(r, threads, &r->memory, &method) || r->memory <= most) {
+    if (!read_shape(r, &r->dataset, &r->shape) ||
+        (r->has_validation && !read_shape(r, &r->validation, &r->validation_shape)) ||
+        !estimate_memory(r, threads, &r->memory, &method) || r->memory <= most) {
         return;
     }
     double memory = r->memory, fewer_method = method;
     while (memory > most && threads > 1) {
-        if (!reckon_memory(r, --threads, &memory, &fewer_method)) {
+        if (!estimate_memory(r, --threads, &memory, &fewer_method)) {
             return;
         }
     }

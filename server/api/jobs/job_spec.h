@@ -7,6 +7,7 @@
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "jobs/request/spec.h"
+#include "jobs/source.h"
 #include <jansson.h>
 
 /* How a column that takes part will be encoded. */
@@ -45,7 +46,8 @@ struct job_request {
         memory_given; /* the client said so itself; otherwise they are the daemon's */
     struct store_dataset validation;
     struct schema validation_schema;
-    double memory; /* bytes that training is reckoned to need */
+    struct jobs_source_shape shape, validation_shape; /* of the two datasets; {0}: none */
+    double memory;                                    /* expected bytes that training needs */
 
     struct jobs_spec spec;
 };

@@ -214,7 +214,7 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     }
     size_t n = choose_columns(schema, e->model, e->target, columns);
-    bool good = jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES,
+    bool good = jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES, NULL,
                                  &source, e->problem) &&
                 evaluate_source(e, source);
     jobs_source_close(source);
