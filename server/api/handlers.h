@@ -50,8 +50,6 @@ void api_model_predict_query(struct http_call *call);
 void api_model_evaluate(struct http_call *call);
 void api_model_evaluate_grid(struct http_call *call);
 void api_model_transform(struct http_call *call);
-/* The name and the version of the model in the path (version 0: none). NULL: answered. */
-const char *api_model_path(struct http_call *call, int64_t *version);
 /* The model of the path, for the caller to release with serving_release. It may have to be read
  * from the store: not on an I/O thread. NULL: answered. */
 const struct serving_model *api_model_take(struct http_call *call);

@@ -1,8 +1,9 @@
-/* Checks each request against the policy of its route, before any of its body is taken: query
- * parameters, Content-Type, Accept. */
+/* Checks each request against the policy of its route, before any of its body is taken: path,
+ * query parameters, Content-Type, Accept. */
 #include "api/policy.h"
 #include "api/support.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 const struct http_media api_takes_object = {.kind = MEDIA_OBJECT};
@@ -25,6 +26,43 @@ static void refuse_unknown(struct http_call *call, const char *name) {
     http_fail(call, PROBLEM_BAD_REQUEST, "unknown query parameter \"%.100s\"%s", name,
               text != NULL ? text : "");
     buf_done(&list);
+}
+
+/* The path has no such placeholder, or the name can exist. */
+static bool admit_name(struct http_call *call, const char *placeholder, enum problem_type unknown) {
+    const char *name = http_path_param(call, placeholder);
+    if (name[0] == '\0' || ids_name_valid(name, strlen(name))) {
+        return true;
+    }
+    if (http_route_of(call)->creates) {
+        http_fail(call, PROBLEM_BAD_REQUEST, "the %s's name %s, got \"%s\"", placeholder,
+                  IDS_NAME_RULE, name);
+    } else {
+        http_fail(call, unknown, "there is no %s \"%s\"", placeholder, name);
+    }
+    return false;
+}
+
+/* The path has no such placeholder, or the number can exist. */
+static bool admit_number(struct http_call *call, const char *placeholder, const char *noun,
+                         enum problem_type unknown) {
+    const char *text = http_path_param(call, placeholder);
+    int64_t number;
+    if (text[0] == '\0' || api_number_parse(text, &number)) {
+        return true;
+    }
+    http_fail(call, unknown, "there is no %s \"%s\": it is an integer from 1 to %" PRId64, noun,
+              text, API_NUMBER_MAX);
+    return false;
+}
+
+static bool admit_path(struct http_call *call) {
+    const bool of_model = http_path_param(call, "model")[0] != '\0';
+    return admit_name(call, "dataset", PROBLEM_UNKNOWN_DATASET) &&
+           admit_name(call, "model", PROBLEM_UNKNOWN_MODEL) &&
+           admit_number(call, "version", "version",
+                        of_model ? PROBLEM_UNKNOWN_MODEL : PROBLEM_UNKNOWN_DATASET) &&
+           admit_number(call, "id", "job", PROBLEM_UNKNOWN_JOB);
 }
 
 /* Each parameter is known and given once. */
@@ -107,7 +145,7 @@ static bool admit_reply(struct http_call *call) {
 }
 
 bool api_admit(struct http_call *call) {
-    return admit_query(call) && admit_body(call) && admit_reply(call);
+    return admit_path(call) && admit_query(call) && admit_body(call) && admit_reply(call);
 }
 
 const struct format *api_body_format(const struct http_call *call) {

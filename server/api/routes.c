@@ -87,7 +87,7 @@ const struct http_route api_routes[] = {
     READ_STORE("/v1/datasets/{dataset}/rows", "getDatasetRows", .handle = api_dataset_rows,
                .query = query_rows, .offers = &api_sends_rows, .conditions = HTTP_IF_NONE_MATCH),
     CHANGE_TAGGED("PUT", "/v1/datasets/{dataset}", "putDataset", TABLE_BODY(&api_dataset_upload),
-                  .query = query_upload),
+                  .query = query_upload, .creates = true),
     CHANGE_TAGGED("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
                   TABLE_BODY(&api_dataset_append), .query = query_append),
     {.method = "POST",
@@ -152,7 +152,8 @@ const struct http_route api_routes[] = {
 
     /* the catalogue, the problems and the manual: constants of the binary */
     READ("/v1/algorithms", "listAlgorithms", .handle = api_algorithms_list, .query = query_none),
-    READ("/v1/algorithms/{id}", "getAlgorithm", .handle = api_algorithm_get, .query = query_none),
+    READ("/v1/algorithms/{algorithm}", "getAlgorithm", .handle = api_algorithm_get,
+         .query = query_none),
     READ("/problems", "listProblems", .handle = api_problems_list, .query = query_none),
     READ("/problems/{name}", "getProblem", .handle = api_problem_get, .query = query_none),
     READ("/openapi.json", "getOpenApi", .handle = api_openapi, .query = query_none),

@@ -15,19 +15,6 @@ struct api_app *api_app_of(const struct http_call *call) {
     return http_app(call);
 }
 
-const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type) {
-    const char *name = http_path_param(call, placeholder);
-    if (ids_name_valid(name, strlen(name))) {
-        return name;
-    }
-    if (problem_status(type) == 404) {
-        http_fail(call, type, "there is no %s \"%s\"", placeholder, name);
-    } else {
-        http_fail(call, type, "the %s's name %s, got \"%s\"", placeholder, IDS_NAME_RULE, name);
-    }
-    return NULL;
-}
-
 bool api_number_parse(const char *text, int64_t *out) {
     int64_t v = 0;
     if (text[0] < '1' || text[0] > '9') {
@@ -46,15 +33,10 @@ bool api_number_parse(const char *text, int64_t *out) {
     return true;
 }
 
-bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type,
-                     int64_t *out) {
-    const char *text = http_path_param(call, placeholder);
-    if (api_number_parse(text, out)) {
-        return true;
-    }
-    http_fail(call, type, "there is no %s \"%s\": it is an integer from 1 to %" PRId64, placeholder,
-              text, API_NUMBER_MAX);
-    return false;
+int64_t api_path_number(const struct http_call *call, const char *placeholder) {
+    int64_t number = 0;
+    (void)api_number_parse(http_path_param(call, placeholder), &number);
+    return number;
 }
 
 bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version) {

@@ -28,12 +28,8 @@ bool api_query_seconds(struct http_call *call, const char *name, double maximum,
 bool api_query_bool(struct http_call *call, const char *name, bool *out);
 
 /* ---- names and numbers in the path ---- */
-/* The name in the path. NULL: it is malformed, and was answered with `type`: 404, or
- * PROBLEM_BAD_REQUEST where the client chooses the name. */
-const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type);
-/* The number in the path, from 1 to API_NUMBER_MAX. false: answered with `type` (404). */
-bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type,
-                     int64_t *out);
+/* The number in the path, which api_admit has checked. 0: the path has none. */
+int64_t api_path_number(const struct http_call *call, const char *placeholder);
 /* Parses 1 … API_NUMBER_MAX in decimal digits. */
 bool api_number_parse(const char *text, int64_t *out);
 /* Parses "iris" or "iris@2" into name and version (0: none). false: malformed; nothing was

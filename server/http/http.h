@@ -142,6 +142,7 @@ struct http_route {
         *sink; /* HTTP_BODY_STREAM: of all bodies; HTTP_BODY_MEMORY: of those it `wants`, or NULL */
     const struct http_limit *limit; /* NULL: 1 MiB */
     /* What http_settings.admit checks: */
+    bool creates; /* the client chooses the name in the path: a malformed one is answered 400 */
     const char *const *query;         /* names of the parameters, ends with NULL; NULL: any */
     const struct http_media *accepts; /* of the body; NULL: any */
     const struct http_media *offers;  /* of the reply; NULL: one, whatever Accept has */

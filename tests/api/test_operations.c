@@ -88,7 +88,7 @@ static void test_every_problem_is_explained(void **state) {
 static void fill(const char *path, char out[256]) {
     static const struct {
         const char *placeholder, *value;
-    } values[] = {{"/algorithms/{id}", "/algorithms/logistic"},
+    } values[] = {{"/algorithms/{algorithm}", "/algorithms/logistic"},
                   {"{dataset}", "iris"},
                   {"{model}", "iris"},
                   {"{version}", "1"},

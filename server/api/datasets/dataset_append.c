@@ -109,8 +109,7 @@ static void append_open(struct http_call *call) {
 static bool append_begin(struct http_call *call) {
     struct table_options options = {0};
     struct dataset_options texts;
-    if (!api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET) ||
-        !dataset_body_options(call, &options, &texts)) {
+    if (!dataset_body_options(call, &options, &texts)) {
         return false;
     }
     struct dataset_body *b = dataset_body_new(call);

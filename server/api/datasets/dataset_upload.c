@@ -31,8 +31,7 @@ static void upload_judge(struct http_call *call) {
 static bool upload_begin(struct http_call *call) {
     struct table_options options = {0};
     struct dataset_options texts;
-    if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST) ||
-        !dataset_body_options(call, &options, &texts)) {
+    if (!dataset_body_options(call, &options, &texts)) {
         return false;
     }
     struct dataset_body *b = dataset_body_new(call);

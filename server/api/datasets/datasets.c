@@ -80,36 +80,28 @@ void api_dataset_versions(struct http_call *call) {
     struct store_page found = {0};
     struct problem problem = {0};
     int64_t after = 0;
-    const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_page_numbers(call, &page, &after)) {
+    const char *name = http_path_param(call, "dataset");
+    if (!api_page_numbers(call, &page, &after)) {
         return;
     }
     store_dataset_versions(api_app_of(call)->store, name, after, &page.limit, &found, &problem);
     api_list_reply(call, &kind, &found, &problem);
 }
 
-/* The name of the dataset, and the version in the path or in ?version= (0: none). NULL:
- * answered. */
-static const char *named(struct http_call *call, int64_t *version) {
-    const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    *version = 0;
-    if (!name) {
-        return NULL;
-    }
-    const bool good = strstr(http_route_of(call)->path, "{version}")
-                          ? api_path_number(call, "version", PROBLEM_UNKNOWN_DATASET, version)
-                          : api_query_int(call, "version", 1, API_NUMBER_MAX, version);
-    return good ? name : NULL;
+/* The version in the path or in ?version= (0: none). false: answered. */
+static bool read_version(struct http_call *call, int64_t *version) {
+    *version = api_path_number(call, "version");
+    return *version != 0 || api_query_int(call, "version", 1, API_NUMBER_MAX, version);
 }
 
 bool api_dataset_find(struct http_call *call, struct store_dataset *out) {
     struct problem problem = {0};
     int64_t version;
-    const char *name = named(call, &version);
-    if (!name) {
+    if (!read_version(call, &version)) {
         return false;
     }
-    if (store_dataset_get(api_app_of(call)->store, name, version, out, &problem)) {
+    if (store_dataset_get(api_app_of(call)->store, http_path_param(call, "dataset"), version, out,
+                          &problem)) {
         return true;
     }
     http_reply_problem(call, &problem);
@@ -139,8 +131,8 @@ void api_dataset_patch(struct http_call *call) {
     struct api_patch patch;
     struct store_dataset d;
     struct problem problem = {0};
-    const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_patch_read(call, &patch)) {
+    const char *name = http_path_param(call, "dataset");
+    if (!api_patch_read(call, &patch)) {
         return;
     }
     struct store_condition condition = api_condition(call);
@@ -156,12 +148,12 @@ void api_dataset_patch(struct http_call *call) {
 void api_dataset_delete(struct http_call *call) {
     struct problem problem = {0};
     int64_t version;
-    const char *name = named(call, &version);
-    if (!name) {
+    if (!read_version(call, &version)) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (store_dataset_delete(api_app_of(call)->store, name, version, &condition, &problem)) {
+    if (store_dataset_delete(api_app_of(call)->store, http_path_param(call, "dataset"), version,
+                             &condition, &problem)) {
         http_reply_empty(call, 204);
     } else {
         http_reply_problem(call, &problem);

@@ -184,24 +184,9 @@ void api_jobs_list(struct http_call *call) {
 
 /* ---- one job ---- */
 
-static bool job_id(struct http_call *call, int64_t *out) {
-    const char *text = http_path_param(call, "id");
-    if (api_number_parse(text, out)) {
-        return true;
-    }
-    http_fail(call, PROBLEM_UNKNOWN_JOB,
-              "there is no job \"%s\": an id is an integer from 1 to %" PRId64, text,
-              API_NUMBER_MAX);
-    return false;
-}
-
 bool api_job_find(struct http_call *call, struct store_job *out) {
     struct problem problem = {0};
-    int64_t id;
-    if (!job_id(call, &id)) {
-        return false;
-    }
-    if (store_job_get(api_app_of(call)->store, id, out, &problem)) {
+    if (store_job_get(api_app_of(call)->store, api_path_number(call, "id"), out, &problem)) {
         return true;
     }
     http_reply_problem(call, &problem);
@@ -219,10 +204,7 @@ static void reply_job(struct http_call *call) {
 static bool check_ended(struct http_call *call, bool last) {
     struct problem problem = {0};
     enum store_job_state state = STORE_JOB_QUEUED;
-    int64_t id;
-    if (!job_id(call, &id)) {
-        return true;
-    }
+    const int64_t id = api_path_number(call, "id");
     if (!last && store_job_get_state(api_app_of(call)->store, id, &state, &problem) &&
         !store_job_ended(state)) {
         return false;
@@ -237,14 +219,13 @@ static bool check_ended(struct http_call *call, bool last) {
 
 void api_job_get(struct http_call *call) {
     double wait = 0;
-    int64_t id;
     if (!api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait)) {
         return;
     }
     if (wait == 0) {
         reply_job(call);
-    } else if (job_id(call, &id)) {
-        http_set_topic(call, id);
+    } else {
+        http_set_topic(call, api_path_number(call, "id"));
         http_watch(call, wait, check_ended);
     }
 }
@@ -253,10 +234,7 @@ void api_job_cancel(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct store_job j;
-    int64_t id;
-    if (!job_id(call, &id)) {
-        return;
-    }
+    const int64_t id = api_path_number(call, "id");
     if (!store_job_cancel(app->store, id, &j, &problem)) {
         http_reply_problem(call, &problem);
         return;
@@ -268,11 +246,7 @@ void api_job_cancel(struct http_call *call) {
 
 void api_job_delete(struct http_call *call) {
     struct problem problem = {0};
-    int64_t id;
-    if (!job_id(call, &id)) {
-        return;
-    }
-    if (store_job_delete(api_app_of(call)->store, id, &problem)) {
+    if (store_job_delete(api_app_of(call)->store, api_path_number(call, "id"), &problem)) {
         http_reply_empty(call, 204);
     } else {
         http_reply_problem(call, &problem);

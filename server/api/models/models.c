@@ -23,23 +23,12 @@ void api_model_write(const struct store_model *m, bool brief, struct json_writer
     json_end_object(w);
 }
 
-const char *api_model_path(struct http_call *call, int64_t *version) {
-    const char *name = api_path_name(call, "model", PROBLEM_UNKNOWN_MODEL);
-    *version = 0;
-    if (name && strstr(http_route_of(call)->path, "{version}") &&
-        !api_path_number(call, "version", PROBLEM_UNKNOWN_MODEL, version)) {
-        return NULL;
-    }
-    return name;
-}
-
 const struct serving_model *api_model_take(struct http_call *call) {
     struct problem problem = {0};
-    int64_t version;
-    const char *name = api_model_path(call, &version);
     const struct serving_model *m =
-        name ? serving_get(api_app_of(call)->serving, name, version, &problem) : NULL;
-    if (name && !m) {
+        serving_get(api_app_of(call)->serving, http_path_param(call, "model"),
+                    api_path_number(call, "version"), &problem);
+    if (m == NULL) {
         http_reply_problem(call, &problem);
     }
     return m;
@@ -95,9 +84,9 @@ void api_model_versions(struct http_call *call) {
     struct problem problem = {0};
     struct api_page page;
     struct store_page found = {0};
-    int64_t after = 0, none;
-    const char *name = api_model_path(call, &none);
-    if (!name || !api_page_numbers(call, &page, &after)) {
+    int64_t after = 0;
+    const char *name = http_path_param(call, "model");
+    if (!api_page_numbers(call, &page, &after)) {
         return;
     }
     store_model_versions(api_app_of(call)->store, name, after, &page.limit, &found, &problem);
@@ -109,12 +98,8 @@ void api_model_versions(struct http_call *call) {
 void api_model_get(struct http_call *call) {
     struct problem problem = {0};
     struct store_model m;
-    int64_t version;
-    const char *name = api_model_path(call, &version);
-    if (!name) {
-        return;
-    }
-    if (!store_model_get(api_app_of(call)->store, name, version, &m, &problem)) {
+    if (!store_model_get(api_app_of(call)->store, http_path_param(call, "model"),
+                         api_path_number(call, "version"), &m, &problem)) {
         http_reply_problem(call, &problem);
     } else {
         http_etag(call, m.etag);
@@ -145,9 +130,9 @@ void api_model_set_live(struct http_call *call) {
     struct store *store = api_app_of(call)->store;
     struct problem problem = {0}, invalid = {0};
     struct store_model m;
-    int64_t none, version;
-    const char *name = api_model_path(call, &none);
-    if (!name || (version = read_live(call)) == 0) {
+    const char *name = http_path_param(call, "model");
+    const int64_t version = read_live(call);
+    if (version == 0) {
         return;
     }
     struct store_condition condition = api_condition(call);
@@ -172,14 +157,12 @@ void api_model_patch(struct http_call *call) {
     struct problem problem = {0};
     struct api_patch patch;
     struct store_model m;
-    int64_t none;
-    const char *name = api_model_path(call, &none);
-    if (!name || !api_patch_read(call, &patch)) {
+    if (!api_patch_read(call, &patch)) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (store_model_patch(api_app_of(call)->store, name, patch.description, patch.tags, &condition,
-                          &m, &problem)) {
+    if (store_model_patch(api_app_of(call)->store, http_path_param(call, "model"),
+                          patch.description, patch.tags, &condition, &m, &problem)) {
         reply_changed(call, &m);
     } else {
         http_reply_problem(call, &problem);
@@ -188,9 +171,10 @@ void api_model_patch(struct http_call *call) {
 
 void api_model_delete(struct http_call *call) {
     struct problem problem = {0};
-    int64_t version, promote = 0;
-    const char *name = api_model_path(call, &version);
-    if (!name || !api_query_int(call, "promote", 1, API_NUMBER_MAX, &promote)) {
+    int64_t promote = 0;
+    const int64_t version = api_path_number(call, "version");
+    const char *name = http_path_param(call, "model");
+    if (!api_query_int(call, "promote", 1, API_NUMBER_MAX, &promote)) {
         return;
     }
     if (promote != 0 && promote == version) {

@@ -195,7 +195,7 @@ void api_algorithms_list(struct http_call *call) {
 void api_algorithm_get(struct http_call *call) {
     struct buf body = {0};
     struct json_writer w;
-    const char *id = http_path_param(call, "id");
+    const char *id = http_path_param(call, "algorithm");
     const dn_algorithm *a = dn_algorithm_find(id);
     if (!a) {
         http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", id);

@@ -333,13 +333,12 @@ static void load(struct http_call *call) {
 }
 
 static bool begin(struct http_call *call, enum api_answer_kind kind) {
-    int64_t version;
-    const char *name = api_model_path(call, &version);
-    struct lines *l = name ? lines_new(call, kind) : NULL;
+    struct lines *l = lines_new(call, kind);
     if (!l) {
         return false;
     }
-    l->m = serving_try(l->serving, name, version);
+    l->m =
+        serving_try(l->serving, http_path_param(call, "model"), api_path_number(call, "version"));
     if (!l->m) {
         http_defer(call, load);
     }

@@ -83,12 +83,8 @@ static void on_pool(struct http_call *call, predict_fn *predict) {
 /* False: the model is not in memory, or there is too much to do. */
 static bool on_io(struct http_call *call, predict_fn *predict) {
     struct api_app *app = api_app_of(call);
-    int64_t version;
-    const char *name = api_model_path(call, &version);
-    if (!name) {
-        return true;
-    }
-    const struct serving_model *m = serving_try(app->serving, name, version);
+    const struct serving_model *m =
+        serving_try(app->serving, http_path_param(call, "model"), api_path_number(call, "version"));
     if (!m) {
         return false;
     }
