@@ -1,11 +1,11 @@
-/* Structured log: one line an event, key=value (or one JSON object), written whole, in order.
- * Thread safe.
+/* Structured log: one line for each event, key=value or one JSON object. Lines of one thread keep
+ * their order and never mix with others. Thread safe.
  *
  *   log_info("job.finished", log_int("job", 7), log_str("state", "succeeded"));
  *   → 2026-05-04T03:02:01.000Z info job.finished job=7 state=succeeded
  *
- * Client text is escaped: control characters, quotes, invalid UTF-8 cannot forge a line. Values are
- * cut at 2,000 bytes. */
+ * Control characters, quotes and invalid UTF-8 in values are escaped, so that text of a client cannot
+ * forge a line. Values are cut at 2,000 bytes, lines at 16 KiB. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -25,25 +25,28 @@ struct log_field {
     double d;
 };
 
-void log_open(int fd, enum log_format format,
-              enum log_level threshold); /* the default is text, info, stderr */
+/* Without this call: text, info, standard error. */
+void log_open(int fd, enum log_format format, enum log_level threshold);
 bool log_level_parse(const char *name, enum log_level *out);
 bool log_format_parse(const char *name, enum log_format *out);
 bool log_enabled(enum log_level level);
-void log_write(enum log_level level, const char *event, const struct log_field *fields,
-               size_t n); /* written when it returns */
-/* Lines of log_write_later that were dropped since the start: while write(2) is blocked (a pipe
- * that nobody reads) and a megabyte waits already, no thread waits for room. "log.dropped" tells
- * how many once it goes on. */
-int64_t log_dropped(void);
-/* For lines by the thousand: once log_gather_start was called they are written together, in order
- * with all others, within 20 ms or so, before the next line of log_write, and when the process dies
- * of its own fault; only a SIGKILL takes the last of them along. */
+/* Writes a line before it returns. */
+void log_write(enum log_level level, const char *event, const struct log_field *fields, size_t n);
+/* For frequent lines. After log_gather_start the values are copied, and a thread makes and writes the
+ * line: within about 20 ms, before the next line of log_write, or when the process crashes. SIGKILL
+ * loses gathered lines. event and the keys must be constants of the program: their addresses are
+ * kept. At most 32 fields. */
 void log_write_later(enum log_level level, const char *event, const struct log_field *fields,
                      size_t n);
-bool log_gather_start(void); /* starts a thread and handles the signals of a crash that nobody
-                                handles; false: lines go on being written at once */
-void log_gather_stop(void);  /* writes what is left; no other thread may be logging later lines */
+/* Lines of log_write_later that were dropped since the start. Lines are dropped while write(2) blocks
+ * (a pipe whose reader is slow) and 1 MiB of records waits. The line "log.dropped" reports their
+ * number when writing continues. */
+int64_t log_dropped(void);
+/* Starts the thread, and handles the signals of crashes that have no handler. Returns false if there
+ * is no thread: then lines are written at once. */
+bool log_gather_start(void);
+/* Writes the gathered lines and ends the thread. No other thread may call log_write_later now. */
+void log_gather_stop(void);
 
 static inline struct log_field log_str(const char *key, const char *s) {
     return (struct log_field){.key = key, .kind = LOG_FIELD_STR, .str = s, .length = SIZE_MAX};

@@ -1,11 +1,12 @@
-/* Lines on their way out. Those that may wait are gathered in one of two buffers; whoever has to
- * write takes it away and puts the other in its place.
+/* The output of the log. Lines that may be written later are gathered as records in one of two
+ * buffers. A thread that writes exchanges the buffers, then makes the lines of the full one and writes
+ * them.
  *
- * Two locks. `gather` guards the buffers and is a leaf. `writing` is held while a buffer is
- * written, so that lines come out in the order in which they were gathered: the one lock of the
- * server under which there is I/O, and `gather` is taken under it. */
+ * Two locks. `gather` guards the buffers and is a leaf. `writing` is held while a buffer is written,
+ * so that lines are written in the order in which they were gathered. It is the only lock of the
+ * server under which there is I/O. `gather` is taken under it. */
 #include "base/log/log_output.h"
-#include "base/log/log.h"
+#include "base/log/log_record.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,31 +16,39 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 64 * LOG_OUTPUT_LINE_MAX, WAKE_SIZE = BUFFER_SIZE / 16, GATHER_MS = 20 };
+enum {
+    BUFFER_SIZE = 1 << 20, /* bytes of records */
+    WAKE_SIZE = BUFFER_SIZE / 16,
+    GATHER_MS = 20,
+    TEXT_SIZE = 4 * LOG_LINE_MAX /* bytes of lines for one write(2) */
+};
 
-/* Lines that are not written yet. */
+/* Records of lines that are not written yet. */
 struct gathered {
-    _Atomic size_t size; /* bytes in use; atomic for the handler of a crash alone */
-    char data[BUFFER_SIZE];
+    _Atomic size_t size; /* bytes in use; atomic for on_crash */
+    _Alignas(8) char data[BUFFER_SIZE];
 };
 
 static struct {
-    pthread_mutex_t writing;    /* held over write(2) */
-    pthread_mutex_t gather;     /* guards what follows */
-    pthread_cond_t wake;        /* something was gathered, or stop */
-    struct gathered buffers[2]; /* one is filled while the other is written */
-    atomic_int filling;         /* which one is filled */
-    bool asleep;                /* the thread waits to be woken */
-    int64_t dropped;            /* lines that found both buffers full, since the start */
-    int64_t reported;           /* of them those that the log says were dropped; of the thread */
-    bool stop;                  /* the thread is to end */
+    pthread_mutex_t writing;    /* held during write(2); guards text */
+    char text[TEXT_SIZE];       /* lines of records, to be written together */
+    pthread_mutex_t gather;     /* guards the members below */
+    pthread_cond_t wake;        /* a record was gathered, or stop was set */
+    struct gathered buffers[2]; /* one is filled while the other one is written */
+    atomic_int filling;         /* index of the buffer that is filled */
+    bool asleep;                /* the thread waits for the first record */
+    int64_t dropped;            /* lines for which the buffer had no room, since the start */
+    int64_t reported;           /* dropped lines that the log has reported; of the thread */
+    bool stop;                  /* the thread must end */
     pthread_t thread;
 } output = {.writing = PTHREAD_MUTEX_INITIALIZER, .gather = PTHREAD_MUTEX_INITIALIZER};
 static atomic_int output_fd = STDERR_FILENO;
+static atomic_int output_format = LOG_TEXT;
 static atomic_bool gathering; /* the thread runs */
 
-void log_output_open(int fd) {
+void log_output_open(int fd, enum log_format format) {
     atomic_store(&output_fd, fd);
+    atomic_store(&output_format, (int)format);
 }
 
 static void write_all(const char *bytes, size_t size) {
@@ -55,39 +64,58 @@ static void write_all(const char *bytes, size_t size) {
     }
 }
 
-/* Called with `writing` held: writes what was gathered. */
+/* Makes the lines of records[size] in text[room] and writes them. room: at least LOG_LINE_MAX. */
+static void write_records(const char *records, size_t size, char *text, size_t room) {
+    const enum log_format format = (enum log_format)atomic_load(&output_format);
+    size_t filled = 0;
+    for (size_t at = 0; at < size;) {
+        struct log_line line = {.data = text + filled};
+        at += log_record_line(records + at, format, &line);
+        filled += line.size;
+        if (room - filled < LOG_LINE_MAX || at == size) {
+            write_all(text, filled);
+            filled = 0;
+        }
+    }
+}
+
+/* Writes the gathered records. `writing` is held. */
 static void write_gathered(void) {
     (void)pthread_mutex_lock(&output.gather);
     struct gathered *full = &output.buffers[atomic_load(&output.filling)];
-    atomic_store(&output.filling, !atomic_load(&output.filling)); /* the other is empty, for whoever
-                                                                     wrote it held `writing` */
+    atomic_store(&output.filling,
+                 !atomic_load(&output.filling)); /* the other buffer is empty: it was
+                                                                     written under `writing` */
     (void)pthread_mutex_unlock(&output.gather);
-    write_all(full->data, atomic_load(&full->size));
+    write_records(full->data, atomic_load(&full->size), output.text, sizeof output.text);
     atomic_store(&full->size, 0);
 }
 
-void log_output_write(const char *line, size_t size) {
+void log_output_write(int64_t time_ms, enum log_level level, const char *event,
+                      const struct log_field *fields, size_t n) {
+    char text[LOG_LINE_MAX];
+    struct log_line line = {.data = text};
+    log_line_build(&line, (enum log_format)atomic_load(&output_format), time_ms, level, event,
+                   fields, n);
     (void)pthread_mutex_lock(&output.writing);
     if (atomic_load(&gathering)) {
         write_gathered();
     }
-    write_all(line, size);
+    write_all(line.data, line.size);
     (void)pthread_mutex_unlock(&output.writing);
 }
 
-/* Never waits for write(2): a line that finds no room is counted and dropped. */
-static void gather(const char *line, size_t size) {
+/* Never waits for write(2): a line for which there is no room is counted and dropped. */
+static void gather(int64_t time_ms, enum log_level level, const char *event,
+                   const struct log_field *fields, size_t n) {
     (void)pthread_mutex_lock(&output.gather);
     struct gathered *g =
         &output.buffers[atomic_load_explicit(&output.filling, memory_order_relaxed)];
     const size_t before = atomic_load_explicit(&g->size, memory_order_relaxed);
-    const bool room = size <= sizeof g->data - before;
-    if (room) {
-        memcpy(g->data + before, line, size);
-        atomic_store_explicit(&g->size, before + size, memory_order_release);
-    } else {
-        output.dropped++;
-    }
+    const size_t size = log_record_pack(g->data + before, sizeof g->data - before, time_ms, level,
+                                        event, fields, n);
+    atomic_store_explicit(&g->size, before + size, memory_order_release);
+    output.dropped += size == 0;
     const bool wake = output.asleep || (before < WAKE_SIZE && before + size >= WAKE_SIZE);
     output.asleep = false;
     (void)pthread_mutex_unlock(&output.gather);
@@ -103,22 +131,24 @@ int64_t log_dropped(void) {
     return n;
 }
 
-void log_output_later(const char *line, size_t size) {
+void log_output_later(int64_t time_ms, enum log_level level, const char *event,
+                      const struct log_field *fields, size_t n) {
     if (atomic_load_explicit(&gathering, memory_order_relaxed)) {
-        gather(line, size);
+        gather(time_ms, level, event, fields, n);
     } else {
-        log_output_write(line, size);
+        log_output_write(time_ms, level, event, fields, n);
     }
 }
 
 /* ---- the thread ---- */
 
-/* Whether so much was gathered that it is written without waiting longer. */
+/* Whether enough was gathered to be written at once. */
 static bool is_much(void) {
     return atomic_load(&output.buffers[atomic_load(&output.filling)].size) >= WAKE_SIZE;
 }
 
-/* Lets lines gather from the first one on. Returns with `gather` held; false: the end. */
+/* Waits for the first record, then until GATHER_MS have passed or is_much. `gather` is held. Returns
+ * false if the thread must end. */
 static bool wait_for_lines(void) {
     struct timespec until;
     while (!output.stop && atomic_load(&output.buffers[atomic_load(&output.filling)].size) == 0) {
@@ -155,14 +185,15 @@ static void *gather_main(void *arg) {
     return NULL;
 }
 
-/* The process is about to die of a signal: what was gathered is written without asking for a lock,
- * perhaps with a line that is not whole. Returning from here, the signal comes again and does what
- * it always did. */
+/* A signal ends the process: writes the records that were gathered, without a lock. Records that
+ * another thread is writing may be lost. SA_RESETHAND: after the return the signal comes again, with
+ * its default action. */
 static void on_crash(int sig) {
     (void)sig;
-    struct gathered *g = &output.buffers[atomic_load(&output.filling)];
+    static char text[LOG_LINE_MAX];
+    const struct gathered *g = &output.buffers[atomic_load(&output.filling)];
     const int saved = errno;
-    write_all(g->data, atomic_load_explicit(&g->size, memory_order_acquire));
+    write_records(g->data, atomic_load_explicit(&g->size, memory_order_acquire), text, sizeof text);
     errno = saved;
 }
 
@@ -172,7 +203,7 @@ static void catch_crashes(void) {
     (void)sigemptyset(&take.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         if (sigaction(signals[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL) {
-            (void)sigaction(signals[i], &take, NULL); /* a sanitizer's own handler stays */
+            (void)sigaction(signals[i], &take, NULL); /* the handler of a sanitizer stays */
         }
     }
 }
@@ -190,7 +221,7 @@ bool log_gather_start(void) {
         return false;
     }
     output.stop = false;
-    output.reported = log_dropped(); /* before the thread runs: lines may be dropped until then */
+    output.reported = log_dropped(); /* lines that were dropped before are not reported */
     if (pthread_create(&output.thread, NULL, gather_main, NULL) != 0) {
         (void)pthread_cond_destroy(&output.wake);
         return false;
@@ -211,7 +242,7 @@ void log_gather_stop(void) {
     (void)pthread_join(output.thread, NULL);
     atomic_store(&gathering, false);
     (void)pthread_mutex_lock(&output.writing);
-    write_gathered(); /* what came after the thread's last look */
+    write_gathered(); /* records that came after the last round of the thread */
     (void)pthread_mutex_unlock(&output.writing);
     (void)pthread_cond_destroy(&output.wake);
 }

@@ -1,16 +1,15 @@
-/* Where the lines of the log go: at once, or gathered and written together. Private to the log. */
+/* Writes the lines of the log, at once or gathered. Private to the log. */
 #ifndef BASE_LOG_OUTPUT_H
 #define BASE_LOG_OUTPUT_H
 
-#include <stddef.h>
+#include "base/log/log.h"
 
-#define LOG_OUTPUT_LINE_MAX 16384 /* bytes of the longest line */
-
-void log_output_open(int fd);
-/* A whole line, behind all that were given before it by any thread; on its way when this returns.
- */
-void log_output_write(const char *line, size_t size);
-/* … or soon after: see log_gather_start. */
-void log_output_later(const char *line, size_t size);
+void log_output_open(int fd, enum log_format format);
+/* Writes a line, after all lines that any thread has logged before. */
+void log_output_write(int64_t time_ms, enum log_level level, const char *event,
+                      const struct log_field *fields, size_t n);
+/* Leaves a line to the thread of log_gather_start; without it, writes it at once. */
+void log_output_later(int64_t time_ms, enum log_level level, const char *event,
+                      const struct log_field *fields, size_t n);
 
 #endif

@@ -74,9 +74,12 @@ bool instances_init(struct instances *in, const dn_model *model,
     const size_t n_inputs = schema != NULL ? schema->n_inputs : 0;
     in->schema = schema;
     in->n_inputs = in->rows.n_inputs = n_inputs;
-    in->named = calloc(n_inputs + 1, sizeof *in->named);
-    return (schema != NULL && in->named != NULL) ||
-           problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    in->named = malloc((n_inputs + 1) * sizeof *in->named);
+    if (schema == NULL || in->named == NULL) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    memset(in->named, 0, (n_inputs + 1) * sizeof *in->named);
+    return true;
 }
 
 void instances_done(struct instances *in) {

@@ -343,6 +343,39 @@ static void test_gathered_lines_keep_their_order(void **state) {
     (void)close(fd);
 }
 
+/* A gathered line is the same as one that is written at once: numbers, NULL, escapes, cut values, a
+ * line that is too long; with values that have changed since. */
+static void test_gathered_lines_are_the_same(void **state) {
+    (void)state;
+    char text[8][2100], changed[] = "before \n\x80";
+    struct log_field fields[14] = {log_int("i", INT64_MIN),       log_dbl("d", 0.125),
+                                   log_dbl("nan", (double)NAN),   log_str("null", NULL),
+                                   log_strn("part", "abcdef", 3), log_str("s", changed)};
+    for (size_t i = 0; i < 8; i++) { /* 2,000 bytes of them are written, 8 of them are too many */
+        memset(text[i], (int)('a' + i), sizeof text[i]);
+        text[i][1999 + i] = '\0';
+        fields[6 + i] = log_str("long", text[i]);
+    }
+    for (int format = LOG_TEXT; format <= LOG_JSON; format++) {
+        for (size_t n = 0; n <= 14; n++) {
+            const int fd = capture_open();
+            log_open(fd, (enum log_format)format, LOG_INFO);
+            log_write(LOG_INFO, "e", fields, n);
+            assert_true(log_gather_start());
+            log_write_later(LOG_INFO, "e", fields, n);
+            changed[0] = 'B';
+            log_gather_stop();
+            changed[0] = 'b';
+            const char *both = capture_read(fd), *second = strchr(both, '\n') + 1;
+            const size_t after = format == LOG_TEXT ? 24 : 34; /* bytes up to the end of the time */
+            const size_t size = strlen(both) / 2;
+            assert_ptr_equal(second, both + size);
+            assert_memory_equal(both + after, second + after, size - after);
+            (void)close(fd);
+        }
+    }
+}
+
 /* Reads the pipe until its writers have closed it. */
 struct drain {
     int fd;
@@ -442,6 +475,7 @@ int main(void) {
         cmocka_unit_test(test_threads_write_whole_lines),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_gathered_lines_keep_their_order),
+        cmocka_unit_test(test_gathered_lines_are_the_same),
         cmocka_unit_test(test_a_blocked_log_drops_and_counts),
         cmocka_unit_test(test_crash_writes_what_is_gathered),
     };
