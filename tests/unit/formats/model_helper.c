@@ -4,7 +4,7 @@
  * unseen: NULL and DN_UNSEEN_ZEROS are the defaults. */
 static dn_model *model_train_as(const struct table_options *options, const char *body,
                                 const char *multiclass, dn_unseen_rule unseen) {
-    struct table t = table_read_options(options, body);
+    struct table_copy t = table_read_options(options, body);
     struct schema schema = {0};
     struct problem problem = {0};
     dn_table_column columns[16];

@@ -1,7 +1,7 @@
 /* For the tests of instances: a model trained on a small table, through this module's own reader.
  */
-#ifndef TESTS_WIRE_MODEL_HELPER_H
-#define TESTS_WIRE_MODEL_HELPER_H
+#ifndef TESTS_MODEL_HELPER_H
+#define TESTS_MODEL_HELPER_H
 
 #include "table_helper.h"
 

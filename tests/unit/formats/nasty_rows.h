@@ -1,7 +1,7 @@
 /* Rows of cells that are hard to tell apart: spellings of numbers, booleans, missing ones, quotes.
  * For tests that read the same table in several ways. */
-#ifndef TESTS_WIRE_NASTY_ROWS_H
-#define TESTS_WIRE_NASTY_ROWS_H
+#ifndef TESTS_NASTY_ROWS_H
+#define TESTS_NASTY_ROWS_H
 
 #include "table_helper.h"
 

@@ -2,7 +2,7 @@
 
 bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                       size_t n_columns, struct problem *problem) {
-    struct table *t = arg;
+    struct table_copy *t = arg;
     (void)problem;
     assert_int_equal(chunk, t->n_chunks);
     assert_true(n_rows > 0);
@@ -19,7 +19,7 @@ bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blo
 
 bool table_sink_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
                        struct problem *problem) {
-    struct table *t = arg;
+    struct table_copy *t = arg;
     (void)problem;
     assert_true((size_t)chunk < t->n_chunks && column < t->n_columns);
     const struct table_blob *blob = &t->blobs[(size_t)chunk * t->n_columns + column];
@@ -47,9 +47,9 @@ void table_free_saved(struct table_blob *saved, size_t n) {
     free(saved);
 }
 
-struct table table_read_cut(const struct table_options *options, const char *body, size_t size,
-                            const size_t *cut, size_t n_cuts) {
-    struct table t = {0};
+struct table_copy table_read_cut(const struct table_options *options, const char *body, size_t size,
+                                 const size_t *cut, size_t n_cuts) {
+    struct table_copy t = {0};
     struct problem early = {0};
     const struct table_sink sink = {table_sink_chunk, table_sink_reread, &t};
     struct table *reader = table_new(options, &sink);
@@ -86,15 +86,15 @@ struct table table_read_cut(const struct table_options *options, const char *bod
     return t;
 }
 
-struct table table_read_options(const struct table_options *options, const char *body) {
+struct table_copy table_read_options(const struct table_options *options, const char *body) {
     return table_read_cut(options, body, strlen(body), NULL, 0);
 }
 
-struct table cells_read(const char *body) {
+struct table_copy cells_read(const char *body) {
     return table_read_options(&(struct table_options){0}, body);
 }
 
-void table_done(struct table *t) {
+void table_done(struct table_copy *t) {
     for (size_t i = 0; i < t->n_chunks * t->n_columns; i++) {
         free(t->blobs[i].bytes);
     }
@@ -107,7 +107,8 @@ void table_done(struct table *t) {
     buf_done(&t->problem_text);
 }
 
-void table_rows(const struct table *t, const struct format *format, bool as_text, struct buf *out) {
+void table_rows(const struct table_copy *t, const struct format *format, bool as_text,
+                struct buf *out) {
     struct schema schema = {0};
     struct problem problem = {0};
     assert_true(schema_parse(t->columns, &schema, &problem));

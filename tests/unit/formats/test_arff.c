@@ -10,7 +10,7 @@
 static void check_rows(const char *body, const char *expected) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         const struct table_options options = {0};
-        struct table t = table_read_cut(&options, body, strlen(body), &cut, 1);
+        struct table_copy t = table_read_cut(&options, body, strlen(body), &cut, 1);
         struct buf rows = {0};
         if (!t.well) {
             fail_msg("%s", buf_cstr(&t.problem_text));
@@ -25,7 +25,7 @@ static void check_rows(const char *body, const char *expected) {
 static void check_refused_as(const struct table_options *options, const char *body,
                              const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
+        struct table_copy t = table_read_cut(options, body, strlen(body), &cut, 1);
         assert_false(t.well);
         assert_int_equal(t.problem.type, PROBLEM_INVALID_DATASET);
         if (strstr(buf_cstr(&t.problem_text), text) == NULL) {
@@ -78,8 +78,8 @@ static void test_sparse_rows(void **state) {
 /* The header gives the types, whatever the values look like. */
 static void test_types(void **state) {
     (void)state;
-    struct table t = cells_read("@relation r\n@attribute a {0,1}\n@attribute b numeric\n"
-                                "@attribute c string\n@data\n0,1,2\n1,0,3\n");
+    struct table_copy t = cells_read("@relation r\n@attribute a {0,1}\n@attribute b numeric\n"
+                                     "@attribute c string\n@data\n0,1,2\n1,0,3\n");
     assert_true(t.well);
     assert_non_null(strstr(t.columns, "\"name\":\"a\",\"type\":\"categorical\""));
     assert_non_null(strstr(t.columns, "\"name\":\"b\",\"type\":\"numeric\""));
@@ -150,7 +150,7 @@ static void test_longest_value(void **state) {
     memset(body + n_head, 'x', TABLE_MAX_CELL + 1);
     for (size_t more = 0; more < 2; more++) {
         const size_t n = n_head + TABLE_MAX_CELL + more;
-        struct table t = table_read_cut(&(struct table_options){0}, body, n, &n, 1);
+        struct table_copy t = table_read_cut(&(struct table_options){0}, body, n, &n, 1);
         assert_int_equal(t.well, more == 0);
         if (more > 0) {
             assert_non_null(strstr(buf_cstr(&t.problem_text), "at most 1048576 are allowed"));
@@ -163,7 +163,8 @@ static void test_longest_value(void **state) {
 static void test_faulty_rows_are_skipped(void **state) {
     (void)state;
     const struct table_options options = {.on_error = TABLE_SKIP};
-    struct table t = table_read_options(&options, HEADER "1,red,a\n2,green,b\n3,red\n4,red,c\n");
+    struct table_copy t =
+        table_read_options(&options, HEADER "1,red,a\n2,green,b\n3,red\n4,red,c\n");
     struct buf rows = {0};
     assert_true(t.well);
     table_rows(&t, &format_csv, false, &rows);
@@ -179,7 +180,7 @@ static void test_unused_options(void **state) {
     const struct table_options options = {.format = &format_arff,
                                           .header = TABLE_HEADER_NO,
                                           .zero_based = true};
-    struct table t = table_read_options(&options, HEADER "1,red,a\n");
+    struct table_copy t = table_read_options(&options, HEADER "1,red,a\n");
     assert_true(t.well);
     assert_non_null(strstr(t.notes, "option \\\"header\\\" was not used: the body is ARFF"));
     assert_non_null(strstr(t.notes, "option \\\"zero_based\\\" was not used"));
@@ -197,7 +198,7 @@ static void test_sniffing(void **state) {
                  {"@name,b\n1,2\n", "csv"},
                  {"%a,b\n1,2\n", "csv"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct table t = cells_read(cases[i].body);
+        struct table_copy t = cells_read(cases[i].body);
         char text[32];
         (void)snprintf(text, sizeof text, "\"format\":\"%s\"", cases[i].format);
         assert_true(t.well);

@@ -10,12 +10,12 @@
 
 static const struct table_options plain = {.format = &format_svmlight};
 
-static struct table read_with(const struct table_options *options, const char *body) {
+static struct table_copy read_with(const struct table_options *options, const char *body) {
     return table_read_cut(options, body, strlen(body), NULL, 0);
 }
 
 /* The rows as svmlight, by the reader's own schema. */
-static void lines_of(const struct table *t, struct buf *out) {
+static void lines_of(const struct table_copy *t, struct buf *out) {
     struct schema schema = {0};
     struct problem problem = {0};
     dn_column_chunk *chunk[2] = {NULL, NULL};
@@ -46,7 +46,7 @@ static void lines_of(const struct table *t, struct buf *out) {
     schema_done(&schema);
 }
 
-static void check_lines(const struct table *t, const char *expected) {
+static void check_lines(const struct table_copy *t, const char *expected) {
     struct buf text = {0};
     if (!t->well) {
         fail_msg("refused: %s", buf_cstr((struct buf *)(uintptr_t)&t->problem_text));
@@ -58,7 +58,7 @@ static void check_lines(const struct table *t, const char *expected) {
 
 static void check_body(const struct table_options *options, const char *body,
                        const char *expected) {
-    struct table t = read_with(options, body);
+    struct table_copy t = read_with(options, body);
     check_lines(&t, expected);
     table_done(&t);
 }
@@ -93,7 +93,7 @@ static void test_rows(void **state) {
 
 static void test_names_and_summary(void **state) {
     (void)state;
-    struct table t = read_with(&plain, "1 1:2 3:0.5\n-1 3:1.5\n1\n1 1:-4 5:0\n");
+    struct table_copy t = read_with(&plain, "1 1:2 3:0.5\n-1 3:1.5\n1\n1 1:-4 5:0\n");
     check_has(t.columns, "[{\"name\":\"label\",\"type\":\"numeric\",\"missing\":0,");
     check_has(t.columns, ",{\"name\":\"f\",\"type\":\"sparse\",\"missing\":0,\"first\":1,\"width\":"
                          "5,\"entries\":4,\"features\":{"
@@ -139,7 +139,7 @@ static void test_moments(void **state) {
         }
         buf_putc(&body, '\n');
     }
-    struct table t = read_with(&plain, buf_cstr(&body));
+    struct table_copy t = read_with(&plain, buf_cstr(&body));
     assert_true(t.well);
     assert_true(t.n_chunks > 1);
     json_t *columns = json_loads(t.columns, 0, NULL);
@@ -179,7 +179,7 @@ static void test_moments(void **state) {
 /* Without figures of each feature when there are too many. */
 static void test_width(void **state) {
     (void)state;
-    struct table t = read_with(&plain, "1 16384:1\n");
+    struct table_copy t = read_with(&plain, "1 16384:1\n");
     check_has(t.columns, "\"width\":16384,\"entries\":1,\"features\":{");
     table_done(&t);
     t = read_with(&plain, "1 1:1\n1 16385:1\n1 3:1\n");
@@ -208,12 +208,12 @@ static void test_content(void **state) {
     enum { N = sizeof different / sizeof *different };
     char content[N + 1][80];
     for (size_t i = 0; i < N; i++) {
-        struct table t = read_with(&plain, different[i]);
+        struct table_copy t = read_with(&plain, different[i]);
         assert_true(t.well);
         memcpy(content[i], t.sum.content, sizeof content[i]);
         table_done(&t);
     }
-    struct table t =
+    struct table_copy t =
         read_with(&(struct table_options){.format = &format_svmlight, .zero_based = true},
                   "1 0:1 1:2\n1 2:3\n");
     memcpy(content[N], t.sum.content, sizeof content[N]);
@@ -233,7 +233,7 @@ static void test_content(void **state) {
 /* "line column message" of each fault. */
 static void check_faults(const struct table_options *options, const char *body,
                          const char *expected) {
-    struct table t = read_with(options, body);
+    struct table_copy t = read_with(options, body);
     struct buf text = {0};
     assert_false(t.well);
     for (size_t i = 0; i < t.problem.n_errors; i++) {
@@ -296,7 +296,7 @@ static void test_faults(void **state) {
                  "are numbers\n");
     static const char *const taken[] = {"f", "f1", "f99"};
     for (size_t i = 0; i < 3; i++) {
-        struct table t =
+        struct table_copy t =
             read_with(&(struct table_options){.format = &format_svmlight, .label = taken[i]},
                       "1 1:1\n");
         assert_false(t.well);
@@ -304,7 +304,7 @@ static void test_faults(void **state) {
                   "option \\\"label\\\" must not be the name of a feature");
         table_done(&t);
     }
-    struct table t =
+    struct table_copy t =
         read_with(&(struct table_options){.format = &format_svmlight, .label = "flag"}, "1 1:1\n");
     assert_true(t.well);
     table_done(&t);
@@ -325,7 +325,7 @@ static void test_bytes_that_are_no_text(void **state) {
         {"\x1F\x8B\x08\x00\x01", 5, "gzip"},
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct table t = table_read_cut(&plain, bodies[i].body, bodies[i].n, NULL, 0);
+        struct table_copy t = table_read_cut(&plain, bodies[i].body, bodies[i].n, NULL, 0);
         assert_false(t.well);
         check_has(buf_cstr(&t.problem_text), bodies[i].part);
         table_done(&t);
@@ -334,7 +334,7 @@ static void test_bytes_that_are_no_text(void **state) {
 
 static void test_values_that_are_rounded(void **state) {
     (void)state;
-    struct table t =
+    struct table_copy t =
         read_with(&plain, "1 1:1234567890123456 2:0.12345678901234567\n0 2:3 7:9007199254740993 "
                           "8:9007199254740995\n1 3:9007199254740993\n");
     check_has(t.notes, "\"warnings\":[\"\\\"9007199254740993\\\" in line 2, column 9, is no number "
@@ -347,7 +347,7 @@ static void test_skip_invalid_utf8(void **state) {
     static const char body[] = "1 1:1\n2 \xE9:1\n# \xE9t\xE9\n3 2:1 # \xE2\x82\n4 3:1";
     const struct table_options skip = {.format = &format_svmlight, .on_error = TABLE_SKIP};
     for (size_t cut = 0; cut < sizeof body; cut++) {
-        struct table t = table_read_cut(&skip, body, sizeof body - 1, &cut, 1);
+        struct table_copy t = table_read_cut(&skip, body, sizeof body - 1, &cut, 1);
         check_lines(&t, "1 1:1\n4 3:1\n");
         check_has(t.notes, "\"skipped\":{\"rows\":2,\"first\":[{\"line\":2,\"column\":3,");
         check_has(t.notes, "\"comments\":1,");
@@ -368,7 +368,8 @@ static void test_long_lines(void **state) {
         const size_t n = 4 + TABLE_MAX_ROW + over, cuts[] = {3, 70000, n - 1};
         for (size_t c = 0; c < 2; c++) {
             const struct table_options skip = {.format = &format_svmlight, .on_error = TABLE_SKIP};
-            struct table t = table_read_cut(over ? &plain : &skip, body, n, cuts, c == 0 ? 0 : 3);
+            struct table_copy t =
+                table_read_cut(over ? &plain : &skip, body, n, cuts, c == 0 ? 0 : 3);
             if (over) {
                 assert_int_equal(t.problem.n_errors, 2);
                 check_has(buf_cstr(&t.problem_text), "\"line\":1,\"column\":3,");
@@ -389,11 +390,11 @@ static void test_faulty_rows_left_out(void **state) {
     const struct table_options skip = {.format = &format_svmlight,
                                        .on_error = TABLE_SKIP,
                                        .types = "label:numeric"};
-    struct table t = read_with(&skip, "1 1:1\n1 0:3\n2 2:2\n1 5:1 5:2 999999:1\nx 3:3\n3\n");
+    struct table_copy t = read_with(&skip, "1 1:1\n1 0:3\n2 2:2\n1 5:1 5:2 999999:1\nx 3:3\n3\n");
     check_lines(&t, "1 1:1\n2 2:2\n3\n");
     check_has(t.columns, "\"width\":2,\"entries\":2,"); /* nothing of the faulty ones is left */
     check_has(t.notes, "\"skipped\":{\"rows\":3,\"first\":[{\"line\":2,\"column\":3,");
-    struct table u =
+    struct table_copy u =
         read_with(&(struct table_options){.format = &format_svmlight, .types = "label:numeric"},
                   "1 1:1\n2 2:2\n3\n");
     assert_string_equal(t.sum.content, u.sum.content);
@@ -403,7 +404,7 @@ static void test_faulty_rows_left_out(void **state) {
 
 static void test_queries(void **state) {
     (void)state;
-    struct table t = read_with(&plain, "3 1:1\n2 qid:1 1:1\n1 qid:2 #\n0 qid:2 2:1\n");
+    struct table_copy t = read_with(&plain, "3 1:1\n2 qid:1 1:1\n1 qid:2 #\n0 qid:2 2:1\n");
     check_lines(&t, "3 1:1\n2 1:1\n1\n0 2:1\n");
     check_has(t.notes,
               "\"warnings\":[\"the queries (\\\"qid:N\\\", first in line 2) are ignored\"]");
@@ -424,18 +425,18 @@ static void test_sniffing(void **state) {
                                      "1,1:2\n2,1:3\n",           "a,b\n1 1:2,3\n",
                                      "5 12:30:00\n6 12:31:00\n", "1 :2\n1 :3\n"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        struct table t = cells_read(yes[i]);
+        struct table_copy t = cells_read(yes[i]);
         check_has(t.well ? t.notes : buf_cstr(&t.problem_text),
                   t.well ? "\"format\":\"svmlight\"" : "index 0");
         table_done(&t);
     }
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-        struct table t = cells_read(no[i]);
+        struct table_copy t = cells_read(no[i]);
         assert_true(t.well);
         check_has(t.notes, "\"format\":\"csv\"");
         table_done(&t);
     }
-    struct table t =
+    struct table_copy t =
         table_read_options(&(struct table_options){.header = TABLE_HEADER_NO}, "1 1:2\n");
     check_has(t.notes, "\"format\":\"csv\"");
     table_done(&t);
@@ -451,7 +452,7 @@ static void test_sniffing(void **state) {
     buf_done(&body);
 }
 
-static void check_same(const struct table *a, const struct table *b) {
+static void check_same(const struct table_copy *a, const struct table_copy *b) {
     assert_int_equal(a->well, b->well);
     if (!a->well) {
         assert_string_equal(buf_cstr((struct buf *)(uintptr_t)&a->problem_text),
@@ -469,9 +470,9 @@ static void check_same(const struct table *a, const struct table *b) {
 }
 
 static void check_cuts(const char *body, size_t n) {
-    struct table whole = table_read_cut(&plain, body, n, NULL, 0);
+    struct table_copy whole = table_read_cut(&plain, body, n, NULL, 0);
     for (size_t cut = 0; cut <= n; cut++) {
-        struct table t = table_read_cut(&plain, body, n, &cut, 1);
+        struct table_copy t = table_read_cut(&plain, body, n, &cut, 1);
         check_same(&whole, &t);
         table_done(&t);
     }
@@ -480,7 +481,7 @@ static void check_cuts(const char *body, size_t n) {
     for (size_t i = 0; i < n; i++) {
         every[i] = i;
     }
-    struct table t = table_read_cut(&plain, body, n, every, n);
+    struct table_copy t = table_read_cut(&plain, body, n, every, n);
     check_same(&whole, &t);
     table_done(&t);
     table_done(&whole);
@@ -509,7 +510,7 @@ static void test_chunks(void **state) {
     for (int i = 0; i < 70000; i++) {
         buf_printf(&body, "%d %d:1\n", i % 2, 1 + i % 9);
     }
-    struct table t = read_with(&plain, buf_cstr(&body));
+    struct table_copy t = read_with(&plain, buf_cstr(&body));
     assert_int_equal(t.n_chunks, 2);
     assert_int_equal(t.rows[0], 65536);
     table_done(&t);
@@ -527,7 +528,7 @@ static void test_chunks(void **state) {
     for (size_t i = 0; i < 200; i++) {
         cuts[i] = i * (body.size / 200) + i % 7;
     }
-    struct table u = table_read_cut(&plain, body.data, body.size, cuts, 200);
+    struct table_copy u = table_read_cut(&plain, body.data, body.size, cuts, 200);
     check_same(&t, &u);
     table_done(&t);
     table_done(&u);

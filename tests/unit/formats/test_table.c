@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* The column of that name in the summary; the caller json_decrefs *tree. */
-static const json_t *column_of(const struct table *t, const char *name, json_t **tree) {
+static const json_t *column_of(const struct table_copy *t, const char *name, json_t **tree) {
     *tree = json_loads(t->columns, 0, NULL);
     assert_true(json_is_array(*tree));
     for (size_t i = 0; i < json_array_size(*tree); i++) {
@@ -19,7 +19,7 @@ static const json_t *column_of(const struct table *t, const char *name, json_t *
     return NULL;
 }
 
-static void check_type(const struct table *t, const char *name, const char *type) {
+static void check_type(const struct table_copy *t, const char *name, const char *type) {
     json_t *tree = NULL;
     if (!t->well) {
         fail_msg("refused: %s", buf_cstr((struct buf *)(uintptr_t)&t->problem_text));
@@ -31,7 +31,7 @@ static void check_type(const struct table *t, const char *name, const char *type
     json_decref(tree);
 }
 
-static double number_of(const struct table *t, const char *name, const char *key) {
+static double number_of(const struct table_copy *t, const char *name, const char *key) {
     json_t *tree = NULL;
     const json_t *value = json_object_get(column_of(t, name, &tree), key);
     const double x = json_is_number(value) ? json_number_value(value) : (double)NAN;
@@ -39,14 +39,14 @@ static double number_of(const struct table *t, const char *name, const char *key
     return x;
 }
 
-static void check_rows(const struct table *t, const char *expected) {
+static void check_rows(const struct table_copy *t, const char *expected) {
     struct buf rows = {0};
     table_rows(t, &format_csv, false, &rows);
     assert_string_equal(buf_cstr(&rows), expected);
     buf_done(&rows);
 }
 
-static void check_member(const struct table *t, const char *text) {
+static void check_member(const struct table_copy *t, const char *text) {
     if (strstr(t->columns, text) == NULL && strstr(t->notes, text) == NULL) {
         fail_msg("%s is in neither of\n%s\n%s", text, t->columns, t->notes);
     }
@@ -54,7 +54,7 @@ static void check_member(const struct table *t, const char *text) {
 
 static void test_types(void **state) {
     (void)state;
-    struct table t = cells_read(
+    struct table_copy t = cells_read(
         "n,b,c,m,x\n1,true,red,?,\n2.5,FALSE,blue,NA,\n,,red,null,\n-3e2,True,\"\",NaN,\n");
     check_type(&t, "n", "numeric");
     check_type(&t, "b", "boolean");
@@ -79,7 +79,7 @@ static void test_types(void **state) {
 
 static void test_zero_and_one_are_numbers(void **state) {
     (void)state;
-    struct table t = cells_read("a,b\n0,x\n1,y\n");
+    struct table_copy t = cells_read("a,b\n0,x\n1,y\n");
     check_type(&t, "a", "numeric");
     table_done(&t);
     t = table_read_options(&(struct table_options){.types = "a:boolean"},
@@ -91,7 +91,7 @@ static void test_zero_and_one_are_numbers(void **state) {
 
 static void test_falls_keep_what_was_written(void **state) {
     (void)state;
-    struct table t =
+    struct table_copy t =
         cells_read("zip,flag,both\n007,TRUE,1\n1.50,false,true\n+3,maybe,2\n1e2,true,3\nA-1,0,4\n");
     check_type(&t, "zip", "categorical");
     check_type(&t, "flag", "categorical");
@@ -106,7 +106,7 @@ static void test_falls_keep_what_was_written(void **state) {
 /* Files that were put together: the header stays one, and it is told where it comes again. */
 static void test_a_header_that_comes_again(void **state) {
     (void)state;
-    struct table t = cells_read("id,name\n1,x\n2,y\nid,name\n3,z\n");
+    struct table_copy t = cells_read("id,name\n1,x\n2,y\nid,name\n3,z\n");
     check_rows(&t, "id,name\n1,x\n2,y\nid,name\n3,z\n");
     check_member(&t, "\"header\":true");
     check_member(&t, "the first row was taken for the header, and line 4 is the same again");
@@ -121,7 +121,7 @@ static void test_unused_options(void **state) {
                                       .delimiter = ';',
                                       .comment = '#',
                                       .label = "y"};
-    struct table t = table_read_options(&all, "{\"a\":1}\n{\"a\":2}\n");
+    struct table_copy t = table_read_options(&all, "{\"a\":1}\n{\"a\":2}\n");
     check_member(&t, "\"warnings\":[\"option \\\"header\\\" was not used: the body is "
                      "NDJSON\",\"option \\\"delimiter\\\" was not used: the "
                      "body is NDJSON\","
@@ -148,12 +148,12 @@ static void test_names_that_stand_alone(void **state) {
     for (size_t i = 0; i < 2; i++) {
         char body[64];
         snprintf(body, sizeof body, "%s\n1\n2\n", names[i]);
-        struct table t = cells_read(body);
+        struct table_copy t = cells_read(body);
         assert_int_equal(t.n_columns, 1);
         check_rows(&t, body);
         table_done(&t);
     }
-    struct table t = cells_read("n,m\n0.0000,1e-400\n2,3\n4,0.00e-999\n");
+    struct table_copy t = cells_read("n,m\n0.0000,1e-400\n2,3\n4,0.00e-999\n");
     check_member(&t, "\"warnings\":[\"column \\\"m\\\": \\\"1e-400\\\" in line 2 is no number that "
                      "a double holds exactly, it is rounded: "
                      "declare the column categorical (types=) to keep it as written\"]");
@@ -167,7 +167,7 @@ static void test_booleans_for_missing(void **state) {
                                          "[{\"a\":false,\"b\":1},{\"a\":true,\"b\":false}]",
                                          "{\"a\":false,\"b\":1}\n{\"a\":true,\"b\":false}\n"};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        struct table t =
+        struct table_copy t =
             table_read_options(&(struct table_options){.missing = "false", .types = "b:numeric"},
                                bodies[i]);
         check_rows(&t, "a,b\n,1\ntrue,\n");
@@ -181,12 +181,12 @@ static void test_spaces_around_booleans(void **state) {
     (void)state;
     static const char *const bodies[] = {"a,b\n\" true\",1\nx,2\n", "a,b\nx,1\n\" true\",2\n"};
     for (size_t i = 0; i < 2; i++) {
-        struct table t = cells_read(bodies[i]);
+        struct table_copy t = cells_read(bodies[i]);
         check_type(&t, "a", "categorical");
         check_rows(&t, bodies[i]);
         table_done(&t);
     }
-    struct table t = cells_read("a,b\n true\t,1\nFALSE ,2\n");
+    struct table_copy t = cells_read("a,b\n true\t,1\nFALSE ,2\n");
     check_type(&t, "a", "boolean");
     check_rows(&t, "a,b\ntrue,1\nfalse,2\n");
     table_done(&t);
@@ -202,7 +202,7 @@ static void test_text_above_a_hundred_and_half(void **state) {
                 buf_printf(&body, "w%d,%d\n,0\n", i % distinct,
                            i); /* every second one is missing: it does not count */
             }
-            struct table t = cells_read(buf_cstr(&body));
+            struct table_copy t = cells_read(buf_cstr(&body));
             check_type(&t, "word", distinct > 100 && rows < 2 * distinct ? "text" : "categorical");
             assert_true(number_of(&t, "word", "distinct") == distinct);
             table_done(&t);
@@ -219,7 +219,7 @@ static void test_text_above_ten_thousand(void **state) {
         for (int i = 0; i < 3 * distinct; i++) {
             buf_printf(&body, "w%d,%d\n", i % distinct, i % distinct);
         }
-        struct table t = cells_read(buf_cstr(&body));
+        struct table_copy t = cells_read(buf_cstr(&body));
         check_type(&t, "word", distinct > 10000 ? "text" : "categorical");
         if (distinct > 10000) { /* about */
             assert_true(fabs(number_of(&t, "word", "distinct") - distinct) < 0.08 * distinct);
@@ -240,7 +240,7 @@ static void test_text_above_ten_thousand(void **state) {
 static void test_overrides(void **state) {
     (void)state;
     const struct table_options options = {.types = "a:categorical,b:text,d:numeric"};
-    struct table t = table_read_options(&options, "a,b,c,d\n1,x,1,1\n2,x,2,\n01,y,3,+5\n");
+    struct table_copy t = table_read_options(&options, "a,b,c,d\n1,x,1,1\n2,x,2,\n01,y,3,+5\n");
     check_type(&t, "a", "categorical");
     check_type(&t, "b", "text");
     check_type(&t, "c", "numeric");
@@ -252,7 +252,8 @@ static void test_overrides(void **state) {
 static void test_missing_tokens(void **state) {
     (void)state;
     const struct table_options options = {.missing = "-1, none ,999"};
-    struct table t = table_read_options(&options, "a,b\n1,x\n-1,none\n999,y\n999.0, none\n-1,?\n");
+    struct table_copy t =
+        table_read_options(&options, "a,b\n1,x\n-1,none\n999,y\n999.0, none\n-1,?\n");
     check_type(&t, "a", "numeric");
     check_rows(&t, "a,b\n1,x\n,\n,y\n999,\n,\n");
     assert_true(number_of(&t, "a", "missing") == 3);
@@ -262,7 +263,7 @@ static void test_missing_tokens(void **state) {
 
 static void test_spaces(void **state) {
     (void)state;
-    struct table t = cells_read(" a , b,c\n 1, x,true \n2 , y , FALSE\n ? ,,\n");
+    struct table_copy t = cells_read(" a , b,c\n 1, x,true \n2 , y , FALSE\n ? ,,\n");
     check_type(&t, "a", "numeric");
     check_type(&t, "c", "boolean");
     check_rows(&t, "a,b,c\n1,\" x\",true\n2,\" y \",false\n,,\n");
@@ -271,7 +272,7 @@ static void test_spaces(void **state) {
 
 static void test_headers(void **state) {
     (void)state;
-    struct table t = cells_read("1,2,x\n3,4,y\n");
+    struct table_copy t = cells_read("1,2,x\n3,4,y\n");
     check_rows(&t, "c1,c2,c3\n1,2,x\n3,4,y\n");
     check_member(&t, "\"header\":false");
     table_done(&t);
@@ -293,7 +294,7 @@ static void test_headers(void **state) {
 
 static void test_formats(void **state) {
     (void)state;
-    struct table t = cells_read("a;b\n1;\"x,y\"\n");
+    struct table_copy t = cells_read("a;b\n1;\"x,y\"\n");
     check_rows(&t, "a,b\n1,\"x,y\"\n");
     check_member(&t, "\"delimiter\":\";\"");
     table_done(&t);
@@ -315,7 +316,7 @@ static void test_formats(void **state) {
 /* The body is refused, and its problem document has this in it. */
 static void check_refused(const struct table_options *options, const char *body, size_t size,
                           const char *text) {
-    struct table t = table_read_cut(options, body, size, NULL, 0);
+    struct table_copy t = table_read_cut(options, body, size, NULL, 0);
     if (t.well) {
         fail_msg("taken: %s", body);
     }
@@ -374,7 +375,7 @@ static void test_long_names_and_cells(void **state) {
         buf_putc(&body, 'n');
     }
     buf_puts(&body, ",b\n1,2\n");
-    struct table t = cells_read(buf_cstr(&body));
+    struct table_copy t = cells_read(buf_cstr(&body));
     assert_true(t.well);
     table_done(&t);
     char *longer = malloc(body.size + 2);
@@ -405,7 +406,7 @@ static void test_many_columns(void **state) {
             buf_putc(&body, '\n');
         }
         if (n <= TABLE_MAX_COLUMNS) {
-            struct table t =
+            struct table_copy t =
                 table_read_cut(&(struct table_options){0}, body.data, body.size, NULL, 0);
             check_type(&t, "name9999", "numeric");
             assert_int_equal(t.sum.n_columns, n);
@@ -425,7 +426,7 @@ static void test_many_faults(void **state) {
     for (int i = 0; i < 30; i++) {
         buf_puts(&body, "1,2,3\n");
     }
-    struct table t = cells_read(buf_cstr(&body));
+    struct table_copy t = cells_read(buf_cstr(&body));
     assert_false(t.well);
     assert_int_equal(t.problem.n_errors, TABLE_FAULTS_LISTED);
     assert_int_equal(t.problem.n_dropped, 10);
@@ -462,7 +463,7 @@ static void test_moments(void **state) {
     for (int i = 0; i < N; i++) {
         square += (x[i] - sum / N) * (x[i] - sum / N);
     }
-    struct table t = cells_read(buf_cstr(&body));
+    struct table_copy t = cells_read(buf_cstr(&body));
     assert_true(t.n_chunks > 1);
     assert_true(number_of(&t, "x", "min") == least && number_of(&t, "x", "max") == most);
     assert_true(fabs(number_of(&t, "x", "mean") - sum / N) < 1e-9);
@@ -476,7 +477,7 @@ static void test_moments(void **state) {
 
 static void test_sums_too_large_are_null(void **state) {
     (void)state;
-    struct table t = cells_read("a,b\n1e308,1\n-1e308,2\n1e308,3\n1.7e308,4\n");
+    struct table_copy t = cells_read("a,b\n1e308,1\n-1e308,2\n1e308,3\n1.7e308,4\n");
     assert_true(t.well);
     assert_true(number_of(&t, "a", "max") == 1.7e308);
     assert_true(isnan(number_of(&t, "a", "std")));
@@ -495,7 +496,7 @@ static void test_iris(void **state) {
     static char body[10000];
     const size_t n = fread(body, 1, sizeof body - 1, file);
     fclose(file);
-    struct table t = table_read_cut(&(struct table_options){0}, body, n, NULL, 0);
+    struct table_copy t = table_read_cut(&(struct table_options){0}, body, n, NULL, 0);
     assert_true(t.well);
     assert_int_equal(t.sum.n_rows, 150);
     assert_int_equal(t.sum.n_columns, 5);
@@ -533,10 +534,11 @@ static void test_given_delimiter(void **state) {
         {"a,b\n1,2\n", &format_csv, '\t', "a,b", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct table t = table_read_options(&(struct table_options){.format = rows[i].format,
-                                                                    .delimiter = rows[i].delimiter,
-                                                                    .header = TABLE_HEADER_YES},
-                                            rows[i].body);
+        struct table_copy t =
+            table_read_options(&(struct table_options){.format = rows[i].format,
+                                                       .delimiter = rows[i].delimiter,
+                                                       .header = TABLE_HEADER_YES},
+                               rows[i].body);
         struct schema schema = {0};
         struct problem problem = {0};
         assert_true(t.well);

@@ -7,8 +7,8 @@
 
 /* A stored table and what is staged for it. */
 struct both {
-    const struct table *stored;
-    struct table own;
+    const struct table_copy *stored;
+    struct table_copy own;
 };
 
 static bool both_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
@@ -35,7 +35,7 @@ static bool both_summary(void *arg, size_t column, struct buf *out, struct probl
     return true;
 }
 
-static struct table_stored stored_of(const struct table *t) {
+static struct table_stored stored_of(const struct table_copy *t) {
     return (struct table_stored){.columns = t->columns,
                                  .notes = t->notes,
                                  .n_rows = t->sum.n_rows,
@@ -44,8 +44,8 @@ static struct table_stored stored_of(const struct table *t) {
 }
 
 /* The stored chunks and those behind them are the new table's. */
-static struct table joined(const struct both *b) {
-    struct table t = b->own;
+static struct table_copy joined(const struct both *b) {
+    struct table_copy t = b->own;
     const size_t n = b->stored->n_chunks * b->stored->n_columns,
                  own = b->own.n_chunks * b->own.n_columns;
     t.n_columns = b->stored->n_columns;
@@ -71,8 +71,9 @@ static struct table joined(const struct both *b) {
 
 /* Appends the body, read for `onto`; before the end others may have made `newer` of it (NULL: they
  * have not). */
-static struct table append_rebased(const struct table *onto, const struct table *newer,
-                                   const struct table_options *options, const char *body) {
+static struct table_copy append_rebased(const struct table_copy *onto,
+                                        const struct table_copy *newer,
+                                        const struct table_options *options, const char *body) {
     struct both b = {.stored = onto};
     struct problem early = {0}, problem = {0};
     const struct table_sink sink = {both_chunk, both_reread, &b};
@@ -104,16 +105,16 @@ static struct table append_rebased(const struct table *onto, const struct table 
     return joined(&b);
 }
 
-static struct table append_options(const struct table *onto, const struct table_options *options,
-                                   const char *body) {
+static struct table_copy append_options(const struct table_copy *onto,
+                                        const struct table_options *options, const char *body) {
     return append_rebased(onto, NULL, options, body);
 }
 
-static struct table append(const struct table *onto, const char *body) {
+static struct table_copy append(const struct table_copy *onto, const char *body) {
     return append_options(onto, &(struct table_options){0}, body);
 }
 
-static void assert_same_rows(const struct table *a, const struct table *b) {
+static void assert_same_rows(const struct table_copy *a, const struct table_copy *b) {
     static const struct format *const chosen[] = {&format_csv, &format_ndjson};
     const size_t n = strstr(a->columns, "\"sparse\"") != NULL
                          ? 0
@@ -129,7 +130,7 @@ static void assert_same_rows(const struct table *a, const struct table *b) {
 }
 
 /* The appended table is the one that was uploaded at once. */
-static void assert_same(const struct table *appended, const struct table *whole) {
+static void assert_same(const struct table_copy *appended, const struct table_copy *whole) {
     if (!appended->well || !whole->well) {
         fail_msg("refused: %s / %s", appended->problem.detail ? appended->problem.detail : "",
                  whole->problem.detail ? whole->problem.detail : "");
@@ -154,7 +155,8 @@ static void assert_same(const struct table *appended, const struct table *whole)
 
 /* `first` and `then`, appended, are `all`. */
 static void check(const char *first, const char *then, const char *all) {
-    struct table base = cells_read(first), appended = append(&base, then), whole = cells_read(all);
+    struct table_copy base = cells_read(first), appended = append(&base, then),
+                      whole = cells_read(all);
     assert_true(base.well);
     assert_same(&appended, &whole);
     table_done(&base);
@@ -171,7 +173,7 @@ static void assert_has(const char *text, const char *part) {
 /* `then` cannot be appended to `first`; the problem has these parts (NULL-terminated). */
 static void refused(const char *first, const struct table_options *options, const char *then,
                     const char *const *parts) {
-    struct table base = cells_read(first), appended = append_options(&base, options, then);
+    struct table_copy base = cells_read(first), appended = append_options(&base, options, then);
     assert_true(base.well);
     assert_false(appended.well);
     for (size_t i = 0; parts[i] != NULL; i++) {
@@ -207,8 +209,8 @@ static void test_formats(void **state) {
 
 static void test_missing_columns(void **state) {
     (void)state;
-    struct table base = cells_read(abc), t = append(&base, "b\nz\nw\n"),
-                 whole = cells_read("a,b,c\n1,x,true\n2.50,y,false\n,z,\n,w,\n");
+    struct table_copy base = cells_read(abc), t = append(&base, "b\nz\nw\n"),
+                      whole = cells_read("a,b,c\n1,x,true\n2.50,y,false\n,z,\n,w,\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "the rows have no columns \\\"a\\\", \\\"c\\\": their cells are missing");
     table_done(&t);
@@ -265,10 +267,10 @@ static void test_bodies_of_another_kind(void **state) {
 
 static void test_types_fall_as_in_the_whole(void **state) {
     (void)state;
-    struct table base = cells_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\n"),
-                 t = append(&base, "abc,5,maybe\n1e2,false,\n"),
-                 whole = cells_read(
-                     "a,b,d\n1,true,\n2.50,false,\n007,TRUE,\nabc,5,maybe\n1e2,false,\n");
+    struct table_copy base = cells_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\n"),
+                      t = append(&base, "abc,5,maybe\n1e2,false,\n"),
+                      whole = cells_read(
+                          "a,b,d\n1,true,\n2.50,false,\n007,TRUE,\nabc,5,maybe\n1e2,false,\n");
     assert_same(&t, &whole);
     assert_has(t.columns, "\"name\":\"a\",\"type\":\"categorical\"");
     static const char reason[] = "\"row\":4,\"line\":1,\"cell\":\"abc\",\"detail\":\"the cells "
@@ -279,7 +281,7 @@ static void test_types_fall_as_in_the_whole(void **state) {
         t.notes,
         "\"column \\\"a\\\": categorical because of line 1 of the appended rows (\\\"abc\\\")");
     /* what forced the type stays told, and what was warned of */
-    struct table again = append(&t, "9,true,no\n");
+    struct table_copy again = append(&t, "9,true,no\n");
     assert_has(again.columns, reason);
     assert_has(again.notes, "\"rows 4 to 5, appended: column \\\"a\\\": categorical because of "
                             "line 1 of the appended rows (\\\"abc\\\")");
@@ -291,7 +293,7 @@ static void test_types_fall_as_in_the_whole(void **state) {
 }
 
 /* Replaces the columns of a table by the same text with `to` in the place of `from`. */
-static void reword(struct table *t, const char *from, const char *to) {
+static void reword(struct table_copy *t, const char *from, const char *to) {
     const char *at = strstr(t->columns, from);
     assert_non_null(at);
     struct buf out = {0};
@@ -311,18 +313,18 @@ static void test_reasons_by_code(void **state) {
     for (int i = 0; i < 150; i++) {
         buf_printf(&text, "w%d\n", i);
     }
-    struct table t = cells_read(buf_cstr(&text));
+    struct table_copy t = cells_read(buf_cstr(&text));
     assert_has(t.columns, "\"type\":\"text\"");
     reword(&t, "; text for its many distinct values", ", and it is text for there are many");
     buf_clear(&text);
     for (int i = 0; i < 300; i++) {
         buf_puts(&text, "w1\n");
     }
-    struct table back = append(&t, buf_cstr(&text));
+    struct table_copy back = append(&t, buf_cstr(&text));
     assert_has(back.columns, "\"type\":\"categorical\"");
     assert_has(back.columns, "\"detail\":\"the cells before it are numbers\","
                              "\"code\":\"after_numbers\"}");
-    struct table again = append(&back, "7\n");
+    struct table_copy again = append(&back, "7\n");
     assert_has(again.columns, "\"cell\":\"w0\",\"detail\":\"the cells before it are numbers\","
                               "\"code\":\"after_numbers\"}");
     assert_null(strstr(again.columns, "appended"));
@@ -354,13 +356,13 @@ static void test_categorical_and_text(void **state) {
     }
     buf_append(&all, first.data, first.size);
     buf_append(&all, then.data, then.size);
-    struct table base = cells_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
-                 whole = cells_read(buf_cstr(&all));
+    struct table_copy base = cells_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
+                      whole = cells_read(buf_cstr(&all));
     assert_has(base.columns, "\"type\":\"categorical\"");
     assert_has(t.columns, "\"type\":\"text\"");
     assert_has(t.columns, "; text for its many distinct values\"");
     assert_same(&t, &whole);
-    struct table back = append(&t, buf_cstr(&repeats));
+    struct table_copy back = append(&t, buf_cstr(&repeats));
     assert_has(back.columns, "\"type\":\"categorical\"");
     assert_null(strstr(back.columns, "many distinct values"));
     table_done(&back);
@@ -377,12 +379,14 @@ static void test_given_types_hold(void **state) {
     (void)state;
     const struct table_options options = {.types = "a:numeric,z:text,b:categorical"};
     static const char first[] = "a,z,b,x\n1,12,3,4\n2,13,4,5\n";
-    struct table base = table_read_options(&options, first), t = append(&base, "5,14,7,8\n"),
-                 whole = table_read_options(&options, "a,z,b,x\n1,12,3,4\n2,13,4,5\n5,14,7,8\n");
+    struct table_copy base = table_read_options(&options, first), t = append(&base, "5,14,7,8\n"),
+                      whole =
+                          table_read_options(&options, "a,z,b,x\n1,12,3,4\n2,13,4,5\n5,14,7,8\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "\"types\":{\"a\":\"numeric\",\"z\":\"text\",\"b\":\"categorical\"}");
     table_done(&whole);
-    struct table bad = append(&t, "a,z,b,x\nabc,1,2,3\n4,true,2,3\n"); /* still, after an append */
+    struct table_copy bad =
+        append(&t, "a,z,b,x\nabc,1,2,3\n4,true,2,3\n"); /* still, after an append */
     assert_false(bad.well);
     assert_has(buf_cstr(&bad.problem_text),
                "column \\\"a\\\": a cell must be a number (got \\\"abc\\\")");
@@ -404,7 +408,7 @@ static void test_given_types_hold(void **state) {
 /* Of a version that an older daemon stored the option alone tells what was given. */
 static void test_given_types_of_older_versions(void **state) {
     (void)state;
-    struct both b = {.stored = &(struct table){0}};
+    struct both b = {.stored = &(struct table_copy){0}};
     const struct table_sink sink = {both_chunk, both_reread, &b};
     const struct table_stored old = {.columns =
                                          "[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":0}]",
@@ -438,11 +442,12 @@ static void test_headers(void **state) {
     /* one name alone */
     check("a\n1\n2\n", "3\n", "a\n1\n2\n3\n");
     check("a\n1\n2\n", "a\n3\n", "a\n1\n2\n3\n");
-    struct table base = cells_read("a,b\n1,x\n2,y\n"),
-                 t = append_options(&base, &(struct table_options){.header = TABLE_HEADER_NO},
-                                    "a,b\n"),
-                 whole = table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
-                                            "a,b\n1,x\n2,y\na,b\n");
+    struct table_copy base = cells_read("a,b\n1,x\n2,y\n"),
+                      t = append_options(&base, &(struct table_options){.header = TABLE_HEADER_NO},
+                                         "a,b\n"),
+                      whole =
+                          table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
+                                             "a,b\n1,x\n2,y\na,b\n");
     assert_same(&t, &whole); /* said to be data */
     table_done(&t);
     table_done(&whole);
@@ -461,10 +466,10 @@ static void test_delimiter(void **state) {
 
 static void test_skip_and_comments(void **state) {
     (void)state;
-    struct table base = cells_read(abc),
-                 t = append_options(&base, &(struct table_options){.on_error = TABLE_SKIP},
-                                    "a,b,c\n# a comment\n1,z\n5,z,true\n"),
-                 whole = cells_read("a,b,c\n1,x,true\n2.50,y,false\n5,z,true\n");
+    struct table_copy base = cells_read(abc),
+                      t = append_options(&base, &(struct table_options){.on_error = TABLE_SKIP},
+                                         "a,b,c\n# a comment\n1,z\n5,z,true\n"),
+                      whole = cells_read("a,b,c\n1,x,true\n2.50,y,false\n5,z,true\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "\"skipped\"");
     table_done(&t);
@@ -491,16 +496,16 @@ static void test_any_split(void **state) {
         start[40] = rows.size;
         const int n = 10 + (int)(cells_random(&s) % 31);
         buf_printf(&all, "%s%.*s", header, (int)start[n], rows.data);
-        struct table whole = cells_read(buf_cstr(&all));
+        struct table_copy whole = cells_read(buf_cstr(&all));
         assert_true(whole.well);
-        struct table t = {0};
+        struct table_copy t = {0};
         for (int at = 0; at < n;) {
             const int left = n - at,
                       take = 1 + (int)(cells_random(&s) % (unsigned)(left < 12 ? left : 12));
             struct buf piece = {0};
             buf_printf(&piece, "%s%.*s", header, (int)(start[at + take] - start[at]),
                        rows.data + start[at]);
-            struct table next =
+            struct table_copy next =
                 at == 0 ? table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
                                              buf_cstr(&piece))
                         : append_options(&t, &(struct table_options){.header = TABLE_HEADER_YES},
@@ -522,9 +527,9 @@ static void test_any_split(void **state) {
 /* ---- another version ---- */
 /* Read for `first`; meanwhile others appended `theirs`; then `ours` goes behind. */
 static void rebased(const char *first, const char *theirs, const char *ours, const char *all) {
-    struct table base = cells_read(first), newer = append(&base, theirs),
-                 t = append_rebased(&base, &newer, &(struct table_options){0}, ours),
-                 whole = cells_read(all);
+    struct table_copy base = cells_read(first), newer = append(&base, theirs),
+                      t = append_rebased(&base, &newer, &(struct table_options){0}, ours),
+                      whole = cells_read(all);
     assert_same(&t, &whole);
     table_done(&base);
     table_done(&newer);
@@ -551,8 +556,8 @@ static void test_rebase(void **state) {
 }
 
 static void cannot_rebase(const char *first, const char *now, const char *ours) {
-    struct table base = cells_read(first), newer = cells_read(now),
-                 t = append_rebased(&base, &newer, &(struct table_options){0}, ours);
+    struct table_copy base = cells_read(first), newer = cells_read(now),
+                      t = append_rebased(&base, &newer, &(struct table_options){0}, ours);
     assert_true(newer.well);
     assert_false(t.well);
     assert_int_equal(t.problem.type, PROBLEM_CONFLICT);
@@ -588,8 +593,8 @@ static void test_many_chunks(void **state) {
     }
     buf_append(&all, first.data, first.size);
     buf_append(&all, then.data, then.size);
-    struct table base = cells_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
-                 whole = cells_read(buf_cstr(&all));
+    struct table_copy base = cells_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
+                      whole = cells_read(buf_cstr(&all));
     assert_int_equal(base.n_chunks, 2);
     assert_int_equal(t.n_chunks, 4);
     assert_int_equal(t.rows[1], 70000 - 65536);
@@ -605,7 +610,7 @@ static void test_many_chunks(void **state) {
 
 /* ---- no memory ---- */
 struct lean {
-    const struct table *stored;
+    const struct table_copy *stored;
     struct buf own; /* of the one column that is looked at */
     size_t size[4]; /* of each column's blob, one behind the other in `own` */
 };
@@ -639,7 +644,8 @@ static bool lean_reread(void *arg, int64_t chunk, size_t column, struct buf *out
 
 /* true: appended. false: told as a lack of memory (or, where a description cannot be read for it,
  * as damaged). */
-static bool append_lean(const struct table *onto, const struct table *newer, const char *body) {
+static bool append_lean(const struct table_copy *onto, const struct table_copy *newer,
+                        const char *body) {
     struct lean l = {.stored = onto};
     struct problem problem = {0};
     struct table_summary sum;
@@ -672,7 +678,7 @@ static void test_no_memory(void **state) {
         "c,a,b\ntrue,007,z\n,-,w\n", "5,z,true\nabc,w,false\n",
         "[{\"a\":1},{\"b\":\"z\",\"c\":true}]",
         "{\"columns\":[\"b\",\"a\"],\"rows\":[[\"z\",1],[\"w\",\"x\"]]}"};
-    struct table base = cells_read(abc), newer = append(&base, "word,z,true\n");
+    struct table_copy base = cells_read(abc), newer = append(&base, "word,z,true\n");
 #if ALLOC_FAIL_WORKS
     json_set_alloc_funcs(__libc_malloc,
                          free); /* Jansson 2.14 damages the heap when it gets no memory for a member
@@ -690,7 +696,7 @@ static void test_no_memory(void **state) {
 
 static void test_damaged_description(void **state) {
     (void)state;
-    struct both b = {.stored = &(struct table){0}};
+    struct both b = {.stored = &(struct table_copy){0}};
     const struct table_sink sink = {both_chunk, both_reread, &b};
     static const char *const bad[][2] = {{"[", "{}"}, {"[{\"name\":\"a\"}]", "{}"}, {"[]", "{"}};
     for (size_t i = 0; i < 3; i++) {

@@ -73,8 +73,10 @@ static void test_csv_and_json_have_the_same_content(void **state) {
         struct buf csv = {0}, json = {0}, csv_rows = {0}, json_rows = {0};
         make_table(70000, false, late, &csv);
         make_table(70000, true, late, &json);
-        struct table a = table_read_cut(&(struct table_options){0}, csv.data, csv.size, NULL, 0);
-        struct table b = table_read_cut(&(struct table_options){0}, json.data, json.size, NULL, 0);
+        struct table_copy a =
+            table_read_cut(&(struct table_options){0}, csv.data, csv.size, NULL, 0);
+        struct table_copy b =
+            table_read_cut(&(struct table_options){0}, json.data, json.size, NULL, 0);
         if (!a.well || !b.well) {
             fail_msg("%s %s", a.well ? "" : buf_cstr(&a.problem_text),
                      b.well ? "" : buf_cstr(&b.problem_text));
@@ -103,7 +105,7 @@ static void test_rows_sent_back_are_the_same_table(void **state) {
     (void)state;
     struct buf narrow = {0}, rows = {0};
     make_table(3000, false, false, &narrow);
-    struct table one =
+    struct table_copy one =
         table_read_cut(&(struct table_options){0}, narrow.data, narrow.size, NULL, 0);
     assert_int_equal(one.n_chunks, 1);
     table_rows(&one, &format_json, false, &rows);
@@ -111,7 +113,8 @@ static void test_rows_sent_back_are_the_same_table(void **state) {
     buf_puts(&json, "[ \n");
     buf_append(&json, rows.data, rows.size);
     buf_puts(&json, " ]\n");
-    struct table two = table_read_cut(&(struct table_options){0}, json.data, json.size, NULL, 0);
+    struct table_copy two =
+        table_read_cut(&(struct table_options){0}, json.data, json.size, NULL, 0);
     assert_true(two.well);
     assert_string_equal(one.sum.content, two.sum.content);
     table_done(&one);
@@ -129,7 +132,7 @@ static void test_chunks_close_by_bytes_and_rows(void **state) {
     for (int i = 0; i < 2000; i++) {
         buf_printf(&body, "%d,%0*d\n", i, 10000, i);
     }
-    struct table t =
+    struct table_copy t =
         table_read_options(&(struct table_options){.types = "text:text"}, buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.n_chunks, 3); /* 8 MiB of cells each: 838 rows */
@@ -163,7 +166,8 @@ static void test_cuts_do_not_show(void **state) {
     (void)state;
     struct buf body = {0};
     make_table(30000, false, true, &body);
-    struct table whole = table_read_cut(&(struct table_options){0}, body.data, body.size, NULL, 0);
+    struct table_copy whole =
+        table_read_cut(&(struct table_options){0}, body.data, body.size, NULL, 0);
     assert_true(whole.well);
     uint64_t seed = 10;
     for (int k = 0; k < 6; k++) {
@@ -174,7 +178,8 @@ static void test_cuts_do_not_show(void **state) {
              at += 1 + cells_random(&seed) % step) {
             cut[n++] = at;
         }
-        struct table t = table_read_cut(&(struct table_options){0}, body.data, body.size, cut, n);
+        struct table_copy t =
+            table_read_cut(&(struct table_options){0}, body.data, body.size, cut, n);
         assert_true(t.well);
         assert_string_equal(t.columns, whole.columns);
         assert_string_equal(t.notes, whole.notes);
@@ -202,10 +207,10 @@ static void test_small_bodies_cut_everywhere(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         const size_t n = strlen(bodies[i]);
-        struct table whole = cells_read(bodies[i]);
+        struct table_copy whole = cells_read(bodies[i]);
         assert_true(whole.well);
         for (size_t cut = 0; cut <= n; cut++) {
-            struct table t = table_read_cut(&(struct table_options){0}, bodies[i], n, &cut, 1);
+            struct table_copy t = table_read_cut(&(struct table_options){0}, bodies[i], n, &cut, 1);
             assert_true(t.well);
             assert_string_equal(t.columns, whole.columns);
             assert_string_equal(t.sum.content, whole.sum.content);
@@ -239,8 +244,9 @@ static void test_spellings_survive(void **state) {
             }
             buf_printf(&body, "%s,%d\n", written[i], i);
         }
-        struct table t = table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
-                                            buf_cstr(&body));
+        struct table_copy t =
+            table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
+                               buf_cstr(&body));
         assert_true(t.well);
         table_rows(&t, &format_csv, true, &rows);
         struct buf expected = {0};
@@ -268,7 +274,7 @@ static void test_content_tells_apart(void **state) {
     char content[N][80];
     (void)state;
     for (size_t i = 0; i < N; i++) {
-        struct table t =
+        struct table_copy t =
             table_read_options(&(struct table_options){.header = TABLE_HEADER_YES}, bodies[i]);
         assert_true(t.well);
         memcpy(content[i], t.sum.content, sizeof content[i]);
@@ -279,7 +285,7 @@ static void test_content_tells_apart(void **state) {
         }
         table_done(&t);
     }
-    struct table text =
+    struct table_copy text =
         table_read_options(&(struct table_options){.types = "b:text"}, "a,b\n1,x\n");
     assert_string_not_equal(text.sum.content, content[7]); /* types are content */
     table_done(&text);
@@ -322,7 +328,7 @@ static void test_the_sink_refuses(void **state) {
 static void test_an_unfinished_table_is_given_back(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct table sink = {0};
+    struct table_copy sink = {0};
     struct table *t = table_new(&(struct table_options){0},
                                 &(struct table_sink){table_sink_chunk, table_sink_reread, &sink});
     assert_non_null(t);
@@ -349,8 +355,8 @@ static void test_counts_have_their_memory(void **state) {
         }
     }
     const struct table_options options = {.types = "c0:categorical"};
-    struct table a = table_read_cut(&options, body.data, body.size, NULL, 0),
-                 b = table_read_cut(&options, body.data, body.size, NULL, 0);
+    struct table_copy a = table_read_cut(&options, body.data, body.size, NULL, 0),
+                      b = table_read_cut(&options, body.data, body.size, NULL, 0);
     assert_true(a.well && b.well);
     assert_string_equal(a.columns, b.columns);
     assert_string_equal(a.notes, b.notes);
@@ -388,8 +394,8 @@ static void test_types_do_not_depend_on_memory(void **state) {
         }
     }
     const size_t half = body.size / 2;
-    struct table t = table_read_cut(&(struct table_options){.types = "c1:categorical,c2:text"},
-                                    body.data, body.size, &half, 1);
+    struct table_copy t = table_read_cut(&(struct table_options){.types = "c1:categorical,c2:text"},
+                                         body.data, body.size, &half, 1);
     struct schema schema = {0};
     struct problem problem = {0};
     assert_true(t.well && schema_parse(t.columns, &schema, &problem));

@@ -2,7 +2,7 @@
 #include "table_helper.h"
 
 static void check_rows(const char *body, const char *expected) {
-    struct table t = cells_read(body);
+    struct table_copy t = cells_read(body);
     struct buf rows = {0};
     if (!t.well) {
         fail_msg("%s\n%s", body, buf_cstr(&t.problem_text));
@@ -14,7 +14,7 @@ static void check_rows(const char *body, const char *expected) {
 }
 
 static void check_type(const char *body, const char *type) {
-    struct table t = cells_read(body);
+    struct table_copy t = cells_read(body);
     char text[64];
     assert_true(t.well);
     snprintf(text, sizeof text, "[{\"name\":\"a\",\"type\":\"%s\"", type);
@@ -66,7 +66,7 @@ static void test_types(void **state) {
 
 static void test_overrides(void **state) {
     (void)state;
-    struct table t =
+    struct table_copy t =
         table_read_options(&(struct table_options){.types = "a:numeric,b:categorical,c:boolean"},
                            "[{\"a\":\"1.5\",\"b\":7.0,\"c\":1},{\"a\":2,\"b\":true,\"c\":\"False\"}"
                            ",{\"a\":\"\",\"b\":null,\"c\":true}]");
@@ -97,7 +97,7 @@ static void test_late_keys(void **state) {
     }
     const size_t first = body.size;
     buf_puts(&body, ",{\"a\":3,\"late\":\"x\"}]");
-    struct table t = cells_read(buf_cstr(&body));
+    struct table_copy t = cells_read(buf_cstr(&body));
     assert_true(t.well);
     assert_non_null(
         strstr(t.columns,
@@ -120,7 +120,8 @@ static void test_late_keys(void **state) {
 
 static void check_refused(const char *body, enum problem_type type, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t = table_read_cut(&(struct table_options){0}, body, strlen(body), &cut, 1);
+        struct table_copy t =
+            table_read_cut(&(struct table_options){0}, body, strlen(body), &cut, 1);
         if (t.well) {
             fail_msg("taken: %s", body);
         }
@@ -186,7 +187,7 @@ static void test_faults(void **state) {
 
 static void test_explicit_format(void **state) {
     (void)state;
-    struct table t =
+    struct table_copy t =
         table_read_options(&(struct table_options){.format = &format_json}, "a,b\n1,2\n");
     assert_false(t.well);
     assert_int_equal(t.problem.type, PROBLEM_BAD_JSON);
@@ -208,7 +209,7 @@ static void test_long_cells(void **state) {
         buf_putc(&body, 'x');
     }
     buf_puts(&body, "\"}]");
-    struct table t = cells_read(buf_cstr(&body));
+    struct table_copy t = cells_read(buf_cstr(&body));
     assert_non_null(
         strstr(buf_cstr(&t.problem_text), "column \\\"a\\\": cell is longer than 1048576 bytes"));
     table_done(&t);
@@ -229,7 +230,7 @@ static void test_rows_and_late_keys_are_bounded(void **state) {
         buf_printf(&body, ",{\"k%d\":1}", i);
     }
     buf_puts(&body, "]");
-    struct table t = cells_read(buf_cstr(&body));
+    struct table_copy t = cells_read(buf_cstr(&body));
     assert_false(t.well);
     assert_non_null(strstr(buf_cstr(&t.problem_text), "is in no row before"));
     table_done(&t);

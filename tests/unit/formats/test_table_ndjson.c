@@ -10,7 +10,7 @@ static const struct table_options lines = {.format = &format_ndjson};
 static void check_rows(const struct table_options *options, const char *body,
                        const char *expected) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
+        struct table_copy t = table_read_cut(options, body, strlen(body), &cut, 1);
         struct buf rows = {0};
         if (!t.well) {
             fail_msg("%s", buf_cstr(&t.problem_text));
@@ -31,7 +31,7 @@ static void check_text(const char *text, const char *wanted) {
 static void check_refused(const struct table_options *options, const char *body,
                           enum problem_type type, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
+        struct table_copy t = table_read_cut(options, body, strlen(body), &cut, 1);
         assert_false(t.well);
         assert_int_equal(t.problem.type, type);
         check_text(buf_cstr(&t.problem_text), text);
@@ -69,9 +69,11 @@ static void test_arrays(void **state) {
 /* The same table, whatever brought it. */
 static void test_content(void **state) {
     (void)state;
-    struct table a = cells_read("x,y\n1,a\n,b\n2.5,\n"),
-                 b = cells_read("[{\"x\":1,\"y\":\"a\"},{\"y\":\"b\"},{\"x\":2.5,\"y\":null}]"),
-                 c = cells_read("{\"x\":1,\"y\":\"a\"}\n{\"y\":\"b\"}\n{\"x\":2.5,\"y\":null}\n");
+    struct table_copy a = cells_read("x,y\n1,a\n,b\n2.5,\n"),
+                      b = cells_read(
+                          "[{\"x\":1,\"y\":\"a\"},{\"y\":\"b\"},{\"x\":2.5,\"y\":null}]"),
+                      c = cells_read(
+                          "{\"x\":1,\"y\":\"a\"}\n{\"y\":\"b\"}\n{\"x\":2.5,\"y\":null}\n");
     assert_true(a.well && b.well && c.well);
     assert_string_equal(a.sum.content, c.sum.content);
     assert_string_equal(b.sum.content, c.sum.content);
@@ -101,7 +103,7 @@ static void test_sniffing(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct table t = cells_read(cases[i].body);
+        struct table_copy t = cells_read(cases[i].body);
         char wanted[64];
         if (!t.well) {
             fail_msg("%s: %s", cases[i].body, buf_cstr(&t.problem_text));
@@ -122,7 +124,7 @@ static void test_sniffing(void **state) {
         {"{\"a\":[1]}\n", "a cell must be a number, a string, a boolean or null, not an array"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        struct table t = cells_read(faults[i].body);
+        struct table_copy t = cells_read(faults[i].body);
         assert_false(t.well);
         check_text(buf_cstr(&t.problem_text), faults[i].text);
         table_done(&t);
@@ -135,7 +137,7 @@ static void test_sniffing(void **state) {
         }
         buf_puts(&body, "}\n");
     }
-    struct table t = cells_read(buf_cstr(&body));
+    struct table_copy t = cells_read(buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.sum.n_rows, 2);
     assert_int_equal(t.sum.n_columns, 10000);
@@ -208,7 +210,7 @@ static void test_skip(void **state) {
                                "{\"a\":6} trailing\n"
                                "{\"a\":7,\"b\":null}\n";
     check_rows(&options, body, "a,b\n1,x\n7,\n");
-    struct table t = table_read_options(&options, body);
+    struct table_copy t = table_read_options(&options, body);
     check_text(t.notes,
                "\"skipped\":{\"rows\":6,\"first\":[{\"line\":2,\"column\":15,\"detail\":\"row 2, "
                "column \\\"late\\\": a cell must "

@@ -18,7 +18,7 @@ struct part {
 
 /* The first `size` bytes in two pieces; cut: told that more would come. */
 static struct part read_part(const char *body, size_t size, size_t piece, int64_t rows, bool cut) {
-    struct table sink = {0};
+    struct table_copy sink = {0};
     struct part part = {0};
     struct problem problem = {0};
     struct table_summary sum;

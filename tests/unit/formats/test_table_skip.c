@@ -12,7 +12,7 @@ static void check_text(const char *text, const char *wanted) {
 static void check(const struct table_options *options, const char *body, const char *expected,
                   const char *note) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
+        struct table_copy t = table_read_cut(options, body, strlen(body), &cut, 1);
         struct buf rows = {0};
         if (!t.well) {
             fail_msg("%s: %s", body, buf_cstr(&t.problem_text));
@@ -27,7 +27,7 @@ static void check(const struct table_options *options, const char *body, const c
 
 static void check_refused(const struct table_options *options, const char *body, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
+        struct table_copy t = table_read_cut(options, body, strlen(body), &cut, 1);
         assert_false(t.well);
         check_text(buf_cstr(&t.problem_text), text);
         table_done(&t);
@@ -47,7 +47,7 @@ static void test_skip_ragged_and_stray(void **state) {
     check(&skip, "a\tb\n1\tx\n2\n3\ty\n", "a,b\n1,x\n3,y\n",
           "1 row was left out because of faults, the first at line 3: row has 1 cell, expected 2");
     check(&skip, "1,2\n3\n4,5\n", "c1,c2\n1,2\n4,5\n", "\"rows\":1");
-    struct table t = table_read_options(&skip, "a,b\n1,x\n2,y\n");
+    struct table_copy t = table_read_options(&skip, "a,b\n1,x\n2,y\n");
     assert_true(t.well);
     assert_null(strstr(t.notes, "skipped"));
     table_done(&t);
@@ -67,7 +67,7 @@ static void test_skip_cells_of_given_types(void **state) {
           "\\\"maybe\\\")\"},"
           "{\"line\":7,\"column\":3,\"detail\":\"column \\\"n\\\": a cell must be a number (got "
           "\\\"1e999\\\"): its magnitude is beyond");
-    struct table t = table_read_options(&options, "k,n,t\n1,1,true\nword,two,false\n3,3,0\n");
+    struct table_copy t = table_read_options(&options, "k,n,t\n1,1,true\nword,two,false\n3,3,0\n");
     check_text(t.columns, "{\"name\":\"k\",\"type\":\"numeric\"");
     table_done(&t);
     /* refused: every such cell is told, also two of a row */
@@ -127,7 +127,7 @@ static void test_skip_long_cells(void **state) {
         buf_puts(&body, "\n6,w\n");
         for (size_t piece = 0; piece < 3; piece++) {
             const size_t cut[2] = {piece * 7777, body.size - 9000 * (piece + 1)};
-            struct table t = table_read_cut(&skip, body.data, body.size, cut, 2);
+            struct table_copy t = table_read_cut(&skip, body.data, body.size, cut, 2);
             struct buf rows = {0};
             assert_true(t.well);
             table_rows(&t, &format_csv, false, &rows);
@@ -156,7 +156,7 @@ static void test_a_long_row_has_one_verdict(void **state) {
         const char was = body.data[wrong];
         body.data[wrong] = '\xFF';
         for (size_t at = TABLE_MAX_ROW - 60; at < TABLE_MAX_ROW + 90; at += 29) {
-            struct table t = table_read_cut(&options, body.data, body.size, &at, 1);
+            struct table_copy t = table_read_cut(&options, body.data, body.size, &at, 1);
             assert_false(t.well);
             check_text(buf_cstr(&t.problem_text),
                        kind == 0 ? "row is longer than 16 MiB" : "invalid UTF-8");
@@ -191,7 +191,7 @@ static void test_skip_samples_twenty(void **state) {
     for (int i = 0; i < 5000; i++) {
         buf_puts(&body, i % 2 == 0 ? "1\n" : "1,2\n");
     }
-    struct table t = table_read_options(&skip, buf_cstr(&body));
+    struct table_copy t = table_read_options(&skip, buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.sum.n_rows, 2501);
     check_text(t.notes, "\"skipped\":{\"rows\":2500,");
@@ -205,7 +205,7 @@ static void test_skip_samples_twenty(void **state) {
         buf_clear(&body);
         buf_puts(&body, "a,b\n1,2\n1,2\n");
         buf_puts(&body, i == 0 ? "3\n4,5\n" : "4,5\n");
-        struct table other = table_read_options(&skip, buf_cstr(&body));
+        struct table_copy other = table_read_options(&skip, buf_cstr(&body));
         assert_true(other.well);
         if (i == 0) {
             t = other;
@@ -280,7 +280,7 @@ static void test_reasons_and_hints(void **state) {
          "\\\"9007199254740993\\\" in line 2 is no number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct table t = cells_read(cases[i].body);
+        struct table_copy t = cells_read(cases[i].body);
         if (!t.well) {
             fail_msg("%s: %s", cases[i].body, buf_cstr(&t.problem_text));
         }
@@ -288,7 +288,7 @@ static void test_reasons_and_hints(void **state) {
         check_text(t.notes, cases[i].notes);
         table_done(&t);
     }
-    struct table t =
+    struct table_copy t =
         cells_read("x,n\n9007199254740992,-0\n9007199254740994,0\n1152921504606846976,1\n");
     assert_null(strstr(t.notes, "exactly")); /* doubles all of them */
     assert_null(strstr(t.columns, "type_reason"));

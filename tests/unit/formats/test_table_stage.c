@@ -133,7 +133,7 @@ static void check_table(const size_t *column, size_t n_columns, int falls) {
                                                            : cell);
         }
     }
-    struct table t =
+    struct table_copy t =
         table_read_options(&(struct table_options){.header = TABLE_HEADER_YES, .delimiter = ','},
                            buf_cstr(&body));
     assert_true(t.well);
@@ -177,7 +177,7 @@ static void test_columns_together(void **state) {
  * are numbers. */
 static void test_append_without_a_column(void **state) {
     (void)state;
-    struct table t = cells_read("a,b,c\n1,2,3\n4,5,6\n");
+    struct table_copy t = cells_read("a,b,c\n1,2,3\n4,5,6\n");
     struct problem problem = {0};
     struct table_summary sum;
     const struct table_sink sink = {table_sink_chunk, table_sink_reread, &t};

@@ -242,7 +242,9 @@ static void pool_free(struct pool *pool) {
 
 /* The version as the helper shows tables. */
 static void version_rows(const struct version *v, bool as_text, struct buf *out) {
-    struct table t = {.n_chunks = v->n, .n_columns = v->pool->n_columns, .columns = v->columns};
+    struct table_copy t = {.n_chunks = v->n,
+                           .n_columns = v->pool->n_columns,
+                           .columns = v->columns};
     t.blobs = calloc(t.n_chunks * t.n_columns, sizeof *t.blobs);
     t.rows = calloc(t.n_chunks, sizeof *t.rows);
     assert_true(t.blobs != NULL && t.rows != NULL);
@@ -278,7 +280,7 @@ static void assert_same_summaries(const char *columns, const char *expected) {
     free(b);
 }
 
-static void assert_is(const struct version *v, const struct table *whole) {
+static void assert_is(const struct version *v, const struct table_copy *whole) {
     assert_true(v->well && whole->well);
     assert_int_equal(v->sum.n_rows, whole->sum.n_rows);
     assert_string_equal(v->sum.content, whole->sum.content);
@@ -322,7 +324,7 @@ static void test_rows_one_by_one(void **state) {
     }
     assert_true(pool->n <= N);                     /* a chunk an append */
     assert_true(pool->written <= (int64_t)N * 20); /* log N to the base 1.5 */
-    struct table whole = cells_read(buf_cstr(&all));
+    struct table_copy whole = cells_read(buf_cstr(&all));
     assert_is(v, &whole);
     table_done(&whole);
     version_free(v);
@@ -382,7 +384,7 @@ static void test_cells_of_all_kinds(void **state) {
                           : append(v, &with_header, buf_cstr(&piece));
             buf_done(&piece);
         }
-        struct table whole = table_read_options(&with_header, buf_cstr(&all));
+        struct table_copy whole = table_read_options(&with_header, buf_cstr(&all));
         assert_is(v, &whole);
         assert_true(v->n <= 6);
         table_done(&whole);
@@ -480,7 +482,7 @@ static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint
         }
         buf_clear(&body);
     }
-    struct table whole = table_read_options(sparse ? &svmlight : &first, buf_cstr(&all));
+    struct table_copy whole = table_read_options(sparse ? &svmlight : &first, buf_cstr(&all));
     assert_is(v, &whole);
     table_done(&whole);
     version_free(v);
@@ -535,7 +537,7 @@ static void test_bodies_of_several_chunks(void **state) {
             assert_int_equal(part_of(v, 0), part_of(v, 2));
         }
     }
-    struct table whole = table_read_options(&options, buf_cstr(&all));
+    struct table_copy whole = table_read_options(&options, buf_cstr(&all));
     assert_is(v, &whole);
     assert_in_range(v->n, whole.n_chunks, 2 * whole.n_chunks + 2);
     for (size_t i = 0; i < v->n; i++) {
@@ -571,7 +573,7 @@ static void test_long_texts(void **state) {
         assert_in_range(pool->piece[v->chunk[i]].rows, 1, 16);
     }
     assert_in_range(v->n, 2, 7);
-    struct table whole = table_read_options(&with_header, all);
+    struct table_copy whole = table_read_options(&with_header, all);
     assert_is(v, &whole);
     table_done(&whole);
     version_free(v);
@@ -618,7 +620,7 @@ static void test_others_appended(void **state) {
                    *more = append_rebased(theirs, NULL, &rows, "nine,r\n"),
                    *ours = append_rebased(v, more, &rows, "10,q\n");
     assert_true(ours->well);
-    struct table whole =
+    struct table_copy whole =
         table_read_options(&with_header,
                            "a,b\n1,x\n2,y\n3,z\n4,w\n5,v\n6,u\n7,t\n8,s\nnine,r\n10,q\n");
     assert_is(ours, &whole);
@@ -634,7 +636,7 @@ static void test_others_appended(void **state) {
 
 /* ---- what fails ---- */
 struct lean {
-    const struct table *stored;
+    const struct table_copy *stored;
 };
 
 static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
@@ -663,7 +665,8 @@ static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out,
 }
 
 /* Appends to the first chunk of a table, which may be taken in. */
-static bool append_lean(const struct table *stored, const char *body, struct problem *problem) {
+static bool append_lean(const struct table_copy *stored, const char *body,
+                        struct problem *problem) {
     struct lean l = {stored};
     struct table_summary sum = {0};
     const struct table_stored s = {.columns = stored->columns,
@@ -687,8 +690,8 @@ static void test_no_memory(void **state) {
     if (!alloc_fail_works()) {
         skip(); /* before anything is allocated that would stay */
     }
-    struct table csv = cells_read("a,b,c\n1.50,x,true\n007,y,false\n"),
-                 sparse = cells_read("1 1:5 3:2\n0 2:1\n");
+    struct table_copy csv = cells_read("a,b,c\n1.50,x,true\n007,y,false\n"),
+                      sparse = cells_read("1 1:5 3:2\n0 2:1\n");
     bool well = false;
 #if ALLOC_FAIL_WORKS
     json_set_alloc_funcs(__libc_malloc,
@@ -718,7 +721,7 @@ static void test_no_memory(void **state) {
 
 /* The sink cannot read a chunk, at whichever time, or refuses one. */
 struct broken {
-    const struct table *stored;
+    const struct table_copy *stored;
     int reads_left; /* until one fails; chunks are refused when it is below 0 */
 };
 
@@ -741,7 +744,7 @@ static bool broken_read(void *arg, int64_t chunk, size_t column, struct buf *out
 
 static void test_sink_fails(void **state) {
     (void)state;
-    struct table stored = cells_read("a,b,c\n1.50,x,true\n007,y,false\n");
+    struct table_copy stored = cells_read("a,b,c\n1.50,x,true\n007,y,false\n");
     bool well = false;
     int reads = -1;
     for (; !well; reads++) {
