@@ -1,14 +1,11 @@
 /* The incremental reader of separated text. Bytes are gathered in `data`, so that a row is always
  * contiguous and 8-byte words may be read past its end. A slice at a time is checked to be UTF-8
  * and then divided into cells (csv_automaton.c). */
-#include "base/array.h"
 #include "formats/csv/csv_reader.h"
 #include "formats/csv/csv_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { SLICE = 64 * 1024, SLACK = 64, FIRST_BYTES = 4096 };
 
 void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
               const struct csv_handler *handler) {
@@ -22,48 +19,19 @@ void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
 }
 
 void csv_done(struct csv *c) {
-    free(c->data);
+    text_input_done(&c->in);
     free(c->cells);
     buf_done(&c->aside);
 }
 
 /* ---- bytes in ---- */
-static bool data_append(struct csv *c, const char *bytes, size_t n) {
-    while (c->size + n + SLACK > c->capacity) {
-        if (!array_grow(&c->data, &c->capacity, FIRST_BYTES, 1)) {
-            csv_out_of_memory(c);
-            return false;
-        }
-    }
-    memcpy(c->data + c->size, bytes, n);
-    c->size += n;
-    memset(c->data + c->size, 0, SLACK);
-    return true;
-}
-
-/* Stores the first bytes and skips a byte order mark. false: more bytes are needed to recognise it.
- */
-static bool start(struct csv *c, bool final) {
-    static const char mark[3] = "\xEF\xBB\xBF";
-    const size_t n = c->size < sizeof c->head ? c->size : sizeof c->head;
-    memcpy(c->head, c->data, n);
-    if (!final && c->size < sizeof c->head) {
-        return false;
-    }
-    if (c->size >= sizeof mark && memcmp(c->data, mark, sizeof mark) == 0) {
-        c->row = c->cell = c->scan = c->checked = sizeof mark;
-    }
-    c->started = true;
-    return true;
-}
-
 /* Divides the checked bytes into cells. A row is parsed at most up to TABLE_MAX_ROW bytes, so that
  * the faults found do not depend on how the body is divided into pieces. */
 static void parse_checked(struct csv *c) {
-    while (!c->stopped && c->scan < c->checked) {
+    while (!c->stopped && c->scan < c->in.checked) {
         const size_t most = c->row + TABLE_MAX_ROW + 1, row = c->row;
-        csv_parse(c, c->checked < most ? c->checked : most);
-        if (!c->stopped && c->row == row && c->checked >= most) {
+        csv_parse(c, c->in.checked < most ? c->in.checked : most);
+        if (!c->stopped && c->row == row && c->in.checked >= most) {
             csv_row_too_long(c);
         }
     }
@@ -72,56 +40,62 @@ static void parse_checked(struct csv *c) {
 /* The byte after the checked ones is not valid text. A lenient reader reports it as a fault of its
  * row, or ignores it in a comment. A body with a NUL byte is refused as a whole. */
 static void wrong_byte(struct csv *c, const char *wrong) {
-    const char *foreign = csv_text_foreign(c->head);
-    if (foreign != NULL || c->data[c->checked] == '\0') {
-        csv_fault(c, c->checked, true, foreign != NULL ? foreign : wrong);
+    const char *foreign = csv_text_foreign(c->in.head);
+    if (foreign != NULL || c->in.data[c->in.checked] == '\0') {
+        csv_fault(c, c->in.checked, true, foreign != NULL ? foreign : wrong);
     } else if (c->mode != MODE_COMMENT || !c->lenient) {
-        csv_row_fault(c, c->checked, wrong);
+        csv_row_fault(c, c->in.checked, wrong);
     }
-    c->checked++;
+    c->in.checked++;
 }
 
 /* Checks the new bytes, divides them into cells, and moves the rest of the last row to the front.
  */
 static void digest(struct csv *c, bool final) {
-    if (!c->started && !start(c, final)) {
-        return;
-    }
     const char *wrong = NULL;
+    if (!c->in.started) {
+        if (!text_input_start(&c->in, final)) {
+            return;
+        }
+        c->row = c->cell = c->scan = c->in.checked;
+    }
     do {
-        wrong = NULL;
-        c->checked += csv_text_check(c->data + c->checked, c->size - c->checked, final, &wrong);
+        wrong = text_input_check(&c->in, final);
         parse_checked(c);
         if (!c->stopped && wrong != NULL) {
             wrong_byte(c, wrong);
         }
     } while (!c->stopped && wrong != NULL);
     if (c->row > 0 && !c->stopped) {
-        const size_t used = c->row;
-        memmove(c->data, c->data + used, c->size - used + SLACK);
-        c->size -= used;
-        c->checked -= used;
-        c->cell -= used;
-        c->scan -= used;
+        text_input_drop(&c->in, c->row);
+        c->cell -= c->row;
+        c->scan -= c->row;
         c->row = 0;
+    }
+}
+
+/* Appends bytes and reads what is complete. */
+static void take(struct csv *c, const char *bytes, size_t n, bool final) {
+    if (text_input_append(&c->in, bytes, n)) {
+        digest(c, final);
+    } else {
+        csv_out_of_memory(c);
     }
 }
 
 bool csv_feed(struct csv *c, const char *bytes, size_t n) {
     while (n > 0 && !c->stopped) {
-        const size_t take = n < SLICE ? n : SLICE;
-        if (data_append(c, bytes, take)) {
-            digest(c, false);
-        }
-        bytes += take;
-        n -= take;
+        const size_t size = n < TEXT_INPUT_SLICE ? n : TEXT_INPUT_SLICE;
+        take(c, bytes, size, false);
+        bytes += size;
+        n -= size;
     }
     return !c->stopped;
 }
 
 bool csv_end(struct csv *c) {
-    if (!c->stopped && data_append(c, "", 0)) {
-        digest(c, true);
+    if (!c->stopped) {
+        take(c, "", 0, true);
     }
     csv_parse_end(c);
     return !c->stopped;

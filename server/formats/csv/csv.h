@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "formats/formats.h"
 #include "formats/text/scan.h"
+#include "formats/text/text_input.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,7 +77,7 @@ struct csv_handler {
     void *arg; /* of both */
 };
 
-/* All members but `comment` and `lenient` are private. Offsets count from the start of `data`. */
+/* All members but `comment` and `lenient` are private. Offsets count from the start of in.data. */
 struct csv {
     struct csv_handler handler;
     char delimiter;
@@ -86,21 +87,16 @@ struct csv {
     /* set after init: a row with invalid UTF-8, a too long cell or too many cells is reported and
      * delivered, and reading continues */
     bool lenient;
-    bool faulty;           /* such a fault of the present row was reported */
-    size_t max_cell;       /* limit of the bytes of a cell */
-    size_t max_cells;      /* of one row */
-    int mode;              /* enum csv_mode of csv_reader.h: the state of the automaton */
-    char *data;            /* the present row and the bytes after it, then SLACK readable bytes */
-    size_t size, capacity; /* of data */
-    size_t checked;        /* bytes of data that were checked to be UTF-8 */
-    size_t row;            /* start of the present row */
-    size_t cell;           /* start of the present cell */
-    size_t scan;           /* scanning continues here */
-    bool doubled;          /* the present cell has doubled quotes */
-    bool quotes;           /* the present row has a quoted cell */
-    bool started;          /* a byte order mark was skipped, or there is none */
-    /* the first bytes of the body, which tell the format of a body that is not text */
-    char head[4];
+    bool faulty;            /* such a fault of the present row was reported */
+    size_t max_cell;        /* limit of the bytes of a cell */
+    size_t max_cells;       /* of one row */
+    int mode;               /* enum csv_mode of csv_reader.h: the state of the automaton */
+    struct text_input in;   /* the present row and the bytes after it */
+    size_t row;             /* start of the present row */
+    size_t cell;            /* start of the present cell */
+    size_t scan;            /* scanning continues here */
+    bool doubled;           /* the present cell has doubled quotes */
+    bool quotes;            /* the present row has a quoted cell */
     bool stopped;           /* after a fatal fault, or because the handler returned false */
     bool no_memory;         /* stopped because memory is exhausted */
     int64_t line;           /* line of the first byte of the present row */

@@ -9,7 +9,7 @@ static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
     const uint64_t delimiter = scan_repeat(c->delimiter), lf = scan_repeat('\n'),
                    cr = scan_repeat('\r');
     for (size_t at = from; at < limit; at += 8) { /* may read the slack */
-        const uint64_t w = scan_load(c->data + at);
+        const uint64_t w = scan_load(c->in.data + at);
         const uint64_t marks = scan_equal(w, delimiter) | scan_equal(w, lf) | scan_equal(w, cr);
         if (marks != 0) {
             const size_t found = at + scan_first(marks);
@@ -22,11 +22,12 @@ static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
 /* Offset of the next quote, or of the next line end in tab-separated text; or limit. */
 static size_t quoted_scan(const struct csv *c, size_t from, size_t limit) {
     if (c->delimiter != '\t') {
-        const char *quote = memchr(c->data + from, '"', limit - from);
-        return quote != NULL ? (size_t)(quote - c->data) : limit;
+        const char *quote = memchr(c->in.data + from, '"', limit - from);
+        return quote != NULL ? (size_t)(quote - c->in.data) : limit;
     }
     size_t at = from;
-    while (at < limit && c->data[at] != '"' && c->data[at] != '\n' && c->data[at] != '\r') {
+    while (at < limit && c->in.data[at] != '"' && c->in.data[at] != '\n' &&
+           c->in.data[at] != '\r') {
         at++;
     }
     return at;
@@ -46,14 +47,14 @@ static void step_cell(struct csv *c, size_t limit) {
         c->mode = MODE_COMMENT;
         return;
     }
-    if (c->data[c->cell] == '"') {
+    if (c->in.data[c->cell] == '"') {
         c->mode = MODE_QUOTED;
         c->scan = c->cell + 1;
         return;
     }
     csv_plain_cells(c, limit);
     const bool comment = c->cell == c->row && csv_is_comment(c);
-    if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->data[c->cell] != '"' &&
+    if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->in.data[c->cell] != '"' &&
         !comment) {
         c->mode = MODE_PLAIN; /* the cell has a quote in it */
     }
@@ -76,7 +77,7 @@ static void step_quoted(struct csv *c, size_t limit) {
         csv_cell_too_long(c);
     }
     if (c->scan < limit && !c->stopped) {
-        if (c->data[c->scan] != '"') {
+        if (c->in.data[c->scan] != '"') {
             as_plain(c);
             return;
         }
@@ -86,7 +87,7 @@ static void step_quoted(struct csv *c, size_t limit) {
 }
 
 static void step_closed(struct csv *c) {
-    const char t = c->data[c->scan];
+    const char t = c->in.data[c->scan];
     if (t == '"') {
         c->doubled = true;
         c->scan++;
@@ -116,7 +117,7 @@ static void step_stray(struct csv *c, size_t limit) {
 }
 
 static void step_lf(struct csv *c) {
-    if (c->data[c->scan] == '\n') {
+    if (c->in.data[c->scan] == '\n') {
         c->scan++;
     }
     c->row = c->cell = c->scan;
@@ -126,11 +127,11 @@ static void step_lf(struct csv *c) {
 /* Skips a comment. No byte of the line is kept, so its length has no limit. */
 static void step_comment(struct csv *c, size_t limit) {
     size_t at = c->scan;
-    while (at < limit && c->data[at] != '\n' && c->data[at] != '\r') {
+    while (at < limit && c->in.data[at] != '\n' && c->in.data[at] != '\r') {
         at++;
     }
     if (at < limit) {
-        c->mode = c->data[at] == '\r' ? MODE_LF : MODE_CELL;
+        c->mode = c->in.data[at] == '\r' ? MODE_LF : MODE_CELL;
         c->line++;
         at++;
     }
@@ -178,23 +179,23 @@ static void last_cell(struct csv *c) {
         if (c->n_cells == 0) {
             return;
         }
-        csv_plain_push(c, c->size); /* the line ends with a delimiter: the last cell is empty */
+        csv_plain_push(c, c->in.size); /* the line ends with a delimiter: the last cell is empty */
         break;
     case MODE_PLAIN:
     case MODE_STRAY:
-        csv_plain_push(c, c->size);
+        csv_plain_push(c, c->in.size);
         break;
     case MODE_CLOSED:
-        csv_quoted_push(c, c->size - 1);
+        csv_quoted_push(c, c->in.size - 1);
         break;
     }
-    csv_row_end(c, c->size, c->size);
+    csv_row_end(c, c->in.size, c->in.size);
 }
 
 void csv_parse_end(struct csv *c) {
     while (!c->stopped && c->mode == MODE_QUOTED && c->delimiter == '\t') {
         as_plain(c);
-        csv_parse(c, c->size);
+        csv_parse(c, c->in.size);
     }
     if (!c->stopped) {
         last_cell(c);

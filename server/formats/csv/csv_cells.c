@@ -40,7 +40,7 @@ void csv_plain_push(struct csv *c, size_t end) {
                               .at = at,
                               .kind = CSV_TEXT};
     unsigned written = 0;
-    if (scan_number(c->data + c->cell, &cell->number, &written) == cell->length &&
+    if (scan_number(c->in.data + c->cell, &cell->number, &written) == cell->length &&
         cell->length > 0) {
         cell->kind = (uint8_t)written;
     }
@@ -52,7 +52,7 @@ void csv_quoted_push(struct csv *c, size_t quote) {
     if (cell == NULL) {
         return;
     }
-    const char *text = c->data + c->cell + 1;
+    const char *text = c->in.data + c->cell + 1;
     size_t n = quote - c->cell - 1;
     const uint32_t at = (uint32_t)(c->cell - c->row);
     *cell = (struct csv_cell){
@@ -79,7 +79,7 @@ void csv_quoted_push(struct csv *c, size_t quote) {
 }
 
 void csv_row_end(struct csv *c, size_t end, size_t next) {
-    const struct csv_row row = {.bytes = c->data + c->row,
+    const struct csv_row row = {.bytes = c->in.data + c->row,
                                 .aside = c->aside.data != NULL ? c->aside.data : "",
                                 .cells = c->cells,
                                 .n_cells = c->n_cells,
@@ -103,7 +103,7 @@ void csv_row_end(struct csv *c, size_t end, size_t next) {
 }
 
 void csv_cell_end(struct csv *c, size_t end) {
-    const char t = c->data[end];
+    const char t = c->in.data[end];
     if (t == c->delimiter) {
         c->cell = c->scan = end + 1;
         c->mode = MODE_CELL;
@@ -134,7 +134,7 @@ static bool cells_reserve(struct csv *c) {
  * and quotes. Returns false if it stopped before the last mark: at a quote, a long cell, a CR, or
  * too many cells. c->cell is then the start of the next cell. */
 static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
-    const char *data = c->data;
+    const char *data = c->in.data;
     const char delimiter = c->delimiter;
     const size_t max_cell = c->max_cell;
     struct csv_cell *cell = c->cells + c->n_cells;
@@ -185,7 +185,7 @@ void csv_plain_cells(struct csv *c, size_t limit) {
     bool go_on = true;
     while (go_on && block < limit && c->cell - c->row <= TABLE_MAX_ROW) {
         uint64_t marks =
-            scan_marks(c->data + block, c->delimiter, '\n', '\r', '"'); /* may read the slack */
+            scan_marks(c->in.data + block, c->delimiter, '\n', '\r', '"'); /* may read the slack */
         if (limit - block < 64) {
             marks &= (UINT64_C(1) << (limit - block)) - 1;
         }

@@ -14,7 +14,7 @@ void csv_cell_place(const struct csv_row *row, size_t i, int64_t *line, int64_t 
 }
 
 void csv_fault(struct csv *c, size_t offset, bool fatal, const char *text) {
-    const struct csv_row row = {.bytes = c->data + c->row, .line = c->line};
+    const struct csv_row row = {.bytes = c->in.data + c->row, .line = c->line};
     int64_t line = 0, column = 0;
     csv_row_place(&row, offset - c->row, &line, &column);
     c->stopped |= fatal;

@@ -31,7 +31,7 @@ static inline int64_t csv_line_ends(const char *text, size_t n, size_t *last) {
 
 /* Whether a comment begins at the start of the present row. May read the slack. */
 SCAN_INLINE bool csv_is_comment(const struct csv *c) {
-    return c->comment != '\0' && c->data[c->row] == c->comment;
+    return c->comment != '\0' && c->in.data[c->row] == c->comment;
 }
 
 /* ---- csv_automaton.c ---- */

@@ -7,11 +7,10 @@
 #ifndef FORMATS_TEXT_LINES_H
 #define FORMATS_TEXT_LINES_H
 
+#include "formats/text/text_input.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define TEXT_LINES_SLACK 64 /* bytes after a line that may be read */
 
 struct text_lines_handler {
     /* Takes a line without its end. The byte after it is its line end, or NUL at the end of the
@@ -28,21 +27,17 @@ struct text_lines_handler {
     void *arg; /* of both */
 };
 
-/* All members are private. Offsets count from the start of `data`. */
+/* All members are private. Offsets count from the start of in.data. */
 struct text_lines {
     struct text_lines_handler handler;
-    size_t max; /* limit of the bytes of a line */
-    char *data; /* the present line and the bytes after it, then TEXT_LINES_SLACK readable bytes */
-    size_t size, capacity; /* of data */
-    size_t checked;        /* bytes of data that were checked: valid, or recorded as wrong */
+    size_t max;           /* limit of the bytes of a line */
+    struct text_input in; /* the present line and the bytes after it */
     /* column of the first wrong byte of the present line; 0: none was found */
     int64_t wrong_column;
     const char *wrong; /* what that is */
     size_t start;      /* of the line */
     size_t scan;       /* the search for its end continues here */
     bool behind_cr;    /* the line before ended in CR: a LF that follows belongs to it */
-    bool started;      /* a byte order mark was skipped, or there is none */
-    char head[4];      /* the first bytes of the body */
     int64_t line;      /* number of the present line */
     bool stopped;      /* by a fault, or because the handler returned false */
     bool no_memory;    /* stopped because memory is exhausted */

@@ -370,7 +370,7 @@ static void test_comments(void **state) {
     assert_true(csv_feed(&csv, body.data, body.size) && csv_feed(&csv, "\na\n", 3) &&
                 csv_end(&csv));
     assert_string_equal(buf_cstr(&out), "2: [a]\n");
-    assert_true(csv.capacity <= 256 * 1024);
+    assert_true(csv.in.capacity <= 256 * 1024);
     csv_done(&csv);
     buf_done(&out);
     buf_done(&body);
