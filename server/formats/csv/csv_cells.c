@@ -86,9 +86,6 @@ void csv_row_end(struct csv *c, size_t end, size_t next) {
                                 .common = c->common,
                                 .size = end - c->row,
                                 .line = c->line};
-    if (row.size > TABLE_MAX_ROW) {
-        csv_row_too_long(c);
-    }
     if (end > c->row && !c->stopped && !c->handler.row(c->handler.arg, &row)) {
         c->stopped = true;
     }

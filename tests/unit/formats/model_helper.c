@@ -125,3 +125,8 @@ dn_model *model_boolean(void) {
     return model_train(&(struct table_options){.types = "sick:boolean"},
                        "fever,sick\n36.5,false\n39.5,true\n37,0\n40,1\n");
 }
+
+dn_model *model_one_text_column(void) {
+    return model_train(&(struct table_options){0},
+                       "place,kind\n\"a,b\",x\n\"c,d\",y\n\"a,b\",x\n\"c,d\",y\n");
+}

@@ -20,4 +20,7 @@ dn_model *model_numeric(void);
 /* One number; true and false. */
 dn_model *model_boolean(void);
 
+/* One category, "a,b" or "c,d"; two classes. */
+dn_model *model_one_text_column(void);
+
 #endif

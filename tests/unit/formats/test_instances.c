@@ -192,6 +192,17 @@ static void test_csv(void **state) {
     check_read(numeric, false, &format_csv, "1,2\n", "[1 2]\n");
 }
 
+/* One column of texts with commas: by the media type there is one cell on a line, while csv finds
+ * the comma. */
+static void test_tsv_of_one_column(void **state) {
+    (void)state;
+    dn_model *model = model_one_text_column();
+    check_read(model, false, &format_tsv, "a,b\nc,d\n", "[a,b]\n[c,d]\n");
+    check_read(model, false, &format_tsv, "place\nc,d\n", "[c,d]\n");
+    refused(model, "a,b\nc,d\n", "instance 0 has 2 cells, expected 1");
+    dn_model_unref(model);
+}
+
 static void test_labels(void **state) {
     (void)state;
     check_read(mixed, true, NULL,
@@ -515,6 +526,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_json_arrays),
                                        cmocka_unit_test(test_json_objects),
                                        cmocka_unit_test(test_csv),
+                                       cmocka_unit_test(test_tsv_of_one_column),
                                        cmocka_unit_test(test_labels),
                                        cmocka_unit_test(test_json_faults),
                                        cmocka_unit_test(test_bad_json),
