@@ -109,7 +109,7 @@ static void test_rows_of_features(void **state) {
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         check_has(problem_check(call_get("/v1/datasets/rows/rows?columns=%s", unknown[i]), 400,
                                 "bad-request"),
-                  text("names \\\"%s\\\", which is no column", unknown[i]));
+                  text("names \\\"%s\\\", which is not a column", unknown[i]));
     }
     check_has(problem_check(call_get("/v1/datasets/rows/rows?columns=f1,f2,f1"), 400,
                             "bad-request"),

@@ -116,7 +116,7 @@ static void test_something_else(void **state) {
         {"\xFF\xFE\x61\0,\0b\0\n\0", 10, "UTF-16"},
         {"a\0,\0b\0\n\0", 8, "UTF-16"},
         {"a,b\n1,caf\xE9,\n", 12, "iconv -f latin1"},
-        {"a,b\n1,\"x\n2,y\n", 13, "quote is never closed"},
+        {"a,b\n1,\"x\n2,y\n", 13, "the quote is not closed"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -78,7 +78,7 @@ static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
     if (found < 0 || (!is_feature && (size_t)found == sparse)) {
         return problem_set(
             problem, PROBLEM_BAD_REQUEST,
-            "query parameter \"columns\" names \"%s\", which is no column of the dataset", name);
+            "query parameter \"columns\" names \"%s\", which is not a column of the dataset", name);
     }
     for (size_t i = 0; i < c->n; i++) {
         if (c->read[c->column[i].read] == (size_t)found && c->column[i].place == place) {
@@ -162,7 +162,7 @@ static bool find_label(struct rows_columns *c, size_t sparse, const char *label,
     if (found < 0 || (size_t)found == sparse || (size_t)found >= c->schema.n) {
         return problem_set(
             problem, PROBLEM_BAD_REQUEST,
-            "query parameter \"label\" names \"%s\", which is no column of the dataset",
+            "query parameter \"label\" names \"%s\", which is not a column of the dataset",
             label ? label : "");
     }
     *stored = (size_t)found;

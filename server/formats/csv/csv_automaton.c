@@ -173,7 +173,7 @@ static void last_cell(struct csv *c) {
     case MODE_COMMENT:
         return;
     case MODE_QUOTED:
-        csv_fault(c, c->cell, true, "quote is never closed");
+        csv_fault(c, c->cell, true, "the quote is not closed");
         return;
     case MODE_CELL:
         if (c->n_cells == 0) {

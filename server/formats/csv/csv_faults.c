@@ -45,14 +45,14 @@ void csv_too_many_cells(struct csv *c) {
 void csv_row_too_long(struct csv *c) {
     const bool quoted = c->mode == MODE_QUOTED || c->mode == MODE_CLOSED;
     csv_fault(c, c->row, true,
-              quoted ? "row is longer than 16 MiB: is a quote never closed?"
+              quoted ? "row is longer than 16 MiB: perhaps a quote is not closed"
                      : "row is longer than 16 MiB");
 }
 
 void csv_cell_too_long(struct csv *c) {
     char text[160];
     snprintf(text, sizeof text, "cell is longer than %zu bytes%s", c->max_cell,
-             c->mode == MODE_QUOTED || c->mode == MODE_CLOSED ? ": is its quote never closed?"
+             c->mode == MODE_QUOTED || c->mode == MODE_CLOSED ? ": perhaps its quote is not closed"
                                                               : "");
     csv_row_fault(c, c->cell, text);
 }

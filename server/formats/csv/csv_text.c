@@ -58,10 +58,14 @@ const char *csv_text_foreign(const char head[4]) {
     } known[] = {
         {"\xFF\xFE", 2, "the body is UTF-16: send it as UTF-8 (iconv -f utf-16 -t utf-8)"},
         {"\xFE\xFF", 2, "the body is UTF-16: send it as UTF-8 (iconv -f utf-16 -t utf-8)"},
-        {"\x1F\x8B", 2, "the body is gzip-compressed: say so (-H 'Content-Encoding: gzip')"},
-        {"\x78\x01", 2, "the body is zlib-compressed: say so (-H 'Content-Encoding: deflate')"},
-        {"\x78\x9C", 2, "the body is zlib-compressed: say so (-H 'Content-Encoding: deflate')"},
-        {"\x78\xDA", 2, "the body is zlib-compressed: say so (-H 'Content-Encoding: deflate')"},
+        {"\x1F\x8B", 2,
+         "the body is gzip-compressed: send its coding (-H 'Content-Encoding: gzip')"},
+        {"\x78\x01", 2,
+         "the body is zlib-compressed: send its coding (-H 'Content-Encoding: deflate')"},
+        {"\x78\x9C", 2,
+         "the body is zlib-compressed: send its coding (-H 'Content-Encoding: deflate')"},
+        {"\x78\xDA", 2,
+         "the body is zlib-compressed: send its coding (-H 'Content-Encoding: deflate')"},
         {"BZh", 3, "the body is bzip2-compressed: send it plain or with gzip"},
         {"\xFD"
          "7zX",

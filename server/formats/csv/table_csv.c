@@ -216,17 +216,16 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
     out->header = found.header;
     if (found.again > 0) {
         table_warn(t,
-                   "the first row was taken for the header, and line %" PRId64
-                   " is the same again, as a row of data: leave it out, or say "
-                   "header=false if both are data",
+                   "the first row was read as the header, and line %" PRId64
+                   " repeats it as a row of data: remove it, or set header=false if both are data",
                    found.again);
     }
     if (found.doubtful && found.header) {
-        table_warn(t, "the first row was taken for the header, though it has numbers: if it is "
-                      "data, say header=false");
+        table_warn(t, "the first row was read as the header, although it has numbers: if it is "
+                      "data, set header=false");
     } else if (found.doubtful) {
-        table_warn(t, "the first row was taken for data, as it has numbers or tokens for missing: "
-                      "if it is the header, say header=true");
+        table_warn(t, "the first row was read as data, as it has numbers or tokens for missing: "
+                      "if it is the header, set header=true");
     }
     return true;
 }
@@ -311,10 +310,10 @@ static bool end(struct table *t) {
         table_warn(
             t,
             "%" PRId64
-            " line%s with # and %s not %zu cells: taken for comments (the first is line %" PRId64
+            " line%s with # and %s not have %zu cells: read as comments (the first is line %" PRId64
             ")",
             csv_of(t)->comments, csv_of(t)->comments == 1 ? " begins" : "s begin",
-            csv_of(t)->comments == 1 ? "has" : "have", t->builder.n_columns,
+            csv_of(t)->comments == 1 ? "does" : "do", t->builder.n_columns,
             csv_of(t)->comment_line);
     }
     return true;

@@ -183,7 +183,7 @@ static bool put(struct instances *in, struct slot slot, const struct value *valu
     }
     *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
     if (*out == DN_UNSEEN && dn_encoder_refuses_unseen(in->encoder)) {
-        return refuse(value, "must be a category that training saw", why);
+        return refuse(value, "must be a category of the training data", why);
     }
     return true;
 }

@@ -131,8 +131,8 @@ static void other_member(struct json_reading *r, struct text key, struct members
         instances_find(r->in, key.bytes, key.n, SIZE_MAX).input != SIZE_MAX) {
         m->alone = true;
         instances_fault(r->in, "", 0, 0,
-                        "the body is an instance itself (%s is a column of the model): send "
-                        "{\"instances\":[{…}]}, or an instance a line as "
+                        "the body is one instance (%s is a column of the model): send "
+                        "{\"instances\":[{…}]}, or one instance on each line as "
                         "application/x-ndjson",
                         text_show(key.bytes, key.n, shown));
     } else if (!m->alone && !r->in->stopped) {

@@ -136,13 +136,13 @@ static bool on_member(struct table *t, const struct json_token *token) {
         return at->columns_seen || fatal_here(t, "\"columns\" must come before \"rows\"");
     }
     if (text_is(key, "items")) {
-        return fatal_here(t, "\"items\" is what an answer with rows has: send the array in it, or "
-                             "fetch the rows as CSV or NDJSON (Accept: "
-                             "text/csv), which can be sent back as they are");
+        return fatal_here(t, "\"items\" is a member of answers: send its array alone, or "
+                             "fetch the rows as CSV or NDJSON (Accept: text/csv) and send these");
     }
-    return fatal_here(t, "the object must have the members \"columns\" and \"rows\", each once, "
-                         "and no other; rows that are objects stand in an "
-                         "array, or each on a line (application/x-ndjson)");
+    return fatal_here(
+        t, "the object must have the members \"columns\" and \"rows\", each once, "
+           "and no others; rows that are objects are sent as an array, or one on each line "
+           "(application/x-ndjson)");
 }
 
 /* ---- rows ---- */
@@ -304,7 +304,7 @@ static bool bad_line(struct table *t) {
         return refuse(t);
     }
     json_of(t)->state = AT_LINE;
-    return table_row_fault(t, line, column, "row %" PRId64 " is no JSON: %s", json_of(t)->row,
+    return table_row_fault(t, line, column, "row %" PRId64 " is not JSON: %s", json_of(t)->row,
                            fault);
 }
 

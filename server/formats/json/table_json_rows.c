@@ -215,11 +215,11 @@ static bool new_key(struct table *t, struct text name) {
     }
     text_show(name.bytes, name.n, shown);
     if (!may_add(t)) {
-        return table_row_fault(t, json_line(t), json_column(t),
-                               "row %" PRId64 ": key %s is in no row before, and those are stored "
-                               "already: give the first row every key "
-                               "(null for missing), or name this one in the option \"types\"",
-                               at->row, shown);
+        return table_row_fault(
+            t, json_line(t), json_column(t),
+            "row %" PRId64 ": key %s occurs first here, when no column can be added any more: give "
+            "the first row every key (null for missing), or name this one in the option \"types\"",
+            at->row, shown);
     }
     if (t->builder.n_columns + at->new_names.n >= TABLE_MAX_COLUMNS) {
         return table_fatal(t, json_line(t), json_column(t), "the table has more than %d columns",
@@ -422,7 +422,7 @@ bool table_json_rows_end(struct table *t) {
     for (size_t i = 0; json_of(t)->declared && i < b->n_types; i++) {
         const ptrdiff_t column = names_find(&b->names, b->types[i].name, b->types[i].length);
         if (column >= 0 && b->column[column].seen == 0 &&
-            !table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table",
+            !table_fault(t, 0, 0, "option \"types\" names %s, which is not a column of the table",
                          text_show(b->types[i].name, b->types[i].length, shown))) {
             return false;
         }

@@ -73,8 +73,7 @@ static bool find_sparse(struct reading *r) {
     if (r->options.zero_based != (first == 0)) {
         instances_fault(in, NULL, 0, 0, "the model counts features from %lu: %s",
                         (unsigned long)first,
-                        first == 0 ? "say so by zero_based=true"
-                                   : "zero_based=true does not fit it");
+                        first == 0 ? "set zero_based=true" : "zero_based=true does not fit it");
         return false;
     }
     return true;

@@ -99,7 +99,7 @@ static enum svmlight_line wrong_entry(const char *line, struct text part, bool z
                      "must be index:value, the index an integer from %u to %d (got %s)%s", first,
                      SVMLIGHT_MAX_INDEX, text_show(part.bytes, part.n, shown),
                      part.n > 4 && memcmp(part.bytes, "qid:", 4) == 0
-                         ? ": a query's number comes right behind the label"
+                         ? ": qid:N must follow the label"
                          : "");
     }
     if (n > 10 || index > SVMLIGHT_MAX_INDEX) {
@@ -109,7 +109,7 @@ static enum svmlight_line wrong_entry(const char *line, struct text part, bool z
     if (index < first) {
         return wrong(
             fault, at,
-            "index 0: indexes count from 1; say zero_based=true if they count from 0 here");
+            "index 0: indexes count from 1; set zero_based=true if they count from 0 here");
     }
     if (next > 0 && index - first < next) {
         const uint64_t before = (uint64_t)next - 1 + first;

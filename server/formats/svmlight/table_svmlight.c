@@ -76,7 +76,7 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
         s->inexact_line = line;
         table_warn(t,
                    "%s in line %" PRId64
-                   ", column %td, is no number that a double holds exactly, it is rounded",
+                   ", column %td, is not a number that a double holds exactly, it is rounded",
                    text_show(s->row.inexact.bytes, s->row.inexact.n, shown), line,
                    s->row.inexact.bytes - bytes + 1);
     }

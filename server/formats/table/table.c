@@ -19,7 +19,7 @@ enum { GIVE_BACK_BYTES = 4 * 1024 * 1024 };
 /* A single row of at least so many cells, sent as a form, is probably a table whose line breaks
  * were removed (curl -d does so). */
 enum { FORM_COLUMNS = 100 };
-#define FORM_HINT "curl -d takes the line breaks out of a file; send it with -T or --data-binary"
+#define FORM_HINT "curl -d removes the line breaks of a file; send it with -T or --data-binary"
 
 /* ---- the first bytes ---- */
 /* Doubles the sample. false: it is as long as it may be. */
@@ -241,7 +241,7 @@ static bool read_end(struct table *t) {
     warn_of_unused(t);
     for (size_t i = 0; t->builder.n_columns > 0 && !(in_part && keys) &&
                        (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
-        table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table%s",
+        table_fault(t, 0, 0, "option \"types\" names %s, which is not a column of the table%s",
                     text_show(unused->name, unused->length, shown),
                     t->reader->sparse
                         ? " whose type could be chosen: the features of svmlight are numbers"
@@ -249,10 +249,10 @@ static bool read_end(struct table *t) {
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s%s",
-                    in_part                   ? "none ends in the part of the body that was read"
-                    : t->bytes == 0           ? "the body is empty"
+                    in_part         ? "no row is complete in the part of the body that was read"
+                    : t->bytes == 0 ? "the body is empty"
                     : t->reader->has_names(t) ? "there is only a header"
-                                              : "there is nothing in it",
+                                              : "the body has no data",
                     t->options.form && t->bytes > 0 ? "; " FORM_HINT : "");
     } else if (t->options.form && t->builder.n_rows == 1 && t->builder.n_columns >= FORM_COLUMNS) {
         table_warn(t, "the table has one row of %zu columns: " FORM_HINT, t->builder.n_columns);

@@ -46,11 +46,11 @@ bool table_append_name(struct table *t, struct text name, int64_t line, int64_t 
                            text_show(name.bytes, name.n, shown),
                            (t->reader->options & TABLE_OPTION_HEADER) != 0 &&
                                    t->options.header == TABLE_HEADER_AUTO
-                               ? "; if the first row is data, say header=false"
+                               ? "; if the first row is data, set header=false"
                                : "");
     }
     if (a->listed[found]) {
-        return table_fault(t, line, column, "column %s is there twice",
+        return table_fault(t, line, column, "column %s occurs twice",
                            text_show(name.bytes, name.n, shown));
     }
     a->listed[found] = true;

@@ -366,7 +366,7 @@ static struct reason_code reason_code_of(const struct column *c) {
     }
     if (!c->reason.fell) {
         return (struct reason_code){TYPE_FIRST_TEXT,
-                                    "the first cell that is not missing is no number"};
+                                    "the first cell that is not missing is not a number"};
     }
     return c->reason.numbers
                ? (struct reason_code){TYPE_AFTER_NUMBERS, "the cells before it are numbers"}
@@ -514,7 +514,7 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
             buf_printf(
                 &text,
                 "column \"%s\": %s in line %" PRId64
-                "%s is no number that a double holds exactly, it is rounded: declare the column "
+                "%s is not a number that a double holds exactly, it is rounded: declare the column "
                 "categorical (types=) to keep it as written",
                 c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line,
                 of);

@@ -150,7 +150,7 @@ static void test_tab_separated_quotes(void **state) {
 
 static void test_faults(void **state) {
     (void)state;
-    check(',', "a,b\n1,\"x\ny\n", "1: [a][b]\nfatal 2:3 quote is never closed\n");
+    check(',', "a,b\n1,\"x\ny\n", "1: [a][b]\nfatal 2:3 the quote is not closed\n");
     check(',', "\"a\"b,c\nd,e\n",
           "fault 1:4 text after a closing quote: quotes within a quoted cell are doubled\n1: "
           "[\"a\"b][c]\n2: [d][e]\n");
@@ -170,9 +170,10 @@ static void test_faults(void **state) {
         ',', "\0a\0,\0b", 6,
         "fatal 1:1 the body looks like UTF-16: send it as UTF-8 (iconv -f utf-16be -t utf-8)\n");
     check(',', "\x1F\x8B\x08\x01",
-          "fatal 1:2 the body is gzip-compressed: say so (-H 'Content-Encoding: gzip')\n");
+          "fatal 1:2 the body is gzip-compressed: send its coding (-H 'Content-Encoding: gzip')\n");
     check(',', "\x78\x9C\x4B\x04",
-          "fatal 1:2 the body is zlib-compressed: say so (-H 'Content-Encoding: deflate')\n");
+          "fatal 1:2 the body is zlib-compressed: send its coding (-H 'Content-Encoding: "
+          "deflate')\n");
     check(',', "BZh91AY\xFF",
           "fatal 1:8 the body is bzip2-compressed: send it plain or with gzip\n");
     check(',', "a\ncaf\xE9,b\n",
@@ -208,7 +209,7 @@ static void test_long_cells(void **state) {
         } else {
             snprintf(expected, sizeof expected,
                      "1: [a][b]\nfatal 2:3 cell is longer than 100 bytes%s\n",
-                     cases[i].quoted ? ": is its quote never closed?" : "");
+                     cases[i].quoted ? ": perhaps its quote is not closed" : "");
         }
         check(',', body, expected);
     }

@@ -169,9 +169,9 @@ static void test_json_tables(void **state) {
 static void test_lone_instance(void **state) {
     (void)state;
     refused(mixed, "{\"length\":1,\"width\":[2,{}],\"colour\":\"red\",\"other\":3}\n",
-            "\"errors\":[{\"pointer\":\"\",\"detail\":\"the body is an instance itself "
+            "\"errors\":[{\"pointer\":\"\",\"detail\":\"the body is one instance "
             "(\\\"length\\\" is a column of the model): send "
-            "{\\\"instances\\\":[{…}]}, or an instance a line as application/x-ndjson\"}]");
+            "{\\\"instances\\\":[{…}]}, or one instance on each line as application/x-ndjson\"}]");
 }
 
 static void test_csv(void **state) {
@@ -344,7 +344,7 @@ static void test_csv_faults(void **state) {
     refused(numeric, "a,b\n1,2\n",
             "{\"line\":1,\"column\":1,\"detail\":\"instance 0, column \\\"x\\\": must be a finite "
             "number (got \\\"a\\\")\"}");
-    refused(numeric, "1,\"2\n", "quote is never closed");
+    refused(numeric, "1,\"2\n", "the quote is not closed");
     refused(numeric, "1,\xFF\n", "{\"line\":1,\"column\":3,\"detail\":\"invalid UTF-8\"}");
     refused(mixed, "1,2,red,maybe\n",
             "column \\\"old\\\": must be true or false (got \\\"maybe\\\")");
@@ -496,9 +496,9 @@ static void test_unseen_categories_refused(void **state) {
           "[1.5 2 red 1]\n[1 2 - -]\n[1 2 - 0]\n");
     refused(careful, "[[1.5,2,\"red\",true],[1,2,\"pink\",0]]",
             "{\"pointer\":\"/1/2\",\"detail\":\"instance 1, column \\\"colour\\\": must be a "
-            "category that training saw (got \\\"pink\\\")\"}");
+            "category of the training data (got \\\"pink\\\")\"}");
     refused(careful, "length,width,colour,old\n1,2,5,1\n",
-            "instance 0, column \\\"colour\\\": must be a category that training saw");
+            "instance 0, column \\\"colour\\\": must be a category of the training data");
     dn_model_unref(careful);
 }
 

@@ -128,6 +128,23 @@ static void test_names(void **state) {
     }
 }
 
+/* A key that is too long is a fault of its row only: with on_error=skip the row is left out. */
+static void test_keys_of_skipped_rows(void **state) {
+    const struct table_options options = {.format = &format_json, .on_error = TABLE_SKIP};
+    (void)state;
+    for (size_t n = TABLE_MAX_NAME; n <= TABLE_MAX_NAME + 1; n++) {
+        struct buf body = {0};
+        buf_puts(&body, "[{\"a\":1},{\"");
+        put_many(&body, 'n', n);
+        buf_puts(&body, "\":2}]");
+        struct table_copy t = table_read_cut(&options, body.data, body.size, NULL, 0);
+        assert_true(t.well);
+        assert_int_equal(t.sum.n_rows, n == TABLE_MAX_NAME ? 2 : 1);
+        table_done(&t);
+        buf_done(&body);
+    }
+}
+
 /* ---- cells ---- */
 static void test_cells(void **state) {
     static const struct {
@@ -221,9 +238,13 @@ static void test_rows_of_arff(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_cells),        cmocka_unit_test(test_rows_of_csv),
-        cmocka_unit_test(test_rows_of_json), cmocka_unit_test(test_rows_of_arff),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_keys_of_skipped_rows),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_rows_of_csv),
+        cmocka_unit_test(test_rows_of_json),
+        cmocka_unit_test(test_rows_of_arff),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,7 +250,7 @@ static void test_faults(void **state) {
     (void)state;
     check_faults(
         &plain, "1 1:1\n1 0:3\n",
-        "2 3 index 0: indexes count from 1; say zero_based=true if they count from 0 here\n");
+        "2 3 index 0: indexes count from 1; set zero_based=true if they count from 0 here\n");
     check_faults(
         &plain, "1 3:1 3:2\n1 4:1 3:2\n",
         "1 7 index 3 comes twice\n2 7 index 3 comes after 4: the indexes of a row must ascend\n");
@@ -281,9 +281,8 @@ static void test_faults(void **state) {
         &plain, "1 x\n1 -1:2\n1 5:1 qid:3\n1 1 :2\n1 +1:2\n1 1.5:2\n",
         "1 3 must be index:value, the index an integer from 1 to 2147483646 (got \"x\")\n"
         "2 3 must be index:value, the index an integer from 1 to 2147483646 (got \"-1:2\")\n"
-        "3 7 must be index:value, the index an integer from 1 to 2147483646 (got \"qid:3\"): a "
-        "query's number comes right behind "
-        "the label\n"
+        "3 7 must be index:value, the index an integer from 1 to 2147483646 (got \"qid:3\"): qid:N "
+        "must follow the label\n"
         "4 3 must be index:value, the index an integer from 1 to 2147483646 (got \"1\")\n"
         "5 3 must be index:value, the index an integer from 1 to 2147483646 (got \"+1:2\")\n"
         "6 3 must be index:value, the index an integer from 1 to 2147483646 (got \"1.5:2\")\n");
@@ -291,7 +290,7 @@ static void test_faults(void **state) {
                  "1 1:1\nspam 2:1\n",
                  "2 1 column \"label\": a cell must be a number (got \"spam\")\n");
     check_faults(&(struct table_options){.format = &format_svmlight, .types = "f1:text"}, "1 1:1\n",
-                 "0 0 option \"types\" names \"f1\", which is no column of the table whose type "
+                 "0 0 option \"types\" names \"f1\", which is not a column of the table whose type "
                  "could be chosen: the features of svmlight "
                  "are numbers\n");
     static const char *const taken[] = {"f", "f1", "f99"};
@@ -308,7 +307,7 @@ static void test_faults(void **state) {
         read_with(&(struct table_options){.format = &format_svmlight, .label = "flag"}, "1 1:1\n");
     assert_true(t.well);
     table_done(&t);
-    check_faults(&plain, "# nothing\n\n", "0 0 the table has no rows: there is nothing in it\n");
+    check_faults(&plain, "# nothing\n\n", "0 0 the table has no rows: the body has no data\n");
 }
 
 static void test_bytes_that_are_no_text(void **state) {
@@ -337,8 +336,9 @@ static void test_values_that_are_rounded(void **state) {
     struct table_copy t =
         read_with(&plain, "1 1:1234567890123456 2:0.12345678901234567\n0 2:3 7:9007199254740993 "
                           "8:9007199254740995\n1 3:9007199254740993\n");
-    check_has(t.notes, "\"warnings\":[\"\\\"9007199254740993\\\" in line 2, column 9, is no number "
-                       "that a double holds exactly, it is rounded\"]");
+    check_has(t.notes,
+              "\"warnings\":[\"\\\"9007199254740993\\\" in line 2, column 9, is not a number "
+              "that a double holds exactly, it is rounded\"]");
     table_done(&t);
 }
 

@@ -109,7 +109,7 @@ static void test_a_header_that_comes_again(void **state) {
     struct table_copy t = cells_read("id,name\n1,x\n2,y\nid,name\n3,z\n");
     check_rows(&t, "id,name\n1,x\n2,y\nid,name\n3,z\n");
     check_member(&t, "\"header\":true");
-    check_member(&t, "the first row was taken for the header, and line 4 is the same again");
+    check_member(&t, "the first row was read as the header, and line 4 repeats it");
     check_member(&t, "column \\\"id\\\": categorical because of line 4");
     table_done(&t);
 }
@@ -154,9 +154,10 @@ static void test_names_that_stand_alone(void **state) {
         table_done(&t);
     }
     struct table_copy t = cells_read("n,m\n0.0000,1e-400\n2,3\n4,0.00e-999\n");
-    check_member(&t, "\"warnings\":[\"column \\\"m\\\": \\\"1e-400\\\" in line 2 is no number that "
-                     "a double holds exactly, it is rounded: "
-                     "declare the column categorical (types=) to keep it as written\"]");
+    check_member(&t,
+                 "\"warnings\":[\"column \\\"m\\\": \\\"1e-400\\\" in line 2 is not a number that "
+                 "a double holds exactly, it is rounded: "
+                 "declare the column categorical (types=) to keep it as written\"]");
     table_done(&t);
 }
 
@@ -341,7 +342,7 @@ static void test_faults(void **state) {
         {"a,b\n", "the table has no rows: there is only a header"},
         {"a,b\n1,2\n3\n", "{\"line\":3,\"column\":2,\"detail\":\"row has 1 cell, expected 2\"}"},
         {"a,b\n1,2,3\n", "{\"line\":2,\"column\":5,\"detail\":\"row has 3 cells, expected 2\"}"},
-        {"a,b\n1,\"2\n", "{\"line\":2,\"column\":3,\"detail\":\"quote is never closed\"}"},
+        {"a,b\n1,\"2\n", "{\"line\":2,\"column\":3,\"detail\":\"the quote is not closed\"}"},
         {"a,b,a\n1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"column name \\\"a\\\" is used "
                            "twice: columns 1 and 3\"}"},
         {"a, a \n1,2\n", "used twice: columns 1 and 2"},
@@ -365,7 +366,7 @@ static void test_faults(void **state) {
     check_refused(&(struct table_options){.types = "b:boolean"}, "a,b\n1,0\n1,2\n", 12,
                   "column \\\"b\\\": a cell must be a boolean (got \\\"2\\\")");
     check_refused(&(struct table_options){.types = "z:text"}, "a,b\n1,0\n", 8,
-                  "option \\\"types\\\" names \\\"z\\\", which is no column of the table");
+                  "option \\\"types\\\" names \\\"z\\\", which is not a column of the table");
 }
 
 static void test_long_names_and_cells(void **state) {

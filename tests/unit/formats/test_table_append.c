@@ -233,7 +233,7 @@ static void test_unknown_columns(void **state) {
     REFUSED(abc, "[{\"a\":1,\"d\":2},{\"e\":1}]", "no column \\\"d\\\"", "no column \\\"e\\\"");
     REFUSED(abc, "{\"columns\":[\"a\",\"d\",\"b\",\"e\"],\"rows\":[]}", "no column \\\"d\\\"",
             "no column \\\"e\\\"");
-    REFUSED(abc, "a,b,a\n1,z,2\n", "column \\\"a\\\" is there twice", "\"column\":5");
+    REFUSED(abc, "a,b,a\n1,z,2\n", "column \\\"a\\\" occurs twice", "\"column\":5");
 }
 
 static void test_wrong_rows(void **state) {
@@ -258,7 +258,7 @@ static void test_wrong_rows(void **state) {
 static void test_bodies_of_another_kind(void **state) {
     (void)state;
     refused(abc, &(struct table_options){0}, "\n",
-            (const char *const[]){"there is nothing in it", NULL});
+            (const char *const[]){"the body has no data", NULL});
     refused(abc, &(struct table_options){0}, "a,b,c\n",
             (const char *const[]){"there is only a header", NULL});
     refused("1 1:5\n-1 2:3\n", &(struct table_options){0}, "label,f1\n1,5\n",

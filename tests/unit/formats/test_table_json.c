@@ -113,7 +113,7 @@ static void test_late_keys(void **state) {
     assert_false(t.well);
     assert_non_null(strstr(
         buf_cstr(&t.problem_text),
-        "{\"line\":2,\"column\":8,\"detail\":\"row 66002: key \\\"late\\\" is in no row before"));
+        "{\"line\":2,\"column\":8,\"detail\":\"row 66002: key \\\"late\\\" occurs first here"));
     table_done(&t);
     buf_done(&body);
 }
@@ -161,7 +161,7 @@ static void test_faults(void **state) {
         {"{\"a\":1,\n\"b\":2}", "the object must have the members \\\"columns\\\" and "
                                 "\\\"rows\\\", each once, and no other"},
         {"{\"items\":[{\"a\":1}],\"next\":null}",
-         "send the array in it, or fetch the rows as CSV or NDJSON"},
+         "send its array alone, or fetch the rows as CSV or NDJSON"},
         {"{\"columns\":{},\"rows\":[]}", "\\\"columns\\\" must be an array"},
         {"{\"columns\":[1],\"rows\":[]}", "a column must be a name or an object with a name"},
         {"{\"columns\":[{\"type\":\"text\"}],\"rows\":[]}", "a column object must have a name"},
@@ -232,7 +232,7 @@ static void test_rows_and_late_keys_are_bounded(void **state) {
     buf_puts(&body, "]");
     struct table_copy t = cells_read(buf_cstr(&body));
     assert_false(t.well);
-    assert_non_null(strstr(buf_cstr(&t.problem_text), "is in no row before"));
+    assert_non_null(strstr(buf_cstr(&t.problem_text), "occurs first here"));
     table_done(&t);
     buf_clear(&body);
     for (int i = 0; i < 17; i++) {

@@ -115,12 +115,12 @@ static void test_sniffing(void **state) {
     static const struct {
         const char *body, *text;
     } faults[] = {
-        {"{\"a\":\"caf\xE9\"}\n{\"a\":2}\n", "{\"line\":1,\"column\":10,\"detail\":\"row 1 is no "
+        {"{\"a\":\"caf\xE9\"}\n{\"a\":2}\n", "{\"line\":1,\"column\":10,\"detail\":\"row 1 is not "
                                              "JSON: invalid UTF-8: the body looks like Latin-1"},
-        {"{\"a\":caf}", "{\"line\":1,\"column\":6,\"detail\":\"row 1 is no JSON"},
-        {"{\"a\":1\n{\"a\":2}\n", "{\"line\":1,\"column\":7,\"detail\":\"row 1 is no JSON: the "
+        {"{\"a\":caf}", "{\"line\":1,\"column\":6,\"detail\":\"row 1 is not JSON"},
+        {"{\"a\":1\n{\"a\":2}\n", "{\"line\":1,\"column\":7,\"detail\":\"row 1 is not JSON: the "
                                   "line ends within an array or object\"}"},
-        {"{\"a\":1}\nx\n", "{\"line\":2,\"column\":1,\"detail\":\"row 2 is no JSON"},
+        {"{\"a\":1}\nx\n", "{\"line\":2,\"column\":1,\"detail\":\"row 2 is not JSON"},
         {"{\"a\":[1]}\n", "a cell must be a number, a string, a boolean or null, not an array"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -148,22 +148,22 @@ static void test_sniffing(void **state) {
 static void test_faults(void **state) {
     (void)state;
     check_refused(&lines, "{\"a\":1}\n{\"a\":x}\n{\"a\":2}\n{\"a\":[3]}\n", PROBLEM_INVALID_DATASET,
-                  "{\"line\":2,\"column\":6,\"detail\":\"row 2 is no JSON: unknown word where a "
+                  "{\"line\":2,\"column\":6,\"detail\":\"row 2 is not JSON: unknown word where a "
                   "value is expected\"},"
                   "{\"line\":4,\"column\":6,\"detail\":\"row 4, column \\\"a\\\": a cell must be a "
                   "number, a string, a boolean or null, "
                   "not an array\"}");
     check_refused(
         &lines, "{\"a\":1}\n{\"a\":2\n{\"a\":3}\n5\n", PROBLEM_INVALID_DATASET,
-        "{\"line\":2,\"column\":7,\"detail\":\"row 2 is no JSON: the line ends within an array or "
+        "{\"line\":2,\"column\":7,\"detail\":\"row 2 is not JSON: the line ends within an array or "
         "object\"},"
         "{\"line\":4,\"column\":1,\"detail\":\"row 4 must be an object, as the first one\"}");
     check_refused(
         &lines, "{\"a\":1} {\"a\":2}\n{\"a\":3}\n", PROBLEM_INVALID_DATASET,
-        "{\"line\":1,\"column\":9,\"detail\":\"row 1 is no JSON: nothing may follow the value\"}");
+        "{\"line\":1,\"column\":9,\"detail\":\"row 1 is not JSON: nothing may follow the value\"}");
     check_refused(
         &lines, "{\"a\":\"x\ny\"}\n{\"a\":1}\n", PROBLEM_INVALID_DATASET,
-        "{\"line\":1,\"column\":8,\"detail\":\"row 1 is no JSON: control character in a string");
+        "{\"line\":1,\"column\":8,\"detail\":\"row 1 is not JSON: control character in a string");
     check_refused(
         &lines, "[1,2]\n[3]\n{\"a\":1}\n[4,5,6]\n", PROBLEM_INVALID_DATASET,
         "{\"line\":2,\"column\":1,\"detail\":\"row 2 has 1 cell, expected 2\"},"
@@ -211,19 +211,20 @@ static void test_skip(void **state) {
                                "{\"a\":7,\"b\":null}\n";
     check_rows(&options, body, "a,b\n1,x\n7,\n");
     struct table_copy t = table_read_options(&options, body);
-    check_text(t.notes,
-               "\"skipped\":{\"rows\":6,\"first\":[{\"line\":2,\"column\":15,\"detail\":\"row 2, "
-               "column \\\"late\\\": a cell must "
-               "be a number, a string, a "
-               "boolean or null, not an array\"},"
-               "{\"line\":3,\"column\":6,\"detail\":\"row 3, column \\\"a\\\": a cell must be a "
-               "number (got \\\"two\\\")\"},"
-               "{\"line\":4,\"column\":1,\"detail\":\"row 4 is no JSON: unknown word where a value "
-               "is expected\"},"
-               "{\"line\":5,\"column\":16,\"detail\":\"row 5: key \\\"a\\\" comes twice\"},"
-               "{\"line\":6,\"column\":1,\"detail\":\"row 6 must be an object, as the first one\"},"
-               "{\"line\":7,\"column\":9,\"detail\":\"row 7 is no JSON: nothing may follow the "
-               "value\"}]}");
+    check_text(
+        t.notes,
+        "\"skipped\":{\"rows\":6,\"first\":[{\"line\":2,\"column\":15,\"detail\":\"row 2, "
+        "column \\\"late\\\": a cell must "
+        "be a number, a string, a "
+        "boolean or null, not an array\"},"
+        "{\"line\":3,\"column\":6,\"detail\":\"row 3, column \\\"a\\\": a cell must be a "
+        "number (got \\\"two\\\")\"},"
+        "{\"line\":4,\"column\":1,\"detail\":\"row 4 is not JSON: unknown word where a value "
+        "is expected\"},"
+        "{\"line\":5,\"column\":16,\"detail\":\"row 5: key \\\"a\\\" comes twice\"},"
+        "{\"line\":6,\"column\":1,\"detail\":\"row 6 must be an object, as the first one\"},"
+        "{\"line\":7,\"column\":9,\"detail\":\"row 7 is not JSON: nothing may follow the "
+        "value\"}]}");
     check_text(t.notes,
                "6 rows were left out because of faults, the first at line 2: row 2, column");
     table_done(&t);
@@ -295,10 +296,11 @@ static void test_a_key_at_row_a_million(void **state) {
     assert_int_equal(problem.n_errors, 1);
     assert_int_equal(problem.errors[0].line, 1000000);
     assert_int_equal(problem.errors[0].column, 8);
-    check_text(problem.errors[0].detail,
-               "row 1000000: key \"late\" is in no row before, and those are stored already: give "
-               "the first row every key (null for "
-               "missing), or name this one in the option \"types\"");
+    check_text(
+        problem.errors[0].detail,
+        "row 1000000: key \"late\" occurs first here, when no column can be added any more: give "
+        "the first row every key (null for "
+        "missing), or name this one in the option \"types\"");
     problem_done(&problem);
     /* both remedies */
     const struct table_options declared = {.format = &format_ndjson, .types = "late:numeric"};
@@ -314,7 +316,7 @@ static void test_a_key_at_row_a_million(void **state) {
     /* a name in `types` that no row has is still a fault */
     assert_false(read_a_million(&declared, "{\"a\":1}\n", &sum, &problem, &columns));
     check_text(problem.errors[0].detail,
-               "option \"types\" names \"late\", which is no column of the table");
+               "option \"types\" names \"late\", which is not a column of the table");
     problem_done(&problem);
 }
 

@@ -83,7 +83,7 @@ static void test_cuts(void **state) {
             if (!part.well) {
                 assert_int_equal(before, 0);
                 assert_non_null(strstr(buf_cstr(&part.columns),
-                                       "none ends in the part of the body that was read"));
+                                       "no row is complete in the part of the body that was read"));
             } else {
                 assert_true(part.n_rows == before || part.n_rows == before + 1);
                 before = part.n_rows;

@@ -170,7 +170,7 @@ static void test_a_long_row_has_one_verdict(void **state) {
 /* What leaves nothing to read refuses the table all the same. */
 static void test_skip_cannot_help(void **state) {
     (void)state;
-    check_refused(&skip, "a,b\n1,x\n2,\"y\n3,z\n", "quote is never closed");
+    check_refused(&skip, "a,b\n1,x\n2,\"y\n3,z\n", "the quote is not closed");
     check_refused(&skip, "a,a\n1,x\n", "is used twice");
     check_refused(&skip, "a,b\n1,caf\xE9,\n", "looks like Latin-1");
     check_refused(&skip, "a,\"b\"x\n1,x\n",
@@ -181,7 +181,7 @@ static void test_skip_cannot_help(void **state) {
                   "has 1 cell, expected 2\"},"
                   "{\"line\":3,");
     check_refused(&(struct table_options){.on_error = TABLE_SKIP, .types = "z:text"}, "a\n1\n",
-                  "which is no column of the table");
+                  "which is not a column of the table");
 }
 
 static void test_skip_samples_twenty(void **state) {
@@ -230,7 +230,7 @@ static void test_lines_that_begin_with_a_sharp(void **state) {
           "\"comments\":1");
     check(&plain, "tag,n\n#one,1\n#two,2\n# three\n", "tag,n\n#one,1\n#two,2\n", "\"comments\":1");
     check(&plain, "a,b\n1,x\n# say \"a\", \"b\"c, \"d\"\n2,y\n", "a,b\n1,x\n2,y\n",
-          "1 line begins with # and has not 2 cells: taken for comments (the first is line 3)");
+          "1 line begins with # and does not have 2 cells: read as comments (the first is line 3)");
     check(&plain, "a,b\n1,x\n\"# quoted\",y\n", "a,b\n1,x\n# quoted,y\n", "\"comments\":0");
     check(&plain, "# only\n# these\n", "# only\n# these\n", "\"comments\":0");
     check_refused(&plain, "a,b\n1,x\n # indented\n", "row has 1 cell, expected 2");
@@ -257,7 +257,7 @@ static void test_reasons_and_hints(void **state) {
     } cases[] = {
         {"d,n\n2024-01-31,1\n2024-02-01,2\n",
          "\"type_reason\":{\"row\":1,\"line\":2,\"cell\":\"2024-01-31\",\"detail\":\"the first "
-         "cell that is not missing is no number: "
+         "cell that is not missing is not a number: "
          "dates",
          "column \\\"d\\\": categorical because of line 2 (\\\"2024-01-31\\\"): dates are not read "
          "as numbers"},
@@ -274,10 +274,10 @@ static void test_reasons_and_hints(void **state) {
         {"{\"x\":\"red\",\"n\":1}\n{\"x\":\"blue\",\"n\":2}\n",
          "\"type_reason\":{\"row\":1,\"line\":1,\"cell\":\"red\"", ""},
         {"x,n\n9007199254740992,1\n9007199254740993,2\n", "\"name\":\"x\",\"type\":\"numeric\"",
-         "column \\\"x\\\": \\\"9007199254740993\\\" in line 3 is no number that a double holds "
+         "column \\\"x\\\": \\\"9007199254740993\\\" in line 3 is not a number that a double holds "
          "exactly"},
         {"[{\"x\":1},\n{\"x\":9007199254740993}]", "\"name\":\"x\",\"type\":\"numeric\"",
-         "\\\"9007199254740993\\\" in line 2 is no number"},
+         "\\\"9007199254740993\\\" in line 2 is not a number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct table_copy t = cells_read(cases[i].body);
