@@ -1,5 +1,5 @@
-/* What the store's tests share: a directory of its own for each test, short ways to stage, publish
- * and look into the file behind the store's back. */
+/* What the tests of the store share: a directory for each test, functions that stage and publish,
+ * and SQL on a second connection to the file. */
 #ifndef UNIT_STORE_FIXTURE_H
 #define UNIT_STORE_FIXTURE_H
 
@@ -62,7 +62,7 @@ int fixture_teardown(void **state);
 
 void fixture_begin(void);
 
-/* ---- behind the store's back ---- */
+/* ---- SQL on a second connection ---- */
 
 int64_t sql_ask(const char *path, const char *sql);
 
@@ -70,16 +70,16 @@ void sql_run(const char *path, const char *sql);
 
 void assert_intact(const char *path);
 
-/* Asks until the answer is the expected one; gives up after 20 s. */
+/* Repeats the query until its result is the expected one, at most 20 s. */
 void sql_await(const char *path, const char *sql, int64_t expected);
 
 /* ---- staging ---- */
 
-/* Contents that tell where they belong. */
+/* Returns bytes that depend on seed, chunk and column. */
 void *pattern(int64_t seed, int64_t chunk, size_t column, size_t size);
 
-/* Stages chunks of n_cols columns of `size` bytes, 10 rows each. The queue's fullness is ignored.
- */
+/* Stages chunks of 10 rows, with n_cols columns of `size` bytes. Does not wait for room in the
+ * queue. */
 void stage_into(struct store *store, int64_t part, int64_t seed, int64_t n_chunks, size_t n_cols,
                 size_t size);
 
@@ -88,7 +88,7 @@ int64_t stage(struct store *store, int64_t seed, int64_t n_chunks, size_t n_cols
 struct store_dataset_new dataset_new(const char *name, int64_t part, const char *content,
                                      int64_t n_chunks, size_t n_cols);
 
-/* Publishes 2 chunks of 3 columns. The content is the seed. */
+/* Publishes a dataset of 2 chunks with 3 columns; its content digest is the seed. */
 struct store_dataset_published publish(struct fixture *f, const char *name, int64_t seed);
 
 int64_t insert_job(struct fixture *f, const char *model, int64_t dataset_id);

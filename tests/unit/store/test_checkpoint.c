@@ -1,4 +1,4 @@
-/* Checkpoints of the write-ahead log: at which length of the log which one is made. */
+/* Checkpoints of the write-ahead log: the lengths of the log at which they are made. */
 #include "base/clock.h"
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
@@ -12,7 +12,7 @@ static int64_t made(const struct store *store, int mode) {
 
 /* ---- thresholds, on a store without its thread ---- */
 
-/* A database with a log of some pages, and the writer's state for it. */
+/* Opens a new database with a writer's state that no thread uses. */
 static void setup(struct fixture *f, struct store *store) {
     assert_ok(f, fixture_open(f));
     fixture_close(f);
@@ -23,8 +23,8 @@ static void setup(struct fixture *f, struct store *store) {
               store_connection_exec(store->writer.connection, "CREATE TABLE t (x)", &f->problem));
 }
 
-/* The checkpoint that is due for a log of so many pages, `copied` of them in the file already; -1:
- * none. */
+/* Returns the mode of the checkpoint that is made for a log of so many pages, of which `copied` are
+ * in the file; -1: none is made. */
 static int due(struct store *store, int pages, int copied, bool pressing) {
     static const int modes[] = {SQLITE_CHECKPOINT_PASSIVE, SQLITE_CHECKPOINT_RESTART};
     int64_t before[2];
@@ -72,7 +72,7 @@ static void test_when_chunks_are_held_back(void **state) {
     const int64_t now = clock_monotonic_ns(), minute = INT64_C(60000000000);
     w->log_pages = PAGES(40) - 1;
     w->log_blocked = true;
-    w->bulk_ns = now + minute; /* the last chunk was written just now */
+    w->bulk_ns = now + minute; /* the last chunk was written less than 2 s ago */
     assert_false(store_checkpoint_holds(store));
     w->log_pages = PAGES(40);
     assert_true(store_checkpoint_holds(store));
@@ -100,7 +100,7 @@ static void test_an_idle_store_truncates_a_long_log(void **state) {
     free(store);
 }
 
-/* ---- the log of a store at work ---- */
+/* ---- the log of an open store ---- */
 
 static int64_t log_bytes(struct fixture *f) {
     struct store_stats stats;
@@ -117,7 +117,7 @@ static void stage_mib(struct fixture *f, int64_t n) {
     assert_int_equal(sum.n_chunks, n);
 }
 
-/* Without readers the log begins anew after each checkpoint, so its file does not grow. */
+/* Without readers the log restarts after each checkpoint, so its file does not grow. */
 static void test_the_log_stays_short(void **state) {
     struct fixture *f = *state;
     assert_ok(f, fixture_open(f));
@@ -125,7 +125,7 @@ static void test_the_log_stays_short(void **state) {
     assert_true(log_bytes(f) < 12 * MIB);
 }
 
-/* A reader keeps the log from beginning anew. From 40 MiB on the store holds chunks back. */
+/* A reader prevents the restart of the log. From 40 MiB on no chunk is written. */
 static void test_a_reader_holds_chunks_back(void **state) {
     struct fixture *f = *state;
     sqlite3 *db;

@@ -1,4 +1,4 @@
-/* Uploads, readers and state transactions at the same time: nothing is mixed up, the log stays
+/* Uploads, reads and state transactions at the same time: all data are right, and the log stays
  * bounded. */
 #include "unit/store/fixture.h"
 #include <pthread.h>
@@ -8,10 +8,10 @@ enum { UPLOADERS = 4, UPLOADS = 4, CHUNKS = 6, COLUMNS = 3, BLOB = 60000, JOBS =
 struct worker {
     struct store *store;
     int number;
-    int64_t ids[UPLOADS]; /* of what it published */
+    int64_t ids[UPLOADS]; /* of the versions that this worker published */
 };
 
-/* cmocka's assertions are for the main thread; the others end the program. */
+/* An assertion for threads: cmocka's work on the main thread only. Ends the program. */
 #define MUST(expression)                                                                           \
     do {                                                                                           \
         if (!(expression)) {                                                                       \
@@ -77,7 +77,7 @@ static void *uploader(void *arg) {
     return NULL;
 }
 
-/* Reads everything of a version and compares. */
+/* Reads all chunks of a version and compares them with the pattern. */
 static void verify(struct store *store, int64_t id, int64_t seed) {
     struct problem problem = {0};
     struct store_chunk *chunks = NULL;
@@ -106,7 +106,7 @@ static void *reader(void *arg) {
     return NULL;
 }
 
-/* Claims jobs until none is left; one model each. */
+/* Claims jobs until none is queued, and ends each with a model. */
 static void *trainer(void *arg) {
     struct worker *w = arg;
     struct problem problem = {0};
@@ -179,7 +179,7 @@ static void test_everything_at_once(void **state) {
     assert_intact(f->path);
 }
 
-/* Many waiting for one commit: each of the versions is given once. */
+/* Many transactions share a COMMIT: each version number is used once. */
 static void *publisher(void *arg) {
     struct worker *w = arg;
     struct problem problem = {0};

@@ -1,11 +1,11 @@
-/* kill -9 at random moments: what was acknowledged is there, nothing half, the file is whole. */
+/* SIGKILL at random moments: committed data are there, no partial data are, the file is intact. */
 #include "unit/store/fixture.h"
 #include <signal.h>
 #include <sys/wait.h>
 
 enum { ROUNDS = 25, CHUNKS = 3, COLUMNS = 2, BLOB = 40000 };
 
-/* What the child says it has: after the store said so to it. */
+/* What the child reports after the store has returned success. */
 enum kind { DATASET, MODEL, DELETED };
 struct acknowledged {
     int64_t kind; /* of enum kind */
@@ -62,7 +62,7 @@ static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
         tell(fd, MODEL, m.id, seed);
         store_model_done(&m);
         store_job_done(&j);
-        if (seed % 3 == 0) { /* if its job has ended; an older one may hold it after a crash */
+        if (seed % 3 == 0) { /* fails if a job of an earlier child has it pinned */
             if (store_dataset_delete(f->store, name, 0, NULL, &f->problem)) {
                 tell(fd, DELETED, 0, seed);
             }
@@ -105,8 +105,7 @@ static void check(struct fixture *f, const struct acknowledged *all, size_t n) {
             struct store_dataset d = {0};
             if (all[i].seed % 3 == 0 &&
                 !store_dataset_get_by_id(f->store, all[i].id, &d, &f->problem)) {
-                problem_done(
-                    &f->problem); /* its deletion may have been committed without word of it */
+                problem_done(&f->problem); /* a deletion that the child did not report */
                 continue;
             }
             store_dataset_done(&d);
@@ -144,8 +143,9 @@ static void test_kill_9(void **state) {
             work_until_killed(f, fds[1], 1000 * round + 1);
         }
         close(fds[1]);
-        assert_int_equal(read(fds[0], &all[n], sizeof all[n]), sizeof all[n]); /* it is at work */
-        if (round % 2) { /* let it do something in any case */
+        assert_int_equal(read(fds[0], &all[n], sizeof all[n]),
+                         sizeof all[n]); /* the child is ready */
+        if (round % 2) {                 /* at least one commit */
             assert_int_equal(read(fds[0], &all[n], sizeof all[n]), sizeof all[n]);
             n++;
         }
@@ -159,7 +159,7 @@ static void test_kill_9(void **state) {
             n++;
         }
         close(fds[0]);
-        if (round % 5 == 4) { /* mostly the next child recovers */
+        if (round % 5 == 4) { /* in the other rounds the next child recovers the file */
             assert_intact(f->path);
             assert_ok(f, fixture_open(f));
             check(f, all, n);
@@ -169,7 +169,7 @@ static void test_kill_9(void **state) {
     assert_true(n >= ROUNDS / 2);
     assert_ok(f, fixture_open(f));
     check(f, all, n);
-    /* no half things: every published part has its chunks, everything else is swept */
+    /* every published part has its chunks; the other parts are swept */
     sql_await(f->path, "SELECT count(*) FROM parts WHERE state <> 1", 0);
     sql_await(f->path, "SELECT count(*) FROM dataset_versions WHERE hidden = 1", 0);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs") -

@@ -1,10 +1,10 @@
-/* What damaged bytes, a full disk and failing transactions come to. */
+/* Damaged bytes, a full disk, failing transactions. */
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
 #include <stdatomic.h>
 #include <sys/statvfs.h>
 
-/* The disk as the store sees it: found before the C library's. */
+/* Replaces statvfs of the C library for the store. */
 static atomic_llong disk_free = 1LL << 40;
 int statvfs(const char *path, struct statvfs *v) {
     (void)path;
@@ -31,7 +31,7 @@ static void test_damaged_chunk_is_told(void **state) {
     assert_problem(f, store_chunk_read(f->store, &chunks[1], 2, &b, &f->problem), PROBLEM_INTERNAL,
                    expected);
     assert_ok(f, store_chunk_read(f->store, &chunks[1], 1, &b,
-                                  &f->problem)); /* its neighbour is well */
+                                  &f->problem)); /* another column is intact */
     assert_int_equal(b.size, 1000);
     /* a shorter one */
     sql_run(f->path, "UPDATE blobs SET bytes = substr(bytes, 1, 999) WHERE id = 1");
@@ -65,7 +65,7 @@ static void test_damaged_model_is_told(void **state) {
     store_model_done(&m);
 }
 
-/* The writing connection allows this many pages in the file: a full disk. 0: no limit. */
+/* Limits the pages of the file, as a full disk does. 0: no limit. */
 static void limit_pages(struct store_tx *tx, void *arg) {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d", *(int *)arg ? *(int *)arg : 1073741823);
@@ -91,12 +91,12 @@ static void test_full_disk(void **state) {
     int type = 0;
     struct store_blob blob = {.bytes = pattern(1, 3, 0, 10), .size = 10};
     store_part_append(f->store, part, 3, 10, &blob, 1, note_type,
-                      &type); /* it would fit, but its part is lost */
+                      &type); /* there is room, but an earlier chunk of the part failed */
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_STORAGE_FULL, "full");
     assert_int_equal(type, PROBLEM_STORAGE_FULL);
     store_part_drop(f->store, part);
-    publish(f, "c", 2); /* small things still go in */
+    publish(f, "c", 2); /* small transactions succeed */
     char *large = malloc(3000001);
     assert_non_null(large);
     memset(large, ' ', 3000000);
@@ -114,13 +114,12 @@ static void test_full_disk(void **state) {
     assert_intact(f->path);
 }
 
-/* Chunks stop before the disk is full: what is left is for everything else. */
+/* Chunks are refused before the disk is full: the reserve is for other transactions. */
 static void test_chunks_leave_room(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
-    atomic_store(
-        &disk_free,
-        18 << 20); /* 16 MiB are kept: a chunk of 1 MiB, in the log and in the file, is too much */
+    /* The reserve is 16 MiB. A chunk of 1 MiB takes 2 MiB, in the log and in the file. */
+    atomic_store(&disk_free, 18 << 20);
     int64_t part = stage(f->store, 2, 2, 2, 500000);
     struct store_dataset_published out = {0};
     struct store_dataset_new d = dataset_new("b", part, "b2:b", 2, 2);
@@ -129,7 +128,7 @@ static void test_chunks_leave_room(void **state) {
     store_part_drop(f->store, part);
     publish(f, "c", 3);
     insert_job(f, "m", 1);
-    atomic_store(&disk_free, 0); /* others have filled it: small transactions are not asked */
+    atomic_store(&disk_free, 0); /* small transactions do not check the room */
     assert_ok(f, store_dataset_delete(f->store, "c", 0, NULL, &f->problem));
     atomic_store(&disk_free, 1LL << 40);
     d.part = stage(f->store, 2, 2, 2, 500000);
@@ -154,7 +153,7 @@ static void insert_and_fail(struct store_tx *tx, void *arg) {
 static void insert_and_lose_all(struct store_tx *tx, void *arg) {
     insert_model(tx, arg);
     sqlite3_exec(tx->connection->db, "ROLLBACK", NULL, NULL,
-                 NULL); /* as SQLite does when the disk is full */
+                 NULL); /* as SQLite does on a full disk */
     problem_set(tx->problem, PROBLEM_STORAGE_FULL, "full");
 }
 
@@ -191,7 +190,7 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models WHERE name IN ('one', 'six')"),
                      2);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models"), 2);
-    assert_int_equal(store_changes_last(f->store), 2); /* of the failed one nothing is told */
+    assert_int_equal(store_changes_last(f->store), 2); /* the failed transaction has no change */
     sql_run(f->path, "DELETE FROM models");
     problem_done(&problems[1]);
     run_three(f, insert_and_lose_all, problems);
@@ -204,7 +203,7 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
     assert_true(sqlite3_get_autocommit(f->store->writer.connection->db));
     struct problem problem = {0};
     f->store->writer.stopping = false;
-    assert_true(store_writer_start(f->store, &problem)); /* so that the fixture can close it */
+    assert_true(store_writer_start(f->store, &problem)); /* the teardown stops the thread */
 }
 
 int main(void) {

@@ -1,5 +1,4 @@
-/* Versions that share parts: what an append publishes, what stays when some of them are deleted,
- * what two at once come to. */
+/* Appends: versions that share parts, deletions of some of these versions, the queue of appends. */
 #include "unit/store/fixture.h"
 #include <inttypes.h>
 #include <pthread.h>
@@ -23,8 +22,8 @@ static struct store_dataset_published append(struct fixture *f, const char *name
     return out;
 }
 
-/* The version's chunks are the patterns of these seeds: two chunks of the first, one of each of the
- * others. */
+/* Checks that the version has two chunks with the pattern of the first seed, then one chunk with
+ * the pattern of each other seed. */
 static void assert_chunks(struct fixture *f, int64_t id, const int64_t *seeds, size_t n_seeds) {
     struct store_chunk *chunks = NULL;
     size_t n = 0;
@@ -79,7 +78,7 @@ static const char *summary_of(struct fixture *f, int64_t id) {
     return text;
 }
 
-/* Summaries belong to the version that was published last, and go with it. */
+/* Only the version that was published last has summaries; they are deleted with it. */
 static void test_summaries_of_the_newest(void **state) {
     struct fixture *f = *state;
     struct store_dataset_published a = {0}, b = {0};
@@ -114,7 +113,7 @@ static void test_summaries_of_the_newest(void **state) {
                    "changed while");
     store_part_drop(f->store, d.part);
     assert_int_equal(sql_ask(f->path, "SELECT sum(length(state)) FROM dataset_summaries"), 7);
-    sql_await(f->path, "SELECT count(*) FROM parts", 2); /* those dropped are gone */
+    sql_await(f->path, "SELECT count(*) FROM parts", 2); /* the dropped parts are removed */
     assert_ok(f, store_dataset_pin(f->store, b.id, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
     store_stats(f->store, &s);
@@ -167,7 +166,7 @@ static void test_same_content_after_an_append(void **state) {
     struct store_dataset_new whole =
         dataset_new("a", stage(f->store, 4, 3, 3, 1000), "b2:appended", 3, 3);
     assert_ok(f, store_dataset_publish(f->store, &whole, &out, NULL, &f->problem));
-    assert_true(out.unchanged); /* the whole table, uploaded at once, is what is there */
+    assert_true(out.unchanged); /* the upload has the rows of the appended version */
     assert_int_equal(out.version, 2);
     sql_await(f->path, "SELECT count(*) FROM parts", 2);
 }
@@ -210,7 +209,8 @@ static void test_versions_go_in_any_order(void **state) {
     assert_intact(f->path);
 }
 
-/* After the newest is deleted an append goes onto the one before it, under a number of its own. */
+/* After the newest version is deleted, an append extends the version before it and gets a new
+ * number. */
 static void test_append_after_a_deletion(void **state) {
     struct fixture *f = *state;
     const struct store_dataset_published a = publish(f, "a", 1), b = append(f, "a", 2, a.id, 2);
@@ -236,7 +236,7 @@ static void test_pinned_base_stays(void **state) {
     assert_ok(f, store_dataset_chunks(f->store, b.id, &chunks, &n, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions",
-              1); /* the first one is swept, its part is the pinned one's too */
+              1); /* the first version is swept; the pinned one shares its part */
     for (size_t i = 0; i < n; i++) {
         assert_ok(f, store_chunk_read(f->store, &chunks[i], 0, &bytes, &f->problem));
     }
@@ -282,8 +282,8 @@ static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t 
     store_part_append(f->store, part, chunk, n_rows, blobs, 3, NULL, NULL);
 }
 
-/* The last part, one chunk of the seed before, is stored again in front of what is new: staged
- * last, as its number is the lower one. */
+/* An append that stores the last part, one chunk, again before the new rows. This chunk has number
+ * 0 and is staged last. */
 static struct store_dataset_new append_taking(struct fixture *f, const char *name, int64_t seed,
                                               int64_t onto, int64_t chunks_before) {
     const int64_t part = store_part_begin(f->store, NULL);
@@ -326,14 +326,14 @@ static void test_append_leaves_parts_out(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_parts WHERE version = 4"), 1);
     assert_int_equal(sql_ask(f->path, "SELECT sum(seq) FROM dataset_parts WHERE version = 4"), 0);
     assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL,
-                                      &f->problem)); /* the only one with the second part */
+                                      &f->problem)); /* only this version has the second part */
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
     assert_chunks(f, c.id, (int64_t[]){1, 2, 3}, 3);
     assert_intact(f->path);
 }
 
-/* One row at a time, as the readers have it: the last part is left out as long as it has at most
- * twice as many rows as what goes behind it. */
+/* Appends of one row, with the rule of uploads: the last part is stored again if it has at most
+ * twice as many rows as the rows behind it. */
 static void test_many_appends_few_parts(void **state) {
     enum { N = 200 };
     struct fixture *f = *state;
@@ -366,7 +366,8 @@ static void test_many_appends_few_parts(void **state) {
         assert_ok(f, store_dataset_delete(f->store, "a", version, NULL, &f->problem));
     }
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
-    sql_await(f->path, "SELECT count(*) FROM parts", (int64_t)n); /* those of the newest */
+    sql_await(f->path, "SELECT count(*) FROM parts",
+              (int64_t)n); /* the parts of the newest version */
     sql_await(f->path, "SELECT count(*) FROM blobs", 3 * (int64_t)n + 3);
     struct store_chunk *chunks = NULL;
     size_t n_chunks = 0;
@@ -399,14 +400,14 @@ static void test_the_queue(void **state) {
     store_append_leave(f->store, first);
     store_append_leave(f->store, first); /* no longer there */
     store_append_leave(f->store, 0);
-    assert_false(store_append_run(f->store, late)); /* the third was there before */
+    assert_false(store_append_run(f->store, late)); /* the third append precedes it */
     assert_true(store_append_run(f->store, third));
     assert_false(store_append_run(f->store, 12345));
     store_append_leave(f->store, third);
     assert_true(store_append_run(f->store, late));
     store_append_leave(f->store, late);
     store_append_leave(f->store, other);
-    /* between datasets too: the turn that becomes free is that of the one that waits longest */
+    /* of several datasets: a free turn is for the append that has waited longest */
     const int64_t a1 = store_append_enter(f->store, "a"), a2 = store_append_enter(f->store, "a"),
                   b1 = store_append_enter(f->store, "b"), b2 = store_append_enter(f->store, "b"),
                   c1 = store_append_enter(f->store, "c"), d1 = store_append_enter(f->store, "d");
@@ -446,7 +447,7 @@ static void test_the_queue(void **state) {
     assert_true(store_append_enter(f->store, "d0") != 0);
 }
 
-/* Appends until it is killed; every version that was committed before stays whole. */
+/* Appends until the process is killed. */
 static void append_for_ever(struct fixture *f) {
     int64_t id = publish(f, "a", 1).id, chunks = 2;
     for (int64_t seed = 2;; seed++, chunks++) {
@@ -478,7 +479,7 @@ static void test_killed_while_appending(void **state) {
     for (int i = 0; i < 2000 && access(f->path, F_OK) != 0; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-    for (int i = 0; i < 2000; i++) { /* some versions are there */
+    for (int i = 0; i < 2000; i++) { /* until some versions were committed */
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         if (sql_ask(f->path,
                     "SELECT count(*) FROM sqlite_schema WHERE name = 'dataset_versions'") == 1 &&

@@ -125,7 +125,7 @@ static void test_same_content_makes_no_version(void **state) {
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_false(out.unchanged);
     assert_int_equal(out.version, 2);
-    /* only the newest is compared */
+    /* the content is compared with the newest version only */
     assert_int_equal(publish(f, "a", 1).version, 3);
 }
 
@@ -138,7 +138,7 @@ static void test_conditions(void **state) {
                    PROBLEM_PRECONDITION_FAILED, "dataset \"a\" does not exist");
     d.condition = (struct store_condition){.if_none_match = "*"};
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL,
-                                       &f->problem)); /* the part survived the refusal */
+                                       &f->problem)); /* the refused part can be published */
     d = dataset_new("a", stage(f->store, 2, 1, 1, 10), "b2:2", 1, 1);
     d.condition.if_none_match = "*";
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
@@ -166,7 +166,7 @@ static void test_patch(void **state) {
     publish(f, "a", 1);
     assert_ok(f, store_dataset_patch(f->store, "a", "flowers", "[\"x\"]", NULL, NULL, &f->problem));
     assert_ok(f, store_dataset_patch(f->store, "a", NULL, "[\"y\"]", NULL, NULL, &f->problem));
-    publish(f, "a", 2); /* what is said of a name stays with the next version */
+    publish(f, "a", 2); /* the next version keeps description and tags of the name */
     struct store_dataset d = get(f, "a", 0);
     assert_string_equal(d.description, "flowers");
     assert_string_equal(d.tags, "[\"y\"]");
@@ -253,18 +253,18 @@ static void test_pages_end_at_their_bytes(void **state) {
 static void test_part_books(void **state) {
     struct fixture *f = *state;
     struct store_dataset_published out = {0};
-    /* rows that are not there */
+    /* more rows than were staged */
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 3, 1);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "20 rows");
-    /* a chunk out of order spoils the part */
+    /* a part with a chunk out of order is not published */
     int64_t part = store_part_begin(f->store, NULL);
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
     assert_true(store_part_append(f->store, part, 2, 10, &blob, 1, NULL, NULL));
     d = dataset_new("a", part, "b2:1", 1, 1);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "could not be stored");
-    /* number 0 may come behind 1, but not twice, and not when it has been */
+    /* number 0 may follow number 1, but only once, and not if it was the first */
     static const int64_t numbers[][4] = {{1, 0, 2, 0}, {0, 1, 0, 2}, {1, 2, 2, 3}};
     for (size_t i = 0; i < 3; i++) {
         part = store_part_begin(f->store, NULL);
@@ -276,7 +276,7 @@ static void test_part_books(void **state) {
         assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                        PROBLEM_INTERNAL, "could not be stored");
     }
-    /* chunks that vanished from the file */
+    /* chunks that were deleted from the file */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     char sql[100];
     snprintf(sql, sizeof sql, "SELECT count(*) FROM chunks WHERE part = %lld", (long long)d.part);
@@ -300,7 +300,7 @@ static void test_part_books(void **state) {
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "is not staged");
     assert_int_equal(out.version, 1);
-    store_part_drop(f->store, d.part); /* too late: nothing happens */
+    store_part_drop(f->store, d.part); /* no effect: the part is published */
     struct store_dataset found = get(f, "a", 0);
     store_dataset_done(&found);
 }
@@ -360,7 +360,7 @@ static void test_full_queue_says_so(void **state) {
     struct store_dataset_new d = dataset_new("a", part, "b2:1", 1, 1);
     struct store_dataset_published out = {0};
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL,
-                                       &f->problem)); /* queued all the same */
+                                       &f->problem)); /* returns false, but the chunk is queued */
 }
 
 int main(void) {

@@ -38,7 +38,7 @@ static void test_claims_in_order(void **state) {
                    "no job 99");
 }
 
-/* Whatever becomes of them later, the answer is what was committed. */
+/* Insert and cancel return the job as it was committed. */
 static void test_insert_and_cancel_tell_what_they_did(void **state) {
     struct fixture *f = *state;
     const struct store_job_new n = {.model = "m",
@@ -87,12 +87,13 @@ static void test_jobs_hold_their_dataset(void **state) {
     struct store_job_new j = {.model = "a", .algorithm = "x", .dataset_id = dataset, .spec = "{}"};
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "was deleted");
-    struct store_job kept = get_job(f, job); /* the job still names what it was trained on */
+    struct store_job kept = get_job(f, job); /* the job keeps the name of the deleted dataset */
     assert_string_equal(kept.dataset, "data");
     store_job_done(&kept);
 }
 
-/* Both versions stay until the job has ended, over a restart too; the same one twice is one. */
+/* Both versions are pinned until the job has ended, also after a restart. One version may be
+ * both. */
 static void test_jobs_hold_what_they_validate_on(void **state) {
     struct fixture *f = *state;
     struct store_job_new j = {.model = "a",
@@ -113,7 +114,7 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "was deleted");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_pins"),
-                     0); /* nothing of the refused job stays */
+                     0); /* the refused job has left no row */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs"), 1);
     j.validation_id = j.dataset_id;
     assert_ok(f, store_job_insert(f->store, &j, &same, NULL, &f->problem));
@@ -142,7 +143,7 @@ static void test_success(void **state) {
                               .model_part = stage(f->store, 1, 2, 1, 100),
                               .model_bytes = 150,
                               .model_info = "{}"};
-    /* bytes that are not what was staged: nothing happens */
+    /* the size is not that of the staged bytes: no change */
     assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_INTERNAL,
                    "200 bytes");
     assert_job_state(f, job, STORE_JOB_RUNNING, 1);
@@ -173,8 +174,7 @@ static void test_failure_and_drain(void **state) {
     int64_t dataset = publish(f, "data", 1).id, job = insert_job(f, "m", dataset);
     claim_job(f, 1);
     struct store_job_end e = {.claim = claim_of(f, job), .state = STORE_JOB_QUEUED};
-    for (int i = 0; i < 3;
-         i++) { /* given back: the start is not counted, even with one attempt allowed */
+    for (int i = 0; i < 3; i++) { /* given back: the attempt is not counted */
         assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
         assert_job_state(f, job, STORE_JOB_QUEUED, 0);
         assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem),
@@ -212,12 +212,12 @@ static void test_cancel(void **state) {
     assert_true(cancel);
     struct store_job_end e = {.claim = claim, .state = STORE_JOB_QUEUED};
     assert_ok(f, store_job_end(f->store, &e, NULL,
-                               &f->problem)); /* drained, but somebody wanted its end */
+                               &f->problem)); /* given back, but a user has cancelled it */
     assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
     assert_problem(f, store_job_cancel(f->store, 77, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
                    "no job 77");
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL,
-                                      &f->problem)); /* nobody holds it any more */
+                                      &f->problem)); /* no job has it pinned */
 }
 
 static void test_lease_of_another_owner(void **state) {
@@ -246,7 +246,7 @@ static void test_lease_of_another_owner(void **state) {
     assert_job_state(f, live, STORE_JOB_RUNNING, 1);
 }
 
-/* A chunk on its way to the store. */
+/* A wait for the `done` of a chunk. */
 struct staged {
     sem_t done;
     enum problem_type problem;
@@ -258,7 +258,7 @@ static void note_staged(void *arg, const struct problem *problem) {
     sem_post(&s->done);
 }
 
-/* Stages a chunk of a claimed job; returns what the store said. */
+/* Stages a chunk of a claimed job; returns the problem of its `done`. */
 static enum problem_type stage_chunk(struct fixture *f, const struct store_claim *claim) {
     struct staged s = {0};
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
@@ -270,8 +270,8 @@ static enum problem_type stage_chunk(struct fixture *f, const struct store_claim
     return s.problem;
 }
 
-/* The same process claims the job a second time, as another process would after the lease. Every
- * write with the first claim is refused and changes nothing; those with the second are taken. */
+/* A job is claimed a second time by this process. Each write with the first claim is refused and
+ * changes nothing; writes with the second claim succeed. */
 static void test_writes_of_an_earlier_claim_are_refused(void **state) {
     struct fixture *f = *state;
     const int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
@@ -310,7 +310,8 @@ static void test_writes_of_an_earlier_claim_are_refused(void **state) {
     assert_job_state(f, job, STORE_JOB_SUCCEEDED, 2);
 }
 
-/* Holds SQLite's write lock on another connection: a claim without a queued job does not need it. */
+/* Holds SQLite's write lock on another connection: a claim without a queued job does not need
+ * it. */
 static void test_an_idle_worker_only_reads(void **state) {
     struct fixture *f = *state;
     const int64_t dataset = publish(f, "data", 1).id;
@@ -329,7 +330,7 @@ static void test_an_idle_worker_only_reads(void **state) {
     assert_int_equal(claim_job(f, 3), job);
 }
 
-/* Claims the one job, writes of it, and dies. */
+/* A process claims the job, reports progress, and exits without an end. */
 static void crash_once(struct fixture *f, int64_t job) {
     fixture_close(f);
     pid_t pid = fork();
@@ -347,8 +348,8 @@ static void crash_once(struct fixture *f, int64_t job) {
     assert_ok(f, fixture_open(f));
 }
 
-/* One process dies with several jobs running: afterwards they run one at a time, beside those that
- * were not there. */
+/* A process ends while it runs several jobs: afterwards one of them runs at a time, beside jobs
+ * that were not running. */
 static void test_suspects_run_one_at_a_time(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, a = insert_job(f, "a", dataset),
@@ -362,7 +363,7 @@ static void test_suspects_run_one_at_a_time(void **state) {
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
-    /* the clock that the leases were written by was far ahead */
+    /* leases of a process whose clock was far ahead */
     sql_run(f->path, "UPDATE jobs SET lease_until = 9999999999999");
     assert_ok(f, fixture_open(f));
     int64_t fresh = insert_job(f, "c", dataset);
@@ -376,7 +377,7 @@ static void test_suspects_run_one_at_a_time(void **state) {
     assert_job_state(f, b, STORE_JOB_RUNNING, 2);
 }
 
-/* A process that claims all it can, and dies. Returns how many it got. */
+/* A process claims at most 2 jobs and exits. Returns their number. */
 static int claim_and_die(struct fixture *f) {
     fixture_close(f);
     pid_t pid = fork();
@@ -397,8 +398,8 @@ static int claim_and_die(struct fixture *f) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Two workers, one innocent job, and one after another that kills them both: a suspect's last start
- * is its own. */
+/* A job that runs beside jobs which crash the process twice: before its last attempt it waits until
+ * no other job runs, and no other job starts. */
 static void test_a_last_start_is_alone(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, innocent = insert_job(f, "innocent", dataset);
@@ -409,16 +410,15 @@ static void test_a_last_start_is_alone(void **state) {
     }
     int64_t fresh = insert_job(f, "guilty", dataset);
     assert_int_equal(claim_job(f, 3), innocent);
-    assert_int_equal(claim_job(f, 3), 0); /* neither a suspect nor a job that was never started */
+    assert_int_equal(claim_job(f, 3), 0); /* neither a suspect nor a new job starts */
     succeed_job(f, innocent, 9, 1, 10, 0);
     assert_int_equal(claim_job(f, 3), 2);
     assert_int_equal(claim_job(f, 3), fresh);
     insert_job(f, "later", dataset);
-    sql_run(
-        f->path,
-        "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one is about to have its last
-                                                                      start, and others run */
-    assert_int_equal(claim_job(f, 3), 0); /* so it waits, and nothing goes before it */
+    sql_run(f->path,
+            "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one before its last
+                                                                      attempt, others run */
+    assert_int_equal(claim_job(f, 3), 0); /* it waits, and no other job starts */
 }
 
 static void test_the_queue_is_bounded(void **state) {
@@ -433,7 +433,7 @@ static void test_the_queue_is_bounded(void **state) {
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNAVAILABLE,
                    "2 jobs are queued");
-    assert_int_equal(claim_job(f, 3), 1); /* one that runs waits no more */
+    assert_int_equal(claim_job(f, 3), 1); /* a running job is not counted */
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_int_equal(id, 3);
 }
@@ -442,11 +442,10 @@ static void test_crashes_are_counted(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), next = insert_job(f, "n", 1);
     for (int i = 1; i <= 2; i++) {
-        crash_once(f, job); /* within the lease: the lock proves the owner dead, so the job waits
-                               again at once */
+        crash_once(f, job); /* the lease has not ended, but store_open queues the job again */
         assert_job_state(f, job, STORE_JOB_QUEUED, i);
     }
-    assert_int_equal(claim_job(f, 2), next); /* the crashed one ends on the way */
+    assert_int_equal(claim_job(f, 2), next); /* the claim ends the crashed job */
     struct store_job j = get_job(f, job);
     assert_int_equal(j.state, STORE_JOB_FAILED);
     assert_non_null(strstr(j.error, "job-crashed"));
@@ -507,10 +506,10 @@ static void test_list_delete_prune(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(DISTINCT job) FROM job_events"), 3);
     assert_ok(f, store_job_cancel(f->store, 6, NULL, &f->problem));
     assert_ok(f, store_job_prune(f->store, 0, &f->problem));
-    assert_int_equal(insert_job(f, "new", dataset), 7); /* numbers are never given twice */
+    assert_int_equal(insert_job(f, "new", dataset), 7); /* ids are not used again */
 }
 
-/* The jobs that ended last are kept, whatever their numbers. */
+/* The jobs that ended last are kept, not those with the highest ids. */
 static void test_prune_goes_by_the_end(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id;

@@ -1,7 +1,7 @@
-/* Model versions: published by jobs, read back, switched, described, deleted, pruned. */
+/* Versions of models: publish, read, make live, patch, delete, keep_versions. */
 #include "unit/store/fixture.h"
 
-/* One job from its insertion to its success; returns the model version. */
+/* Inserts, claims and ends a job with a model; returns the version. */
 static int64_t train(struct fixture *f, const char *model, int64_t seed, int64_t keep) {
     struct store_dataset d = {0};
     if (!store_dataset_get(f->store, "data", 0, &d, &f->problem)) {
@@ -129,7 +129,7 @@ static void test_delete(void **state) {
     assert_versions(f, "m", 3, 3, 3, 5);
     assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem));
     assert_ok(f, store_model_delete(f->store, "m", 3, 0, NULL,
-                                    &f->problem)); /* not the live one: it stays */
+                                    &f->problem)); /* not the live version, which stays live */
     assert_versions(f, "m", 1, 1, 1, 7);
     assert_problem(f, store_model_delete(f->store, "m", 3, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 3");
@@ -139,7 +139,8 @@ static void test_delete(void **state) {
     assert_problem(f, store_model_delete(f->store, "m", 0, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
     sql_await(f->path, "SELECT count(*) FROM chunks", 2); /* the dataset's */
-    assert_int_equal(train(f, "m", 5, 0), 5);             /* the counter stayed */
+    assert_int_equal(train(f, "m", 5, 0),
+                     5); /* the number of the deleted version is not used again */
     assert_intact(f->path);
 }
 

@@ -1,4 +1,4 @@
-/* Making, opening, locking and refusing database files. */
+/* Creating, opening, locking and refusing database files; migrations. */
 #include "store/sqlite/file/migrate.h"
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
@@ -21,7 +21,7 @@ static void test_new_file_has_its_pragmas(void **state) {
     assert_int_equal(sql_ask(f->path,
                              "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"),
                      1);
-    /* every table is STRICT but SQLite's own and full of its rule */
+    /* every table is STRICT, except those of SQLite */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_table_list WHERE schema = "
                                       "'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"),
                      0);
@@ -52,14 +52,14 @@ static void test_second_store_is_locked_out(void **state) {
     char expected[64];
     snprintf(expected, sizeof expected, "locked by pid %ld", (long)getpid());
     assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
-    /* another name of the same file is the same lock */
+    /* another name of the file has the same lock file */
     char link[128];
     snprintf(link, sizeof link, "%s/other.db", f->directory);
     assert_int_equal(symlink(f->path, link), 0);
     settings.path = link;
     assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
     assert_null(second);
-    publish(f, "iris", 1); /* the first one is not disturbed */
+    publish(f, "iris", 1); /* the open store works */
     fixture_close(f);
     assert_ok(f, store_open(&settings, &second, &f->problem));
     store_close(second);
@@ -117,9 +117,9 @@ static void assert_open_leaks_nothing(struct fixture *f) {
 
 static void test_no_descriptor_stays_open(void **state) {
     struct fixture *f = *state;
-    assert_ok(f, fixture_open(f)); /* SQLite may open files of its own once in a process */
+    assert_ok(f, fixture_open(f)); /* SQLite may open files once in a process */
     fixture_close(f);
-    assert_open_leaks_nothing(f); /* a file that is there */
+    assert_open_leaks_nothing(f); /* an existing file */
     unlink(f->path);
     assert_open_leaks_nothing(f); /* a new file */
     const size_t before = n_descriptors();
@@ -172,13 +172,13 @@ static void test_places_that_cannot_be(void **state) {
 
 static void test_half_made_files_are_completed(void **state) {
     struct fixture *f = *state;
-    /* only the empty file */
+    /* an empty file */
     write_file(f->path, "");
     assert_ok(f, fixture_open(f));
     fixture_close(f);
     assert_int_equal(sql_ask(f->path, "PRAGMA page_size"), 16384);
     unlink(f->path);
-    /* the mark is there, the journal mode and the tables are not */
+    /* a file with the application id, but without WAL and tables */
     sql_run(f->path, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA "
                      "application_id = 0x4473726e");
     assert_ok(f, fixture_open(f));
@@ -187,17 +187,17 @@ static void test_half_made_files_are_completed(void **state) {
     assert_int_equal(sql_ask(f->path,
                              "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"),
                      1);
-    /* a lock file without sense is no hindrance */
+    /* a lock file with other contents */
     char lock[128];
     snprintf(lock, sizeof lock, "%s.lock", f->path);
     write_file(lock, "what is this");
     assert_ok(f, fixture_open(f));
 }
 
-/* The writer thread waits in here until it is let go. */
+/* Blocks the writer thread in a transaction. */
 struct gate {
     struct fixture *f;
-    int in[2], out[2]; /* pipes: entered, let go */
+    int in[2], out[2]; /* pipes: the thread is blocked; it may continue */
 };
 static void wait_at_gate(struct store_tx *tx, void *arg) {
     struct gate *gate = arg;
@@ -235,7 +235,7 @@ static void test_health_sees_a_stuck_writer(void **state) {
     }
 }
 
-/* A failing migration leaves nothing of itself; the list is applied in order. */
+/* A failing migration changes nothing; the list is applied in order. */
 static void test_migrations_are_all_or_nothing(void **state) {
     struct fixture *f = *state;
     write_file(f->path, "");
@@ -258,7 +258,7 @@ static void test_migrations_are_all_or_nothing(void **state) {
 
 #define MIGRATION(name, text) ((struct store_migration){(name), (text), sizeof(text) - 1})
 
-/* How many backups lie beside the database, unfinished ones too. */
+/* The number of backups beside the database, with unfinished ones. */
 static size_t n_backups(const struct fixture *f) {
     char pattern[128];
     glob_t found;
@@ -280,7 +280,7 @@ static const char family[] =
     "REFERENCES parent (id) ON DELETE CASCADE); INSERT INTO parent VALUES (1), (2); INSERT INTO "
     "child VALUES (1), (2), (2)";
 
-/* A table that others refer to can be rebuilt: nothing cascades. */
+/* A table that other tables refer to can be rebuilt: no row is deleted by a cascade. */
 static void test_a_migration_may_rebuild_a_table(void **state) {
     struct fixture *f = *state;
     struct store_connection *c = connect_new(f);
@@ -356,7 +356,7 @@ static void test_a_backup_precedes_a_migration(void **state) {
     store_connection_close(c);
 }
 
-/* Without the backup the database is not touched. */
+/* If the backup fails, the database is not changed. */
 static void test_no_migration_without_its_backup(void **state) {
     struct fixture *f = *state;
     struct store_connection *c = connect_new(f);
@@ -405,7 +405,7 @@ static void test_checksums_are_of_the_bare_sql(void **state) {
     assert_false(same_checksum(f, "SELECT [a  b]", "SELECT [a b]"));
 }
 
-/* Databases of earlier binaries carry the checksums of the whole files. */
+/* Databases of earlier binaries have checksums of whole files. */
 static void test_earlier_checksums_are_accepted(void **state) {
     struct fixture *f = *state;
     assert_ok(f, fixture_open(f));
