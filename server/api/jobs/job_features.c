@@ -328,41 +328,43 @@ void job_features_foresee(struct job_request *r) {
     }
 }
 
-/* Why a column makes no feature. */
-static const char *why_none(const struct schema_column *c) {
-    if (c->type == DN_TEXT) {
-        return "has no words";
-    }
-    if (c->type == DN_SPARSE) {
-        return "has no entries";
-    }
-    return c->distinct > 0 ? "is a category with one value, of which the first is left out"
-                           : "has no value";
+/* Why a column has no feature. */
+enum no_feature { NO_WORDS, NO_ENTRIES, ONE_LEVEL, NO_VALUE, N_REASONS };
+static const char *const reasons[N_REASONS] = {
+    [NO_WORDS] = "has no words",
+    [NO_ENTRIES] = "has no entries",
+    [ONE_LEVEL] = "is a category with one value, of which the first is left out",
+    [NO_VALUE] = "has no value",
+};
+
+static enum no_feature find_reason(const struct schema_column *c) {
+    return c->type == DN_TEXT     ? NO_WORDS
+           : c->type == DN_SPARSE ? NO_ENTRIES
+           : c->distinct > 0      ? ONE_LEVEL
+                                  : NO_VALUE;
 }
 
-/* No column makes a feature: said of all at once where it is the same. */
-static void refuse_none(struct job_request *r) {
+/* Adds the fault that no input has a feature. A reason that several inputs share is given once. */
+static void refuse_no_feature(struct job_request *r) {
     enum { NAMED = 4 };
+    size_t n_reason[N_REASONS] = {0};
+    const size_t n = r->spec.n_inputs;
     struct buf why = {0};
-    const char *first = NULL;
-    bool same = r->spec.n_inputs > 1;
-    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
-        first = i == 0 ? why_none(c) : first;
-        same = same && strcmp(first, why_none(c)) == 0;
-        if (i < NAMED) {
-            buf_printf(&why, "%scolumn \"%s\" %s", i == 0 ? "" : ", ", c->name, why_none(c));
+        const enum no_feature reason = find_reason(c);
+        n_reason[reason]++;
+        if (n > 1 && n_reason[reason] == n) {
+            buf_clear(&why);
+            buf_printf(&why, "every column %s", reasons[reason]);
+        } else if (i < NAMED) {
+            buf_printf(&why, "%scolumn \"%s\" %s", i == 0 ? "" : ", ", c->name, reasons[reason]);
+        } else if (i == NAMED) {
+            buf_puts(&why, " and so on");
         }
     }
-    if (r->spec.n_inputs > NAMED) {
-        buf_printf(&why, " and so on");
-    }
-    if (same) {
-        json_fault(r->problem, "", "features", "no feature is left: every column %s", first);
-    } else {
-        json_fault(r->problem, "", "features", "no feature is left: %s",
-                   buf_cstr(&why) ? buf_cstr(&why) : "no column has a value");
-    }
+    json_fault(r->problem, "", "features", "no feature is left: %s",
+               buf_cstr(&why) != NULL ? buf_cstr(&why) : "no column has a value");
     buf_done(&why);
 }
 
@@ -388,6 +390,6 @@ void job_features_read(struct job_request *r, const json_t *features) {
         return;
     }
     if (r->n_features == 0) {
-        refuse_none(r);
+        refuse_no_feature(r);
     }
 }

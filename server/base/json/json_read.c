@@ -70,9 +70,8 @@ bool json_fault(struct problem *problem, const char *parent, const char *key, co
     return false;
 }
 
-/* "must be <rule>, got <value>" at parent/key. */
-static bool refuse(struct problem *problem, const char *parent, const char *key, const char *rule,
-                   const json_t *value) {
+bool json_refuse_value(struct problem *problem, const char *parent, const char *key,
+                       const char *rule, const json_t *value) {
     struct buf got = {0};
     json_describe(&got, value);
     const char *text = buf_cstr(&got);
@@ -83,7 +82,7 @@ static bool refuse(struct problem *problem, const char *parent, const char *key,
 }
 
 bool json_read_root(const json_t *value, const char *pointer, struct problem *problem) {
-    return json_is_object(value) || refuse(problem, pointer, NULL, "an object", value);
+    return json_is_object(value) || json_refuse_value(problem, pointer, NULL, "an object", value);
 }
 
 const json_t *json_read_any(const json_t *object, const char *key, bool required,
@@ -102,7 +101,7 @@ bool json_read_string(const json_t *object, const char *key, bool required, cons
         return false;
     }
     if (!json_is_string(value)) {
-        return refuse(problem, parent, key, "a string", value);
+        return json_refuse_value(problem, parent, key, "a string", value);
     }
     *out = json_string_value(value);
     return true;
@@ -115,7 +114,7 @@ bool json_read_number(const json_t *object, const char *key, bool required, cons
         return false;
     }
     if (!json_is_number(value)) {
-        return refuse(problem, parent, key, "a number", value);
+        return json_refuse_value(problem, parent, key, "a number", value);
     }
     *out = json_number_value(value);
     return true;
@@ -134,7 +133,7 @@ bool json_read_int(const json_t *object, const char *key, bool required, const c
         char rule[96];
         (void)snprintf(rule, sizeof rule, "an integer from %" PRId64 " to %" PRId64, minimum,
                        maximum);
-        return refuse(problem, parent, key, rule, value);
+        return json_refuse_value(problem, parent, key, rule, value);
     }
     *out = (int64_t)v;
     return true;
@@ -147,7 +146,7 @@ bool json_read_bool(const json_t *object, const char *key, bool required, const 
         return false;
     }
     if (!json_is_boolean(value)) {
-        return refuse(problem, parent, key, "a boolean", value);
+        return json_refuse_value(problem, parent, key, "a boolean", value);
     }
     *out = json_is_true(value);
     return true;
@@ -160,7 +159,7 @@ bool json_read_object(const json_t *object, const char *key, bool required, cons
         return false;
     }
     if (!json_is_object(value)) {
-        return refuse(problem, parent, key, "an object", value);
+        return json_refuse_value(problem, parent, key, "an object", value);
     }
     *out = value;
     return true;
@@ -173,7 +172,7 @@ bool json_read_array(const json_t *object, const char *key, bool required, const
         return false;
     }
     if (!json_is_array(value)) {
-        return refuse(problem, parent, key, "an array", value);
+        return json_refuse_value(problem, parent, key, "an array", value);
     }
     *out = value;
     return true;
@@ -188,7 +187,7 @@ static bool refuse_item(struct problem *problem, const char *parent, const char 
     (void)snprintf(number, sizeof number, "%zu", index);
     const char *pointer = buf_cstr(&array);
     if (pointer != NULL) {
-        refuse(problem, pointer, number, rule, item);
+        json_refuse_value(problem, pointer, number, rule, item);
     } else {
         problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
@@ -304,7 +303,7 @@ static bool read_row(const json_t *row, const char *pointer, const char *index, 
     struct buf place = {0};
     bool good = true;
     if (!json_is_array(row)) {
-        return refuse(problem, pointer, index, "an array of numbers", row);
+        return json_refuse_value(problem, pointer, index, "an array of numbers", row);
     }
     if (json_array_size(row) != width) {
         return json_fault(problem, pointer, index, "must have %zu numbers, got %zu", width,
@@ -318,8 +317,8 @@ static bool read_row(const json_t *row, const char *pointer, const char *index, 
         out[j] = json_is_number(item) ? json_number_value(item) : (double)INFINITY;
         (void)snprintf(number, sizeof number, "%zu", j);
         if (!isfinite(out[j])) {
-            good =
-                refuse(problem, parent != NULL ? parent : pointer, number, "a finite number", item);
+            good = json_refuse_value(problem, parent != NULL ? parent : pointer, number,
+                                     "a finite number", item);
         }
     }
     buf_done(&place);
@@ -391,7 +390,7 @@ bool json_read_choice(const json_t *object, const char *key, bool required, cons
     buf_puts(&rule, "one of ");
     list_names(&rule, choices);
     const char *text = buf_cstr(&rule);
-    refuse(problem, parent, key, text != NULL ? text : "one of the known values", value);
+    json_refuse_value(problem, parent, key, text != NULL ? text : "one of the known values", value);
     buf_done(&rule);
     return false;
 }

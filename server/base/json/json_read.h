@@ -75,6 +75,9 @@ bool json_refuse_unknown(const json_t *object, const char *const *allowed, const
  */
 bool json_fault(struct problem *problem, const char *parent, const char *key, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
+/* Adds the fault "must be `rule`, got …" with a description of the value. Returns false. */
+bool json_refuse_value(struct problem *problem, const char *parent, const char *key,
+                       const char *rule, const json_t *value);
 /* A value in the user's words, for messages: "number 5", "string \"abc\"", "boolean true", "null",
  * "array", "object". Cut where long. Appends. */
 void json_describe(struct buf *out, const json_t *value);

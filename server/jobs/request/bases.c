@@ -1,4 +1,5 @@
-/* `features.basis`: a list of objects, one for each set of functions of the number columns. */
+/* Reads and writes `features.basis`: a list of objects, one for each basis. A basis computes
+ * features from numeric and boolean columns. */
 #include "jobs/request/features.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ enum { DEFAULT_DEGREE = 2, DEFAULT_FOURIER = 100, PLACE_SIZE = 200 };
 static const char *const kinds[] = {"polynomial",     "gaussian", "distance",
                                     "random_fourier", "fisher",   NULL}; /* dn_basis_kind */
 
-/* What each kind may have. */
+/* The members that each kind can have. */
 static const char *const members[][8] = {
     [DN_BASIS_POLYNOMIAL] = {"type", "columns", "keep", "degree", "interactions", NULL},
     [DN_BASIS_GAUSSIAN] = {"type", "columns", "keep", "standardize", "centres", "centers", "width",
@@ -21,16 +22,16 @@ static const char *const members[][8] = {
     [DN_BASIS_FISHER] = {"type", "columns", "keep", "standardize", "components", NULL},
 };
 
-/* Reading one basis. */
+/* The state of reading one basis. */
 struct reading {
     const json_t *object;
-    const char *place; /* its pointer */
+    const char *place; /* JSON pointer of `object` */
     const struct jobs_column *inputs;
     size_t n_inputs;
     struct arena *arena;
     struct problem *problem;
     dn_basis_spec basis;
-    size_t width; /* columns it takes; 0: not known */
+    size_t width; /* number of columns of the basis; 0: unknown */
 };
 
 const char *jobs_basis_kind_name(dn_basis_kind kind) {
@@ -80,7 +81,7 @@ static size_t find_input(const struct reading *r, const char *name) {
     return SIZE_MAX;
 }
 
-/* The sparse input of which it could be a place; SIZE_MAX: none. */
+/* The sparse input whose features have names of this form, as "f17" of "f"; SIZE_MAX: none. */
 static size_t find_place(const struct reading *r, const char *name) {
     for (size_t i = 0; i < r->n_inputs; i++) {
         const size_t n = strlen(r->inputs[i].name);
@@ -92,7 +93,7 @@ static size_t find_place(const struct reading *r, const char *name) {
     return SIZE_MAX;
 }
 
-/* No input is a number. */
+/* Adds the fault that no input is numeric or boolean. */
 static void refuse_all(struct reading *r) {
     size_t i = 0;
     while (i < r->n_inputs && r->inputs[i].type != DN_SPARSE) {
@@ -155,7 +156,7 @@ static void read_columns(struct reading *r) {
     char parent[PLACE_SIZE];
     const size_t most = r->inputs && !has_sparse(r)
                             ? r->n_inputs
-                            : SIZE_MAX; /* names of places are refused one by one */
+                            : SIZE_MAX; /* names of sparse features are refused one by one */
     bool given = json_read_strings(r->object, "columns", false, r->place, most, r->arena, &names,
                                    &n, r->problem);
     if (!r->inputs) {
@@ -193,7 +194,7 @@ static void read_count(struct reading *r, const char *key, int64_t maximum, size
     }
 }
 
-/* A number above 0, or "auto", which is 0. */
+/* Reads a number > 0, or "auto", which is stored as 0. */
 static void read_width(struct reading *r) {
     const json_t *value = json_read_any(r->object, "width", false, r->place, r->problem);
     if (!value || (json_is_string(value) && strcmp(json_string_value(value), "auto") == 0)) {
@@ -204,15 +205,10 @@ static void read_width(struct reading *r) {
         r->basis.width = width;
         return;
     }
-    struct buf got = {0};
-    json_describe(&got, value);
-    const char *text = buf_cstr(&got);
-    json_fault(r->problem, r->place, "width", "must be a number > 0, or \"auto\", got %s",
-               text ? text : "another value");
-    buf_done(&got);
+    json_refuse_value(r->problem, r->place, "width", "a number > 0, or \"auto\"", value);
 }
 
-/* The points that the functions stand at. */
+/* Reads a list of points. */
 static void read_points(struct reading *r, const char *key) {
     double *points = NULL;
     if (!json_read_rows(r->object, key, true, r->place, r->width, DN_MAX_BASIS_FEATURES, r->arena,
@@ -225,7 +221,7 @@ static void read_points(struct reading *r, const char *key) {
     r->basis.points = points;
 }
 
-/* Points, or how many are to be found by k-means. */
+/* Reads the centres, or the number of centres that k-means computes. */
 static void read_centres(struct reading *r) {
     const char *key = json_object_get(r->object, "centers") ? "centers" : "centres";
     if (json_object_get(r->object, "centers") && json_object_get(r->object, "centres")) {

@@ -1,5 +1,5 @@
-/* Weights by class: sorted as the core sorts classes, then held against the values that the target
- * has. */
+/* Sorts class weights like the core sorts classes, and compares the classes with the values of the
+ * target. */
 #include "jobs/request/class_weights.h"
 
 #include "base/json/json_read.h"
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A class that has a weight. */
+/* A class with its weight. */
 struct given {
     const char *name;
     size_t length;
-    double number; /* numeric, boolean */
+    double number; /* value of the class, if numeric or boolean */
     double weight;
-    bool seen;
+    bool seen; /* the target has this value */
 };
 
 bool jobs_class_parse(dn_column_type type, const char *text, double *number) {
@@ -43,7 +43,7 @@ static int by_text(const void *a, const void *b) {
     return compare_texts(x->name, x->length, y->name, y->length);
 }
 
-/* Looking for the values of the target among the classes given. */
+/* The search for values of the target among the classes. */
 struct search {
     struct given *classes; /* [n] ascending */
     size_t n;
@@ -58,7 +58,7 @@ static void mark(struct search *s, const struct given *value) {
     if (found) {
         found->seen = true;
     } else if (s->problem->n_errors > 0) {
-        return; /* the first class without a weight is enough: a column may have as many as rows */
+        return; /* report one class: there may be as many as rows */
     } else if (s->type == DN_CATEGORICAL) {
         json_fault(s->problem, "", "class_weight", "has no weight for class \"%.*s\"",
                    (int)(value->length < 200 ? value->length : 200), value->name);

@@ -1,5 +1,4 @@
-/* class_weight as given by a client: weights by the text of a class, put into the order of the
- * classes of the data. */
+/* Orders the weights of "class_weight" like the classes of the data. */
 #ifndef JOBS_CLASS_WEIGHTS_H
 #define JOBS_CLASS_WEIGHTS_H
 
@@ -7,13 +6,15 @@
 #include "base/problem.h"
 #include "jobs/request/spec.h"
 
-/* Whether the text can be a value of a column of this type; *number: what a numeric or boolean one
- * stands for. */
+/* Whether the text can be a value of a column of this type. *number: the value, if the type is
+ * numeric or boolean. */
 bool jobs_class_parse(dn_column_type type, const char *text, double *number);
-/* *out [given->n] ← the weights in the order of the classes of column `target` of the source (in
- * the arena): numbers by value, strings by bytes. Reads the column. Each class without a weight and
- * each weight without a class is a fault (PROBLEM_INVALID, "/class_weight/…"). run: its stop is
- * asked after every chunk. */
+/* Reads column `target` of the source and orders the weights like its classes: numbers by value,
+ * strings by bytes. A class without a weight or a weight without a class is a fault
+ * (PROBLEM_INVALID, "/class_weight/…").
+ *
+ *   run  polled for cancellation after every chunk
+ *   out  [given->n] in the arena */
 bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_table_source *source,
                               size_t target, const dn_run *run, struct arena *arena,
                               const double **out, struct problem *problem);

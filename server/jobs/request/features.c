@@ -2,6 +2,7 @@
  */
 #include "jobs/request/features.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const numbers[] = {"mean", "most_frequent", "none",
@@ -14,7 +15,7 @@ static const char *const unseens[] = {"zeros", "most_frequent", "error", NULL}; 
 static const char *const weightings[] = {"counts", "binary",     "tfidf", "set",
                                          "paths",  "characters", NULL}; /* dn_text_weighting */
 
-enum { USUAL_LENGTH = 3 }; /* of paths */
+enum { DEFAULT_LENGTH = 3 /* labels in a path */, POINTER_SIZE = 200 };
 
 struct jobs_features jobs_features_default(const dn_algorithm *algorithm) {
     return (struct jobs_features){.standardize =
@@ -23,78 +24,68 @@ struct jobs_features jobs_features_default(const dn_algorithm *algorithm) {
                                   .text = {.vocabulary = DN_DEFAULT_VOCABULARY, .min_rows = 1}};
 }
 
-/* "mean", "most_frequent", "own_category": for the columns that can have it. */
+/* Reads the object `key` of `object` and sets `pointer` to its JSON pointer. */
+static bool read_part(const json_t *object, const char *key, const char *parent, const json_t **out,
+                      char pointer[POINTER_SIZE], struct problem *problem) {
+    (void)snprintf(pointer, POINTER_SIZE, "%s/%s", parent, key);
+    return json_read_object(object, key, false, parent, out, problem);
+}
+
+/* Reads "missing" given as one word for numeric and categorical columns. */
 static void read_missing_word(const json_t *object, const char *parent, struct jobs_features *out,
                               struct problem *problem) {
     static const char *const words[] = {"mean", "most_frequent", "own_category", NULL};
     size_t word = 0;
-    if (!json_read_choice(object, "missing", false, parent, words, &word, problem)) {
-        return;
+    if (json_read_choice(object, "missing", false, parent, words, &word, problem)) {
+        out->missing_number = word == 1 ? DN_MISSING_FREQUENT_NUMBER : DN_MISSING_MEAN;
+        out->missing_category = word == 1 ? DN_MISSING_FREQUENT_LEVEL : DN_MISSING_OWN_LEVEL;
     }
-    out->missing_number = word == 1 ? DN_MISSING_FREQUENT_NUMBER : DN_MISSING_MEAN;
-    out->missing_category = word == 1 ? DN_MISSING_FREQUENT_LEVEL : DN_MISSING_OWN_LEVEL;
 }
 
 static void read_missing(const json_t *object, const char *parent, struct jobs_features *out,
                          struct problem *problem) {
     static const char *const known[] = {"numeric", "categorical", "indicator", NULL};
-    const json_t *missing = json_read_any(object, "missing", false, parent, problem);
-    struct buf pointer = {0};
+    const json_t *value = json_read_any(object, "missing", false, parent, problem), *part = NULL;
+    char pointer[POINTER_SIZE];
     size_t choice = 0;
-    if (!missing || json_is_string(missing)) {
+    if (json_is_string(value)) {
         read_missing_word(object, parent, out, problem);
         return;
     }
-    if (!json_is_object(missing)) {
-        struct buf got = {0};
-        json_describe(&got, missing);
-        const char *text = buf_cstr(&got);
-        json_fault(problem, parent, "missing", "must be a word or an object, got %s",
-                   text ? text : "another value");
-        buf_done(&got);
+    if (value != NULL && !json_is_object(value)) {
+        json_refuse_value(problem, parent, "missing", "a word or an object", value);
         return;
     }
-    json_pointer(&pointer, parent, "missing");
-    const char *place = buf_cstr(&pointer);
-    if (!place) {
-        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    if (!read_part(object, "missing", parent, &part, pointer, problem)) {
         return;
     }
-    if (json_read_choice(missing, "numeric", false, place, numbers, &choice, problem)) {
+    if (json_read_choice(part, "numeric", false, pointer, numbers, &choice, problem)) {
         out->missing_number = (dn_missing_number)choice;
     }
-    if (json_read_choice(missing, "categorical", false, place, categories, &choice, problem)) {
+    if (json_read_choice(part, "categorical", false, pointer, categories, &choice, problem)) {
         out->missing_category = (dn_missing_category)choice;
     }
-    json_read_bool(missing, "indicator", false, place, &out->missing_indicator, problem);
-    json_refuse_unknown(missing, known, place, problem);
-    buf_done(&pointer);
+    json_read_bool(part, "indicator", false, pointer, &out->missing_indicator, problem);
+    json_refuse_unknown(part, known, pointer, problem);
 }
 
 static void read_categorical(const json_t *object, const char *parent, struct jobs_features *out,
                              struct problem *problem) {
     static const char *const known[] = {"encoding", "unseen", NULL};
-    const json_t *categorical = NULL;
-    struct buf pointer = {0};
+    const json_t *part = NULL;
+    char pointer[POINTER_SIZE];
     size_t choice = 0;
-    if (!json_read_object(object, "categorical", false, parent, &categorical, problem)) {
+    if (!read_part(object, "categorical", parent, &part, pointer, problem)) {
         return;
     }
-    json_pointer(&pointer, parent, "categorical");
-    const char *place = buf_cstr(&pointer);
-    if (!place) {
-        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
-        return;
-    }
-    if (json_read_choice(categorical, "encoding", false, place, encodings, &choice, problem)) {
+    if (json_read_choice(part, "encoding", false, pointer, encodings, &choice, problem)) {
         out->automatic = choice == 2;
         out->categorical = choice == 1 ? DN_DROP_FIRST : DN_ONE_HOT;
     }
-    if (json_read_choice(categorical, "unseen", false, place, unseens, &choice, problem)) {
+    if (json_read_choice(part, "unseen", false, pointer, unseens, &choice, problem)) {
         out->unseen = (dn_unseen_rule)choice;
     }
-    json_refuse_unknown(categorical, known, place, problem);
-    buf_done(&pointer);
+    json_refuse_unknown(part, known, pointer, problem);
 }
 
 static void read_count(const json_t *object, const char *key, const char *parent, int64_t least,
@@ -110,35 +101,29 @@ static void read_text(const json_t *object, const char *parent, struct jobs_feat
     static const char *const known[] = {"weighting", "vocabulary", "min_rows", "hash",
                                         "lowercase", "length",     NULL};
     const json_t *text = NULL;
-    struct buf pointer = {0};
-    size_t choice = 0, length = USUAL_LENGTH;
+    char pointer[POINTER_SIZE];
+    size_t choice = 0, length = DEFAULT_LENGTH;
     bool lowercase = true;
-    if (!json_read_object(object, "text", false, parent, &text, problem)) {
+    if (!read_part(object, "text", parent, &text, pointer, problem)) {
         return;
     }
-    json_pointer(&pointer, parent, "text");
-    const char *place = buf_cstr(&pointer);
-    if (!place) {
-        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
-        return;
-    }
-    if (json_read_choice(text, "weighting", false, place, weightings, &choice, problem)) {
+    if (json_read_choice(text, "weighting", false, pointer, weightings, &choice, problem)) {
         out->text.weighting = (dn_text_weighting)choice;
     }
-    read_count(text, "vocabulary", place, 1, (int64_t)DN_MAX_WORDS, &out->text.vocabulary, problem);
-    read_count(text, "min_rows", place, 1, (int64_t)1 << 40, &out->text.min_rows, problem);
-    read_count(text, "hash", place, 0, (int64_t)DN_MAX_WORDS, &out->text.buckets, problem);
-    if (json_read_bool(text, "lowercase", false, place, &lowercase, problem)) {
+    read_count(text, "vocabulary", pointer, 1, (int64_t)DN_MAX_WORDS, &out->text.vocabulary,
+               problem);
+    read_count(text, "min_rows", pointer, 1, (int64_t)1 << 40, &out->text.min_rows, problem);
+    read_count(text, "hash", pointer, 0, (int64_t)DN_MAX_WORDS, &out->text.buckets, problem);
+    if (json_read_bool(text, "lowercase", false, pointer, &lowercase, problem)) {
         out->text.keep_case = !lowercase;
     }
     if (out->text.weighting == DN_TEXT_PATHS) {
-        read_count(text, "length", place, 1, DN_MAX_PATH_LABELS, &length, problem);
+        read_count(text, "length", pointer, 1, DN_MAX_PATH_LABELS, &length, problem);
         out->text.length = (unsigned)length;
     } else if (!json_is_null(json_object_get(text, "length")) && json_object_get(text, "length")) {
-        json_fault(problem, place, "length", "belongs to weighting paths");
+        json_fault(problem, pointer, "length", "belongs to weighting paths");
     }
-    json_refuse_unknown(text, known, place, problem);
-    buf_done(&pointer);
+    json_refuse_unknown(text, known, pointer, problem);
 }
 
 static void write_text(const dn_text_spec *text, struct json_writer *w) {
@@ -148,8 +133,7 @@ static void write_text(const dn_text_spec *text, struct json_writer *w) {
     if (text->weighting == DN_TEXT_PATHS) {
         json_kv_int(w, "length", text->length);
     }
-    if (text->weighting >
-        DN_TEXT_TFIDF) { /* the others are not looked at, but how a set's words are written */
+    if (text->weighting > DN_TEXT_TFIDF) { /* the other members have no effect */
         if (text->weighting == DN_TEXT_SET) {
             json_kv_bool(w, "lowercase", !text->keep_case);
         }

@@ -16,15 +16,6 @@ static void *allocate(struct arena *arena, size_t n, size_t size, struct problem
     return memory;
 }
 
-static void refuse_value(struct problem *problem, const char *parent, const char *key,
-                         const char *rule, const json_t *value) {
-    struct buf got = {0};
-    json_describe(&got, value);
-    json_fault(problem, parent, key, "must be %s, got %s", rule,
-               buf_cstr(&got) != NULL ? buf_cstr(&got) : "another value");
-    buf_done(&got);
-}
-
 /* ---- reading ---- */
 
 static void read_model(const json_t *root, struct arena *arena, struct jobs_spec *spec,
@@ -63,8 +54,8 @@ static void read_weights(const json_t *object, struct arena *arena, struct jobs_
         }
         if (!json_is_number(json_object_iter_value(at)) || !(values[i] >= DN_MIN_WEIGHT) ||
             values[i] > DN_MAX_WEIGHT) {
-            refuse_value(problem, "/class_weight", name, "a number from 1e-100 to 1e100",
-                         json_object_iter_value(at));
+            json_refuse_value(problem, "/class_weight", name, "a number from 1e-100 to 1e100",
+                              json_object_iter_value(at));
         }
     }
     *out = (struct jobs_class_weights){.kind = DN_CLASS_WEIGHT_GIVEN,
@@ -84,8 +75,8 @@ static void read_class_weight(const json_t *root, struct arena *arena,
     } else if (json_is_object(value)) {
         read_weights(value, arena, out, problem);
     } else {
-        refuse_value(problem, "", "class_weight",
-                     "\"balanced\", or an object of a weight for each class", value);
+        json_refuse_value(problem, "", "class_weight",
+                          "\"balanced\", or an object of a weight for each class", value);
     }
 }
 

@@ -1,6 +1,6 @@
-/* Parameters of an algorithm as JSON. The algorithm's table is flat; parameters named "kernel.degree"
- * and "kernel.width" are members of the parameter `kernel`, which is an object in JSON: {"type": its
- * own value, "degree": 2}. */
+/* Parameters of an algorithm as JSON. The algorithm's table is flat; parameters named
+ * "kernel.degree" and "kernel.width" are members of the parameter `kernel`, which is an object in
+ * JSON: {"type": its own value, "degree": 2}. */
 #ifndef JOBS_PARAMS_H
 #define JOBS_PARAMS_H
 

@@ -25,7 +25,8 @@ static size_t count_faults(const struct reading *r) {
     return r->problem->n_errors + r->problem->n_dropped;
 }
 
-/* Adds a fault at a number of the list, counted over all inner lists; item < 0: at the parameter. */
+/* Adds a fault at a number of the list, counted over all inner lists; item < 0: at the parameter
+ * itself. */
 static void add_fault(struct problem *problem, const struct setting *s, int64_t item,
                       const char *message) {
     char pointer[JOBS_POINTER_SIZE + 48] = "";

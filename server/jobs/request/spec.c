@@ -1,5 +1,5 @@
-/* The job's specification as text and back. Parameters are written by kind (numbers, words),
- * columns as parallel lists: what the typed readers of base take. */
+/* Writes and reads the stored request of a job. Options, parameters and features have the form that
+ * a client sends; each set of columns is an object of lists of the same length. */
 #include "jobs/request/spec.h"
 
 #include "base/json/json_read.h"
@@ -12,31 +12,48 @@
 
 #define MAX_INDEX ((int64_t)1 << 40)
 
-/* Which places are features: kind and number for each column, and the places of all; nothing where
- * no column chooses. */
-static void places_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
-    bool any = false;
+/* The numbers of a column, each stored as a list with one item for each column. */
+static int64_t get_index(const struct jobs_column *c) {
+    return (int64_t)c->index;
+}
+static int64_t get_width(const struct jobs_column *c) {
+    return (int64_t)c->width;
+}
+static int64_t get_first_index(const struct jobs_column *c) {
+    return c->first_index;
+}
+static int64_t get_filter_kind(const struct jobs_column *c) {
+    return c->places.kind;
+}
+static int64_t get_filter_size(const struct jobs_column *c) {
+    return (int64_t)c->places.n;
+}
+
+static void write_list(const char *key, const struct jobs_column *columns, size_t n,
+                       int64_t (*get)(const struct jobs_column *c), struct json_writer *w) {
+    json_put_key(w, key);
+    json_begin_array(w);
     for (size_t i = 0; i < n; i++) {
-        any = any || columns[i].places.kind != DN_INDICES_ALL;
+        json_put_int(w, get(&columns[i]));
     }
-    if (!any) {
+    json_end_array(w);
+}
+
+/* Writes the filters of sparse columns; nothing if no column has one. "places" has the feature
+ * indices of all columns, one after the other. */
+static void write_filters(const struct jobs_column *columns, size_t n, struct json_writer *w) {
+    size_t i = 0;
+    while (i < n && columns[i].places.kind == DN_INDICES_ALL) {
+        i++;
+    }
+    if (i == n) {
         return;
     }
-    json_put_key(w, "places_kinds");
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_put_int(w, columns[i].places.kind);
-    }
-    json_end_array(w);
-    json_put_key(w, "places_counts");
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_put_int(w, (int64_t)columns[i].places.n);
-    }
-    json_end_array(w);
+    write_list("places_kinds", columns, n, get_filter_kind, w);
+    write_list("places_counts", columns, n, get_filter_size, w);
     json_put_key(w, "places");
     json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
+    for (; i < n; i++) {
         for (size_t k = 0; k < columns[i].places.n; k++) {
             json_put_int(w, columns[i].places.index[k]);
         }
@@ -44,8 +61,11 @@ static void places_write(const struct jobs_column *columns, size_t n, struct jso
     json_end_array(w);
 }
 
-/* Columns as lists of one length: names, types, indexes, and what only sparse ones have. */
-static void columns_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
+/* Writes columns as an object of lists of the same length. */
+static void write_columns(const char *key, const struct jobs_column *columns, size_t n,
+                          struct json_writer *w) {
+    json_put_key(w, key);
+    json_begin_object(w);
     json_put_key(w, "names");
     json_begin_array(w);
     for (size_t i = 0; i < n; i++) {
@@ -58,29 +78,15 @@ static void columns_write(const struct jobs_column *columns, size_t n, struct js
         json_put_string(w, dn_column_type_name(columns[i].type));
     }
     json_end_array(w);
-    json_put_key(w, "indexes");
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_put_int(w, (int64_t)columns[i].index);
-    }
-    json_end_array(w);
-    json_put_key(w, "widths");
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_put_int(w, (int64_t)columns[i].width);
-    }
-    json_end_array(w);
-    json_put_key(w, "first_places");
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_put_int(w, (int64_t)columns[i].first_index);
-    }
-    json_end_array(w);
-    places_write(columns, n, w);
+    write_list("indexes", columns, n, get_index, w);
+    write_list("widths", columns, n, get_width, w);
+    write_list("first_places", columns, n, get_first_index, w);
+    write_filters(columns, n, w);
+    json_end_object(w);
 }
 
-/* Where the validating rows are. */
-static void validation_source_write(const struct jobs_spec *spec, struct json_writer *w) {
+/* Writes the dataset version and the columns that the model is validated on. */
+static void write_validation_source(const struct jobs_spec *spec, struct json_writer *w) {
     const struct jobs_validation *v = &spec->validation;
     json_put_key(w, "validation_source");
     if (!v->dataset) {
@@ -91,11 +97,8 @@ static void validation_source_write(const struct jobs_spec *spec, struct json_wr
     json_kv_string(w, "dataset", v->dataset);
     json_kv_int(w, "version", v->version);
     json_kv_int(w, "id", v->id);
-    json_put_key(w, "columns");
-    json_begin_object(w);
-    columns_write(v->columns, jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0),
-                  w);
-    json_end_object(w);
+    write_columns("columns", v->columns,
+                  jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0), w);
     json_end_object(w);
 }
 
@@ -114,24 +117,15 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     json_kv_string(&w, "algorithm", spec->algorithm->id);
     jobs_params_write(spec->params, &params);
     json_kv_raw(&w, "params", buf_cstr(&params));
-    json_put_key(&w, "target");
-    json_begin_object(&w);
-    columns_write(&spec->target, jobs_spec_first_input(spec), &w);
-    json_end_object(&w);
-    json_put_key(&w, "inputs");
-    json_begin_object(&w);
-    columns_write(spec->inputs, spec->n_inputs, &w);
-    json_end_object(&w);
-    json_put_key(&w, "weight_column");
-    json_begin_object(&w);
-    columns_write(&spec->weight, spec->weighted ? 1 : 0, &w);
-    json_end_object(&w);
+    write_columns("target", &spec->target, jobs_spec_first_input(spec), &w);
+    write_columns("inputs", spec->inputs, spec->n_inputs, &w);
+    write_columns("weight_column", &spec->weight, spec->weighted ? 1 : 0, &w);
     json_put_key(&w, "features");
     json_begin_object(&w);
     jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
     json_end_object(&w);
     jobs_options_write(spec, &w);
-    validation_source_write(spec, &w);
+    write_validation_source(spec, &w);
     json_kv_double(&w, "seconds", spec->seconds);
     json_kv_int(&w, "memory_bytes", spec->memory_bytes);
     json_kv_int(&w, "threads", spec->threads);
@@ -147,9 +141,9 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     buf_done(&params);
 }
 
-/* What places_write wrote; columns are {0} of it. */
-static bool places_read(const json_t *object, struct jobs_column *columns, size_t n,
-                        struct arena *arena, struct problem *problem) {
+/* Reads what write_filters wrote. */
+static bool read_filters(const json_t *object, struct jobs_column *columns, size_t n,
+                         struct arena *arena, struct problem *problem) {
     int64_t *kinds = NULL, *counts = NULL, *list = NULL;
     size_t n_kinds = 0, n_counts = 0, n_list = 0, used = 0;
     if (!json_read_ints(object, "places_kinds", false, "", DN_INDICES_ALL, DN_INDICES_DROPPED,
@@ -178,7 +172,7 @@ static bool places_read(const json_t *object, struct jobs_column *columns, size_
     return place != NULL && used == n_list;
 }
 
-static const struct jobs_column *columns_read(const json_t *root, const char *key,
+static const struct jobs_column *read_columns(const json_t *root, const char *key,
                                               struct arena *arena, size_t *out_n,
                                               struct problem *problem) {
     const json_t *object = NULL;
@@ -211,15 +205,15 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
             return NULL;
         }
     }
-    if (!places_read(object, columns, n_names, arena, problem)) {
+    if (!read_filters(object, columns, n_names, arena, problem)) {
         return NULL;
     }
     *out_n = n_names;
     return columns;
 }
 
-static bool validation_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
-                            struct problem *problem) {
+static bool read_validation_source(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+                                   struct problem *problem) {
     const json_t *source = NULL;
     const char *name = NULL;
     size_t n = 0;
@@ -233,7 +227,7 @@ static bool validation_read(const json_t *root, struct arena *arena, struct jobs
         !json_read_int(source, "id", true, "", 1, (int64_t)1 << 53, &v->id, problem)) {
         return false;
     }
-    v->columns = columns_read(source, "columns", arena, &n, problem);
+    v->columns = read_columns(source, "columns", arena, &n, problem);
     if (!v->columns) {
         return problem_set(problem, PROBLEM_INTERNAL, "the columns of the validation dataset");
     }
@@ -246,12 +240,12 @@ static bool validation_read(const json_t *root, struct arena *arena, struct jobs
            problem_set(problem, PROBLEM_INTERNAL, "%zu columns of the validation dataset", n);
 }
 
-/* What depends on the columns. */
-static bool options_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
-                         struct problem *problem) {
+/* Reads the members that refer to the columns: weight, features, validation dataset. */
+static bool read_column_options(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+                                struct problem *problem) {
     const json_t *features = NULL;
     size_t n = 0;
-    const struct jobs_column *weight = columns_read(root, "weight_column", arena, &n, problem);
+    const struct jobs_column *weight = read_columns(root, "weight_column", arena, &n, problem);
     if (!weight || n > 1 || !json_read_object(root, "features", true, "", &features, problem)) {
         return false;
     }
@@ -260,10 +254,10 @@ static bool options_read(const json_t *root, struct arena *arena, struct jobs_sp
         spec->weight = weight[0];
     }
     jobs_features_read(features, "", spec->inputs, spec->n_inputs, arena, &spec->features, problem);
-    return validation_read(root, arena, spec, problem);
+    return read_validation_source(root, arena, spec, problem);
 }
 
-static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+static bool read_scalars(const json_t *root, struct arena *arena, struct jobs_spec *spec,
                          struct problem *problem) {
     const char *dataset = NULL;
     if (!json_read_string(root, "dataset", true, "", &dataset, problem) ||
@@ -276,16 +270,16 @@ static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_sp
         return false;
     }
     json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &spec->warning_codes,
-                      &spec->n_warnings, problem); /* jobs of older daemons have none */
+                      &spec->n_warnings, problem); /* absent in jobs of older releases */
     spec->dataset = arena_strdup(arena, dataset);
     return spec->dataset != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
-/* The target, of an algorithm that has one. */
-static bool target_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+/* Reads the target, which must be there exactly if the algorithm needs one. */
+static bool read_target(const json_t *root, struct arena *arena, struct jobs_spec *spec,
                         struct problem *problem) {
     size_t n = 0;
-    const struct jobs_column *target = columns_read(root, "target", arena, &n, problem);
+    const struct jobs_column *target = read_columns(root, "target", arena, &n, problem);
     if (!target || n != (spec->algorithm->flags & DN_ALGORITHM_TARGET ? 1 : 0)) {
         return false;
     }
@@ -305,10 +299,10 @@ bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out
         spec.algorithm = spec.params != NULL ? spec.params->algorithm : NULL;
         jobs_options_read(root, arena, &spec, &why);
     }
-    bool good = spec.algorithm != NULL && scalars_read(root, arena, &spec, &why) &&
-                target_read(root, arena, &spec, &why) &&
-                (spec.inputs = columns_read(root, "inputs", arena, &spec.n_inputs, &why)) != NULL &&
-                options_read(root, arena, &spec, &why) && !why.type;
+    bool good = spec.algorithm != NULL && read_scalars(root, arena, &spec, &why) &&
+                read_target(root, arena, &spec, &why) &&
+                (spec.inputs = read_columns(root, "inputs", arena, &spec.n_inputs, &why)) != NULL &&
+                read_column_options(root, arena, &spec, &why) && !why.type;
     if (good) {
         *out = spec;
     } else {
