@@ -189,7 +189,7 @@ static void part_rest(struct archive *a, struct column_summary *s) {
         s->rest = calloc(block, sizeof *s->rest);
         require_memory(a, s->rest != NULL);
     }
-    for (size_t i = 0; i < s->n_rest && good(a); i++) {
+    for (size_t i = 0; i < s->n_rest && s->rest != NULL && good(a); i++) {
         field_double(a, &s->rest[i]);
         require(a, !isinf(s->rest[i]));
     }
@@ -236,7 +236,8 @@ static void part_texts(struct archive *a, struct tally *t) {
     field_size(a, &capacity, 2 * TALLY_MAX);
     field_size(a, &n, TALLY_MAX);
     for (size_t i = 0; i < n && good(a); i++) {
-        struct tally_entry e = a->out != NULL ? t->entry[i] : (struct tally_entry){0};
+        struct tally_entry e =
+            a->out != NULL && t->entry != NULL ? t->entry[i] : (struct tally_entry){0};
         field_count(a, &e.count);
         field_size(a, &e.length, SIZE_MAX);
         const char *text = field_bytes(a, a->out != NULL ? tally_text(t, &e) : NULL, e.length);
@@ -315,7 +316,7 @@ static void part_sparse(struct archive *a, struct sparse_summary *s, int64_t n_r
         s->place = calloc(n, sizeof *s->place);
         require_memory(a, s->place != NULL);
     }
-    for (size_t i = 0; i < n && good(a); i++) {
+    for (size_t i = 0; i < n && s->place != NULL && good(a); i++) {
         struct sparse_place *p = &s->place[i];
         field_count(a, &p->n);
         field_count(a, &p->nonzero);
