@@ -1,6 +1,6 @@
 /* Chooses the columns of a reply with rows, and reads them. */
 #include "api/datasets/rows_columns.h"
-#include "formats/text/list_item.h"
+#include "formats/text/cell.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "formats/table/table_options.h"
 #include "base/utf8.h"
 #include "formats/text/cell.h"
-#include "formats/text/list_item.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* Classifies the text of a cell. */
 #include "formats/text/cell.h"
 #include "base/utf8.h"
-#include "formats/text/list_item.h"
 #include <discern/table.h>
 
 #include <math.h>
@@ -101,6 +100,29 @@ static void missing_add(struct missing *m, const char *bytes, size_t n) {
     if (n > 0) {
         m->begins[(unsigned char)bytes[0]] = true;
     }
+}
+
+const char *list_item(const char *list, char *out, size_t room, size_t *n, struct text *behind) {
+    const bool quoted = *list == '"';
+    bool closed = !quoted;
+    size_t size = 0;
+    const char *at = list + quoted;
+    for (; *at != '\0' && (quoted || *at != ','); at++) {
+        if (quoted && *at == '"' && *++at != '"') {
+            closed = true;
+            break;
+        }
+        if (size < room) {
+            out[size] = *at;
+        }
+        size++;
+    }
+    if (!closed) {
+        return NULL;
+    }
+    *behind = (struct text){at, strcspn(at, ",")};
+    *n = size;
+    return at + behind->n;
 }
 
 /* Takes one item of the list and returns its end. NULL: the item is invalid. */

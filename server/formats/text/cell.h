@@ -32,6 +32,15 @@ static inline bool number_may_be_inexact(size_t n, double number) {
     return n > 15 || (number == 0 && n > 5);
 }
 
+/* Reads the item at `list`, a comma-separated list in a query parameter ("columns", "types",
+ * "missing"). Returns its end: a comma or the NUL.
+ *
+ * An item that begins with '"' ends at the closing quote; two quotes within it mean one, as in CSV.
+ * *behind is the text from the closing quote to the comma. Any other item ends at the comma, and
+ * *behind is empty. At most `room` bytes are written to `out`, without a NUL; *n is the length of
+ * the whole item. NULL: a quote is not closed. */
+const char *list_item(const char *list, char *out, size_t room, size_t *n, struct text *behind);
+
 /* The tokens that mean a missing value. */
 #define MISSING_MAX 64       /* limit of the tokens in the option `missing` */
 #define MISSING_TOKEN_MAX 64 /* bytes of one */
@@ -44,7 +53,7 @@ struct missing {
     char bytes[MISSING_MAX * MISSING_TOKEN_MAX];
 };
 /* Sets the five standard tokens (empty, NA, NaN, null, ?) and those of a comma-separated list
- * (list_item.h); NULL: no list. false: problem PROBLEM_BAD_REQUEST. */
+ * (list_item); NULL: no list. false: problem PROBLEM_BAD_REQUEST. */
 bool missing_init(struct missing *m, const char *further, struct problem *problem);
 /* Whether the text, which must be trimmed, is a token. */
 static inline bool missing_has(const struct missing *m, struct text t);
