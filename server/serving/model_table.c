@@ -113,7 +113,7 @@ void model_table_set_live(struct model_table *t, const char *name, int64_t versi
     }
     struct model_name *n = calloc(1, sizeof *n);
     if (!n) {
-        return; /* the next call asks the store again */
+        return; /* the next call reads the store again */
     }
     memcpy(n->name, name, strlen(name) + 1);
     n->live = version;

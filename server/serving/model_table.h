@@ -5,8 +5,9 @@
  * model: loading (one thread reads it, others wait), ready, or failed. A slot counts its users; an
  * unused slot stays until the models exceed the budget.
  *
- * The table never frees a model: freeing a large one takes milliseconds, and the lock is held. A slot
- * that is removed and has no users goes to a list, which model_table_take_removed hands over. */
+ * The table never frees a model: freeing a large one takes milliseconds, and the lock is held. A
+ * slot that is removed and has no users goes to a list, which model_table_take_removed hands
+ * over. */
 #ifndef SERVING_MODEL_TABLE_H
 #define SERVING_MODEL_TABLE_H
 
@@ -25,13 +26,13 @@ void model_loaded_free(struct model_loaded *loaded);
 
 /* One version of a model. */
 struct model_slot {
-    struct serving_model pub; /* first: what callers hold */
+    struct serving_model pub; /* the first member: callers have its address */
     enum slot_state state;
     struct problem problem;     /* of a failed load */
-    struct model_loaded loaded; /* owned; NULL until ready */
+    struct model_loaded loaded; /* owned; {0} until the slot is ready */
     int64_t bytes;              /* memory of the model */
-    size_t users;               /* borrowed, or waiting for the load */
-    bool dropped;               /* not in the table any more: its last user removes it */
+    size_t users;               /* callers that borrow the model or wait for its load */
+    bool dropped;               /* no longer in the table; the last user removes the slot */
     uint64_t used;              /* tick of the last borrow, for LRU */
     struct model_slot *next;    /* in its bucket, or in the list of removed slots */
 };
@@ -39,14 +40,14 @@ struct model_slot {
 struct model_name;
 
 struct model_table {
-    int64_t budget; /* bytes of models; those in use may be more */
+    int64_t budget; /* bytes; models in use may exceed it */
     struct model_name **names;
     size_t n_names, n_name_buckets;
     struct model_slot **slots;
     size_t n_slots, n_slot_buckets;
     struct model_slot *removed; /* without users, to be freed by model_slots_free */
-    uint64_t tick;              /* of the last use */
-    struct serving_stats stats; /* hits are the caller's to count */
+    uint64_t tick;              /* incremented at each use */
+    struct serving_stats stats; /* the caller counts hits */
 };
 
 bool model_table_init(struct model_table *t, int64_t budget); /* false: no memory */
@@ -74,8 +75,7 @@ void model_table_touch(struct model_table *t, struct model_slot *slot);
 /* Ends a use of the slot. */
 void model_table_release(struct model_table *t, struct model_slot *slot);
 
-/* The removed slots, linked by `next`; the caller frees them without the lock. NULL: there are none.
- */
+/* The removed slots, linked by `next`; the caller frees them without the lock. NULL: none. */
 struct model_slot *model_table_take_removed(struct model_table *t);
 void model_slots_free(struct model_slot *slots);
 

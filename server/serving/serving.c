@@ -1,5 +1,5 @@
-/* Models in memory: the table under one lock, the changes that the store has committed, one load of a
- * version for all callers that wait for it, and the thread that frees models. */
+/* Models in memory: the table under one lock, the changes that the store has committed, one load of
+ * a version for all callers that wait for it, and the thread that frees models. */
 #include "serving/serving.h"
 #include "serving/model_table.h"
 
@@ -12,8 +12,8 @@
 struct serving {
     struct store *store;
     const struct serving_plans *plans; /* NULL: none */
-    _Atomic int64_t seen;              /* seq of the last change taken in; written under the lock */
-    pthread_mutex_t lock;              /* guards the table; leaf */
+    _Atomic int64_t seen; /* number of the last change that was applied; written under the lock */
+    pthread_mutex_t lock; /* guards the table; leaf */
     pthread_cond_t loaded;
     pthread_cond_t removed; /* the table has removed slots, or the reclaimer must end */
     pthread_t reclaimer;
@@ -47,10 +47,10 @@ static void *reclaim(void *arg) {
     return NULL;
 }
 
-/* Applies the changes committed since the last call. The store is asked without the lock; of two
- * threads that ask at once, the second finds that its changes are applied already. false: a change of
- * this model is being committed. A client may have read it, so only the store knows the live version.
- */
+/* Applies the changes committed since the last call. The store is read without the lock. Of two
+ * threads that do so at once, the second finds its changes applied already. Returns false while a
+ * change of this model is being committed: a client may have read it, so only the store knows the
+ * live version. */
 static bool absorb(struct serving *s, const char *name) {
     struct store_change changes[64];
     for (;;) {
@@ -163,7 +163,7 @@ static int64_t live_version(struct serving *s, const char *name, struct problem 
     }
     live = m.version;
     store_model_done(&m);
-    (void)absorb(s, name); /* a commit that ends later corrects what is remembered now */
+    (void)absorb(s, name); /* the change of a later commit corrects the entry */
     pthread_mutex_lock(&s->lock);
     if (s->seen == seen) {
         model_table_set_live(&s->table, name, live);

@@ -1,4 +1,4 @@
-/* Scoring and writing, slice by slice. */
+/* Computes and writes an answer, some rows at a time. */
 #include "api/predictions/answer.h"
 #include "api/predictions/plan.h"
 #include "api/support.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SLICE = 256 }; /* coordinates: rows at a time */
+enum { SLICE = 256 }; /* rows that are projected together */
 
 static bool coordinates_begin(struct api_answer *a, struct problem *problem) {
     const dn_model *model = a->m->model;

@@ -1,5 +1,5 @@
-/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs on
- * a pool thread. */
+/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs
+ * on a pool thread. */
 #include "api/handlers.h"
 #include "api/jobs/job_spec.h"
 #include "api/predictions/instances.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Read by nobody, or by one who asked while the daemon was going down. */
+/* Sent when the client has left, or while the daemon shuts down. */
 #define NOBODY_WAITS                                                                               \
     "the evaluation was given up: the client has closed its side, or the daemon is shutting down"
 
@@ -35,19 +35,19 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     api_reply_json(call, 200, &body);
 }
 
-/* ---- the run of an evaluation: within the memory of a job, and over when nobody waits for it ----
- */
+/* ---- the run of an evaluation: limited to the memory of a job, cancelled when the client leaves
+ * ---- */
 
 struct evaluation {
     struct http_call *call;
     const dn_model *model;
     const char
-        *target; /* the column with the truth; NULL until it is known, or when nobody says which */
+        *target; /* name of the column with the true classes; NULL: not known yet, or not given */
     bool target_in_body; /* the body names it */
     bool curves;         /* wanted */
     struct budget budget;
     dn_run run;
-    dn_metrics *metrics; /* what came of it; NULL: a problem */
+    dn_metrics *metrics; /* the result; NULL: there is a problem */
     struct problem *problem;
 };
 
@@ -65,7 +65,8 @@ static void evaluation_init(struct evaluation *e, struct http_call *call, const 
     e->run.ctx = call;
 }
 
-/* What the core refused: the data of `dataset`, or (false) of the body. */
+/* Sets the problem for data that the core refused. dataset: it came from a stored dataset, else
+ * from the body. */
 static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
     if (err->code == DN_ERR_STOPPED) {
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
@@ -82,7 +83,7 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
 
 /* ---- rows in the body ---- */
 
-/* Of n_given rows, those without a label left out. */
+/* Evaluates the rows that have a label; the body had n_given rows. */
 static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in, size_t n_given) {
     const dn_labelled_rows rows = {.raw = instance_rows_view(in, 0, in->n), .truth = in->label};
     struct buf place = {0};
@@ -102,7 +103,7 @@ static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in, 
     return false;
 }
 
-/* The rows are all needed at once, and a short body can stand for many wide ones. */
+/* All rows are in memory at once, and a short body can describe many wide rows. */
 static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
     struct http_call *call = arg;
     if (http_hold(call, bytes)) {
@@ -142,8 +143,8 @@ static bool evaluate_body(struct evaluation *e, struct instances_options *option
 
 /* ---- a stored dataset ---- */
 
-/* {"dataset":"iris-test","target":"class"} → its text, and that of the target where it is given.
- * NULL: the body is something else (or a fault is noted). */
+/* Reads {"dataset":"iris-test","target":"class"}. Returns the text of "dataset" and sets e->target
+ * if "target" is given. NULL: the body is something else, or there is a problem. */
 static const char *read_reference(struct http_call *call, struct evaluation *e,
                                   struct problem *problem) {
     static const char *const known[] = {"dataset", "target", NULL};
@@ -156,7 +157,7 @@ static const char *read_reference(struct http_call *call, struct evaluation *e,
         return NULL;
     }
     json_t *root = json_parse(body, size, &ignored);
-    problem_done(&ignored); /* the reader of instances will say it, and with more care */
+    problem_done(&ignored); /* the reader of instances reports the same fault in more detail */
     if (json_object_get(root, "dataset")) {
         json_refuse_unknown(root, known, "", problem);
         if (json_read_string(root, "dataset", true, "", &text, problem)) {
@@ -174,8 +175,7 @@ static const char *read_reference(struct http_call *call, struct evaluation *e,
     return problem->type ? NULL : copy;
 }
 
-/* The columns of the dataset that the model asks for, target first; those that are not there the
- * core will name. */
+/* The columns of the dataset that the model needs, target first. The core reports missing ones. */
 static size_t choose_columns(const struct schema *schema, const dn_model *model, const char *target,
                              struct jobs_column *out) {
     const dn_encoder *encoder = dn_model_encoder(model);
@@ -250,8 +250,8 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     return good;
 }
 
-/* The column with the truth: as the body or the query says, else the model's target. false: noted.
- */
+/* Chooses the column with the true classes: of the body or the query, otherwise the model's target.
+ * Returns false if there is a problem. */
 static bool choose_target(struct evaluation *e) {
     const dn_encoder *encoder = dn_model_encoder(e->model);
     const char *const given = e->target ? e->target : http_query(e->call, "target");

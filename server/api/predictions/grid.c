@@ -1,4 +1,4 @@
-/* POST …/evaluate_grid: what a model says of the points of a grid over one or two of its columns,
+/* POST …/evaluate_grid: predictions for the points of a grid over one or two columns of a model,
  * for plots of its decision boundaries. Runs on a pool thread, some points at a time. */
 #include "api/handlers.h"
 #include "api/policy.h"
@@ -15,23 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TILE_PRODUCTS 5e7 /* multiplications between two looks whether somebody waits */
+#define TILE_PRODUCTS 5e7 /* multiplications between two checks whether the client has left */
 #define NOBODY_WAITS                                                                               \
     "the grid was given up: the client has closed its side, or the daemon is shutting down"
 
-/* What is known of all points. Number p of a plane is of point p: x varies fastest. */
+/* The results of all points. Number p of a plane belongs to point p; x varies fastest. */
 struct grid {
     struct http_call *call;
     const struct serving_model *m;
     struct grid_request request;
     struct problem *problem;
-    size_t nx, ny, n; /* points along each axis (ny 1 without y), and in all */
+    size_t nx, ny, n; /* points along x, along y (1 without y), in total */
     unsigned outputs;
     struct outputs_room room; /* of a tile */
     double *raw;              /* [tile × inputs] */
     size_t n_scores, n_probabilities;
     double *scores, *probabilities, *distance,
-        *log_density; /* planes, one after the other; NULL: not wanted, or the model has none */
+        *log_density; /* planes in succession; NULL: not requested, or the model has none */
     uint32_t *label;  /* class index, UINT32_MAX: ambiguous */
     size_t held;      /* bytes of all that */
     const struct format *format; /* JSON: planes. CSV, TSV: a line for each point */
@@ -89,7 +89,7 @@ static bool make_room(struct grid *g) {
         return false;
     }
     double *numbers = malloc((kept + 1) * sizeof *numbers), *at = numbers;
-    g->scores = numbers; /* what is freed, whatever is wanted */
+    g->scores = numbers; /* the address to free */
     g->raw = malloc((g->room.n * n_inputs + 1) * sizeof *g->raw);
     g->label = label > 0 ? malloc(label) : NULL;
     if (!numbers || !g->raw || (label > 0 && !g->label)) {
@@ -125,7 +125,7 @@ static void place(const struct grid *g, size_t point, double *row) {
     }
 }
 
-/* Rows [n × width] to planes from point `first` on. */
+/* Copies rows [n × width] to planes, from point `first` on. */
 static void spread(const struct grid *g, const double *rows, size_t width, size_t first, size_t n,
                    double *planes) {
     for (size_t i = 0; rows && planes && i < n; i++) {
@@ -185,7 +185,7 @@ static bool write_lines(struct grid *g, size_t first, size_t n) {
 
 /* ---- scores ---- */
 
-/* At the axis that is farther from 0. */
+/* The fault is reported at the end of the axis that is farther from 0. */
 static bool refuse_point(struct grid *g, size_t point) {
     const struct grid_axis *axes = g->request.axes;
     const double x = grid_axis_at(&axes[0], point % g->nx),
@@ -252,7 +252,7 @@ static void put_axis(const struct grid *g, const char *key, const struct grid_ax
     json_end_object(w);
 }
 
-/* What stands for an input that does not vary. */
+/* Writes the value of an input that does not vary. */
 static void put_value(const dn_input *input, double value, struct json_writer *w) {
     if (isnan(value) ||
         (input->type == DN_CATEGORICAL && !(value >= 0 && value < (double)input->levels.n))) {
@@ -292,7 +292,7 @@ static void put_classes(const struct grid *g, struct json_writer *w) {
     json_end_array(w);
 }
 
-/* A row of a plane, as JSON. */
+/* Writes a row of a plane as JSON. */
 static void put_row(const struct grid *g, const double *numbers, const uint32_t *labels,
                     struct buf *row, struct json_writer *w) {
     buf_clear(row);
@@ -317,8 +317,8 @@ static void put_row(const struct grid *g, const double *numbers, const uint32_t 
     }
 }
 
-/* One plane: a list of rows, of which there is one for each y; without y a list of numbers. false:
- * no room. */
+/* Writes a plane: a list with one row for each y; without y a list of numbers. Returns false if
+ * there is no room. */
 static bool put_plane(struct grid *g, const double *numbers, const uint32_t *labels,
                       struct json_writer *w) {
     const bool rows = g->request.n_axes > 1;

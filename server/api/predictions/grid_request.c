@@ -1,5 +1,5 @@
-/* Reading the body of POST …/evaluate_grid. What the client leaves out is looked up in the summary
- * of the dataset that the model was trained on; when that is gone, in the model itself. */
+/* Reads the body of POST …/evaluate_grid. Defaults come from the summary of the dataset that the
+ * model was trained on, or from the model if the dataset was deleted. */
 #include "api/predictions/grid_request.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
-#define MARGIN 0.05 /* of a column's range, that a grid goes beyond it on either side */
+#define MARGIN 0.05 /* part of a column's range that the grid adds on either side */
 #define GRID_OUTPUTS                                                                               \
     (unsigned)(ANSWER_LABEL | ANSWER_PROBABILITIES | ANSWER_SCORES | ANSWER_DISTANCE |             \
                ANSWER_LOG_DENSITY)
@@ -21,7 +21,7 @@ struct reading {
     const struct serving_model *m;
     const dn_encoder *encoder;
     struct problem *problem;
-    json_t *summary; /* columns of the dataset; NULL: it is gone */
+    json_t *summary; /* columns of the dataset; NULL: the dataset was deleted */
     struct grid_request out;
 };
 
@@ -43,9 +43,9 @@ static bool is_axis(const struct grid_request *r, size_t input) {
     return false;
 }
 
-/* ---- what the training's dataset was like ---- */
+/* ---- the dataset of the training ---- */
 
-/* {"name":"iris","version":1} of the model's description. */
+/* Reads {"name":"iris","version":1} in the model's description. */
 static bool find_dataset(const struct reading *r, struct store_dataset *out) {
     struct store *store = api_app_of(r->call)->store;
     struct store_model m;
@@ -79,7 +79,7 @@ static void read_summary(struct reading *r) {
     store_dataset_done(&d);
 }
 
-/* What it says of a column; NULL: nothing. */
+/* The summary of a column; NULL: there is none. */
 static const json_t *summary_of(const struct reading *r, const char *name) {
     size_t i;
     json_t *column;
@@ -92,8 +92,8 @@ static const json_t *summary_of(const struct reading *r, const char *name) {
     return NULL;
 }
 
-/* The column's range and a little more; of a model whose dataset is gone three deviations about the
- * mean, if it knows them. */
+/* The column's range with MARGIN. If the dataset was deleted: the mean and 3 standard deviations on
+ * either side, if the model has them. */
 static bool usual_range(const struct reading *r, size_t input, double *from, double *to) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     const json_t *column = summary_of(r, in->name), *least = json_object_get(column, "min"),
@@ -113,8 +113,8 @@ static bool usual_range(const struct reading *r, size_t input, double *from, dou
     return isfinite(*from) && isfinite(*to) && *from < *to;
 }
 
-/* The level that most rows have; where nobody knows, the one that the encoder takes for what is
- * missing or was never seen, or the first. */
+/* The most frequent category. If it is unknown: the category that the encoder uses for missing or
+ * unseen values, otherwise the first one. */
 static double usual_level(const struct reading *r, size_t input) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     const json_t *top =
@@ -141,7 +141,7 @@ static double usual_value(const struct reading *r, size_t input) {
 
 /* ---- the body ---- */
 
-/* A fault at a member of a member. */
+/* Reports a fault at a member of a member. */
 static void refuse_kind(struct reading *r, const char *parent, const char *key, const char *wanted,
                         const json_t *value) {
     struct buf got = {0};
@@ -151,8 +151,7 @@ static void refuse_kind(struct reading *r, const char *parent, const char *key, 
     buf_done(&got);
 }
 
-/* A point of a plot is asked for by hand: a category that training never saw is a mistake, not a
- * case. */
+/* A category that training never saw is refused here, since a person chose it for a plot. */
 static void refuse_level(struct reading *r, size_t input, const char *text, size_t n) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     struct buf known = {0};
@@ -194,7 +193,7 @@ static double read_level(struct reading *r, size_t input, const json_t *value) {
     return level;
 }
 
-/* A value as an instance may have it; null: it is missing. */
+/* A value of an instance; null: missing. */
 static double read_value(struct reading *r, size_t input, const json_t *value) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     if (json_is_null(value)) {
@@ -242,7 +241,7 @@ static void read_at(struct reading *r, const json_t *root) {
     }
 }
 
-/* Where the axis begins and ends. */
+/* Reads the ends of the axis. */
 static void read_range(struct reading *r, const json_t *object, const char *place,
                        struct grid_axis *axis) {
     double from = 0, to = 0;
@@ -314,7 +313,7 @@ static void read_outputs(struct reading *r, const json_t *root) {
     r->out.outputs = bits;
 }
 
-/* A point of a plane says nothing of a model that wants more than numbers and categories. */
+/* Only models whose inputs are all numeric, boolean or categorical have grids. */
 static bool can_vary(struct reading *r) {
     if (dn_model_is_precomputed(r->m->model)) {
         return json_fault(r->problem, "", NULL,

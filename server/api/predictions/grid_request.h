@@ -1,5 +1,5 @@
-/* What POST …/evaluate_grid asks: one or two columns that vary, what the others are, which outputs.
- */
+/* The request of POST …/evaluate_grid: one or two columns that vary, the values of the other
+ * columns, the outputs. */
 #ifndef API_GRID_REQUEST_H
 #define API_GRID_REQUEST_H
 
@@ -9,25 +9,25 @@
 #define GRID_MAX_STEPS 500
 
 struct grid_axis {
-    size_t input; /* of the model, numeric */
+    size_t input; /* index of a numeric input of the model */
     double from, to;
     size_t steps;
 };
 
-/* {0} before reading; arrays live in the call's arena. */
+/* Must be {0} before it is read. The arrays are in the arena of the call. */
 struct grid_request {
     struct grid_axis axes[2]; /* x, y */
     size_t n_axes;
-    double *row;      /* [inputs] raw, encoder.h: what the inputs that do not vary are */
-    unsigned outputs; /* answer_output bits, as asked */
+    double *row;      /* [n_inputs] raw values (encoder.h) of the inputs that do not vary */
+    unsigned outputs; /* answer_output bits of the request */
 };
 
-/* Reads the call's body for the model. What is left out is what the dataset that the model was
- * trained on suggests, while it is there: ranges, the most frequent categories. May wait for the
- * store. false: answered. */
+/* Reads the body of the call. Defaults are the ranges and the most frequent categories of the
+ * dataset that the model was trained on, if it still exists. May wait for the store. Returns false
+ * if it has replied. */
 bool grid_request_read(struct http_call *call, const struct serving_model *m,
                        struct grid_request *out);
-/* The value of step i: the first is `from`, the last `to`, to the last digit. */
+/* The value of step i. The first is exactly `from`, the last exactly `to`. */
 double grid_axis_at(const struct grid_axis *axis, size_t i);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows in the body of a call. */
+/* Reads the rows in the body of a call. */
 #include "api/predictions/instances.h"
 #include "api/policy.h"
 #include "api/support.h"

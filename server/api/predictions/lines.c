@@ -1,10 +1,8 @@
-/* NDJSON in, an answer for each line out.
- *
- * A pool thread reads the lines as they come, scores them and appends the answer to a spool, which
- * is memory at first and then a file without a name; so a slow client holds a buffer and no thread,
- * and a fast one no more than a few hundred KiB. The answer begins when the body has ended: HTTP
- * clients do not read while they send. A line that is refused is answered by what is wrong with it,
- * and the rest goes on. One version of the model answers all lines. */
+/* Reads NDJSON and answers each line. A pool thread reads the lines as they arrive, scores them and
+ * appends the answer to a spool: memory first, then a file without a name. So a slow client holds a
+ * buffer but no thread, and a fast one at most a few hundred KiB. The answer is sent when the body
+ * has ended, since HTTP clients do not read while they send. A line that is refused is answered
+ * with its problem, and reading goes on. One version of the model answers all lines. */
 #include "api/predictions/lines.h"
 #include "api/handlers.h"
 #include "api/policy.h"
@@ -18,12 +16,12 @@
 #include <string.h>
 
 enum {
-    KEPT_BYTES = 512 * 1024,     /* more memory than that for the begin of a line is given back */
-    READ_BYTES = 128 * 1024,     /* of the file at a time */
-    BLOCK_NUMBERS = 32 * 1024,   /* of the rows that are scored together */
+    KEPT_BYTES = 512 * 1024,     /* a buffer for an incomplete line that is larger is freed */
+    READ_BYTES = 128 * 1024,     /* bytes of the file that are read at a time */
+    BLOCK_NUMBERS = 32 * 1024,   /* numbers of the rows that are scored together */
     BLOCK_ROWS = 1024,           /* … and of them */
     MAX_LINE = 16 * 1024 * 1024, /* bytes */
-    USUAL_BYTES = 512 * 1024,    /* what a call holds, before it is known */
+    USUAL_BYTES = 512 * 1024,    /* memory that is counted for a call before lines_held knows it */
 };
 
 #define NOBODY_WAITS                                                                               \
@@ -33,23 +31,23 @@ enum {
 struct lines {
     struct serving *serving;
     const char *base_path;         /* of links */
-    const struct serving_model *m; /* NULL: not yet, or no longer */
+    const struct serving_model *m; /* NULL: not loaded yet, or released */
     enum api_answer_kind kind;
     const struct format *format;
     unsigned outputs;
-    struct instance_lines *reader; /* NULL: nothing was read yet */
+    struct instance_lines *reader; /* NULL: no line was read yet */
     struct api_answer answer;
-    struct buf in;  /* of a line whose end has not come */
-    size_t work_at; /* bytes of it from which the line is looked at again: twice what it was, so
-                       that a long one is not read for every piece of it */
-    struct buf out; /* answered and not in the file */
+    struct buf in;  /* an incomplete line */
+    size_t work_at; /* size of `in` at which the line is parsed again: twice the last size, so that
+                       a long line is not parsed for each piece of it */
+    struct buf out; /* part of the answer that is not in the file */
     struct spool spool;
-    int64_t n_rows, n_refused; /* lines answered, and those of them that were refused */
-    int64_t line;              /* that was answered last */
+    int64_t n_rows, n_refused; /* number of lines answered; of them, lines refused */
+    int64_t line;              /* number of the line answered last */
     int64_t sent;              /* bytes of the file */
 };
 
-/* All that is needed no more once the answer is complete. */
+/* Frees what is not needed when the answer is complete. */
 static void let_go(struct lines *l) {
     instance_lines_free(l->reader);
     l->reader = NULL;
@@ -69,7 +67,7 @@ static void lines_free(void *state) {
 
 /* ---- lines to answers. Pool thread ---- */
 
-/* What the first lines need. */
+/* Makes the reader and begins the answer. */
 static bool prepare(struct lines *l, struct problem *problem) {
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(l->m->model));
     const struct api_answer_options options = {.kind = l->kind,
@@ -109,7 +107,8 @@ static bool to_file(struct lines *l, struct problem *problem) {
     return false;
 }
 
-/* The answer so far, between two of its rows: what is too long for the memory goes to the file. */
+/* Called between two rows of the answer: moves the answer to the file if it is too long for memory.
+ * Returns false with a problem; one reason is that the client has left. */
 static bool spill(struct lines *l, struct http_call *call, struct problem *problem) {
     if (l->out.size >= API_ANSWER_BYTES && !to_file(l, problem)) {
         return false;
@@ -117,8 +116,8 @@ static bool spill(struct lines *l, struct http_call *call, struct problem *probl
     return !http_gone(call) || problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
 }
 
-/* Writes what is said of the n rows that were scored, from row `first` of the block on. A short
- * line may be answered by a long one, so the file takes them a few at a time. */
+/* Writes the results of n scored rows, from row `first` of the block on. The answer to a short line
+ * can be long, so a few rows at a time go to the file. */
 static bool answer_scored(struct lines *l, struct http_call *call, size_t first, size_t n,
                           struct problem *problem) {
     for (size_t i = 0; i < n;) {
@@ -155,8 +154,8 @@ static bool answer_block(struct lines *l, struct http_call *call, struct problem
     return true;
 }
 
-/* Reads and answers the whole lines of n bytes (last: what is left behind them too); *used of them.
- * false: problem. */
+/* Reads and answers the complete lines in bytes[n]; last: also an incomplete line at the end.
+ * *used: bytes of these lines. Returns false with a problem. */
 static bool take_lines(struct lines *l, struct http_call *call, const char *bytes, size_t n,
                        bool last, size_t *used, struct problem *problem) {
     enum instance_lines_state state = INSTANCE_LINES_FULL;
@@ -186,7 +185,7 @@ static bool take_lines(struct lines *l, struct http_call *call, const char *byte
     return true;
 }
 
-/* Keeps what is left of bytes[n], the begin of a line, which may lie in l->in. */
+/* Keeps bytes[n], the beginning of a line. It may be a part of l->in. */
 static void keep(struct lines *l, const char *bytes, size_t n) {
     struct buf fresh = {0};
     l->work_at = 2 * n;
@@ -204,7 +203,7 @@ static void keep(struct lines *l, const char *bytes, size_t n) {
     l->in.size = n;
 }
 
-/* Reads and answers what n bytes more make whole. */
+/* Reads and answers the lines that are complete with the next n bytes. */
 static bool turn(struct lines *l, struct http_call *call, const char *bytes, size_t n, bool last,
                  struct problem *problem) {
     size_t used = 0;
@@ -225,7 +224,7 @@ static bool turn(struct lines *l, struct http_call *call, const char *bytes, siz
     if (l->in.failed) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left for the lines");
     }
-    /* Between two turns a call that has a file keeps its answer there alone. */
+    /* A call that has a file keeps no part of its answer in memory between two calls of `turn`. */
     return l->spool.fd < 0 || l->out.size == 0 || to_file(l, problem);
 }
 
@@ -236,7 +235,7 @@ static enum http_stream_state next_piece(struct http_call *call, struct buf *out
     struct lines *l = http_state(call);
     const int64_t left = l->spool.size - l->sent, n = left < READ_BYTES ? left : READ_BYTES;
     (void)idle;
-    (void)draining; /* a request in flight has the drain's time-out to end in */
+    (void)draining; /* a request in flight may end within the time limit of the shutdown */
     if (!spool_read(&l->spool, l->sent, (size_t)n, out)) {
         return HTTP_STREAM_ABORT;
     }
@@ -250,7 +249,7 @@ static void reply_count(struct http_call *call, const char *name, int64_t n) {
     http_reply_header(call, name, text);
 }
 
-/* The body is complete and read. */
+/* Replies: the body is complete and read. */
 static bool finish(struct lines *l, struct http_call *call, struct problem *problem) {
     if (l->n_rows == 0) {
         return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL,
@@ -264,7 +263,7 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
         return false;
     }
     if ((int64_t)l->out.size > l->spool.limit &&
-        !to_file(l, problem)) { /* short, but the limit is shorter */
+        !to_file(l, problem)) { /* the answer is short, but longer than the limit */
         return false;
     }
     let_go(l);
@@ -287,11 +286,11 @@ static bool lines_want(const struct http_call *call) {
            format->instances->lines;
 }
 
-/* Reads the query. NULL: answered. */
+/* Reads the query. Returns NULL if it has replied. */
 static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
     const struct api_app *app = api_app_of(call);
     unsigned outputs = 0;
-    bool zero_based = false; /* of no meaning for lines of JSON, but no mistake */
+    bool zero_based = false; /* accepted, but without effect on NDJSON */
     if (!api_query_bool(call, "zero_based", &zero_based) ||
         (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs))) {
         return NULL;
@@ -312,7 +311,7 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     return l;
 }
 
-/* A model without directions is told before the body is sent. false: answered. */
+/* Refuses a model without directions before the body is sent. Returns false if it has replied. */
 static bool judge_model(struct http_call *call, struct lines *l) {
     struct problem problem = {0};
     if (l->kind != API_COORDINATES || dn_model_n_components(l->m->model) > 0 ||

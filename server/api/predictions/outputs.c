@@ -1,15 +1,13 @@
-/* What a prediction call wants to know of each row, what that costs, and the room where it is
- * computed. */
+/* The outputs of a prediction for each row, their cost, and the memory for them. */
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* At a time: rows, and numbers of them. What a row brings and what it answers with stay in a cache.
- */
+/* Most rows of a slice, and most numbers of its results: they fit the cache of the processor. */
 enum { ROWS = 1024, NUMBERS = 32 * 1024 };
-/* … and multiplications. */
+/* Most multiplications of a slice. */
 #define AT_ONCE 5e8
 
 static const struct {
@@ -24,7 +22,7 @@ static const struct {
              {"log_density", ANSWER_LOG_DENSITY}};
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
-/* The bit of the name at the beginning of a list; 0: none of ours. */
+/* The bit of the output with this name; 0: unknown. */
 static unsigned find(const char *at, size_t n) {
     for (size_t i = 0; i < N_KNOWN; i++) {
         if (strlen(known[i].name) == n && memcmp(known[i].name, at, n) == 0) {
@@ -74,7 +72,7 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked) {
 }
 
 /* ---- cost ---- */
-/* A feature that is a function of inputs takes about one multiplication for each of them. */
+/* Cost of features that are functions of inputs: about one multiplication for each input. */
 static double expansion_cost(const dn_encoder *encoder) {
     size_t own = 0, n_inputs = dn_encoder_n_inputs(encoder),
            n_features = dn_encoder_n_features(encoder);
@@ -107,7 +105,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
 }
 
 /* ---- room ---- */
-/* Whether a row of the model can be left without a class. */
+/* Whether a row can be ambiguous: without a class. */
 static bool can_be_ambiguous(const dn_model *model) {
     const dn_decision decision = dn_model_decision(model);
     return dn_model_classes(model)->n > 2 && (decision == DN_DECISION_ONE_VS_REST_STRICT ||
@@ -115,7 +113,7 @@ static bool can_be_ambiguous(const dn_model *model) {
                                               decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
 }
 
-/* What a row of the answer is made of. */
+/* The results of one row: numbers of each kind, and which flags there are. */
 struct widths {
     size_t probabilities, scores, distance, contributions, log_density; /* numbers */
     bool label, candidates, support;
@@ -137,7 +135,7 @@ static struct widths widths_of(const dn_model *model, unsigned outputs) {
         .support = dn_model_can_be_impossible(model)};
 }
 
-/* The next n_rows × width numbers, NULL for none. */
+/* Takes the next n_rows × width numbers; NULL: width is 0. */
 static double *take(double **at, size_t n_rows, size_t width) {
     double *taken = width > 0 ? *at : NULL;
     *at += n_rows * width;
@@ -162,10 +160,11 @@ bool outputs_room_init(struct outputs_room *room, const struct serving_model *m,
     size_t n = NUMBERS / each;
     n = n < 1 ? 1 : n > ROWS ? ROWS : n;
     n = n < n_rows || n_rows == 0 ? n : n_rows;
-    const double cost = n > 1 ? api_outputs_cost(model, outputs)
-                              : 0; /* between two looks at whether somebody still waits */
+    const double cost =
+        n > 1 ? api_outputs_cost(model, outputs)
+              : 0; /* limits the time between two checks whether the client has left */
     n = cost * (double)n <= AT_ONCE ? n : cost >= AT_ONCE ? 1 : (size_t)(AT_ONCE / cost);
-    /* numbers first, then what needs less alignment */
+    /* doubles first, then types with weaker alignment */
     const size_t size =
         n * numbers * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool);
     /* malloc, not calloc: glibc's calloc does not use the cache of the thread. */

@@ -1,5 +1,4 @@
-/* What a prediction call wants to know of each row, what that costs, and the room where it is
- * computed. */
+/* The outputs of a prediction for each row, their cost, and the memory for them. */
 #ifndef API_OUTPUTS_H
 #define API_OUTPUTS_H
 
@@ -9,31 +8,31 @@
 
 /* The outputs of a call without ?output=. */
 #define API_OUTPUTS_USUAL (ANSWER_LABEL | ANSWER_PROBABILITIES)
-/* ?output=label,scores → answer_output bits; without it label and probabilities. false: answered
- * with 400. */
+/* Reads ?output=label,scores as answer_output bits; without it API_OUTPUTS_USUAL. Returns false if
+ * it has replied with 400. */
 bool api_outputs_read(struct http_call *call, unsigned *out);
-/* "label,scores" → bits, the same way. false: something in it is none of ours. */
+/* Reads "label,scores" as answer_output bits. Returns false if a name is unknown. */
 bool api_outputs_parse(const char *text, unsigned *out);
-/* The same for this model: one without probabilities gives its scores in their place. */
+/* The outputs that this model gives: scores in place of probabilities that it does not have. */
 unsigned api_outputs_of(const dn_model *model, unsigned asked);
-/* Multiplications that a row takes, about. */
+/* Approximate number of multiplications for one row. */
 double api_outputs_cost(const dn_model *model, unsigned outputs);
 
-/* Numbers in one answer: a short row of a model with many classes or features answers with far more
- * than it brought. */
+/* Most numbers in one answer. The results of a row with many classes or features can be far longer
+ * than the row. */
 #define OUTPUTS_MAX_NUMBERS (4 * 1024 * 1024)
 
-/* Room for some rows at a time. */
+/* Memory for the results of some rows. */
 struct outputs_room {
     dn_prediction rows;
-    size_t n;    /* rows it has room for */
-    size_t each; /* numbers that are said of a row */
+    size_t n;    /* rows that fit */
+    size_t each; /* numbers in the results of one row */
     double *workspace;
     void *memory; /* all of it */
-    size_t size;  /* bytes of it, the workspace apart */
+    size_t size;  /* bytes of the results, without the workspace */
 };
-/* For n_rows rows, or some of them at a time; 0: nobody knows how many. false: one alone would be
- * too long, or there is no memory (problem). */
+/* Makes room for n_rows rows, or for fewer if they are many. n_rows 0: the number is unknown.
+ * Returns false with a problem if one row would be too long, or memory is short. */
 bool outputs_room_init(struct outputs_room *room, const struct serving_model *m, unsigned outputs,
                        size_t n_rows, struct problem *problem);
 void outputs_room_done(struct outputs_room *room);

@@ -1,6 +1,6 @@
-/* POST and GET …/predict: rows in; labels, probabilities, scores and what explains them out. Small
- * calls on a model in memory are answered on the I/O thread; large ones, and those that must wait
- * for the model, on a pool thread. NDJSON is taken by lines.c. */
+/* POST and GET …/predict: labels, probabilities, scores and contributions for rows. A small call
+ * is answered on the I/O thread if the model is in memory, otherwise on a pool thread. lines.c
+ * answers NDJSON. */
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/answer.h"
@@ -68,7 +68,7 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
     return done;
 }
 
-/* False: it needs a pool thread. */
+/* Answers the call. Returns false if it must run on a pool thread. */
 typedef bool predict_fn(struct http_call *call, const struct serving_model *m, bool pool);
 
 static void on_pool(struct http_call *call, predict_fn *predict) {
@@ -80,7 +80,7 @@ static void on_pool(struct http_call *call, predict_fn *predict) {
     serving_release(api_app_of(call)->serving, m);
 }
 
-/* False: the model is not in memory, or there is too much to do. */
+/* Returns false if the model is not in memory or the call takes too long for an I/O thread. */
 static bool on_io(struct http_call *call, predict_fn *predict) {
     struct api_app *app = api_app_of(call);
     const struct serving_model *m =

@@ -1,11 +1,10 @@
-/* The rows of a call, scored while they are read. */
+/* Scores the rows of a call while they are read. */
 #include "api/predictions/score.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/plan.h"
 #include "api/support.h"
 
-/* More multiplications (a short body can stand for many wide rows) would hold an I/O thread for too
- * long. */
+/* Most multiplications on an I/O thread. A short body can describe many wide rows. */
 enum { ON_IO_PRODUCTS = 4000000 };
 
 #define NOBODY_WAITS                                                                               \
@@ -17,12 +16,12 @@ struct scoring {
     const struct serving_model *m;
     const struct api_answer_options *how;
     bool pool;
-    double cost; /* multiplications of a row, about */
+    double cost; /* approximate multiplications for one row */
     bool begun;  /* the answer is */
     bool later;  /* a pool thread is needed */
     struct api_answer answer;
     struct buf body;
-    size_t held; /* bytes of it that are counted */
+    size_t held; /* capacity of `body` that is counted against --body-memory */
 };
 
 static struct scoring scoring_of(struct http_call *call, const struct serving_model *m,
@@ -38,7 +37,7 @@ static struct scoring scoring_of(struct http_call *call, const struct serving_mo
                                                              : api_outputs_cost(m->model, outputs)};
 }
 
-/* The answer is counted while it grows. */
+/* Counts the answer against --body-memory while it grows. */
 static bool count_body(struct scoring *s, struct problem *problem) {
     if (s->body.capacity == s->held) {
         return true;
@@ -59,7 +58,7 @@ static bool begin(struct scoring *s, size_t n_rows, struct problem *problem) {
     return api_answer_begin(&s->answer, s->m, &how, &s->body, problem);
 }
 
-/* Row `at` of those at hand, number `row` of the body. */
+/* Reports the fault of row `at` of the block, which is row number `row` of the body. */
 static void refuse_row(const struct scoring *s, const struct instance_rows *rows, size_t at,
                        size_t row, struct problem *problem) {
     char why[DN_MESSAGE_SIZE];
@@ -70,7 +69,7 @@ static void refuse_row(const struct scoring *s, const struct instance_rows *rows
     buf_done(&place);
 }
 
-/* Scores and writes a block. What cannot be computed of a row is a fault of the row. */
+/* Scores and writes a block. A row without a finite result is a fault of the request. */
 static bool score(struct scoring *s, const struct instance_rows *rows, size_t first,
                   struct problem *problem) {
     bool beyond = false;
@@ -105,7 +104,7 @@ static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
            api_answer_fits(&s->answer, n_rows, problem) && score(s, rows, first, problem);
 }
 
-/* Answers, unless a pool thread is to do it all. */
+/* Replies, unless the call must run on a pool thread. */
 static bool end(struct scoring *s, bool good, struct problem *problem) {
     const struct format *format = s->how->format;
     if (s->later) {
@@ -114,7 +113,7 @@ static bool end(struct scoring *s, bool good, struct problem *problem) {
     } else if (good) {
         api_answer_end(&s->answer);
         if (format->answers->document) {
-            buf_putc(&s->body, '\n'); /* a terminal's prompt stands on its own line */
+            buf_putc(&s->body, '\n'); /* so that a terminal shows its prompt on a new line */
         }
         http_reply(s->call, 200, format_media_type(format), &s->body);
     } else {

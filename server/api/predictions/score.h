@@ -1,17 +1,17 @@
-/* Rows in the body of a call, scored while they are read: predict and transform. */
+/* Scores rows in the body of a call while they are read, for predict and transform. */
 #ifndef API_SCORE_H
 #define API_SCORE_H
 
 #include "api/predictions/answer.h"
 
-/* Reads the instances in the call's body and answers with what is said of them, or with the
- * problem; a block of rows at a time, so that a short body that stands for many wide rows needs no
- * more memory than its answer, which is counted against --body-memory. pool: on a pool thread;
- * false is returned, and nothing answered, if there is too much to do for another. */
+/* Reads the instances in the body and replies with their results, or with a problem. Works on one
+ * block of rows at a time: a short body that describes many wide rows needs memory for its answer
+ * only, which is counted against --body-memory. pool: the caller is a pool thread. Otherwise the
+ * function may return false, without a reply, if the call takes too long for an I/O thread. */
 bool api_score_body(struct http_call *call, const struct serving_model *m,
                     const struct instances_options *options, const struct api_answer_options *how,
                     bool pool);
-/* The same for rows that are read already. */
+/* The same for rows in memory. */
 bool api_score_rows(struct http_call *call, const struct serving_model *m,
                     const struct instance_rows *rows, const struct api_answer_options *how,
                     bool pool);

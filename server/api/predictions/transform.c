@@ -1,5 +1,5 @@
-/* POST …/transform: rows in, their coordinates along the model's directions out (Fisher's
- * projection). Runs on a pool thread; NDJSON is taken by lines.c. */
+/* POST …/transform: coordinates of rows along the directions of the model (Fisher's projection).
+ * Runs on a pool thread. lines.c answers NDJSON. */
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/answer.h"
