@@ -357,7 +357,7 @@ static void test_others_append_meanwhile(void **state) {
 
 /* The places for appends of a dataset are bounded. Beyond them a call is refused before it sends
  * rows; a client that leaves frees its place; all who have one are served. */
-static void test_places_are_bounded(void **state) {
+static void test_limit_of_appends_at_once(void **state) {
     (void)state;
     enum { PLACES = 32 }; /* STORE_APPENDS_OF_ONE */
     static struct slow s[PLACES];
@@ -392,7 +392,7 @@ static void test_places_are_bounded(void **state) {
 
 /* Clients that send a head and no rows, more than there are places: they keep nobody from
  * appending. */
-static void test_idle_clients_hold_no_place(void **state) {
+static void test_idle_clients_do_not_count_as_appends(void **state) {
     (void)state;
     enum { IDLE = 40 };
     static struct slow s[IDLE];
@@ -653,8 +653,8 @@ int main(void) {
         TEST(test_client_leaves),
         TEST(test_many_at_once),
         TEST(test_others_append_meanwhile),
-        TEST(test_places_are_bounded),
-        TEST(test_idle_clients_hold_no_place),
+        TEST(test_limit_of_appends_at_once),
+        TEST(test_idle_clients_do_not_count_as_appends),
         TEST(test_replaced_meanwhile),
         TEST(test_training_does_not_see_the_borders),
         TEST(test_many_appends),

@@ -51,7 +51,7 @@ static int prepare(void **state) {
     "','params':{" params "}}"
 
 /* The log loss of the chances themselves is about 0.33, of guessing ln 2. */
-static void test_good_on_unseen_rows(void **state) {
+static void test_calibrated_on_unseen_rows(void **state) {
     (void)state;
     static const char *const algorithms[] = {"least_squares", "perceptron", "svm"},
                              *const methods[] = {"platt", "isotonic"};
@@ -76,7 +76,7 @@ static void test_good_on_unseen_rows(void **state) {
 }
 
 /* What /weights says is what prediction does, also after the daemon comes back. */
-static void test_shown_and_kept(void **state) {
+static void test_calibration_is_reported_and_stored(void **state) {
     (void)state;
     job_train(JOB("seen", "y", "least_squares", "'calibrate':'platt','calibration_folds':3"));
     const struct response *r = status_check(call_get("/v1/models/m/weights"), 200);
@@ -99,7 +99,7 @@ static void test_shown_and_kept(void **state) {
     assert_true(real_at(r, "/predictions/0/probabilities/1") == p);
 }
 
-static void test_without_it_there_are_none(void **state) {
+static void test_no_probabilities_without_calibration(void **state) {
     (void)state;
     job_train(JOB("seen", "y", "least_squares", ""));
     const struct response *r = status_check(call_get("/v1/models/m"), 200);
@@ -172,9 +172,9 @@ static void test_memory_of_the_scores(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_good_on_unseen_rows),
-        TEST(test_shown_and_kept),
-        TEST(test_without_it_there_are_none),
+        TEST(test_calibrated_on_unseen_rows),
+        TEST(test_calibration_is_reported_and_stored),
+        TEST(test_no_probabilities_without_calibration),
         TEST(test_many_classes),
         TEST(test_too_few_rows),
         TEST(test_memory_of_the_scores),

@@ -305,7 +305,7 @@ static json_t *catalogue(void) {
     return value_at(status_check(call_get("/v1/algorithms"), 200), "/items");
 }
 
-static void test_every_value_that_is_offered(void **state) {
+static void test_every_value_of_the_catalogue(void **state) {
     (void)state;
     const json_t *algorithms = catalogue();
     size_t i, j;
@@ -448,7 +448,7 @@ static void check_foreign(const json_t *algorithm, const json_t *param) {
     }
 }
 
-static void test_numbers_at_and_beyond_the_ends(void **state) {
+static void test_numbers_at_and_beyond_the_limits(void **state) {
     (void)state;
     const json_t *algorithms = catalogue();
     size_t i, j;
@@ -498,8 +498,8 @@ static void test_lists_that_do_not_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_every_value_that_is_offered),
-        TEST(test_numbers_at_and_beyond_the_ends),
+        TEST(test_every_value_of_the_catalogue),
+        TEST(test_numbers_at_and_beyond_the_limits),
         TEST(test_lists_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);

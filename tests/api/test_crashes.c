@@ -145,7 +145,7 @@ static void test_killed_during_training_and_at_its_end(void **state) {
 }
 
 /* A job that waits is not started by the kill, and a cancelled one stays so. */
-static void test_the_queue_survives(void **state) {
+static void test_the_queue_survives_kills(void **state) {
     (void)state;
     service_start(FLAGS("--workers", "1"));
     upload_file("digits", "digits.csv");
@@ -368,7 +368,7 @@ static void run_neighbours(const char *const *innocent, int n_innocent, int n_gu
 
 /* A job that runs beside the one that kills the daemon dies with it, and is not blamed for it: it
  * ends with the weights it has when nobody disturbs it. */
-static void test_innocent_neighbours(void **state) {
+static void test_jobs_beside_a_crashing_job(void **state) {
     (void)state;
     queue_neighbours(FLAGS("first", "second"), 2, 1);
     run_neighbours(FLAGS("first", "second"), 2, 1);
@@ -376,14 +376,14 @@ static void test_innocent_neighbours(void **state) {
 
 /* Three jobs that kill the daemon one after the other while the same innocent one runs: its third
  * start is its own. */
-static void test_an_innocent_job_among_many(void **state) {
+static void test_one_crashing_job_among_many(void **state) {
     (void)state;
     queue_neighbours(FLAGS("innocent"), 1, 3);
     run_neighbours(FLAGS("innocent"), 1, 3);
 }
 
 /* Fewer attempts, when told so. */
-static void test_job_attempts(void **state) {
+static void test_limit_of_attempts(void **state) {
     (void)state;
     service_start(FLAGS("--test-crash-model", "bad", "--job-attempts", "1"));
     upload_file("iris", "iris.csv");
@@ -443,12 +443,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_killed_during_an_upload),
         TEST(test_killed_during_training_and_at_its_end),
-        TEST(test_the_queue_survives),
+        TEST(test_the_queue_survives_kills),
         TEST(test_acknowledged_changes_survive),
         TEST(test_a_job_that_kills_the_daemon),
-        TEST(test_job_attempts),
-        TEST(test_innocent_neighbours),
-        TEST(test_an_innocent_job_among_many),
+        TEST(test_limit_of_attempts),
+        TEST(test_jobs_beside_a_crashing_job),
+        TEST(test_one_crashing_job_among_many),
         TEST(test_an_abandoned_drain_gives_jobs_back),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT); /* before there are threads */

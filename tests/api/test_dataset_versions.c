@@ -68,7 +68,7 @@ static void test_list(void **state) {
     assert_true(json_is_null(value_at(r, "/next")));
 }
 
-static void test_what_is_not_there(void **state) {
+static void test_unknown_versions(void **state) {
     (void)state;
     make_three("there");
     static const char *const paths[] = {"/v1/datasets/there/versions/4",
@@ -217,7 +217,7 @@ static void test_space_comes_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_list),   TEST(test_what_is_not_there),  TEST(test_delete),
+        TEST(test_list),   TEST(test_unknown_versions),   TEST(test_delete),
         TEST(test_in_use), TEST(test_train_on_a_version), TEST(test_space_comes_back),
     };
     return RUN(tests);

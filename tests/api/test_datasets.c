@@ -259,7 +259,7 @@ static void check_warning(const char *name, const char *type, const char *table,
     }
 }
 
-static void test_doubts_are_told(void **state) {
+static void test_warnings_of_uploads(void **state) {
     (void)state;
     char row[1024];
     size_t n = 0;
@@ -453,7 +453,7 @@ int main(void) {
         TEST(test_rows_in_pages_and_columns),
         TEST(test_rows_have_a_tag),
         TEST(test_pages_of_rows_are_linked),
-        TEST(test_doubts_are_told),
+        TEST(test_warnings_of_uploads),
         TEST(test_types_of_a_column_named_with_a_comma),
         TEST(test_a_column_named_with_a_comma),
         TEST(test_conditions),

@@ -49,7 +49,7 @@ static const struct response *same_as_trained(const char *spec) {
     return planned;
 }
 
-static void test_what_stands_when_nothing_is_said(void **state) {
+static void test_defaults(void **state) {
     (void)state;
     const struct response *r = same_as_trained(JOB("mixed", "y", ""));
     assert_json(r, "/features/missing",
@@ -186,7 +186,7 @@ static void test_a_constant_column_is_warned_of(void **state) {
 
 /* ---- faults ---- */
 
-static void test_every_fault_of_features(void **state) {
+static void test_invalid_features(void **state) {
     (void)state;
     /* of the dataset mixed with the target y: members of features, the place, and what must be said
      * of it */
@@ -333,7 +333,7 @@ static void test_all_faults_of_features_at_once(void **state) {
 }
 
 /* What only the rows show: the job fails and says what and why. */
-static void test_what_only_the_rows_show(void **state) {
+static void test_faults_found_while_reading_rows(void **state) {
     (void)state;
     const int64_t id =
         job_post(JOB("mixed", "y", "'basis':[{'type':'gaussian','columns':['b'],'centres':3}]"));
@@ -454,18 +454,18 @@ static void test_memory_of_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_stands_when_nothing_is_said),
+        TEST(test_defaults),
         TEST(test_missing_values),
         TEST(test_categories),
         TEST(test_bases),
         TEST(test_a_fisher_basis),
         TEST(test_a_polynomial_is_the_columns_it_says),
         TEST(test_a_constant_column_is_warned_of),
-        TEST(test_every_fault_of_features),
+        TEST(test_invalid_features),
         TEST(test_useless_text_options),
         TEST(test_every_level_where_it_is_needed),
         TEST(test_all_faults_of_features_at_once),
-        TEST(test_what_only_the_rows_show),
+        TEST(test_faults_found_while_reading_rows),
         TEST(test_texts_without_words),
         TEST(test_graphs),
         TEST(test_memory_of_words),

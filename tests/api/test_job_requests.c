@@ -180,7 +180,7 @@ static void spoil(const char *member, char *out, size_t size) {
     snprintf(out + n, size - n, "}");
 }
 
-static void test_every_fault_of_a_job(void **state) {
+static void test_invalid_jobs(void **state) {
     (void)state;
     char body[1024];
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -306,7 +306,7 @@ static void test_all_faults_at_once(void **state) {
     assert_int_equal(count_at(a, "/errors"), 4);
 }
 
-static void test_targets_that_cannot_be(void **state) {
+static void test_invalid_targets(void **state) {
     (void)state;
     static const char job[] =
         "{\"model\":\"m\",\"dataset\":\"targets\",\"target\":\"%s\",\"algorithm\":\"logistic\"}";
@@ -355,7 +355,7 @@ static void test_ten_thousand_warnings(void **state) {
                  200);
 }
 
-static void test_memory_is_reckoned_before(void **state) {
+static void test_estimate_over_the_memory_limit(void **state) {
     (void)state;
     enum { ROWS = 150000, SIZE = 16 * ROWS };
     char *text = malloc(SIZE);
@@ -378,15 +378,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_dry_run_says_all_and_starts_nothing),
         TEST(test_chosen_columns),
-        TEST(test_every_fault_of_a_job),
+        TEST(test_invalid_jobs),
         TEST(test_limits_of_snapshots),
         TEST(test_null_is_not_given),
         TEST(test_a_continuous_target_is_warned_of),
         TEST(test_text_alone_can_be_trained_on),
         TEST(test_all_faults_at_once),
-        TEST(test_targets_that_cannot_be),
+        TEST(test_invalid_targets),
         TEST(test_ten_thousand_warnings),
-        TEST(test_memory_is_reckoned_before),
+        TEST(test_estimate_over_the_memory_limit),
     };
     return cmocka_run_group_tests(tests, open_daemon, group_end);
 }

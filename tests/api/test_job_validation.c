@@ -322,7 +322,7 @@ static void test_class_weights(void **state) {
 
 /* ---- many classes ---- */
 
-static void test_machines_are_told(void **state) {
+static void test_details_of_each_machine(void **state) {
     (void)state;
     const struct response *r =
         job_train(JOB("iris", ",'params':{'multiclass':'one_vs_one'},'snapshots':[1]"));
@@ -358,7 +358,7 @@ static void test_machines_are_told(void **state) {
 
 /* ---- faults ---- */
 
-static void test_every_fault_of_validation_and_weights(void **state) {
+static void test_invalid_validation_and_weights(void **state) {
     (void)state;
     static const struct {
         const char *members, *pointer, *words;
@@ -477,8 +477,8 @@ int main(void) {
         TEST(test_both_datasets_stay_while_the_job_runs),
         TEST(test_weights_count_as_rows),
         TEST(test_class_weights),
-        TEST(test_machines_are_told),
-        TEST(test_every_fault_of_validation_and_weights),
+        TEST(test_details_of_each_machine),
+        TEST(test_invalid_validation_and_weights),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -281,7 +281,7 @@ static void test_many_missed_events(void **state) {
 }
 
 /* An event of the past shows the job as it was then. */
-static void test_past_events_show_the_past(void **state) {
+static void test_replayed_events_show_the_past(void **state) {
     (void)state;
     static const char *const later[] = {"/finished_at", "/progress", "/error", "/result"};
     char event[32];
@@ -338,7 +338,7 @@ static void test_events_while_a_job_runs(void **state) {
 
 /* A number that this job never had (another life of the database): what was missed cannot be known,
  * so the stream begins as without one. */
-static void test_events_from_the_future(void **state) {
+static void test_unknown_last_event_id(void **state) {
     (void)state;
     char event[32];
     json_t *data = NULL;
@@ -376,9 +376,9 @@ int main(void) {
         TEST(test_lists_and_filters),
         TEST(test_events_of_a_job_that_has_ended),
         TEST(test_many_missed_events),
-        TEST(test_past_events_show_the_past),
+        TEST(test_replayed_events_show_the_past),
         TEST(test_events_while_a_job_runs),
-        TEST(test_events_from_the_future),
+        TEST(test_unknown_last_event_id),
     };
     const struct CMUnitTest alone[] = {TEST(test_the_queue_is_bounded)};
     return cmocka_run_group_tests(tests, open_daemon, group_end) + RUN_WITHOUT_DAEMON(alone);

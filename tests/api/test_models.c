@@ -22,7 +22,7 @@ static int open_daemon(void **state) {
     return 0;
 }
 
-static void test_what_was_trained_on_what(void **state) {
+static void test_description_of_a_model(void **state) {
     (void)state;
     const struct response *dataset = call_get("/v1/datasets/iris"),
                           *a = status_check(call_get("/v1/models/iris"), 200);
@@ -330,7 +330,7 @@ static void test_delete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_was_trained_on_what),
+        TEST(test_description_of_a_model),
         TEST(test_lists),
         TEST(test_roll_back_and_forward),
         TEST(test_conditions),

@@ -328,7 +328,7 @@ static void test_drain(void **state) {
 
 /* Requests that would take for ever: an upload that does not go on, rows that are not read,
  * evaluations. The drain's time-out ends them all. */
-static void test_drain_does_not_wait_for_ever(void **state) {
+static void test_drain_time_out(void **state) {
     (void)state;
     enum { N = 5, ROWS = 400000 };
     static const char *const requests[N] = {
@@ -380,7 +380,7 @@ int main(void) {
     const struct CMUnitTest alone[] = {
         TEST(test_base_path),
         TEST(test_drain),
-        TEST(test_drain_does_not_wait_for_ever),
+        TEST(test_drain_time_out),
     };
     return cmocka_run_group_tests(tests, open_daemon, group_end) + RUN_WITHOUT_DAEMON(alone);
 }

@@ -123,7 +123,7 @@ static void test_fewer_threads(void **state) {
 }
 
 /* Coordinate descent and the like want all rows; the estimate is told at once. */
-static void test_what_needs_the_matrix_says_so(void **state) {
+static void test_refused_without_the_matrix(void **state) {
     (void)state;
     const struct response *r =
         call_post("/v1/jobs", "{'model':'no','dataset':'large','target':'class','algorithm':'"
@@ -137,7 +137,7 @@ static void test_what_needs_the_matrix_says_so(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_the_same_bytes_as_in_memory),
-        TEST(test_what_needs_the_matrix_says_so),
+        TEST(test_refused_without_the_matrix),
         TEST(test_wide_rows),
         TEST(test_fewer_threads),
     };

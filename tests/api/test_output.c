@@ -37,7 +37,7 @@ static void test_every_way_gives_the_same(void **state) {
     }
 }
 
-static void test_what_cannot_be_asked(void **state) {
+static void test_outputs_that_models_lack(void **state) {
     (void)state;
     problem_check(call_text("POST", "/v1/models/iris/predict?output=density", NULL, flowers), 400,
                   "bad-request");
@@ -280,7 +280,7 @@ static void test_unseen_categories_that_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_every_way_gives_the_same),   TEST(test_what_cannot_be_asked),
+        TEST(test_every_way_gives_the_same),   TEST(test_outputs_that_models_lack),
         TEST(test_density_of_gaussians),       TEST(test_out_of_support),
         TEST(test_outputs_of_every_algorithm), TEST(test_unseen_categories_that_are_refused),
     };

@@ -131,7 +131,7 @@ static void test_many_wide_rows_in_a_short_body(void **state) {
 }
 
 /* Few bytes can ask for many numbers: a row of a model with many classes. */
-static void test_too_long_an_answer(void **state) {
+static void test_answer_over_the_limit(void **state) {
     (void)state;
     enum { CLASSES = 500, ROWS = 10000 };
     char *body = malloc(ROWS * 4 + CLASSES * 16);
@@ -231,7 +231,7 @@ static void test_rows_that_do_not_fit(void **state) {
     problem_check(call_get(PREDICT "?sepal_length=1&sepal_length=2"), 422, "invalid-instances");
 }
 
-static void test_numbers_that_are_none(void **state) {
+static void test_invalid_numbers(void **state) {
     (void)state;
     static const char *const bad[] = {"NaN", "Infinity", "1e999", "0x10", "+1", "1_000", ".5e"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -325,12 +325,12 @@ int main(void) {
         TEST(test_every_way_gives_the_same),
         TEST(test_a_batch_answers_as_its_rows_do),
         TEST(test_many_wide_rows_in_a_short_body),
-        TEST(test_too_long_an_answer),
+        TEST(test_answer_over_the_limit),
         TEST(test_outputs),
         TEST(test_labels_have_the_type_of_the_target),
         TEST(test_missing_and_unseen),
         TEST(test_rows_that_do_not_fit),
-        TEST(test_numbers_that_are_none),
+        TEST(test_invalid_numbers),
         TEST(test_a_body_over_the_limit),
         TEST(test_evaluate_a_dataset),
         TEST(test_evaluate_rows),

@@ -155,7 +155,7 @@ static void test_same_as_json(void **state) {
 }
 
 /* Sent without a useful type it is found out, and answered likewise. */
-static void test_found_out(void **state) {
+static void test_format_is_recognised(void **state) {
     (void)state;
     const char *body = "[5.1,3.5,1.4,0.2]\n[1]\n{\"sepal_length\":6.3,\"sepal_width\":3.3,\"petal_"
                        "length\":6,\"petal_width\":2.5}\n";
@@ -432,7 +432,7 @@ static int start(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_same_as_json),    TEST(test_found_out),
+    const struct CMUnitTest tests[] = {TEST(test_same_as_json),    TEST(test_format_is_recognised),
                                        TEST(test_refused_lines),   TEST(test_long_body),
                                        TEST(test_refused_calls),   TEST(test_clients_that_leave),
                                        TEST(test_answer_too_long), TEST(test_spool_dir),

@@ -152,7 +152,7 @@ static void test_silence(void **state) {
 
 /* The client leaves in mid-upload, at many places; nothing is there afterwards, and a whole upload
  * goes on as if nothing had been. */
-static void test_gone_in_mid_upload(void **state) {
+static void test_client_leaves_during_an_upload(void **state) {
     (void)state;
     const char *body =
         text("a,b,c\n%s", repeat("1.5,2,some text\n", 300000)); /* some chunks of the store */
@@ -178,7 +178,7 @@ static void test_gone_in_mid_upload(void **state) {
 }
 
 /* The client leaves while its answer is made or sent. */
-static void test_gone_before_the_answer(void **state) {
+static void test_client_leaves_before_the_answer(void **state) {
     (void)state;
     upload_file("digits", "digits.csv");
     int64_t id = job_endless("left-alone");
@@ -271,9 +271,12 @@ static void test_more_connections_than_allowed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_byte_a_second),         TEST(test_silence),
-        TEST(test_gone_in_mid_upload),      TEST(test_gone_before_the_answer),
-        TEST(test_many_silent_connections), TEST(test_more_connections_than_allowed),
+        TEST(test_a_byte_a_second),
+        TEST(test_silence),
+        TEST(test_client_leaves_during_an_upload),
+        TEST(test_client_leaves_before_the_answer),
+        TEST(test_many_silent_connections),
+        TEST(test_more_connections_than_allowed),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

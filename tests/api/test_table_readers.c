@@ -106,7 +106,7 @@ static void test_on_error(void **state) {
 }
 
 /* What a body is that is no table of ours, and what to do. */
-static void test_something_else(void **state) {
+static void test_bytes_of_other_formats(void **state) {
     static const struct {
         const char *body;
         size_t size;
@@ -147,8 +147,9 @@ static void test_reasons(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_ndjson),         TEST(test_comments), TEST(test_on_error),
-        TEST(test_something_else), TEST(test_reasons),
+        TEST(test_ndjson),   TEST(test_comments),
+        TEST(test_on_error), TEST(test_bytes_of_other_formats),
+        TEST(test_reasons),
     };
     return RUN(tests);
 }

@@ -126,7 +126,7 @@ static const char *sha256_of(const char *bytes, size_t size) {
 
 /* As curl -T, from a pipe, -d, --data-binary and with types; sniffed or told: the same table, and
  * the body's own hash. */
-static void test_habits_of_curl(void **state) {
+static void test_uploads_as_curl_sends_them(void **state) {
     (void)state;
     static const char *const types[] = {NULL,
                                         "Content-Type: application/x-www-form-urlencoded",
@@ -194,7 +194,7 @@ static void test_chunks_that_fill_the_queue(void **state) {
 
 /* A delimiter that is told, by the option or the media type, goes before the one that would be
  * found out. */
-static void test_told_delimiter(void **state) {
+static void test_given_delimiter(void **state) {
     (void)state;
     static const struct {
         const char *type, *query, *body, *delimiter;
@@ -284,7 +284,7 @@ static void test_formats_of_one_table(void **state) {
     assert_string_not_equal(string_at(status_check(r, 201), "/content"), content);
 }
 
-static void test_header_or_not(void **state) {
+static void test_header_is_recognised(void **state) {
     (void)state;
     const struct response *r =
         status_check(call_upload("/v1/datasets/headerless", "1,2,a\n3,4,b\n5,6,a\n"), 201);
@@ -317,7 +317,7 @@ static const char *csv_rows(const char *dataset, const char *columns) {
 
 /* A column that stops being numbers (or booleans) far into the body gives back what was written
  * from its first row on. */
-static void test_types_fall_and_spellings_survive(void **state) {
+static void test_types_become_wider_and_keep_spellings(void **state) {
     (void)state;
     const char *spellings = "007,TRUE\n1.50,False\n+3,false\n1e2,true\n0x10,true\n.5,true\n5.,"
                             "true\n-0,true\n00,true\n1E+02,tRuE\n";
@@ -364,7 +364,7 @@ static void test_zeros_and_ones_are_numbers_unless_declared(void **state) {
 
 /* categorical falls to text above 10,000 distinct values, or above 100 and half of the rows that
  * are not missing. */
-static void test_categories_fall_to_text(void **state) {
+static void test_many_categories_become_text(void **state) {
     (void)state;
     static const struct {
         size_t distinct, rows;
@@ -424,14 +424,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_statistics_of_real_tables),
         TEST(test_statistics_far_from_zero),
-        TEST(test_habits_of_curl),
+        TEST(test_uploads_as_curl_sends_them),
         TEST(test_chunks_that_fill_the_queue),
-        TEST(test_told_delimiter),
+        TEST(test_given_delimiter),
         TEST(test_formats_of_one_table),
-        TEST(test_header_or_not),
-        TEST(test_types_fall_and_spellings_survive),
+        TEST(test_header_is_recognised),
+        TEST(test_types_become_wider_and_keep_spellings),
         TEST(test_zeros_and_ones_are_numbers_unless_declared),
-        TEST(test_categories_fall_to_text),
+        TEST(test_many_categories_become_text),
         TEST(test_rows_back_in_every_format),
     };
     return RUN(tests);

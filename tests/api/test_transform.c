@@ -122,7 +122,7 @@ static void test_every_way_gives_the_same(void **state) {
     assert_int_equal(count_at(a, "/rows/1"), 1);
 }
 
-static void test_who_has_no_directions(void **state) {
+static void test_models_without_directions(void **state) {
     (void)state;
     const struct response *a =
         status_check(call_text("POST", "/v1/models/logistic/transform", NULL, body), 409);
@@ -158,7 +158,7 @@ int main(void) {
         TEST(test_coordinates),
         TEST(test_the_first_axis_is_the_best),
         TEST(test_every_way_gives_the_same),
-        TEST(test_who_has_no_directions),
+        TEST(test_models_without_directions),
         TEST(test_bad_calls),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);

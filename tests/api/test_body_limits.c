@@ -52,7 +52,7 @@ static void test_conditions_before_bodies(void **state) {
     daemon_start(&the_daemon);
 }
 
-static void test_over_the_limit(void **state) {
+static void test_bodies_over_the_limit(void **state) {
     (void)state;
     static const char *const chunked[] = {"Transfer-Encoding: chunked", "Expect:", NULL},
                              *const known[] = {"Expect:", NULL},
@@ -119,7 +119,7 @@ static void test_more_bodies_than_memory(void **state) {
     free(text);
 }
 
-static void test_control_documents_that_are_none(void **state) {
+static void test_malformed_control_documents(void **state) {
     (void)state;
     static const char *const bad[] = {"",
                                       "{",
@@ -169,8 +169,8 @@ static void test_json_nested_deep(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_conditions_before_bodies, still_well),
-        cmocka_unit_test_teardown(test_over_the_limit, still_well),
-        cmocka_unit_test_teardown(test_control_documents_that_are_none, still_well),
+        cmocka_unit_test_teardown(test_bodies_over_the_limit, still_well),
+        cmocka_unit_test_teardown(test_malformed_control_documents, still_well),
         cmocka_unit_test_teardown(test_json_nested_deep, still_well),
     };
     const struct CMUnitTest alone[] = {TEST(test_more_bodies_than_memory)};
