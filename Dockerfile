@@ -1,6 +1,6 @@
 # Discern as an image:   docker build -t discern .
 #                        docker run --read-only -p 127.0.0.1:8080:8080 -v discern:/data discern --insecure
-# The tests run in the build stage; the image holds the binary and the libraries it needs, no compiler, no shell tools beyond Debian's slim base.
+# The tests run in the build stage. The image holds Debian's slim base, the binary and its libraries.
 
 FROM debian:trixie-slim AS build
 WORKDIR /src
@@ -22,5 +22,5 @@ VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s CMD ["discernd", "--healthcheck"]
-# It listens beyond loopback, so it starts only with --insecure: whoever runs it says that the network in front of it is trusted.
+# It listens on all addresses, so it starts only with tokens or with --insecure (a trusted network).
 ENTRYPOINT ["discernd"]

@@ -35,9 +35,9 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   endif
   export PKG_CONFIG_PATH := $(if $(BLAS_DIR),$(BLAS_DIR)/pkgconfig:)$(PKG_CONFIG_PATH)
   pkg = $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) $(1))
-  # whether there is one: yes or nothing
+  # "yes" if the library exists, else empty
   has = $(shell $(if $(filter %.h,$(1)),printf '%s\n' '$(hash)include <$(1)>' | $(CC) -E -x c - >/dev/null 2>&1,PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) --exists $(1)) && echo yes)
-  # $(call need,name:package …): stops with one line that names all that is missing and the Debian packages that have it
+  # $(call need,name:package …): stops with a line that names all missing libraries and their packages
   lacks = $(strip $(foreach d,$(1),$(if $(call has,$(firstword $(subst :, ,$(d)))),,$(d))))
   need = $(if $(call lacks,$(1)),$(call missing,$(foreach d,$(call lacks,$(1)),$(firstword $(subst :, ,$(d)))),$(foreach d,$(call lacks,$(1)),$(lastword $(subst :, ,$(d))))))
   $(call need,$(DEPS))
@@ -49,7 +49,7 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   TEST_LIBS    = $(call need,$(TEST_DEPS))$(call pkg,--libs cmocka libcurl)
 endif
 
-# ---- flags ---------------------------------------------------------------------------------------------------------------------
+# ---- flags ---------------------------------------------------------------------------------------
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             -Wdouble-promotion -Wnull-dereference
 CFLAGS   ?= -O2 -g
@@ -58,12 +58,12 @@ LDHARDEN := -pie -Wl,-z,relro,-z,now
 EXTRA    ?=
 COMMON   := -std=c17 $(WARNINGS) $(CFLAGS) $(HARDEN) $(EXTRA) -MMD -MP
 # Objects of the core are compiled once, for the archive and for the shared object. Hidden symbols make
-# position-independent code as fast as that of an executable; public headers make theirs visible.
+# position-independent code as fast as that of an executable; public headers mark visible functions.
 CORE_CFLAGS   = $(COMMON) -fPIC -fvisibility=hidden -Icore/include -Icore $(PKG_CFLAGS)
 SERVER_CFLAGS = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_VERSION='"$(VERSION)"' -Icore/include -Iserver -I$(BUILD)/gen $(PKG_CFLAGS)
 TEST_CFLAGS   = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_VERSION='"$(VERSION)"' -Icore/include -Icore -Iserver -Itests -I$(BUILD)/gen $(PKG_CFLAGS)
 
-# ---- sources -------------------------------------------------------------------------------------------------------------------
+# ---- sources -------------------------------------------------------------------------------------
 CORE_SRC := $(sort $(filter-out core/examples/%,$(wildcard core/*/*.c core/*/*/*.c core/*/*/*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/obj/%.o)
 # One archive for each module of the server: a unit test links only what its module may use.
@@ -150,9 +150,9 @@ $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
 
-# ---- tests ---------------------------------------------------------------------------------------------------------------------
-# The programs that tests/suite runs. A test_*.c is a program; every other .c of tests/lib, tests/unit and
-# tests/api is in libtest.a, from which each program links what it uses.
+# ---- tests ---------------------------------------------------------------------------------------
+# The programs that tests/suite runs. A test_*.c is a program. Each other .c of tests/lib, tests/unit and
+# tests/api is in libtest.a, from which a program links what it uses.
 $(BUILD)/obj/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
@@ -173,7 +173,7 @@ $(BUILD)/unit/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(TEST_LIB) $(LINK_$(firs
 endef
 $(foreach d,$(sort $(patsubst tests/unit/%/,%,$(dir $(UNIT_SRC)))),$(eval $(call UNIT_template,$(d))))
 
-# api: libcurl against a real daemon ($DISCERND); they may read the route table, so they link the server too
+# api: libcurl against a real daemon ($DISCERND). They link the server to read its route table.
 API_SRC := $(sort $(wildcard tests/api/test_*.c))
 API_BIN := $(API_SRC:tests/%.c=$(BUILD)/%)
 $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
@@ -232,7 +232,7 @@ fuzzers: $(FUZZ_BIN)
 valgrind: programs ## the API suite with the daemon under valgrind
 	BUILD=$(BUILD) tests/valgrind/run
 
-# ---- measurements: ratios against peers, and endurance; neither is part of the test suite ---------------------------------------
+# ---- benchmarks and endurance tests; not part of the test suite ------------------------------------
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) $(LDHARDEN) -o $@ $< $(SERVER_LIBS)

@@ -1,4 +1,4 @@
-# Sourced by the benchmarks: a daemon of $BUILD on a database of its own in $dir, which goes at the end.
+# Sourced by the benchmarks: starts $BUILD/discernd with a new database in $dir, removed at the end.
 # shellcheck shell=bash
 dir=$(mktemp -d)
 pids=()

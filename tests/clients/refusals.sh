@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every refusal of a large body reaches the client: curl with and without Expect, Python's http.client and Node's fetch, plain and chunked.
+# Clients receive the answer to a refused large body: curl with and without Expect, Python's
+# http.client and Node's fetch, with Content-Length and chunked.
 #   tests/clients/refusals.sh PLAN...       PLAN: METHOD:PATH:STATUS, against $PROXY_URL or $DISCERN_URL, bodies of $REFUSAL_MB (50)
 # Writes TAP. A client that is not installed is skipped.
 set -u
@@ -10,7 +11,7 @@ MB=${REFUSAL_MB:-50}
 body=$(mktemp)
 answer=$(mktemp)
 trap 'rm -f "$body" "$answer"' EXIT
-yes 1.5,2.5,3.5,x | head -c $((MB << 20)) >"$body" # the last line breaks off: a late fault for whoever reads it as a table
+yes 1.5,2.5,3.5,x | head -c $((MB << 20)) >"$body" # the last line is cut: the body has a fault at its end
 
 # with_curl NAME METHOD PATH STATUS FLAGS...
 with_curl() {
