@@ -1,5 +1,4 @@
-/* Dataset, target and features of a job: which columns of which version take part, and how they
- * will be encoded. */
+/* Reads dataset, target and features.include and exclude: the columns that the job uses. */
 #include "api/jobs/job_places.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
@@ -11,8 +10,8 @@
 #include <string.h>
 
 enum {
-    MAX_CLASSES = 1000, /* dn_train's own limit, told before it runs */
-    MANY_CLASSES = 20   /* beyond them a numeric target may be continuous */
+    MAX_CLASSES = 1000, /* the limit of dn_train */
+    MANY_CLASSES = 20   /* a numeric target with more values may be continuous */
 };
 
 static const struct schema_column *column_at(const struct job_request *r, size_t i) {
@@ -48,8 +47,7 @@ bool job_dataset_read(struct job_request *r, const json_t *object, bool required
             json_fault(r->problem, parent, "dataset", "%s",
                        why.detail ? why.detail : "there is no such dataset");
         } else {
-            problem_done(
-                r->problem); /* what the store could not do outweighs the faults found so far */
+            problem_done(r->problem); /* an error of the store replaces the faults found so far */
             problem_move(r->problem, &why);
         }
         problem_done(&why);
@@ -74,8 +72,7 @@ static void read_dataset(struct job_request *r, const json_t *root) {
 
 enum { COUNT_SIZE = 64 };
 
-/* "3 distinct values", "more than 10000 distinct values", "more distinct values than could be
- * counted" */
+/* "3 distinct values", "more than 10000 distinct values" */
 static const char *how_many(const struct schema_column *c, char out[COUNT_SIZE]) {
     if (c->distinct >= 0) {
         (void)snprintf(out, COUNT_SIZE, "%" PRId64 " distinct values", c->distinct);
@@ -89,8 +86,8 @@ static const char *how_many(const struct schema_column *c, char out[COUNT_SIZE])
 
 /* ---- target ---- */
 
-/* Numbers of which hardly one comes twice are measurements, not names of classes; it is the client
- * who knows. */
+/* Warns if more than half of the values of a numeric target are distinct: they are probably
+ * measurements, not classes. */
 static void warn_of_continuous(struct job_request *r, const struct schema_column *c) {
     if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES &&
         c->distinct > (r->dataset.n_rows - c->missing) / 2) {
@@ -152,20 +149,20 @@ static void read_target(struct job_request *r, const json_t *root) {
 
 /* ---- features ---- */
 
-/* What a column is to the job. */
+/* Whether the lists name a column. */
 enum part {
     PART_NONE,
     PART_INCLUDED,
     PART_EXCLUDED,
-    PART_SOME /* a sparse one by single features that include names */
+    PART_SOME /* include names single features of a sparse column */
 };
 
-/* What include and exclude say. Everything lives in the request's arena. */
+/* The contents of include and exclude, in the request's arena. */
 struct chosen {
     enum part *parts; /* [schema.n] */
-    size_t *order;    /* [n] the columns of include */
+    size_t *order;    /* [n] indices of the columns of include, in order */
     size_t n;
-    struct job_places included, excluded; /* features of sparse columns */
+    struct job_places included, excluded; /* single features of sparse columns */
     dn_index_filter *places;              /* [schema.n] */
 };
 
@@ -177,7 +174,7 @@ static bool is_weight(const struct job_request *r, size_t i) {
     return r->spec.weighted && r->spec.weight.index == i;
 }
 
-/* Why a column cannot be a feature; NULL: it can. */
+/* The reason why a column cannot be an input; NULL: it can. */
 static const char *unusable(const struct job_request *r, size_t i) {
     const struct schema_column *c = column_at(r, i);
     return c->type == DN_SPARSE && c->width == 0 ? "has no entry in any row"
@@ -185,8 +182,8 @@ static const char *unusable(const struct job_request *r, size_t i) {
                                                  : NULL;
 }
 
-/* A category's levels become part of the model: refuses more of them, and longer ones, than an
- * encoder takes. What is not known is found by the job. */
+/* Refuses a categorical column whose levels are too many or too long for an encoder. If the summary
+ * has no counts, the job checks them. */
 static bool check_levels(struct job_request *r, const struct schema_column *c, const char *parent,
                          const char *key) {
     char count[COUNT_SIZE];
@@ -207,7 +204,7 @@ static bool check_levels(struct job_request *r, const struct schema_column *c, c
     return true;
 }
 
-/* Name `index` of a list is a column: marks it. */
+/* Marks a column that item `index` of a list names. */
 static void take_column(struct job_request *r, struct chosen *chosen, const char *parent,
                         const char *index, enum part part, size_t i) {
     const char *name = column_at(r, i)->name;
@@ -233,7 +230,7 @@ static void take_column(struct job_request *r, struct chosen *chosen, const char
     }
 }
 
-/* … or one feature of a sparse column. */
+/* Marks one feature of a sparse column. */
 static void take_place(struct job_request *r, struct chosen *chosen, const char *parent,
                        size_t index, const char *name, size_t n_names, enum part part,
                        size_t column, uint32_t place) {
@@ -254,7 +251,7 @@ static void take_place(struct job_request *r, struct chosen *chosen, const char 
                    column, place, index);
 }
 
-/* A list of names of columns, and of features of sparse ones. */
+/* Reads a list of names of columns and of single features of sparse columns. */
 static void read_names(struct job_request *r, const json_t *features, const char *key,
                        enum part part, struct chosen *chosen) {
     const char **names = NULL;
@@ -279,7 +276,7 @@ static void read_names(struct job_request *r, const json_t *features, const char
     }
 }
 
-/* All categories together. */
+/* Checks the size of the levels of all categorical inputs together. */
 static void check_all_levels(struct job_request *r) {
     int64_t bytes = 0;
     for (size_t k = 0; k < r->spec.n_inputs; k++) {
@@ -305,7 +302,7 @@ static void take_inputs(struct job_request *r, const struct chosen *chosen, bool
         const size_t i = chosen->order[k];
         const struct schema_column *c = column_at(r, i);
         const char *why = unusable(r, i);
-        if (why) { /* not asked for by name: read_names would have refused it */
+        if (why) { /* not in include, otherwise read_names had refused it */
             job_request_warn(r, DN_WARNING_OTHER, "column \"%s\" %s: left out", c->name, why);
             continue;
         }
@@ -324,9 +321,8 @@ static void take_inputs(struct job_request *r, const struct chosen *chosen, bool
     r->has_inputs = r->spec.n_inputs > 0 && job_request_faults(r) == before;
 }
 
-/* Without a target a column of classes is a feature like all others, unless somebody says
- * otherwise: the first or last of a table, of few categories, or the label beside sparse features.
- */
+/* Without a target, warns of an input that is probably a column of classes: the first or last
+ * column if it has few categories, or the label beside a sparse column. */
 static void warn_of_classes(struct job_request *r) {
     enum { FEW = 20 };
     const size_t last = r->schema.n - 1;
@@ -370,7 +366,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
             chosen.order[chosen.n++] = i;
         }
     }
-    /* Without a good target and good names the rest would be judged on a guess. */
+    /* Inputs are checked only if the target and the names are valid. */
     if (job_request_has_classes(r) && job_request_faults(r) == before) {
         take_inputs(r, &chosen, include != NULL);
     }

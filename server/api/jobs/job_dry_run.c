@@ -1,4 +1,4 @@
-/* The answer of POST /v1/jobs?dry_run=true: the job as it would run. */
+/* Writes the answer of POST /v1/jobs?dry_run=true: the job with all defaults filled in. */
 #include "api/jobs/job_spec.h"
 #include "base/json/json_write.h"
 #include "jobs/request/job_options.h"
@@ -46,8 +46,7 @@ static void write_column(const struct job_request *r, size_t i, struct json_writ
     json_kv_string(w, "encoding", encoding_name(r, i));
     json_kv_int(w, "features", (int64_t)e->n_features);
     if (c->type == DN_TEXT) {
-        json_kv_bool(w, "at_most",
-                     true); /* how many words there are is known when the rows are read */
+        json_kv_bool(w, "at_most", true); /* the training counts the words */
     }
     json_kv_bool(w, "standardized",
                  (r->spec.features.standardize && c->type == DN_NUMERIC && !e->taken) ||
@@ -111,8 +110,8 @@ static void write_data(const struct job_request *r, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* The parameters as the training would use them: its rows are those that have a target and are not
- * held out. */
+/* Writes the parameters with "auto" resolved for the number of training rows: rows with a target
+ * that are not held out. */
 static void write_params(const struct job_request *r, struct buf *out) {
     dn_params *used = NULL;
     dn_error err;

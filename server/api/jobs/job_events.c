@@ -1,6 +1,7 @@
-/* GET /v1/jobs/{id}/events: Server-Sent Events. `id:` is the number of the job's stored event, so a
- * client that reconnects (to this process or the next) with Last-Event-ID misses nothing. `state`
- * and `done` carry the job object as it was at that event, `progress` its progress member. */
+/* GET /v1/jobs/{id}/events: Server-Sent Events. `id:` is the number of the stored event, so that a
+ * client that reconnects with Last-Event-ID misses no event, also after a restart of the daemon.
+ * The data of `state` and `done` is the job document at that event, of `progress` its member
+ * "progress". */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -12,30 +13,30 @@
 
 enum { KEEP_ALIVE_SECONDS = 15, EVENTS_AT_ONCE = 100 };
 
-/* A stream. */
+/* The state of one event stream. */
 struct events {
     int64_t job;
-    const char *base_path; /* of links */
+    const char *base_path; /* prefix of links */
     int64_t after;         /* events up to this one were sent */
     bool begun;            /* "retry:" was sent */
-    bool resumed; /* Last-Event-ID was given: continue after it; otherwise begin with the present
-                     state */
+    bool resumed; /* Last-Event-ID was given: continue after it; otherwise send the current state
+                     first */
     bool ended;   /* `done` was sent */
-    int64_t sent; /* monotonic ns of the last bytes: other jobs' changes wake us too, so `idle`
-                     alone would not tell a silence */
+    int64_t sent; /* monotonic time in ns of the last bytes sent; changes of other jobs wake the
+                     stream too */
 };
 
-/* One reading of events and where to write. */
+/* The state of writing one batch of events. */
 struct step {
     struct events *stream;
     struct buf *out;
-    const struct store_job *job; /* as it is now; NULL: not read, so only progress can be told */
-    bool behind;                 /* more events are stored than were read */
-    bool more;                   /* there are events that need the job as it is now */
+    const struct store_job
+        *job;    /* current row; NULL: not read, only `progress` events can be written */
+    bool behind; /* more events are stored than were read */
+    bool more;   /* the next event needs the current row of the job */
 };
 
-/* One message. The data is one line in our own documents; a line break in it would end the field,
- * so each line gets its own. */
+/* Writes one message, with one "data:" field for each line of the data. */
 static void put_message(struct buf *out, const char *event, int64_t id, const char *data,
                         size_t n) {
     buf_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", id, event);
@@ -62,8 +63,8 @@ static void put_job(struct buf *out, const struct events *e, const char *event, 
     buf_done(&data);
 }
 
-/* The job as it was at a `state` event. What is not stored with the event is either fixed, or
- * absent before the end and fixed from then on. */
+/* The job at the time of a `state` event. Members that the event does not store never change, or
+ * are absent before the end of the job. */
 static struct store_job job_at(const struct store_job *now, const struct store_event *e) {
     struct store_job then = *now;
     then.state = e->state;
@@ -77,7 +78,7 @@ static struct store_job job_at(const struct store_job *now, const struct store_e
     return then;
 }
 
-/* Returns whether the next event may be written. */
+/* Whether the next event can be written. */
 static bool put_event(struct step *s, const struct store_event *e) {
     s->more = e->kind == STORE_EVENT_PROGRESS ? false : !s->job || e->seq > s->job->last_event;
     if (s->more) {
@@ -110,16 +111,15 @@ static bool put_events(struct events *e, struct store *store, struct step *step,
     return true;
 }
 
-/* Without Last-Event-ID: the present state. Of a job that has ended its last event, `done`, is yet
- * to come, so this one bears the number before it. */
+/* Without Last-Event-ID: writes the current state. If the job has ended, `done` follows as the last
+ * event, so that this message has the number before it. */
 static void put_present(struct events *e, const struct store_job *job, struct buf *out) {
     e->after =
         store_job_ended(job->state) && job->last_event > 0 ? job->last_event - 1 : job->last_event;
     put_job(out, e, "state", e->after, job);
 }
 
-/* The job is read before the events that need it, so that no `done` carries an object that has not
- * ended. */
+/* Reads the job before the events, so that the document of `done` has the end of the job. */
 static bool put_with_job(struct events *e, struct store *store, struct step *step,
                          struct problem *problem) {
     struct store_job job;
@@ -128,8 +128,7 @@ static bool put_with_job(struct events *e, struct store *store, struct step *ste
     }
     if (!e->begun) {
         buf_puts(step->out, "retry: 2000\n\n");
-        if (e->after > job.last_event) { /* an event that is not ours (any more): what it has missed
-                                            cannot be known */
+        if (e->after > job.last_event) { /* not an event of this job: missed events are unknown */
             e->resumed = false;
         }
         if (!e->resumed) {
@@ -144,8 +143,8 @@ static bool put_with_job(struct events *e, struct store *store, struct step *ste
     return good;
 }
 
-/* Writes the events since the last call. Many streams may wait for one job, so the job itself is read
- * only if an event needs it. */
+/* Writes the events since the last call. Many streams may wait for one job, so the job itself is
+ * read only if an event needs it. */
 static bool put_news(struct events *e, struct store *store, struct step *step,
                      struct problem *problem) {
     if (e->begun) {

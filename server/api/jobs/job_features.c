@@ -1,5 +1,5 @@
-/* How the columns of a job become features: the options of `features`, what each column makes, and
- * how many features there are in all. */
+/* Reads the options of `features` and computes the encoding and the number of features of each
+ * column. */
 #include "api/jobs/job_spec.h"
 #include "base/json/json_read.h"
 #include "jobs/request/params.h"
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DISTINCT_ERROR 1.05 /* the summary's number of different words is an estimate */
-#define UNKNOWN_WORDS 100   /* in a text, where the summary does not tell */
+#define DISTINCT_ERROR 1.05 /* relative error of the summary's number of distinct words */
+#define UNKNOWN_WORDS 100   /* assumed words in a text if the summary has no count */
 
-/* Whether a basis takes the input, and none of those that take it keeps it. */
+/* Whether a basis uses the input and no basis that uses it has "keep". */
 static bool is_taken(const struct job_request *r, size_t input) {
     bool taken = false;
     for (size_t i = 0; i < r->spec.features.n_bases; i++) {
@@ -28,7 +28,7 @@ static bool is_taken(const struct job_request *r, size_t input) {
     return taken;
 }
 
-/* The words of a text that can become features. */
+/* Upper bound of the number of features of a text column of words. */
 static size_t most_words(const struct job_request *r, const struct schema_column *c) {
     const dn_text_spec *text = &r->spec.features.text;
     const double known = (double)c->distinct_words * DISTINCT_ERROR;
@@ -39,13 +39,13 @@ static size_t most_words(const struct job_request *r, const struct schema_column
                                                                       : text->vocabulary;
 }
 
-/* Label sequences of a graph, as many as a chain of edges has: each edge is two words of the
- * summary. Graphs with more branches have more, up to all sequences of the labels. */
+/* Estimate of the number of label sequences of graphs: exact for chains of edges, where an edge is
+ * two words of the summary. Graphs with branches have more. */
 static double sequences(const dn_text_spec *text, double words) {
     return words * text->length;
 }
 
-/* A text by its weighting. */
+/* The encoding of a text column. */
 static struct job_encoding text_encoding(const struct job_request *r,
                                          const struct schema_column *c) {
     const dn_text_spec *text = &r->spec.features.text;
@@ -83,14 +83,14 @@ static struct job_encoding text_encoding(const struct job_request *r,
     return e;
 }
 
-/* The levels of a category, at least about: as many as an encoder takes where nothing is known. */
+/* Estimate of the number of levels of a categorical column; unknown: the maximum of an encoder. */
 static size_t levels_of(const struct schema_column *c) {
     const int64_t levels = c->distinct_about >= 0 ? c->distinct_about : DN_MAX_LEVELS;
     return (size_t)(levels > DN_MAX_LEVELS ? DN_MAX_LEVELS : levels);
 }
 
-/* 1-of-K for categories, words for text, places for sparse columns, a number and its indicator
- * otherwise. */
+/* The encoding of an input: 1-of-K for categories, words for text, feature indices for sparse
+ * columns, otherwise the number and its missing indicator. */
 static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
     const struct jobs_features *f = &r->spec.features;
     const struct schema_column *c = &r->schema.columns[r->spec.inputs[input].index];
@@ -162,8 +162,8 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
     return true;
 }
 
-/* The fault that the method cannot take the columns: at the basis, at features.text, at a
- * parameter, or at the column, which include may name. */
+/* Adds a fault of the encoding at the member that err->field names: the basis, features.text, a
+ * parameter, or the column in include. */
 static void refuse_encoding(struct job_request *r, const json_t *features, const dn_error *err) {
     const json_t *include = json_object_get(features, "include");
     if (strcmp(err->field, "basis") == 0 || strcmp(err->field, "text") == 0) {
@@ -186,7 +186,7 @@ static void refuse_encoding(struct job_request *r, const json_t *features, const
     json_fault(r->problem, "", "features", "%s", err->message);
 }
 
-/* An option that the client gives and that the method sets otherwise. */
+/* Adds a fault if the client sets an option to true that the algorithm needs to be false. */
 static void refuse_option(struct job_request *r, const json_t *object, const char *parent,
                           const char *key) {
     if (json_is_true(json_object_get(object, key))) {
@@ -196,7 +196,7 @@ static void refuse_option(struct job_request *r, const json_t *object, const cha
     }
 }
 
-/* Numbers of which none may be missing. */
+/* With missing "none": adds a fault for each numeric column with missing values. */
 static void check_missing(struct job_request *r, const json_t *features) {
     for (size_t i = 0; r->spec.features.missing_number == DN_MISSING_NONE && i < r->spec.n_inputs;
          i++) {
@@ -215,8 +215,8 @@ static void check_missing(struct job_request *r, const json_t *features) {
     }
 }
 
-/* What the method asks of the encoder becomes the job's own; columns that it cannot take, and
- * options that it does not, are refused. */
+/* Adapts the encoding to the algorithm. Adds a fault for each column or option that the algorithm
+ * does not support. */
 static bool settle_encoding(struct job_request *r, const json_t *features,
                             const dn_table_column *columns, dn_encoder_spec *spec) {
     struct jobs_features *f = &r->spec.features;
@@ -248,7 +248,7 @@ static bool settle_encoding(struct job_request *r, const json_t *features,
     return job_request_faults(r) == before;
 }
 
-/* What the encoder, or the method, would refuse. */
+/* Checks what the encoder and the algorithm would refuse. */
 static void check(struct job_request *r, const json_t *features) {
     dn_table_column *columns = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *columns);
     dn_encoder_spec spec;
@@ -282,8 +282,8 @@ static bool has_text(const struct job_request *r) {
     return false;
 }
 
-/* What is said of texts and changes nothing. What stands where nothing is said is no fault:
- * descriptions show it, and may be sent back. */
+/* Refuses options of texts that have no effect. Default values are accepted: the document of a
+ * model has them, and a client may send it back. */
 static void check_text(struct job_request *r, const json_t *features) {
     const dn_text_spec *text = &r->spec.features.text,
                        usual = jobs_features_default(r->spec.algorithm).text;

@@ -1,15 +1,15 @@
-/* GET /v1/jobs/{id}/history: what every iteration reported, and the weights at the iterations that
- * the job asked for. */
+/* GET /v1/jobs/{id}/history: the report of every iteration, and the weights at the iterations of
+ * "snapshots". */
 #include "api/handlers.h"
 #include "api/support.h"
 
 #include <string.h>
 
-/* A list being filled. */
+/* The answer while it is written. */
 struct history {
     struct json_writer w;
     struct buf body;
-    size_t limit;   /* bytes of the answer */
+    size_t limit;   /* maximum size of the answer in bytes */
     bool truncated; /* the limit was reached */
 };
 

@@ -1,7 +1,6 @@
-/* What the features of a job will be called. The names are the encoder's: one is fitted to a table
- * made up from the dataset's summary, of the same columns, levels and missing values, which decide
- * all names. Where the summary does not list the levels of a category, nobody knows them before the
- * rows are read, nor the words of a text. */
+/* Writes the names of the features of a job. An encoder is fitted to a small table that is made
+ * from the dataset's summary: same columns, levels and missing values, which determine the names.
+ * The names are unknown if an input is text, or has levels that the summary does not list. */
 #include "api/jobs/job_spec.h"
 #include "base/json/json.h"
 #include "jobs/documents.h"
@@ -10,20 +9,20 @@
 #include <string.h>
 
 enum {
-    MAX_NAMES = 2000,    /* more of them nobody reads in a plan */
-    MAX_MADE_UP = 200000 /* cells of the table */
+    MAX_NAMES = 2000,    /* limit of names in the answer */
+    MAX_MADE_UP = 200000 /* limit of cells of the table */
 };
 
-/* The table while it is made. Everything lives in the request's arena. */
+/* The table, allocated in the request's arena. */
 struct made_up {
     const struct job_request *r;
-    const json_t *summary; /* the dataset's columns */
+    const json_t *summary; /* summary of the dataset's columns */
     size_t n_rows;
     dn_table_column *columns;
     dn_column_view *views;
 };
 
-/* The listed levels of a category; NULL: not all are listed. */
+/* The levels of a categorical input; NULL: the summary does not list all. */
 static const json_t *levels_of(const struct made_up *m, size_t input) {
     const struct schema_column *c = &m->r->schema.columns[m->r->spec.inputs[input].index];
     const json_t *top =
@@ -31,7 +30,7 @@ static const json_t *levels_of(const struct made_up *m, size_t input) {
     return c->distinct >= 0 && json_array_size(top) == (size_t)c->distinct ? top : NULL;
 }
 
-/* Whether the summary and the options tell all names; how many rows show every level and a missing
+/* Returns whether the names can be determined. Sets n_rows: enough for every level and a missing
  * value. */
 static bool survey(struct made_up *m) {
     const struct job_request *r = m->r;
@@ -48,14 +47,14 @@ static bool survey(struct made_up *m) {
     }
     for (size_t i = 0; i < r->spec.features.n_bases; i++) {
         if (r->spec.features.bases[i].kind ==
-            DN_BASIS_FISHER) { /* it looks at the rows themselves */
+            DN_BASIS_FISHER) { /* depends on the values of all rows */
             return false;
         }
     }
     return r->n_features <= MAX_NAMES && m->n_rows * r->spec.n_inputs <= MAX_MADE_UP;
 }
 
-/* The last row is missing where the column misses some. */
+/* Fills a numeric column. missing: the last row has a missing value. */
 static bool fill_numbers(struct made_up *m, size_t input, bool missing) {
     double *number = arena_alloc(m->r->arena, m->n_rows * sizeof *number);
     for (size_t i = 0; number && i < m->n_rows; i++) {
@@ -65,7 +64,7 @@ static bool fill_numbers(struct made_up *m, size_t input, bool missing) {
     return number != NULL;
 }
 
-/* No row has an entry: the width alone names the places. */
+/* Fills a sparse column without entries: the names depend on its width only. */
 static bool fill_places(struct made_up *m, size_t input) {
     size_t *start = arena_alloc(m->r->arena, (m->n_rows + 1) * sizeof *start);
     if (start) {
@@ -117,7 +116,7 @@ static bool fill(struct made_up *m) {
     return true;
 }
 
-/* Centres that k-means would look for are put somewhere: their number is what counts. */
+/* Replaces centres of k-means by zeros: the names depend on their number only. */
 static bool place_centres(const struct made_up *m, dn_encoder_spec *spec) {
     const struct job_request *r = m->r;
     dn_basis_spec *bases = arena_alloc(r->arena, (spec->n_bases + 1) * sizeof *bases);

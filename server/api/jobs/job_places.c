@@ -1,5 +1,5 @@
-/* Single features of a sparse column in include and exclude: "f17" is place 17 of column "f". The
- * column takes part with the places that include names, or without those that exclude names. */
+/* Single features of sparse columns in include and exclude: "f17" is feature 17 of column "f". The
+ * job uses the features that include names, or all features except those that exclude names. */
 #include "api/jobs/job_places.h"
 #include "base/json/json_read.h"
 
@@ -10,8 +10,8 @@
 
 enum { KEY_SIZE = 24 };
 
-/* The place that a name says; false: it is no name of a place of this column, whether the column
- * has it or not. */
+/* Reads the number in a name such as "f17". False: the name does not have this form for this
+ * column. The number may be larger than the column has features. */
 static bool read_place(const struct schema_column *c, const char *name, uint64_t *number) {
     return c->type == DN_SPARSE && schema_place_parse(c->name, name, number);
 }
@@ -36,7 +36,7 @@ bool job_place_find(const struct job_request *r, const char *name, size_t *colum
 
 /* ---- names that are no column ---- */
 
-/* The columns that are not sparse: "y", of an svmlight file. NULL: there is none, or no memory. */
+/* The names of the columns that are not sparse. NULL: none, or no memory. */
 static const char *list_others(const struct job_request *r, struct buf *out) {
     size_t n = 0;
     for (size_t i = 0; i < r->schema.n; i++) {
@@ -129,7 +129,7 @@ static void refuse_place(struct job_request *r, const char *parent, const struct
                (uint64_t)c->first_index + at->place, why);
 }
 
-/* Sorts the list and tells what is in it twice. */
+/* Sorts the list and adds a fault for each duplicate. */
 static void sort(struct job_request *r, const char *parent, const struct job_places *list) {
     if (list->n > 0) {
         qsort(list->item, list->n, sizeof *list->item, by_place);
@@ -156,7 +156,7 @@ static void refuse_both(struct job_request *r, const struct job_places *included
     }
 }
 
-/* The run of the sorted list that is of one column. */
+/* The filter of one column from its part of the sorted list. */
 static dn_index_filter run_of(const struct job_request *r, const struct job_places *list,
                               size_t column, dn_index_filter_kind kind) {
     size_t first = 0, n = 0;

@@ -1,30 +1,32 @@
-/* Names of single features of a sparse column in a job's include and exclude. */
+/* Single features of sparse columns in `features.include` and `features.exclude`. A "place" is a
+ * feature index, counted from 0. */
 #ifndef API_JOB_PLACES_H
 #define API_JOB_PLACES_H
 
 #include "api/jobs/job_spec.h"
 
-/* A place that include or exclude names. */
+/* A feature index in a list of names. */
 struct job_place {
-    size_t column; /* of the dataset, sparse */
+    size_t column; /* index of the sparse column in the dataset */
     uint32_t place;
-    size_t index; /* of the name in its list */
+    size_t index; /* index of the name in its list */
 };
-/* Those of one list, in the request's arena; {0} is an empty one. */
+/* The feature indices of one list, in the request's arena; {0}: empty. */
 struct job_places {
     struct job_place *item;
     size_t n;
 };
 
-/* Whether the dataset has a sparse column with a place of this name ("f17"). */
+/* Finds the sparse column and the index of the feature named like "f17". False: there is none. */
 bool job_place_find(const struct job_request *r, const char *name, size_t *column, uint32_t *place);
-/* How many columns and places there are: no list of different names is longer. */
+/* The number of columns and features of sparse columns: the maximum length of a list of distinct
+ * names. */
 size_t job_places_most(const struct job_request *r);
-/* Adds one to a list of at most `most` names. false: no memory, noted. */
+/* Adds an element to a list of at most `most`. False: no memory (a problem is set). */
 bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column,
                     uint32_t place, size_t index);
-/* What takes part of each column: out [schema.n], of columns that are not sparse all. Sorts the
- * lists; notes what is named twice, or in both. Lists live in the arena. */
+/* out [schema.n]: the index filter of each column; all indices if a column is not sparse. Sorts
+ * both lists. Adds a fault for each name that occurs twice or in both lists. */
 void job_places_choose(struct job_request *r, const struct job_places *included,
                        const struct job_places *excluded, dn_index_filter *out);
 

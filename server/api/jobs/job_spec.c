@@ -1,4 +1,4 @@
-/* The body of POST /v1/jobs: reads every member, notes every fault, fills in what was left out. */
+/* Reads the body of POST /v1/jobs: reports every fault and fills in defaults. */
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum { MAX_SNAPSHOT_NUMBERS = 2000000 };
-#define MAX_SECONDS 1e9 /* what --job-seconds takes too */
+#define MAX_SECONDS 1e9 /* the maximum of --job-seconds too */
 #define MIB (1024.0 * 1024.0)
 
-/* Makes room for one more code. The array is full when its length is a power of two, and is then
- * copied to one of twice the length: n warnings take memory proportional to n. NULL: no memory. */
+/* Makes room for one more code. The array is full if its length is a power of two; it is then
+ * copied to an array of twice the length. NULL: no memory. */
 static const char **code_array(const struct job_request *r) {
     const size_t n = r->spec.n_warnings;
     if ((n & (n - 1)) != 0) {
@@ -29,7 +29,7 @@ static const char **code_array(const struct job_request *r) {
     return codes;
 }
 
-/* Appends the code of the warning that follows. */
+/* Appends the code of a warning. */
 static void add_code(struct job_request *r, dn_warning_code code) {
     const char **codes = code_array(r);
     if (codes == NULL) {
@@ -92,7 +92,7 @@ static void read_limits(struct job_request *r, const json_t *root) {
 
 /* ---- what the whole will take ---- */
 
-/* Weights of several machines have no common iterations: none are kept. */
+/* Warns if there will be no snapshots: the iterations of several machines differ. */
 static void check_snapshots(struct job_request *r) {
     const dn_decision decision = dn_params_decision(r->spec.params);
     if (r->spec.n_snapshots == 0) {
@@ -120,7 +120,7 @@ static void check_snapshots(struct job_request *r) {
     }
 }
 
-/* Rules between parameters and the number of classes. */
+/* Checks the parameters against the number of classes. */
 static void check_classes(struct job_request *r) {
     dn_error err;
     dn_error_clear(&err);
@@ -130,7 +130,7 @@ static void check_classes(struct job_request *r) {
     }
 }
 
-/* Rules between parameters and the shape of what is trained on. */
+/* Checks the parameters against the numbers of rows and features. */
 static void check_shape(struct job_request *r) {
     dn_params *used = NULL;
     dn_error err;
@@ -147,7 +147,7 @@ static void check_shape(struct job_request *r) {
     dn_params_free(used);
 }
 
-/* Sets what the memory of decoded chunks depends on. false: problem. */
+/* Sets the sizes that determine the memory of decoded chunks. False: a problem is set. */
 static bool read_shape(struct job_request *r, const struct store_dataset *d,
                        struct jobs_source_shape *out) {
     struct store_chunk *chunks = NULL;
@@ -166,9 +166,10 @@ static bool read_shape(struct job_request *r, const struct store_dataset *d,
     return true;
 }
 
-/* *out ← expected bytes that training with so many threads needs, computed from the columns.
- * *out_method ← the part of it that does not depend on the number of rows. false: no memory, noted.
- */
+/* Estimates the memory of the training from the columns. False: no memory, a problem is set.
+ *
+ *   out         bytes with this number of threads
+ *   out_method  the part that does not depend on the number of rows */
 static bool estimate_memory(struct job_request *r, int64_t threads, double *out,
                             double *out_method) {
     const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows,
@@ -213,8 +214,7 @@ static bool estimate_memory(struct job_request *r, int64_t threads, double *out,
     return true;
 }
 
-/* What of it values of the kernel take, beyond the least that params.cache_mib may leave them; 0:
- * no cache is used. */
+/* The bytes of kernel values beyond those with the minimum of params.cache_mib; 0: no cache. */
 static double cache_memory(struct job_request *r) {
     dn_params *given = r->spec.params, *least = NULL;
     double memory = r->memory, method = 0;
@@ -230,8 +230,8 @@ static double cache_memory(struct job_request *r) {
     return r->memory - memory;
 }
 
-/* It does not fit: says whose limit it is, how much of it is the method's own, and when fewer
- * threads or features would do. */
+/* Adds the fault that the training needs more memory than its limit: whose limit it is, the part
+ * that does not depend on the rows, and the number of threads that would fit. */
 static void refuse_memory(struct job_request *r, double method, int64_t fitting,
                           double fitting_memory) {
     struct buf more = {0};
@@ -261,8 +261,8 @@ static void refuse_memory(struct job_request *r, double method, int64_t fitting,
     buf_done(&more);
 }
 
-/* A training that is too large for its threads gets fewer, unless the client wants so many: each
- * has memory of its own, and the result is the same. */
+/* Reduces the number of threads until the training fits into its memory limit, unless the client
+ * gave the number. Each thread needs memory; the result does not depend on their number. */
 static void fit_memory(struct job_request *r) {
     const double most = (double)jobs_training_memory(r->spec.memory_bytes);
     int64_t threads = r->spec.threads;
@@ -279,7 +279,7 @@ static void fit_memory(struct job_request *r) {
         }
     }
     const bool fits = memory <= most;
-    if (!fits && !r->threads_given) { /* the least that can be said of it */
+    if (!fits && !r->threads_given) { /* report the estimate with the fewest threads */
         r->spec.threads = threads;
         r->memory = memory;
         method = fewer_method;

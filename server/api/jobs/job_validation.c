@@ -1,4 +1,4 @@
-/* On what a job's model is judged: a share of the rows, folds, or another dataset. */
+/* Reads and checks "validation": a holdout, folds, or another dataset; and the calibration. */
 #include "api/jobs/job_spec.h"
 #include "base/json/json_read.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- folds ---- */
 
-/* Rows of the smallest class, where the summary lists all classes; 0: not known. */
+/* Number of rows of the smallest class; 0: the summary does not list all classes. */
 static int64_t smallest_class(const struct job_request *r) {
     struct problem ignored = {0};
     json_t *columns = json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored);
@@ -51,7 +51,7 @@ static void check_folds(struct job_request *r) {
 
 /* ---- calibration ---- */
 
-/* Rows of the smallest class that a fit has at least, of those that the dataset has. */
+/* Minimum number of training rows of a class with `rows` rows, over all fits. */
 static int64_t rows_of_a_fit(const struct job_request *r, int64_t rows) {
     const int64_t folds = (int64_t)r->spec.folds;
     if (folds > 0) {
@@ -61,7 +61,7 @@ static int64_t rows_of_a_fit(const struct job_request *r, int64_t rows) {
     return left < 1 ? 1 : left;
 }
 
-/* Every class must have rows that are held out and rows that are not. */
+/* Checks that every class has at least 2 training rows, and warns if it has fewer than folds. */
 static void check_calibration(struct job_request *r) {
     const dn_params *params = r->spec.params;
     if (!r->has_target || !params || !dn_params_has(params, "calibrate") ||
@@ -85,13 +85,13 @@ static void check_calibration(struct job_request *r) {
 
 /* ---- another dataset ---- */
 
-/* Whether a column of the other dataset can be read as the job's is: every column of cells can be
+/* Whether a column of type `other` can be read as type `wanted`. Every type except sparse can be
  * read as text. */
 static bool can_be_read(dn_column_type other, dn_column_type wanted) {
     return other == wanted || (wanted == DN_TEXT && other != DN_SPARSE);
 }
 
-/* Finds the column in the other dataset. */
+/* Finds the column of the same name in the validation dataset. */
 static bool find_column(struct job_request *r, const struct jobs_column *c, const char *what,
                         struct jobs_column *out) {
     const struct store_dataset *d = &r->validation;

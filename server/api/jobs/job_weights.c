@@ -1,5 +1,5 @@
-/* What rows count: the members weight and class_weight of a job. What the dataset's summary tells
- * is judged at once, the rest when the job reads the rows. */
+/* Reads "weight" and checks "class_weight" against the summary of the dataset. The training checks
+ * what the summary does not have. */
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
@@ -11,7 +11,7 @@
 
 /* ---- weight ---- */
 
-/* Values that no weight can have, where it is sure that a row with a target has one. */
+/* Refuses a column with a value that is not a weight, if certainly a row with a target has it. */
 static bool check_values(struct job_request *r, const struct schema_column *c) {
     const bool all_rows = job_request_has_classes(r) && r->target_missing == 0;
     if (c->missing >= r->dataset.n_rows || c->missing > (all_rows ? 0 : r->target_missing)) {
@@ -61,10 +61,9 @@ void job_weight_read(struct job_request *r, const json_t *root) {
     }
 }
 
-/* ---- the classes, as far as the summary knows them ---- */
+/* ---- class weights ---- */
 
-/* The values of the target, whose names the summary lists all: [[value, rows], …]; NULL: it does
- * not. */
+/* The classes as [[value, rows], …], if the summary lists all of them; otherwise NULL. */
 static const json_t *list_classes(const struct job_request *r, const json_t *columns) {
     const json_t *top = r->has_target
                             ? json_object_get(json_array_get(columns, r->spec.target.index), "top")
@@ -72,14 +71,14 @@ static const json_t *list_classes(const struct job_request *r, const json_t *col
     return json_array_size(top) == r->n_classes ? top : NULL;
 }
 
-/* The name of class i in the list; NULL: it is a number. */
+/* The name of class i of the list; NULL: the class is a number. */
 static const char *class_name(const json_t *classes, size_t i) {
     const json_t *value = json_array_get(json_array_get(classes, i), 0);
     return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
                                   : json_string_value(value);
 }
 
-/* Whether the list has the name, or cannot tell. */
+/* False if the list has all names of classes and not this one. */
 static bool may_be_class(const json_t *classes, const char *name) {
     for (size_t i = 0; i < json_array_size(classes); i++) {
         const char *own = class_name(classes, i);
@@ -90,7 +89,7 @@ static bool may_be_class(const json_t *classes, const char *name) {
     return json_array_size(classes) == 0;
 }
 
-/* Writes "a, b, c" of the classes in the list that have no weight; returns how many they are. */
+/* Writes the classes of the list without a weight as "a, b, c". Returns their number. */
 static size_t find_missing(const json_t *classes, const json_t *given, struct buf *out) {
     size_t n = 0;
     for (size_t i = 0; i < json_array_size(classes); i++) {
@@ -133,7 +132,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Whether two names are one number, "0" and "0.0". */
+/* Adds a fault if two names are the same number, as "0" and "0.0". */
 static bool find_twice(struct job_request *r, const struct jobs_class_weights *w) {
     double *numbers = arena_alloc(r->arena, (w->n + 1) * sizeof *numbers);
     if (!r->has_target || r->schema.columns[r->spec.target.index].type != DN_NUMERIC || !numbers) {
@@ -152,8 +151,8 @@ static bool find_twice(struct job_request *r, const struct jobs_class_weights *w
     return false;
 }
 
-/* What is wrong with them together. Names that are no class, and too few of them, are not counted
- * as well. */
+/* Checks that every class has one weight. good: all names are valid; otherwise the number of
+ * weights is not checked. */
 static void check_given(struct job_request *r, const json_t *given, const json_t *classes,
                         bool good) {
     const size_t n = json_object_size(given);

@@ -1,5 +1,5 @@
-/* Jobs: post one, list, look at one (and wait for its end), cancel, delete. The body of a post is
- * judged in job_spec.c. */
+/* Handlers of /v1/jobs: create, list, get (optionally wait for the end), cancel, delete. job_spec.c
+ * reads the body of a POST. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/jobs/job_spec.h"
@@ -54,7 +54,7 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j) {
 
 /* ---- POST /v1/jobs ---- */
 
-/* Stores the job. *job: as it is committed. */
+/* Stores the job. *job: the committed row. */
 static bool insert(const struct api_app *app, const struct job_request *r, int64_t *id,
                    struct store_job *job, struct problem *problem) {
     struct buf spec = {0}, warnings = {0};
@@ -79,8 +79,8 @@ static bool insert(const struct api_app *app, const struct job_request *r, int64
     return good;
 }
 
-/* The job was not stored. A dataset that was deleted since the body was judged is the same fault as
- * one that was not there then; of two nobody says which. */
+/* Answers that the job was not stored. A dataset that was deleted after the body was checked is
+ * reported like one that does not exist. */
 static void reply_refused(struct http_call *call, const struct job_request *r,
                           struct problem *problem) {
     if (problem->type == PROBLEM_UNKNOWN_DATASET) {
@@ -100,7 +100,7 @@ static void put_location(struct http_call *call, int64_t id) {
     }
 }
 
-/* The body was judged good: answers with the plan, or starts the job. */
+/* Answers a valid body: with the dry run, or by storing the job. */
 static void accept(struct http_call *call, struct job_request *r, bool dry_run) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
