@@ -30,10 +30,9 @@ struct events {
 struct step {
     struct events *stream;
     struct buf *out;
-    const struct store_job
-        *job;    /* current row; NULL: not read, only `progress` events can be written */
-    bool behind; /* more events are stored than were read */
-    bool more;   /* the next event needs the current row of the job */
+    const struct store_job *job; /* current row; NULL: not read */
+    bool behind;                 /* more events are stored than were read */
+    bool more;                   /* the next event needs the current row of the job */
 };
 
 /* Writes one message, with one "data:" field for each line of the data. */
