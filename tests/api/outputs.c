@@ -100,7 +100,7 @@ const struct response *predict(const char *model, const char *outputs, const cha
     const char *path = text("/v1/models/%s/predict?output=%s", model, outputs);
     const struct response *a = call_text("POST", path, NULL, body);
     if (a->status != 200) {
-        fail_msg("%s: %ld %s", path, a->status, a->body);
+        fail_msg("%s: %d %s", path, a->status, a->body);
     }
     return a;
 }

@@ -83,7 +83,7 @@ static const struct response *evaluate(const char *model, const char *dataset, c
     body = text("{\"dataset\":\"%s\"}", dataset);
     const struct response *a = call_text("POST", path, NULL, body);
     if (a->status != 200) {
-        fail_msg("%s: %ld %s", path, a->status, a->body);
+        fail_msg("%s: %d %s", path, a->status, a->body);
     }
     assert_true(real_at(a, "/rows") == real_at(a, "/metrics/rows"));
     return a;

@@ -45,7 +45,7 @@ static const struct response *scores_of(const struct response *weights) {
     char *body = json_dumps(asked, JSON_COMPACT);
     const struct response *a = call_text("POST", "/v1/models/m/predict?output=scores", NULL, body);
     if (a->status != 200) {
-        fail_msg("%ld %s", a->status, a->body);
+        fail_msg("%d %s", a->status, a->body);
     }
     free(body);
     json_decref(asked);

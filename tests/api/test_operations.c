@@ -155,7 +155,7 @@ static void head_as_get(const char *path, const char *method, const json_t *oper
     }
     const struct response *g = call_get("%s", path), *h = call_empty("HEAD", "%s", path);
     if (g->status != h->status || g->status >= 500) {
-        fail_msg("%s: GET %ld, HEAD %ld", path, g->status, h->status);
+        fail_msg("%s: GET %d, HEAD %d", path, g->status, h->status);
     }
     assert_int_equal(h->size, 0);
     assert_string_equal(header_of(g, "Content-Type"), header_of(h, "Content-Type"));

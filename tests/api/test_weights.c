@@ -55,7 +55,7 @@ static const struct response *weights_of(const char *model) {
     const char *path = text("/v1/models/%s/weights", model);
     const struct response *a = call_get("%s", path);
     if (a->status != 200) {
-        fail_msg("%s: %ld %s", path, a->status, a->body);
+        fail_msg("%s: %d %s", path, a->status, a->body);
     }
     return a;
 }
