@@ -94,8 +94,8 @@ static void warn_of_continuous(struct job_request *r, const struct schema_column
         job_request_warn(r, DN_WARNING_OTHER,
                          "the target \"%s\" looks continuous: %" PRId64
                          " distinct numbers in %" PRId64
-                         " rows, and each becomes a class; put them into a few ranges first if "
-                         "that is not meant",
+                         " rows, and each becomes a class; divide measurements into a few ranges "
+                         "first",
                          c->name, c->distinct, r->dataset.n_rows - c->missing);
     }
 }
@@ -334,8 +334,8 @@ static void warn_of_classes(struct job_request *r) {
         const bool label = r->schema.n == 2 && column_at(r, last - i)->type == DN_SPARSE;
         if ((i == 0 || i == last) && (few || label)) {
             job_request_warn(r, DN_WARNING_OTHER,
-                             "column \"%s\" is a feature as all others are: if its values are "
-                             "classes, name it in features.exclude",
+                             "column \"%s\" is a feature: if its values are classes, "
+                             "name it in features.exclude",
                              c->name);
         }
     }

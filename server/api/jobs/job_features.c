@@ -191,7 +191,7 @@ static void refuse_option(struct job_request *r, const json_t *object, const cha
                           const char *key) {
     if (json_is_true(json_object_get(object, key))) {
         json_fault(r->problem, parent, key,
-                   "must be false for %s with these parameters, which take the columns as they are",
+                   "must be false for %s with these parameters, which use unchanged columns",
                    r->spec.params->algorithm->id);
     }
 }
@@ -296,9 +296,8 @@ static void check_text(struct job_request *r, const json_t *features) {
     }
     if (!has_text(r) && any) {
         json_fault(r->problem, "/features", "text",
-                   "has nothing to act on: no feature is a text column (words taken for categories "
-                   "become text by types=NAME:text at the "
-                   "upload)");
+                   "has no effect: no feature is a text column (upload with types=NAME:text to "
+                   "read a categorical column as text)");
     } else if (!has_text(r)) {
         job_request_warn(r, DN_WARNING_OTHER,
                          "features.text has no effect: no feature is a text column");
@@ -321,8 +320,8 @@ void job_features_foresee(struct job_request *r) {
         const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
         if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken) {
             job_request_warn(r, DN_WARNING_OTHER,
-                             "column \"%s\" is %g in every row that has it: it stays a feature "
-                             "that tells nothing",
+                             "column \"%s\" is %g in every row that has it: its feature is "
+                             "constant",
                              c->name, c->minimum);
         }
     }

@@ -101,14 +101,14 @@ static void check_snapshots(struct job_request *r) {
     if (r->spec.algorithm->flags & DN_ALGORITHM_NOT_ADDITIVE) {
         job_request_warn(
             r, DN_WARNING_OTHER,
-            "there will be no snapshots: %s has no weights of the features that make up its scores",
+            "there will be no snapshots: the scores of %s are not weighted sums of features",
             r->spec.algorithm->id);
         return;
     }
     if (dn_decision_n_machines(decision, r->n_classes) > 1) {
         job_request_warn(r, DN_WARNING_OTHER,
-                         "there will be no snapshots: the classes are told apart by several "
-                         "machines, and each has its own iterations");
+                         "there will be no snapshots: the model has one machine for each class or "
+                         "pair of classes, and each has its own iterations");
         return;
     }
     const size_t n_scores = dn_decision_n_scores(decision, r->n_classes);

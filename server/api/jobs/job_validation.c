@@ -161,7 +161,7 @@ void job_validation_read(struct job_request *r, const json_t *root) {
     }
     if (r->spec.curves && r->targetless) {
         json_fault(r->problem, "/validation", "curves",
-                   "needs a target, and algorithm %s has none: without one there is no truth",
+                   "needs a target, and algorithm %s has none: curves compare scores with classes",
                    r->spec.algorithm->id);
     }
     check_calibration(r);

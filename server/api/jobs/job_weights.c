@@ -27,7 +27,8 @@ static bool check_values(struct job_request *r, const struct schema_column *c) {
     }
     if (c->maximum <= 0) {
         return json_fault(r->problem, "", "weight",
-                          "column \"%s\" has no value above 0; some row must count", c->name);
+                          "column \"%s\" has no value above 0; at least one weight must be > 0",
+                          c->name);
     }
     const double large = all_rows ? c->maximum : c->minimum,
                  small = all_rows && c->minimum > 0 ? c->minimum : c->maximum;
@@ -173,8 +174,8 @@ void job_class_weight_check(struct job_request *r, const json_t *root) {
     struct problem ignored = {0};
     if (w->kind != DN_CLASS_WEIGHT_NONE && r->targetless) {
         json_fault(r->problem, "", "class_weight",
-                   "needs a target, and algorithm %s has none: leave it out, or weigh single rows "
-                   "(weight)",
+                   "needs a target, and algorithm %s has none: leave it out, or give weights of "
+                   "rows (weight)",
                    r->spec.algorithm->id);
     }
     if (w->kind != DN_CLASS_WEIGHT_GIVEN || !r->has_target) {
