@@ -1,4 +1,4 @@
-/* Parameters as JSON: members are gathered into the object of their owner. */
+/* Names of parameters, and parameters as JSON. */
 #include "jobs/request/params.h"
 
 #include "base/json/json.h"
@@ -60,7 +60,7 @@ void jobs_param_pointer(const char *name, char out[JOBS_POINTER_SIZE]) {
     }
 }
 
-/* A square matrix as a list of its rows, as it may be given. */
+/* Writes a square matrix as a list of its rows. */
 static void matrix_put(const double *numbers, size_t n, struct json_writer *w) {
     size_t width = 0;
     while ((width + 1) * (width + 1) <= n) {
