@@ -147,12 +147,23 @@ static void check_shape(struct job_request *r) {
     dn_params_free(used);
 }
 
+void job_request_name_deleted(const struct job_request *r, struct problem *problem) {
+    if (problem->type == PROBLEM_UNKNOWN_DATASET) {
+        problem_done(problem);
+        json_fault(problem, "", "dataset",
+                   "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->spec.dataset,
+                   r->spec.dataset_version,
+                   r->spec.validation.dataset ? ", or the one to validate on," : "");
+    }
+}
+
 /* Sets the sizes that determine the memory of decoded chunks. False: a problem is set. */
 static bool read_shape(struct job_request *r, const struct store_dataset *d,
                        struct jobs_source_shape *out) {
     struct store_chunk *chunks = NULL;
     size_t n = 0;
     if (!store_dataset_chunks(r->app->store, d->id, &chunks, &n, r->problem)) {
+        job_request_name_deleted(r, r->problem);
         return false;
     }
     const double rows = fmax((double)d->n_rows, 1);

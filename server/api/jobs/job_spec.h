@@ -55,6 +55,9 @@ struct job_request {
 bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena,
                       struct job_request *out, struct problem *problem);
 void job_request_done(struct job_request *r);
+/* Turns PROBLEM_UNKNOWN_DATASET into the fault of a dataset that was deleted after it was looked up.
+ * Other problems are not changed. */
+void job_request_name_deleted(const struct job_request *r, struct problem *problem);
 /* The number of faults found so far. */
 static inline size_t job_request_faults(const struct job_request *r) {
     return r->problem->n_errors + r->problem->n_dropped;

@@ -79,20 +79,6 @@ static bool insert(const struct api_app *app, const struct job_request *r, int64
     return good;
 }
 
-/* Answers that the job was not stored. A dataset that was deleted after the body was checked is
- * reported like one that does not exist. */
-static void reply_refused(struct http_call *call, const struct job_request *r,
-                          struct problem *problem) {
-    if (problem->type == PROBLEM_UNKNOWN_DATASET) {
-        problem_done(problem);
-        json_fault(problem, "", "dataset",
-                   "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->spec.dataset,
-                   r->spec.dataset_version,
-                   r->spec.validation.dataset ? ", or the one to validate on," : "");
-    }
-    http_reply_problem(call, problem);
-}
-
 static void put_location(struct http_call *call, int64_t id) {
     const char *link = http_link(call, "/v1/jobs/%" PRId64, id);
     if (link) {
@@ -114,7 +100,8 @@ static void accept(struct http_call *call, struct job_request *r, bool dry_run) 
         return;
     }
     if (!insert(app, r, &id, &job, &problem)) {
-        reply_refused(call, r, &problem);
+        job_request_name_deleted(r, &problem);
+        http_reply_problem(call, &problem);
         return;
     }
     jobs_poke(app->jobs);
