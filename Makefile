@@ -180,6 +180,12 @@ $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
+# crashing: the daemon whose process ends when a job for one model starts, for tests of recovery
+CRASHING := $(BUILD)/crashing/discernd
+$(CRASHING): $(BUILD)/obj/tests/crashing/training_run.o $(MAIN_OBJ) $(LINK_ALL)
+	@mkdir -p $(@D)
+	$(TEST_LINK) -Wl,--wrap=training_run $(SERVER_LIBS)
+
 # readers: programs that print how a reader parses a body. tests/readers/test_* compare this with
 # other parsers.
 READER_SRC := $(sort $(wildcard tests/readers/*.c))
@@ -210,7 +216,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuz
 .PHONY: unit programs test lint asan tsan fuzz fuzzers valgrind bench soak
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
-programs: all $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
+programs: all $(CRASHING) $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
 test: programs ## build and run the whole test suite
 	BUILD=$(BUILD) tests/suite
 lint: all ## layout, format, includes, public headers, symbols, call graph, lengths, clang-tidy, shellcheck

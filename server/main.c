@@ -193,7 +193,6 @@ static bool start(struct daemon *d, struct problem *problem) {
         .attempts = s->job_attempts,
         .keep_jobs = s->keep_jobs,
         .keep_versions = s->keep_versions,
-        .crash_model = s->test_crash_model,
     };
     if (!http_probe_listen(s->listen, problem) || !store_open(&store, &d->store, problem) ||
         !serving_open(d->store, s->model_cache, &api_predict_plans, &d->serving, problem) ||

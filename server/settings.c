@@ -114,9 +114,6 @@ const struct option_row settings_rows[] = {
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, NULL, "Print the version and exit.",
      "Other"},
     {"help", OPTION_FLAG, AT(help), NULL, 0, 0, NULL, NULL, "Print this help and exit.", "Other"},
-    {"test-crash-model", OPTION_STRING, AT(test_crash_model), NULL, 0, 0, NULL, "MODEL", NULL,
-     NULL}, /* for tests of recovery: aborts the process half a second after a job for this model
-               starts; not in --help */
 };
 const size_t settings_n_rows = sizeof settings_rows / sizeof settings_rows[0];
 

@@ -25,7 +25,6 @@ struct settings {
     int64_t job_attempts, job_memory, max_queued_jobs, keep_jobs, keep_versions, model_cache;
     double job_seconds;
     const char *log_format, *log_level;
-    const char *test_crash_model; /* NULL: none */
     bool healthcheck, version, help;
 };
 

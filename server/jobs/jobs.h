@@ -14,15 +14,13 @@
 
 struct jobs;
 struct jobs_settings {
-    int64_t workers;         /* 1 to 256 */
-    int64_t train_threads;   /* most threads of a job; 0: one for each core */
-    int64_t memory_bytes;    /* most memory of a job (--job-memory) */
-    double seconds;          /* most duration of a job; 0: no limit */
-    int64_t attempts;        /* a job that crashed so often fails (3) */
-    int64_t keep_jobs;       /* number of ended jobs that are kept (10,000) */
-    int64_t keep_versions;   /* number of versions of a model that are kept; 0: all */
-    const char *crash_model; /* a test hook: the process aborts half a second after a job for this
-                                model was claimed; NULL: none */
+    int64_t workers;       /* 1 to 256 */
+    int64_t train_threads; /* most threads of a job; 0: one for each core */
+    int64_t memory_bytes;  /* most memory of a job (--job-memory) */
+    double seconds;        /* most duration of a job; 0: no limit */
+    int64_t attempts;      /* a job that crashed so often fails (3) */
+    int64_t keep_jobs;     /* number of ended jobs that are kept (10,000) */
+    int64_t keep_versions; /* number of versions of a model that are kept; 0: all */
 };
 /* Starts the threads. Jobs are claimed from jobs_open on. */
 bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out,

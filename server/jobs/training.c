@@ -405,11 +405,6 @@ void training_run(struct store *store, const struct jobs_settings *settings,
     log_info("job.started", log_int("job", job->id), log_str("model", job->model),
              log_str("algorithm", job->algorithm), log_str("dataset", job->dataset),
              log_int("version", job->dataset_version), log_int("attempt", job->attempts));
-    if (settings->crash_model && strcmp(settings->crash_model, job->model) == 0) {
-        nanosleep(&(struct timespec){.tv_nsec = 500000000},
-                  NULL); /* so that a test can see predictions served meanwhile */
-        abort();
-    }
     if (!prepare_and_train(&t, &problem)) {
         finish_without(&t, &problem);
     }
