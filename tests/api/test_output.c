@@ -263,7 +263,7 @@ static void test_unseen_categories_that_are_refused(void **state) {
     assert_non_null(strstr(string_at(a, "/errors/0/detail"), "\"colour\""));
     fault_contains(problem_check(call_get("/v1/models/careful/predict?size=1&colour=violet"), 422,
                                  "invalid-instances"),
-                   "/colour", "training saw");
+                   "/colour", "training data");
     fault_contains(
         problem_check(call_json("POST", "/v1/models/careful/evaluate",
                                 "{'instances':[{'size':1,'colour':'violet','ok':true}]}"),
