@@ -164,7 +164,8 @@ static size_t block_rows(const dni_source_rows *self, size_t i) {
     return left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
 }
 
-/* Returns a block of n rows that begin at row `skipped` of `encoded`. */
+/* Returns n rows of `encoded` as the block that begins at row first_row of self->rows. Dense rows
+ * are taken from row `skipped` of `encoded`; for sparse rows `skipped` must be 0. */
 static dn_block block_view(const dni_source_rows *self, size_t first_row, size_t n,
                            const dni_encoded *encoded, size_t skipped) {
     const size_t width = self->rows.n_cols;

@@ -14,7 +14,7 @@ typedef struct dni_scan_column {
     /* second pass: (x - shift) × factor is summed; factor is a power of two */
     double shift, factor;
     double first, second; /* sum of v y and of v y^2, where y = (x - shift) × factor */
-    bool missing;         /* some row is missing; for numbers set only with find_missing */
+    bool missing;         /* some row has no value; numbers: set only with find_missing */
 } dni_scan_column;
 
 typedef struct dni_scan_slot dni_scan_slot;

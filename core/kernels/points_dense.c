@@ -253,7 +253,7 @@ static dn_status omit_zero_columns(dni_points *p, dn_error *err) {
         if (!is_zero(p, k)) {
             storage->kept[kept++] = (uint32_t)k;
         } else {
-            status = dn_run_stop(p->run, err); /* is_zero has read all points */
+            status = dn_run_stop(p->run, err); /* poll: is_zero has read column k of all points */
         }
     }
     if (status != DN_OK) {

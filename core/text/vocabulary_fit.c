@@ -83,7 +83,7 @@ static double weight_of(const struct fit *fit, size_t row) {
     return fit->weight == NULL ? 1 : fit->weight[row];
 }
 
-/* Returns the smallest number of bits such that number < 2^bits. */
+/* Returns the smallest integer e with number < 2^e, which is negative if number < 1/2; 0 for 0. */
 static int bits_of(double number) {
     int bits = 0;
     (void)frexp(number, &bits);

@@ -114,8 +114,9 @@ static bool admit_body(struct http_call *call) {
     format_list(accepts->use, &list);
     const char *text = buf_cstr(&list);
     http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-              "%s must be %s (detected if there is no Content-Type), got \"%s\"", accepts->what,
-              text != NULL ? text : "", type);
+              "the Content-Type of %s must be %s, or absent so that the format is detected; got "
+              "\"%s\"",
+              accepts->what, text != NULL ? text : "", type);
     buf_done(&list);
     return false;
 }

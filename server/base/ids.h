@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-bool ids_init(void); /* once, before any thread; false: no randomness to be had */
+bool ids_init(void); /* call once, before threads start; false: no random bytes are available */
 #define IDS_REQUEST_SIZE 25
 void ids_request(char out[IDS_REQUEST_SIZE]); /* 24 lower-case hex digits */
 uint64_t ids_random(void);

@@ -135,20 +135,20 @@ struct http_route {
     const char *method;    /* "GET" (serves HEAD too), "PUT", … */
     const char *path;      /* "/v1/datasets/{dataset}/rows"; a segment may end in ":verb" */
     const char *operation; /* operationId of the OpenAPI document */
-    enum http_body body;
-    enum http_where where;                  /* of `handle` */
     void (*handle)(struct http_call *call); /* NULL for HTTP_BODY_STREAM */
-    const struct http_sink
-        *sink; /* HTTP_BODY_STREAM: of all bodies; HTTP_BODY_MEMORY: of those it `wants`, or NULL */
+    enum http_where where;                  /* of `handle` */
+    enum http_body body;
+    /* HTTP_BODY_STREAM: of all bodies; HTTP_BODY_MEMORY: of those it `wants`, or NULL */
+    const struct http_sink *sink;
     const struct http_limit *limit; /* NULL: 1 MiB */
-    /* What http_settings.admit checks: */
-    bool creates; /* the client chooses the name in the path: a malformed one is answered 400 */
+    /* What http_settings.admit checks, with `scope` and `creates`: */
     const char *const *query;         /* names of the parameters, ends with NULL; NULL: any */
     const struct http_media *accepts; /* of the body; NULL: any */
     const struct http_media *offers;  /* of the reply; NULL: one, whatever Accept has */
     const char *cache;                /* Cache-Control of all replies; NULL: "no-cache" */
     unsigned conditions;              /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
     enum http_scope scope;
+    bool creates; /* the client chooses the name in the path: a malformed one is answered 400 */
     bool quiet;   /* logged at debug level (health checks, metrics) */
     bool plain;   /* replies are never compressed: their time counts for more than their length */
     bool lasting; /* the handler may run for seconds: one thread of the pool is left to others */

@@ -221,8 +221,8 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
 bool store_dataset_versions(struct store *store, const char *name, int64_t after,
                             const struct store_limit *limit, struct store_page *out,
                             struct problem *problem);
-/* Changes description and tags; NULL: unchanged, description "": null. dataset: the newest version
- * as it was committed, for the caller to free; NULL: not wanted. */
+/* Changes description and tags. NULL leaves the old value; the description "" removes it. *dataset
+ * becomes the newest version as it was committed, for the caller to free; dataset may be NULL. */
 bool store_dataset_patch(struct store *store, const char *name, const char *description,
                          const char *tags, const struct store_condition *condition,
                          struct store_dataset *dataset, struct problem *problem);

@@ -158,8 +158,8 @@ double dn_train_memory(const dn_train_request *request,
                        size_t n_classes,
                        size_t n_slots);
 /* Returns the part of the estimate of dn_train_memory that the method needs for features and
- * classes even with few rows, such as matrices of all pairs of features. Computed for a single
- * row; "auto" is resolved for the number of rows of the source. */
+ * classes even with few rows, such as matrices of all pairs of features: the estimate for one row,
+ * with "auto" parameters resolved (dn_params_resolve) for the number of rows of request->source. */
 double dn_train_method_memory(const dn_train_request *request,
                               size_t n_features,
                               size_t n_classes,

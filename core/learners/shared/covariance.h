@@ -29,7 +29,8 @@ typedef struct dni_correlation {
  *
  * Cost: O(d³/3), and 5/3 d³ more if R is nearly singular. */
 DN_MUST_USE dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err);
-/* Maximum bytes of working memory of dni_correlation_factor. */
+/* Bytes of working memory of dni_correlation_factor, without the case that
+ * dni_symmetric_null_memory does not include. */
 double dni_correlation_memory(size_t d);
 
 /* A covariance. */

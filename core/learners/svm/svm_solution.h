@@ -63,8 +63,8 @@ typedef struct dni_svm_solution {
     double spread;     /* (largest f) − (smallest f) over the rows */
 } dni_svm_solution;
 
-/* True if all rows have nearly the same score: the spread is below 1e-6 (margins have the size
- * 1). */
+/* True if the scores of all rows are nearly equal: their spread is below 1e-6. Scores on the margin
+ * are ±1. */
 static inline bool dni_svm_is_constant(const dni_svm_solution *solution) {
     return solution->spread < 1e-6;
 }

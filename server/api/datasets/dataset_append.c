@@ -129,10 +129,11 @@ static bool take_place(struct http_call *call) {
     }
     if (b->append == 0) {
         dataset_body_release(b);
-        http_fail(call, PROBLEM_UNAVAILABLE,
-                  "too many appends are under way or waiting: at most %d of a dataset, and %d of "
-                  "all; try again",
-                  STORE_APPENDS_OF_ONE, STORE_APPENDS_OF_ALL);
+        http_fail(
+            call, PROBLEM_UNAVAILABLE,
+            "too many appends are under way or waiting: at most %d to one dataset and %d to all "
+            "datasets together; try again later",
+            STORE_APPENDS_OF_ONE, STORE_APPENDS_OF_ALL);
     }
     return b->append != 0;
 }

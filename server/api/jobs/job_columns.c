@@ -121,7 +121,8 @@ static void read_target(struct job_request *r, const json_t *root) {
     }
     const struct schema_column *c = column_at(r, (size_t)i);
     if (c->missing >= r->dataset.n_rows) {
-        json_fault(r->problem, "", "target", "column \"%s\" is missing in every row", c->name);
+        json_fault(r->problem, "", "target",
+                   "column \"%s\" has no value in any row; a target needs values", c->name);
     } else if (c->type == DN_TEXT || c->type == DN_SPARSE) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" is %s; a target is numeric, boolean or categorical", c->name,

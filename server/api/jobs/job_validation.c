@@ -28,8 +28,8 @@ static void check_folds(struct job_request *r) {
     const int64_t folds = (int64_t)r->spec.folds;
     if (r->targetless && folds > r->dataset.n_rows) {
         json_fault(r->problem, "/validation", "folds",
-                   "must be at most the rows, %" PRId64
-                   ", so that every fold has one; got %" PRId64,
+                   "must be at most the number of rows, %" PRId64
+                   ", so that every fold has a row; got %" PRId64,
                    r->dataset.n_rows, folds);
     }
     if (!r->has_target || folds == 0) {
@@ -38,13 +38,13 @@ static void check_folds(struct job_request *r) {
     const int64_t least = smallest_class(r), rows = r->dataset.n_rows - r->target_missing;
     if (least > 0 && folds > least) {
         json_fault(r->problem, "/validation", "folds",
-                   "must be at most the rows of the smallest class of \"%s\", %" PRId64
-                   ", so that every fold has one; got %" PRId64,
+                   "must be at most the number of rows of the smallest class of \"%s\", %" PRId64
+                   ", so that every fold has a row of it; got %" PRId64,
                    r->spec.target.name, least, folds);
     } else if (folds > rows / (int64_t)r->n_classes) {
         json_fault(r->problem, "/validation", "folds",
-                   "must be at most the rows of the smallest class; %" PRId64
-                   " rows of %zu classes cannot have %" PRId64 " each",
+                   "must be at most the number of rows of the smallest class; %" PRId64
+                   " rows cannot have %zu classes with %" PRId64 " rows each",
                    rows, r->n_classes, folds);
     }
 }

@@ -432,7 +432,8 @@ static int read_sparse(struct cursor *c) {
     return imply(c, next, arff->n_attributes);
 }
 
-/* Reads a row. The buffer for escaped texts is reserved first, so that they do not move. */
+/* Reads a row. The buffer for the decoded texts is reserved first: it never moves, so pointers into
+ * it stay valid while the row is read. */
 static int read_row(struct cursor *c) {
     struct arff *arff = c->arff;
     /* escaped texts are together at most as long as the line */

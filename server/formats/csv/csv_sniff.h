@@ -54,7 +54,7 @@ static inline bool csv_is_comment(const struct csv_row *row, size_t n_cells, cha
 }
 struct csv_header {
     bool header;   /* the first row is a header */
-    bool doubtful; /* the first row may be the opposite: the sender is warned */
+    bool doubtful; /* `header` may be wrong: the sender is warned */
     int64_t again; /* line of the first row that equals the header; 0: there is none */
 };
 /* cells: of the first row, from csv_sniff_shape. false: no memory. */

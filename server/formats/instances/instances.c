@@ -52,7 +52,7 @@ void instance_rows_keep_labelled(struct instance_rows *in) {
         n_entries += end - from;
         n++;
         if (in->row_start != NULL) {
-            in->row_start[n] = n_entries; /* n <= i + 1: row_start[n] is not read any more */
+            in->row_start[n] = n_entries; /* n <= i: not read again; n == i + 1: unchanged */
         }
     }
     in->n = n;

@@ -130,7 +130,8 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     return n;
 }
 
-/* Reads the plain numbers from position i on into the matrix. Returns how many. */
+/* Reads consecutive numbers from position i on, until one needs json_next: of numeric inputs into
+ * `row`, of a sparse input into the entries. Returns how many were read; may be 0. */
 static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     struct instances *in = r->in;
     if (i >= in->schema->n_cells) {

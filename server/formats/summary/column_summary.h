@@ -86,7 +86,7 @@ struct moments column_summary_moments(const struct column_summary *s);
 bool column_summary_digest(struct column_summary *s, uint8_t out[HASH_BLAKE2B_SIZE]);
 
 /* ---- inside column_summary*.c ---- */
-/* Most rows of a block; the form of a missing number or boolean. */
+/* Largest number of rows of a block; the byte of a missing number or boolean in the digest. */
 enum { COLUMN_BLOCK = 512, COLUMN_TAG_MISSING = 240 };
 bool column_summary_add_numbers(struct column_summary *s, const double *x, size_t n_rows);
 /* Rows of a block, over which moments are computed. Blocks are counted from the column's first row,

@@ -13,8 +13,8 @@ static const struct {
 } quantiles[] = {{"0.01", 0.01}, {"0.05", 0.05}, {"0.25", 0.25}, {"0.5", 0.5},
                  {"0.75", 0.75}, {"0.95", 0.95}, {"0.99", 0.99}};
 
-/* Writes the number of distinct values: exact up to TALLY_MAX, otherwise an estimate, above
- * TALLY_MAX if there are certainly more. */
+/* Writes the number of distinct values: exact if it is known, otherwise an estimate. The estimate
+ * is raised to TALLY_MAX + 1 if there are certainly more than TALLY_MAX. */
 static void write_distinct(const struct column_summary *s, dn_column_type type,
                            struct json_writer *w) {
     int64_t distinct = column_summary_distinct(s, type);

@@ -91,7 +91,7 @@ static enum MHD_Result to_pool(struct http_call *call, void (*fn)(struct http_ca
     return MHD_YES;
 }
 
-/* After the handler of an HTTP_ON_IO route. */
+/* The handler of an HTTP_ON_IO route has returned: sends its reply, or continues on the pool. */
 static enum MHD_Result handled_here(struct http_call *call) {
     if (call->reply.kind != REPLY_NONE) {
         return queue(call);

@@ -110,9 +110,11 @@ static bool route_add(struct router *router, const struct http_route *route,
     if ((streams && route->sink == NULL) || (!streams && route->handle == NULL) ||
         (route->sink != NULL && !streams &&
          (route->body != HTTP_BODY_MEMORY || route->sink->wants == NULL))) {
-        return problem_set(problem, PROBLEM_INTERNAL,
-                           "route %s %s needs either a sink or a handler", route->method,
-                           route->path);
+        return problem_set(
+            problem, PROBLEM_INTERNAL,
+            "route %s %s: a streamed body needs a sink; other routes need a handler, and "
+            "may have a sink only with HTTP_BODY_MEMORY and \"wants\"",
+            route->method, route->path);
     }
     struct node *node = &router->root;
     const char *at = route->path + 1;

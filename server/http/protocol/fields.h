@@ -13,7 +13,7 @@ struct part {
 
 /* Whether the part consists of letters, digits and bytes of `others`, at least one. */
 bool part_consists_of(struct part part, const char *others);
-/* Whether the part is this word, in any case. */
+/* Whether the part is this word, compared case-insensitively. */
 bool part_is(struct part part, const char *word);
 /* Writes the part in lower case to out[n + 1], NUL-terminated. */
 void part_lower(struct part part, char *out);

@@ -6,7 +6,7 @@
     "@relation r\n@attribute x numeric\n@attribute c {red,'dark blue',\"it's\"}\n"                 \
     "@attribute s string\n@data\n"
 
-/* The rows of a body, read in every cut. */
+/* Checks the rows of a body that is fed in two pieces, cut at each offset in turn. */
 static void check_rows(const char *body, const char *expected) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         const struct table_options options = {0};

@@ -15,7 +15,7 @@ static bool both_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_bl
                        size_t n_columns, struct problem *problem) {
     struct both *b = arg;
     return table_sink_chunk(&b->own, chunk - 1, n_rows, blobs, n_columns,
-                            problem); /* nothing is taken in: there is no chunk 0 */
+                            problem); /* no stored chunk is replaced, so there is no chunk 0 */
 }
 
 static bool both_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
@@ -305,7 +305,8 @@ static void reword(struct table_copy *t, const char *from, const char *to) {
     buf_done(&out);
 }
 
-/* A stored reason counts by its code: its words may be those of another release. */
+/* A stored type reason is recognised by its code, not by its text, which another release may have
+ * worded differently. */
 static void test_reasons_by_code(void **state) {
     (void)state;
     struct buf text = {0};

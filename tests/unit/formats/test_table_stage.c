@@ -1,5 +1,5 @@
-/* Columns of numbers on their way over the stage: whatever is among them, each cell comes back as
- * it was written, and as the number it says. */
+/* Columns of numbers that pass through the stage (table_builder.h). Whatever other cells they have,
+ * each cell is stored with its text as written and with the number that it denotes. */
 #include "table_helper.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static const struct column_of_cells columns[] = {
      .kept = 4},
     {.decimals = -1,
      .odd = {{0, ""}, {1, "0.3594"}, {2, "12345678901234.50"}, {3, "0.3"}},
-     .kept = -1}, /* a text to the reader that tells the padding */
+     .kept = -1}, /* row 2 determines the padding; with 16 digits, it is a text to the CSV reader */
     {.decimals = -1, .odd = {{0, "0.35"}, {3, "0.50000000000000000000"}, {4, "0.25"}}, .kept = -1},
     {.decimals = 15,
      .odd = {{0, "0.500000000000000"}, {1, "0.123456789012345"}, {2, "0.1234567890123450"}},
@@ -70,7 +70,8 @@ static bool is_missing(const char *cell) {
     return strcmp(cell, "") == 0 || strcmp(cell, "NA") == 0 || strcmp(cell, "?") == 0;
 }
 
-/* The column's chunk as text and, unless it falls, as numbers. */
+/* Checks the cells of a chunk decoded as text and, if no cell made the column a text column, as
+ * numbers. falls: the row of that cell, which is "word"; -1: there is none. */
 static void check_cells(const struct column_of_cells *c, const struct table_blob *blob, int falls) {
     dn_column_chunk *chunk = NULL;
     dn_column_view view;

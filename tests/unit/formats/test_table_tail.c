@@ -6,7 +6,7 @@
 #include "unit/base/alloc_fail.h"
 #include <jansson.h>
 
-/* A chunk as it is stored, for ever. */
+/* A stored chunk. It never changes after it was stored. */
 struct piece {
     struct table_blob *blobs; /* [n_columns] */
     int64_t rows;

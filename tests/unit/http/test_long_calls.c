@@ -1,5 +1,5 @@
-/* Long calls: operations answer beside them, they end when nobody waits for them any more, and the
- * server stops though they do not. */
+/* Long calls: operations are answered while long calls occupy the pool, a long call ends when its
+ * client has left, and the server can stop although a long call does not end. */
 #include "base/metrics/metrics.h"
 #include "unit/http/replies.h"
 #include "unit/http/toy.h"

@@ -218,7 +218,8 @@ static void changes(void **state) {
     expect_ok("POST /change?n=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
 }
 
-/* Streamed bodies are counted with what their reader can hold, by what has come of them. */
+/* A streamed body is counted as the bytes that its reader can hold for the part that has arrived,
+ * whatever its Content-Length is. */
 static void readers(void **state) {
     (void)state;
     start(2 * TOY_READER + MIB / 2);

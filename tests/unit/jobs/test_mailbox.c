@@ -122,7 +122,8 @@ static void a_drain_gives_back_what_was_not_delivered(void **state) {
     fixture_done(&f);
 }
 
-/* A closed form reports no iteration: nothing of the job before may stand for it. */
+/* A second job begins with no rows, no iteration and no time of the first one. A training in closed
+ * form reports no iteration, so nothing would overwrite them. */
 static void a_job_begins_with_nothing_of_the_one_before(void **state) {
     (void)state;
     struct mailbox m;

@@ -128,8 +128,9 @@ static void update(struct state *s, const double *row_i, const double *row_j, do
     }
 }
 
-/* Returns the largest violation, and its group in *out_group. Without a constraint the violation of
- * a variable is the absolute value of its gradient. */
+/* Returns the largest violation and stores its group in *out_group. The violation of a group is
+ * max_up g − min_low g; without a constraint it is max(max_up g, −min_low g). If is_relative, the
+ * result is scaled as described in smo.h. */
 static double violation_of(const struct state *s, size_t *out_group) {
     double worst = 0;
     *out_group = 0;

@@ -334,7 +334,8 @@ static dn_status major_cycle(struct hard *h, bool *out_ok, dn_error *err) {
     return DN_OK;
 }
 
-/* Returns the lower bound of the distance of the hulls. */
+/* Returns a lower bound of the distance between the two hulls, or between the hull and the
+ * origin. */
 static double lower_bound(const struct hard *h) {
     return (h->min_dot[0] + (h->two_hulls ? h->min_dot[1] : 0)) / h->norm;
 }

@@ -7,8 +7,8 @@
 /* Returns the path without symbolic links, for the caller to free, so that all names of a file have
  * one lock file. Creates an empty file if there is none. NULL: problem. */
 char *store_dbfile_find(const char *path, struct problem *problem);
-/* Fails if the header of the file is not that of a Discern database. Writes nothing. Only with the
- * lock file locked. */
+/* Fails if the header of the file is not that of a Discern database. Writes nothing. The caller
+ * holds the lock of the lock file. */
 bool store_dbfile_check(const char *path, struct problem *problem);
 /* Sets page size, vacuum mode and application id of an empty database, and the journal mode. Fails
  * if it is not a Discern database. Before the migrations, not in a transaction. */

@@ -34,7 +34,8 @@ static struct blob encode(dn_column_builder *builder) {
     return blob;
 }
 
-/* Appends a cell as a CSV reader does; NULL: missing. */
+/* Appends a cell as a CSV reader does; NULL: missing. silently: a number in canonical form is
+ * appended without its spelling. */
 static void put(dn_column_builder *builder, const char *cell, bool silently) {
     double value;
     char canonical[DN_NUMBER_SIZE];

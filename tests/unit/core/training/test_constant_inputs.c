@@ -4,8 +4,8 @@
 
 enum { N = 120, D = 4, UNLABELLED = 6 };
 
-/* Columns #0 and #3 vary with the class; #1 is 0.3 in all rows, #2 has values only in rows without
- * a class. */
+/* Columns #0 and #3 vary with the class; #1 is 0.3 in all rows with a class, #2 has values only in
+ * rows without a class. */
 static struct csv *data_with_constant_columns(void) {
     struct csv *t = csv_clouds(N, D, 3);
     for (size_t i = 0; i < N; i++) {

@@ -166,8 +166,8 @@ static void all_weights_are_0_above_lambda_max(void **state) {
     }
 }
 
-/* One balanced feature of ±1 that agrees with the class in a share q of the rows: h(w) = σ(w) − q,
- * so w = ln((q − λ)/(1 − q + λ)), and w = 0 for λ >= q − ½. */
+/* One balanced feature of ±1 that agrees with the class in a share q of the rows. The derivative of
+ * the mean loss is σ(w) − q, so w = ln((q − λ)/(1 − q + λ)), and w = 0 for λ >= q − ½. */
 static void one_feature_in_closed_form(void **state) {
     (void)state;
     enum { N = 400 };

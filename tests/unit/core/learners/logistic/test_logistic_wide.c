@@ -102,7 +102,8 @@ static void newton_with_and_without_a_matrix(void **state) {
     logistic_problem_done(&t);
 }
 
-/* No allocation of size d²: the fit takes a few vectors of the variables, as estimated. */
+/* The fit allocates no matrix of size d²: its memory is at most the estimate, and the estimate is
+ * less than 100 vectors of length d. */
 static void wide_fit_allocates_no_matrix(void **state) {
     (void)state;
     const char *const penalties[] = {"l2", "l1", "none"};

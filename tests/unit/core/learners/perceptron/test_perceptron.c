@@ -57,8 +57,8 @@ static void golden(void **state) {
     json_decref(root);
 }
 
-/* In every pass weights, number of updates, misclassified rows and criterion equal those of the
- * plain loop. */
+/* The weights, the criterion and the weighted error rate after each pass, and the total number of
+ * updates, equal those of the reference loop (correct_once). */
 static void assert_follows(const struct sample *s, double rate, double margin) {
     char rate_text[40], margin_text[40];
     snprintf(rate_text, sizeof rate_text, "%.17g", rate);
