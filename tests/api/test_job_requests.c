@@ -313,7 +313,7 @@ static void test_invalid_targets(void **state) {
     static const struct {
         const char *target, *words;
     } bad[] = {{"constant", "one value"},
-               {"empty", "missing in every row"},
+               {"empty", "has no value in any row"},
                {"prose", "text"},
                {"many", "distinct"}};
     enum { ROWS = 1500, SIZE = 64 * ROWS };

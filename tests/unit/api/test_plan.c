@@ -81,6 +81,9 @@ static void test_same_answer(void **state) {
 
 static void test_allocations(void **state) {
     (void)state;
+    if (!alloc_fail_works()) {
+        skip(); /* before anything is allocated that would stay */
+    }
     dn_model *model = model_wide();
     struct predict_plan *plan = NULL;
     ALLOC_FAIL_EACH(api_predict_plans.free(plan); plan = api_predict_plans.make(model, "m", 1));
