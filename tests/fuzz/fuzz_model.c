@@ -1,6 +1,7 @@
-/* The bytes of a model: any bytes, with their size and checksum put right so that the fuzzer gets
- * behind them (byte 0 of the input odd: left as they are). What is read as a model predicts, and is
- * written and read again as the same bytes. */
+/* The bytes of a model: any bytes. The fuzzer corrects their size and checksum, unless byte 0 of
+ * the input is odd. A model that can be read predicts, is evaluated and described, and is written
+ * and read again as the same bytes. */
+#include "api/describe.h"
 #include "base/hash.h"
 #include "fuzz/support.h"
 
@@ -131,6 +132,138 @@ static void check_predicts(const dn_model *model) {
     free(candidates);
 }
 
+/* ---- evaluation ---- */
+enum { N_ROWS = 3 };
+
+/* Evaluates raw rows of numbers, with all metrics and curves. */
+static void check_evaluates_raw(const dn_model *model) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    const size_t n_inputs = dn_encoder_n_inputs(encoder);
+    double *raw = calloc(N_ROWS * n_inputs + 1, sizeof *raw);
+    struct entries entries;
+    dn_metrics *metrics = NULL;
+    CHECK(raw != NULL);
+    for (size_t i = 0; i < N_ROWS * n_inputs; i++) {
+        raw[i] = (double)(i % 5);
+    }
+    make_entries(encoder, &entries);
+    const size_t start[N_ROWS + 1] = {0, entries.start[1], entries.start[1], entries.start[1]},
+                                truth[N_ROWS] = {0, 1, 0};
+    const dn_labelled_rows rows = {.raw = {N_ROWS, raw, start, entries.feature, entries.entry},
+                                   .truth = truth};
+    const dn_status status = dn_model_evaluate_raw(model, &rows, true, NULL, &metrics, NULL);
+    CHECK(status == DN_OK || status == DN_ERR_DATA); /* DN_ERR_DATA: a score is not finite */
+    dn_metrics_free(metrics);
+    free(raw);
+}
+
+/* A table whose columns have the names and types of the inputs, and a target. */
+struct evaluation_table {
+    dn_table_column *columns; /* [n_inputs + 1] */
+    dn_column_view *views;    /* [n_inputs + 1] */
+    dn_table_source *source;
+};
+
+static dn_column_view view_of(dn_column_type type) {
+    static const double numbers[N_ROWS] = {1, 0, 1};
+    static const uint32_t codes[N_ROWS] = {0, 1, 0}, string_start[] = {0, 8, 11};
+    static const size_t row_start[N_ROWS + 1] = {0, 1, 1, 2};
+    static const uint32_t index[] = {0, 0};
+    return (dn_column_view){.type = type,
+                            .n_rows = N_ROWS,
+                            .number = numbers,
+                            .code = codes,
+                            .strings = {.n = 2, .start = string_start, .bytes = "free teaa-b"},
+                            .row_start = row_start,
+                            .index = index};
+}
+
+/* Makes the table. Its source is NULL if two columns have one name. */
+static void table_init(struct evaluation_table *t, const dn_model *model) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    const size_t n = dn_encoder_n_inputs(encoder);
+    t->columns = calloc(n + 1, sizeof *t->columns);
+    t->views = calloc(n + 1, sizeof *t->views);
+    t->source = NULL;
+    CHECK(t->columns != NULL && t->views != NULL);
+    for (size_t i = 0; i < n; i++) {
+        const dn_input *input = dn_encoder_input(encoder, i);
+        t->columns[i] = (dn_table_column){.name = input->name,
+                                          .type = input->type,
+                                          .width = input->width,
+                                          .first_index = input->first_index};
+        t->views[i] = view_of(input->type);
+        if (input->type == DN_SPARSE && input->width == 0) {
+            static const size_t no_entries[N_ROWS + 1] = {0};
+            t->views[i].row_start = no_entries;
+        }
+    }
+    const char *target = dn_model_target(model);
+    t->columns[n] = (dn_table_column){.name = target == NULL ? "y" : target, .type = DN_NUMERIC};
+    t->views[n] = view_of(DN_NUMERIC);
+    const dn_status status =
+        dn_table_source_from_columns(t->columns, t->views, n + 1, N_ROWS, &t->source, NULL);
+    CHECK((status == DN_OK) == (t->source != NULL));
+}
+
+/* Evaluates a table, whose rows are encoded for the machines of encoded features. */
+static void check_evaluates_table(const dn_model *model) {
+    struct evaluation_table table;
+    table_init(&table, model);
+    if (table.source != NULL) {
+        dn_metrics *metrics = NULL;
+        dn_error error;
+        dn_error_clear(&error);
+        const dn_status status =
+            dn_model_evaluate(model, table.source, NULL, NULL, &metrics, &error);
+        CHECK(status == DN_OK || error.message[0] != '\0');
+        dn_metrics_free(metrics);
+    }
+    dn_table_source_free(table.source);
+    free(table.columns);
+    free(table.views);
+}
+
+/* ---- description ---- */
+/* Writes what GET …/weights shows of the machines, as JSON. */
+static void check_describes(const dn_model *model) {
+    struct buf out = {0};
+    struct json_writer writer;
+    json_writer_init(&writer, &out);
+    json_begin_object(&writer);
+    const dn_visitor visitor = api_json_visitor(&writer, true);
+    dn_linear linear;
+    if (dn_model_linear(model, &linear)) {
+        CHECK(linear.n_scores == dn_model_n_scores(model));
+        api_put_vector(&writer, "w", linear.w, linear.n_scores * linear.n_features);
+        api_put_vector(&writer, "w0", linear.w0, linear.n_scores);
+    }
+    CHECK(dn_model_describe(model, &visitor, NULL) == DN_OK);
+    for (size_t i = 0; i < dn_model_n_machines(model); i++) {
+        CHECK(dn_model_describe_machine(model, i, &visitor, NULL) == DN_OK);
+    }
+    const size_t n_components = dn_model_n_components(model);
+    if (n_components > 0) {
+        const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(model));
+        double *raw = calloc(n_inputs + 1, sizeof *raw),
+               *workspace = calloc(dn_model_workspace(model) + 1, sizeof *workspace),
+               *components = calloc(n_components, sizeof *components);
+        struct entries entries;
+        CHECK(raw != NULL && workspace != NULL && components != NULL);
+        make_entries(dn_model_encoder(model), &entries);
+        (void)dn_model_transform(model,
+                                 (dn_raw_rows){1, raw, entries.start, entries.feature,
+                                               entries.entry},
+                                 workspace, components);
+        free(raw);
+        free(workspace);
+        free(components);
+    }
+    json_end_object(&writer);
+    CHECK(!out.failed);
+    buf_done(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1 + LEAST) {
         return 0;
@@ -148,6 +281,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         void *first = NULL, *again = NULL;
         size_t n_first = 0, n_again = 0;
         check_predicts(model);
+        check_evaluates_raw(model);
+        check_evaluates_table(model);
+        check_describes(model);
         CHECK(dn_model_write(model, &first, &n_first, NULL) == DN_OK);
         CHECK(dn_model_read(first, n_first, &second, NULL) == DN_OK);
         CHECK(dn_model_write(second, &again, &n_again, NULL) == DN_OK);
