@@ -1,9 +1,14 @@
 /* Naive Bayes machines. The score of a class is a sum of logarithms (factors) over all features.
  *
+ * dni_bayes_fold computes, once for a machine, everything that does not depend on x: the constant
+ * terms of the score, ln P(C_k) − ½ Σ_j (ln 2π + ln σ²_jk) over the Gaussian features, and 1/σ_jk.
+ * A row then costs no logarithm and no division.
+ *
  * For a sparse x the sum starts from the sum at x = 0, which is computed once. For each entry the
  * term of x_j = 0 is subtracted and the term of x_j is added. The sum is compensated, so that the
  * other terms are not lost when a log density of −10¹² is added and subtracted. */
 #include "machine/bayes.h"
+#include "linalg/normals.h"
 #include "machine/machine_kind.h"
 
 #include <discern/encoder.h>
@@ -35,6 +40,7 @@ dn_status dni_bayes_machine_new(size_t K, size_t d, dn_machine **out, dn_error *
     b->a = dni_machine_doubles(&m->base, n);
     b->b = dni_machine_doubles(&m->base, n);
     b->at_zero = dni_machine_doubles(&m->base, 3 * K);
+    b->constant = dni_machine_doubles(&m->base, K);
     return dni_machine_created(&m->base, out, err);
 }
 
@@ -59,13 +65,13 @@ double dni_bayes_factor(const dni_naive_bayes *b, size_t j, size_t k, size_t K, 
     return x > 0 ? x * p : 0;
 }
 
-/* Returns ln P(C_k) + Σ_j ln p(x_j | C_k); NaN after an overflow. */
-static double class_joint(const dni_naive_bayes *b, size_t k, size_t K, const double *x, size_t d) {
-    double sum = log(b->prior[k]);
-    for (size_t j = 0; j < d; j++) {
-        sum += dni_bayes_factor(b, j, k, K, x[j]);
+/* Returns the part of dni_bayes_factor that depends on x: without −½ (ln 2π + ln σ²). */
+static double varying_factor(const dni_naive_bayes *b, size_t j, size_t k, size_t K, double x) {
+    if (b->factor[j] != DNI_FACTOR_GAUSSIAN) {
+        return dni_bayes_factor(b, j, k, K, x);
     }
-    return sum;
+    const double z = (x - b->a[j * K + k]) / sqrt(b->b[j * K + k]);
+    return -0.5 * z * z;
 }
 
 /* ---- sparse x ---- */
@@ -88,12 +94,16 @@ static void add(struct compensated_sum *s, double term, double sign) {
     s->sum = total;
 }
 
-void dni_bayes_precompute(dni_naive_bayes *b, size_t K, size_t d) {
+/* Sets at_zero: the sum of all factors at x = 0. */
+static void sum_at_zero(const dni_naive_bayes *b, size_t K, size_t d) {
     for (size_t k = 0; k < K; k++) {
         struct compensated_sum s = {.sum = log(b->prior[k])};
         for (size_t j = 0; j < d; j++) {
+            if (b->factor[j] == DNI_FACTOR_GAUSSIAN) {
+                add(&s, -0.5 * (LN_2PI + log(b->b[j * K + k])), 1);
+            }
             if (b->factor[j] != DNI_FACTOR_COUNT) { /* a count factor is 0 at x = 0 */
-                add(&s, dni_bayes_factor(b, j, k, K, 0), 1);
+                add(&s, varying_factor(b, j, k, K, 0), 1);
             }
         }
         b->at_zero[3 * k] = s.sum;
@@ -111,21 +121,108 @@ static double class_joint_entries(const dni_naive_bayes *b, size_t k, size_t K,
         for (size_t e = 0; e < part->n; e++) {
             const size_t j = part->feature[e];
             if (b->factor[j] != DNI_FACTOR_COUNT) {
-                add(&s, dni_bayes_factor(b, j, k, K, 0), -1);
+                add(&s, varying_factor(b, j, k, K, 0), -1);
             }
-            add(&s, dni_bayes_factor(b, j, k, K, part->value[e]), 1);
+            add(&s, varying_factor(b, j, k, K, part->value[e]), 1);
         }
     }
     return s.n_impossible > 0 ? -(double)INFINITY : s.sum + s.error;
 }
 
+/* ---- constants of a machine ---- */
+/* Consecutive features with factors of one kind. */
+struct dni_bayes_range {
+    size_t first, n;
+    dni_factor factor;
+    size_t first_normal; /* number of Gaussian features before the range */
+};
+
+/* Counts the ranges, and stores them if out is not NULL. *out_normals: number of Gaussian
+ * features. */
+static size_t list_ranges(const dni_naive_bayes *b, size_t d, dni_bayes_range *out,
+                          size_t *out_normals) {
+    size_t n = 0, n_normals = 0;
+    for (size_t j = 0, end; j < d; j = end) {
+        for (end = j + 1; end < d && b->factor[end] == b->factor[j]; end++) {
+        }
+        if (out != NULL) {
+            out[n] = (dni_bayes_range){j, end - j, (dni_factor)b->factor[j], n_normals};
+        }
+        n_normals += b->factor[j] == DNI_FACTOR_GAUSSIAN ? end - j : 0;
+        n++;
+    }
+    *out_normals = n_normals;
+    return n;
+}
+
+static void fold_constants(dni_naive_bayes *b, size_t K, size_t d) {
+    const size_t N = b->n_normals;
+    for (size_t k = 0; k < K; k++) {
+        double constant = log(b->prior[k]);
+        for (size_t j = 0, i = k * N; j < d; j++) {
+            if (b->factor[j] == DNI_FACTOR_GAUSSIAN) {
+                const double variance = b->b[j * K + k];
+                constant -= 0.5 * (LN_2PI + log(variance));
+                b->normal_mean[i] = b->a[j * K + k];
+                b->normal_inverse[i++] = 1 / sqrt(variance);
+            }
+        }
+        b->constant[k] = constant;
+    }
+}
+
+dn_status dni_bayes_fold(dn_machine *machine, dn_error *err) {
+    dni_naive_bayes *b = dni_bayes_of(machine);
+    const size_t K = machine->n_classes, d = machine->n_features;
+    b->n_ranges = list_ranges(b, d, NULL, &b->n_normals);
+    b->ranges = dni_machine_array(machine, b->n_ranges, sizeof *b->ranges);
+    b->normal_mean = dni_machine_doubles(machine, dni_machine_product(2 * K, b->n_normals));
+    if (machine->incomplete) {
+        return dni_machine_no_memory(K, d, err);
+    }
+    b->normal_inverse = b->normal_mean + K * b->n_normals;
+    (void)list_ranges(b, d, b->ranges, &b->n_normals);
+    fold_constants(b, K, d);
+    sum_at_zero(b, K, d);
+    return DN_OK;
+}
+
 /* ---- densities and scores ---- */
+/* Adds the factors of a range that is not Gaussian to joint [K]. */
+static void add_range(const dni_naive_bayes *b, const dni_bayes_range *range, size_t K,
+                      const double *x, double *joint) {
+    for (size_t j = range->first; j < range->first + range->n; j++) {
+        const double *p = b->a + j * K, *q = b->b + j * K, v = x[j];
+        for (size_t k = 0; k < K; k++) {
+            switch (range->factor) {
+            case DNI_FACTOR_BERNOULLI:
+                joint[k] += times(v, p[k]) + times(1 - v, q[k]);
+                break;
+            case DNI_FACTOR_PRESENCE:
+                joint[k] += v > 0 ? p[k] : q[k];
+                break;
+            case DNI_FACTOR_GAUSSIAN:
+            case DNI_FACTOR_COUNT:
+                joint[k] += v > 0 ? v * p[k] : 0;
+                break;
+            }
+        }
+    }
+}
+
 static bool bayes_joint(const dn_machine *machine, const double *x, double *joint, double *work) {
     const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes;
     (void)work;
-    for (size_t k = 0; k < K; k++) {
-        joint[k] = class_joint(b, k, K, x, machine->n_features);
+    memcpy(joint, b->constant, K * sizeof *joint);
+    for (const dni_bayes_range *r = b->ranges; r < b->ranges + b->n_ranges; r++) {
+        if (r->factor == DNI_FACTOR_GAUSSIAN) {
+            dni_subtract_half_squares(x + r->first, b->normal_mean + r->first_normal,
+                                      b->normal_inverse + r->first_normal, r->n, b->n_normals, K,
+                                      joint);
+        } else {
+            add_range(b, r, K, x, joint);
+        }
     }
     return dni_machine_joint_or_priors(b->prior, K, joint);
 }
@@ -163,17 +260,10 @@ static void bayes_intercept(const dn_machine *machine, double *out, double *work
     }
 }
 
-static void bayes_finish(dn_machine *const *machines, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        dni_bayes_precompute(dni_bayes_of(machines[i]), machines[i]->n_classes,
-                             machines[i]->n_features);
-    }
-}
-
 static double bayes_cost(dn_machine *const *machines, size_t n) {
     double cost = 0;
-    for (size_t i = 0; i < n; i++) { /* a factor with its logarithm costs 8 multiplications */
-        cost += 8 * (double)machines[i]->n_classes * (double)machines[i]->n_features;
+    for (size_t i = 0; i < n; i++) { /* a factor costs 2 multiplications */
+        cost += 2 * (double)machines[i]->n_classes * (double)machines[i]->n_features;
     }
     return cost;
 }
@@ -205,7 +295,6 @@ static void factors_to_raw(const dni_naive_bayes *from, size_t K, size_t d, cons
             to->b[j * K + k] = scale[j] * scale[j] * from->b[j * K + k];
         }
     }
-    dni_bayes_precompute(to, K, d);
 }
 
 static dn_status bayes_to_raw(const dn_machine *machine, const double *mean, const double *scale,
@@ -222,7 +311,7 @@ static dn_status bayes_to_raw(const dn_machine *machine, const double *mean, con
                             "the columns are too large or too "
                             "small; multiply them by powers of ten");
     }
-    return DN_OK;
+    return dni_bayes_fold(*out, err);
 }
 
 /* ---- bytes ---- */
@@ -278,7 +367,10 @@ static dn_status bayes_read(dni_reader *r, size_t K, size_t d, const dn_machine 
         return dni_machine_corrupt("the parameters of a naive Bayes machine are truncated", err);
     }
     dn_status status = dni_bayes_machine_new(K, d, out, err);
-    return status == DN_OK ? read_factors(r, K, d, dni_bayes_of(*out), err) : status;
+    if (status == DN_OK) {
+        status = read_factors(r, K, d, dni_bayes_of(*out), err);
+    }
+    return status == DN_OK ? dni_bayes_fold(*out, err) : status;
 }
 
 /* ---- description ---- */
@@ -388,7 +480,6 @@ const dni_machine_kind dni_bayes_kind = {
     .name = "naive_bayes",
     .matrices = "covariances",
     .flags = DNI_MACHINE_SUMS,
-    .finish = bayes_finish,
     .write = bayes_write,
     .read = bayes_read,
     .to_raw = bayes_to_raw,

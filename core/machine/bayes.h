@@ -18,15 +18,24 @@ typedef enum dni_factor {
     DNI_FACTOR_PRESENCE
 } dni_factor;
 
+typedef struct dni_bayes_range dni_bayes_range; /* consecutive features with one factor */
+
 typedef struct dni_naive_bayes {
     double *prior;         /* [K] > 0, sum 1 */
     unsigned char *factor; /* [d] dni_factor */
     double *a, *b;         /* [d × K] */
-    double *at_zero;       /* [K × 3] the score of each class at x = 0 as a compensated sum */
+
+    /* Members that dni_bayes_fold sets. */
+    double *at_zero;         /* [K × 3] the score of each class at x = 0 as a compensated sum */
+    double *constant;        /* [K] terms of the scores that do not depend on x */
+    dni_bayes_range *ranges; /* [n_ranges] all features */
+    size_t n_ranges;
+    size_t n_normals;                     /* number of Gaussian features */
+    double *normal_mean, *normal_inverse; /* [K × n_normals] mean and 1/σ of Gaussian features */
 } dni_naive_bayes;
 
 /* Creates a machine with all numbers 0. The learner sets the members of dni_bayes_of(machine) and
- * then calls dni_bayes_precompute. Fails with DN_ERR_MEMORY. */
+ * then calls dni_bayes_fold. Fails with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_bayes_machine_new(size_t n_classes, size_t n_features, dn_machine **out,
                                             dn_error *err);
 /* Returns the parameters of a naive Bayes machine. The machine must be of this kind. */
@@ -34,8 +43,9 @@ dni_naive_bayes *dni_bayes_of(const dn_machine *machine);
 
 /* Returns ln p(x_j | C_k) for x_j = x. */
 double dni_bayes_factor(const dni_naive_bayes *bayes, size_t j, size_t k, size_t K, double x);
-/* Computes at_zero from prior, factor, a and b. The scores of a sparse x are computed from at_zero.
- * O(K·d). */
-void dni_bayes_precompute(dni_naive_bayes *bayes, size_t K, size_t d);
+/* Computes the numbers of the scores that do not depend on x from prior, factor, a and b. Called
+ * once, after the four arrays are set and before the first score. O(K·d). Fails with
+ * DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_bayes_fold(dn_machine *machine, dn_error *err);
 
 #endif

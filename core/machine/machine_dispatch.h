@@ -11,7 +11,7 @@
 
 typedef struct dni_machine_kind dni_machine_kind;
 
-#define DNI_MACHINE_MAX_ARRAYS 8 /* maximum number of arrays of a machine (dni_machine_array) */
+#define DNI_MACHINE_MAX_ARRAYS 10 /* maximum number of arrays of a machine (dni_machine_array) */
 
 struct dn_machine {
     const dni_machine_kind *kind;

@@ -111,8 +111,10 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
                                                  s.n_classes, shape->n_slots);
     const double likelihood =
         dni_likelihood_memory(false, shape->n_rows, s.d, s.n_classes, shape->n_slots);
-    return dni_layout_bytes(bayes_layout, &s, &unused) + fmax(sums, likelihood) +
-           8 * (2 * K * d + 4 * K) + d; /* the machine */
+    /* With Gaussian features the machine has two more tables, and at most a range per feature. */
+    const double folded = shape->counted ? 0 : 8 * 2 * K * d + 32 * d;
+    return dni_layout_bytes(bayes_layout, &s, &unused) + fmax(sums, likelihood) + folded +
+           8 * (2 * K * d + 5 * K) + d; /* the machine */
 }
 
 /* ---- the distribution of each feature ---- */
@@ -528,7 +530,6 @@ static dn_status fit_factors(struct bayes *b, dn_error *err) {
     dni_scatter_done(&b->scatter, b->run);
     fit_counts(b);
     dni_priors_resolve(b->input->params, b->n_classes, b->class_weight, b->machine->prior);
-    dni_bayes_precompute(b->machine, b->n_classes, b->d);
     return DN_OK;
 }
 
@@ -560,6 +561,10 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
         goto cleanup;
     }
     status = fit_factors(&b, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = dni_bayes_fold(*out, err);
     if (status != DN_OK) {
         goto cleanup;
     }

@@ -13,7 +13,7 @@
  *                    smaller value is unlike all training rows
  *
  *   machine    machine for encoded features: Gaussian, linear with densities, or naive Bayes (after
- *              dni_bayes_precompute)
+ *              dni_bayes_fold)
  *   gaussians  Gaussian densities of the machine; NULL for naive Bayes
  *
  * Errors: those of dn_run_alloc, dn_run_each and dn_run_stop. */

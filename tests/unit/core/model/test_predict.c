@@ -170,7 +170,7 @@ static void costs(void **state) {
         double cost;
     } methods[] = {{"logistic", "", 3 * 4},                    /* weights */
                    {"gaussian", "covariance=full", 3 * 4 * 4}, /* elements of the covariances */
-                   {"naive_bayes", "", 8 * 3 * 4},             /* factors */
+                   {"naive_bayes", "", 2 * 3 * 4},             /* factors */
                    {"knn", "", 60 * 4 + 4 * 60}};              /* stored rows and heap */
     struct csv *t = csv_clouds(60, 4, 3);
     struct table *table = table_of(t);
