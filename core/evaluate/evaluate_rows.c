@@ -1,7 +1,10 @@
-/* Scores rows tile by tile and adds them to metrics. */
+/* Scores rows and adds them to metrics. The tiles of a group are scored at the same time, on the
+ * threads of the run; the rows are then added to the metrics in order. Neither the scores nor the
+ * metrics depend on the number of tiles in a group. */
 #include "evaluate/evaluate_rows.h"
 #include "base/argument.h"
 #include "base/layout.h"
+#include "base/tasks.h"
 #include "linalg/tile.h"
 #include "machine/machine_dispatch.h"
 #include "model/calibration.h"
@@ -15,36 +18,48 @@ struct scorer {
     const dn_model *model;
     const dn_run *run;
     dn_metrics *metrics;
-    size_t n_classes, n_scores;
-    double *work;              /* workspace of the machines or of dn_model_predict */
-    double *scores;            /* [DNI_TILE_ROWS × n_scores] */
-    double *class_scores;      /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
-    double *probabilities;     /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
-    double *coupling;          /* [dni_probabilities_work] work of dni_model_probabilities */
-    double *weight;            /* [DNI_TILE_ROWS] */
-    size_t *truth, *predicted; /* [DNI_TILE_ROWS] */
-    void *memory;              /* the allocation that contains the arrays above */
+    size_t n_classes, n_scores, n_coupling;
+    size_t n_tiles;        /* maximum number of tiles of a group */
+    double *work;          /* workspace of the machines or of dn_model_predict */
+    double *scores;        /* [n_tiles × DNI_TILE_ROWS × n_scores] */
+    double *class_scores;  /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
+    double *probabilities; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
+    double *coupling;      /* [n_slots × n_coupling] work of dni_model_probabilities */
+    double *weight;        /* [DNI_TILE_ROWS] */
+    size_t *truth;         /* [DNI_TILE_ROWS] */
+    size_t *predicted;     /* [n_tiles × DNI_TILE_ROWS] */
+    void *memory;          /* the allocation that contains the arrays above */
     /* receives the scores of each tile; NULL: the scores are added to `metrics` */
     dni_scores_fn *keep;
     void *keep_arg;
 };
 
 struct scorer_shape {
-    size_t n_work, n_coupling; /* doubles of `work` and `coupling` */
-    size_t n_scores, n_classes;
+    size_t n_work, n_coupling; /* doubles of `work`, and of `coupling` for one slot */
+    size_t n_scores, n_classes, n_slots;
 };
+
+/* Returns the maximum number of tiles of a group: at most the tiles of a block, and as few as one
+ * if their scores take much memory. */
+static size_t group_tiles(const struct scorer_shape *s) {
+    const size_t numbers = (size_t)1 << 20,
+                 of_tile = DNI_TILE_ROWS * (s->n_scores + 2 * s->n_classes + 1),
+                 n = numbers / of_tile, most = DN_BLOCK_ROWS / DNI_TILE_ROWS;
+    return s->n_slots == 1 || n < 1 ? 1 : n < most ? n : most;
+}
 
 static void scorer_layout(dni_layout *layout, const void *shape, void *out) {
     const struct scorer_shape *s = shape;
     struct scorer *t = out;
+    const size_t n_rows = group_tiles(s) * DNI_TILE_ROWS;
     t->work = dni_layout_doubles(layout, s->n_work);
-    t->scores = dni_layout_matrix(layout, DNI_TILE_ROWS, s->n_scores);
-    t->class_scores = dni_layout_matrix(layout, DNI_TILE_ROWS, s->n_classes);
-    t->probabilities = dni_layout_matrix(layout, DNI_TILE_ROWS, s->n_classes);
-    t->coupling = dni_layout_doubles(layout, s->n_coupling);
+    t->scores = dni_layout_matrix(layout, n_rows, s->n_scores);
+    t->class_scores = dni_layout_matrix(layout, n_rows, s->n_classes);
+    t->probabilities = dni_layout_matrix(layout, n_rows, s->n_classes);
+    t->coupling = dni_layout_matrix(layout, s->n_slots, s->n_coupling);
     t->weight = dni_layout_doubles(layout, DNI_TILE_ROWS);
     t->truth = dni_layout_array(layout, DNI_TILE_ROWS, sizeof *t->truth);
-    t->predicted = dni_layout_array(layout, DNI_TILE_ROWS, sizeof *t->predicted);
+    t->predicted = dni_layout_array(layout, n_rows, sizeof *t->predicted);
 }
 
 /* ---- scorer ---- */
@@ -56,17 +71,20 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
 /* Allocates and initializes all members except `metrics`. `raw`: the rows are raw, not encoded. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
                          dn_error *err) {
-    const size_t n_slots = run == NULL ? 1 : run->n_slots;
+    const size_t n_slots = raw || run == NULL ? 1 : run->n_slots;
     const struct scorer_shape shape = {.n_work = raw ? dn_model_workspace(m)
                                                      : dni_machines_work(m->machines, m->n_machines,
                                                                          n_slots),
                                        .n_coupling = dni_probabilities_work(m),
                                        .n_scores = m->n_scores,
-                                       .n_classes = m->classes.view.n};
+                                       .n_classes = m->classes.view.n,
+                                       .n_slots = n_slots};
     *t = (struct scorer){.model = m,
                          .run = run,
                          .n_classes = shape.n_classes,
-                         .n_scores = shape.n_scores};
+                         .n_scores = shape.n_scores,
+                         .n_coupling = shape.n_coupling,
+                         .n_tiles = group_tiles(&shape)};
     dn_status status =
         dni_layout_take(run, scorer_layout, &shape, t, "the scores", &t->memory, err);
     if (status != DN_OK) {
@@ -120,25 +138,35 @@ static dn_status scorer_end(struct scorer *t, dn_status status, dn_metrics **out
     return status;
 }
 
-/* Adds n rows whose scores and true classes are in the scorer. */
-static void add_tile(const struct scorer *t, size_t n, const double *weight) {
-    size_t K = t->n_classes;
-    dn_decision decision = t->model->decision;
-    for (size_t i = 0; i < n; i++) {
+/* Computes labels, class scores and probabilities of the rows first … first + n − 1 of the group
+ * from their scores. */
+static void decide(const struct scorer *t, size_t first, size_t n, size_t slot) {
+    const size_t K = t->n_classes;
+    const dn_decision decision = t->model->decision;
+    for (size_t i = first; i < first + n; i++) {
         const double *g = t->scores + i * t->n_scores;
         t->predicted[i] = dni_model_label(t->model, g);
         if (t->class_scores != NULL) {
             (void)dn_decision_class_scores(decision, K, g, t->class_scores + i * K);
         }
         if (t->probabilities != NULL) {
-            dni_model_probabilities(t->model, g, t->probabilities + i * K, t->coupling);
+            dni_model_probabilities(t->model, g, t->probabilities + i * K,
+                                    t->coupling + slot * t->n_coupling);
         }
     }
+}
+
+/* Adds the rows first … first + n − 1 of the group to the metrics. Their true classes are in
+ * t->truth [n]. */
+static void add_rows(const struct scorer *t, size_t first, size_t n, const double *weight) {
+    const size_t at = first * t->n_classes;
     const dn_metrics_rows rows = {.n = n,
                                   .truth = t->truth,
-                                  .predicted = t->predicted,
-                                  .probabilities = t->probabilities,
-                                  .class_scores = t->class_scores,
+                                  .predicted = t->predicted + first,
+                                  .probabilities =
+                                      t->probabilities == NULL ? NULL : t->probabilities + at,
+                                  .class_scores =
+                                      t->class_scores == NULL ? NULL : t->class_scores + at,
                                   .weight = weight};
     dn_metrics_add(t->metrics, &rows);
 }
@@ -159,35 +187,78 @@ static const double *next_weights(const struct scorer *t, const dni_evaluate_inp
     return t->weight;
 }
 
+/* A group: up to n_tiles consecutive tiles. */
+struct group {
+    const struct scorer *scorer;
+    dn_matrix x;
+    const dn_run *run; /* of each task; NULL: one thread */
+};
+
+/* Scores tile i of the group. */
+static dn_status score_tile(void *arg, size_t i, size_t slot, dn_error *err) {
+    const struct group *group = arg;
+    const struct scorer *t = group->scorer;
+    const size_t first = i * DNI_TILE_ROWS, left = group->x.n_rows - first,
+                 n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
+    dn_status status = dn_run_stop(group->run, err);
+    if (status == DN_OK) {
+        status = dni_machines_score(t->model->machines, t->model->n_machines,
+                                    dn_matrix_rows(group->x, first, n), group->run, slot,
+                                    t->scores + first * t->n_scores, t->work, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t r = first; r < first + n; r++) {
+        if (!dni_model_scores_valid(t->model, t->scores + r * t->n_scores)) {
+            return dn_error_set(
+                err, DN_ERR_DATA,
+                "a row has values so large that its scores leave the finite numbers");
+        }
+    }
+    if (t->keep == NULL) {
+        decide(t, first, n, slot);
+    }
+    return DN_OK;
+}
+
+/* Scores the tiles of a group: on all threads, unless the machines use the threads for a tile. */
+static dn_status score_group(const struct scorer *t, dn_matrix x, dn_error *err) {
+    const size_t n = (x.n_rows + DNI_TILE_ROWS - 1) / DNI_TILE_ROWS;
+    struct group group = {t, x, t->run};
+    if (t->run != NULL && t->run->n_slots > 1 && n > 1 &&
+        !dni_machines_use_threads(t->model->machines[0])) {
+        const dn_run inner = dni_task_run(t->run);
+        group.run = &inner;
+        return dni_tasks_run(t->run, n, score_tile, &group, err);
+    }
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < n && status == DN_OK; i++) {
+        status = score_tile(&group, i, 0, err);
+    }
+    return status;
+}
+
 static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j,
                              const dn_block *block, size_t *at, dn_error *err) {
-    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
-        size_t n =
-            block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
-        dn_status status = dn_run_stop(t->run, err);
-        if (status == DN_OK) {
-            status = dni_machines_score(t->model->machines, t->model->n_machines,
-                                        dn_matrix_rows(block->x, first, n), t->run, t->scores,
-                                        t->work, err);
-        }
+    const size_t most = t->n_tiles * DNI_TILE_ROWS;
+    for (size_t start = 0, rows; start < block->x.n_rows; start += rows) {
+        rows = block->x.n_rows - start < most ? block->x.n_rows - start : most;
+        const dn_status status = score_group(t, dn_matrix_rows(block->x, start, rows), err);
         if (status != DN_OK) {
             return status;
         }
-        for (size_t i = 0; i < n; i++) {
-            if (!dni_model_scores_valid(t->model, t->scores + i * t->n_scores)) {
-                return dn_error_set(
-                    err, DN_ERR_DATA,
-                    "a row has values so large that its scores leave the finite numbers");
+        for (size_t first = 0; first < rows; first += DNI_TILE_ROWS) {
+            const size_t n = rows - first < DNI_TILE_ROWS ? rows - first : DNI_TILE_ROWS;
+            for (size_t i = 0; i < n; i++) {
+                t->truth[i] = block->target == NULL ? 0 : (size_t)block->target[start + first + i];
             }
-        }
-        for (size_t i = 0; i < n; i++) {
-            t->truth[i] = block->target == NULL ? 0 : (size_t)block->target[first + i];
-        }
-        const double *weight = next_weights(t, j, n, at);
-        if (t->keep != NULL) {
-            t->keep(t->keep_arg, t->scores, t->truth, weight, n);
-        } else {
-            add_tile(t, n, weight);
+            const double *weight = next_weights(t, j, n, at);
+            if (t->keep != NULL) {
+                t->keep(t->keep_arg, t->scores + first * t->n_scores, t->truth, weight, n);
+            } else {
+                add_rows(t, first, n, weight);
+            }
         }
     }
     return DN_OK;
@@ -232,7 +303,8 @@ static dn_status score_raw(const struct scorer *t, const dn_labelled_rows *rows,
                                 NULL, (int64_t)(first + scored), err);
         }
         memcpy(t->truth, rows->truth + first, n * sizeof *t->truth);
-        add_tile(t, n, rows->weight == NULL ? NULL : rows->weight + first);
+        decide(t, 0, n, 0);
+        add_rows(t, 0, n, rows->weight == NULL ? NULL : rows->weight + first);
     }
     return DN_OK;
 }
@@ -344,11 +416,12 @@ dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *r
 }
 
 /* ---- memory ---- */
-double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes) {
-    const struct scorer_shape shape = {.n_work = (n_scores + 2) * (n_features + 1),
+double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes, size_t n_slots) {
+    const struct scorer_shape shape = {.n_work = (n_scores + 2 * n_slots) * (n_features + 1),
                                        .n_coupling = 4 * n_classes * n_classes,
                                        .n_scores = n_scores,
-                                       .n_classes = n_classes};
+                                       .n_classes = n_classes,
+                                       .n_slots = n_slots};
     struct scorer scorer;
     return dni_layout_bytes(scorer_layout, &shape, &scorer);
 }

@@ -20,8 +20,8 @@ typedef struct dni_evaluate_input {
     bool curves;
 } dni_evaluate_input;
 
-/* Computes the metrics of a model. One pass over the rows, in order, on this thread; kernel
- * machines compute the scores of a tile on all threads of the run. */
+/* Computes the metrics of a model. One pass over the rows. The scores are computed on all threads
+ * of the run; the rows are added to the metrics in order, on this thread. */
 DN_MUST_USE dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
 
@@ -44,7 +44,7 @@ DN_MUST_USE dn_status dni_count_outliers(const dni_evaluate_input *input, const 
                                          const dn_run *run, dni_outlier_count *out, dn_error *err);
 
 /* Estimate of the bytes that an evaluation needs in addition to the rows. */
-double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes);
+double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes, size_t n_slots);
 /* Bytes that ranking needs; 0 if there are too many scores to rank. Ranking is optional. */
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted);
 

@@ -162,6 +162,25 @@ void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, doubl
     }
 }
 
+void dni_tile_centre(dn_matrix x, const double *mean, double *out) {
+    const size_t d = x.n_cols;
+    for (size_t t = 0; t < x.n_rows; t++, out += d) {
+        if (x.kind == DN_DENSE) {
+            const double *row = x.values + t * x.stride;
+            for (size_t j = 0; j < d; j++) {
+                out[j] = row[j] - mean[j];
+            }
+            continue;
+        }
+        for (size_t j = 0; j < d; j++) {
+            out[j] = 0 - mean[j];
+        }
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+            out[x.cols[e]] = x.values[e] - mean[x.cols[e]];
+        }
+    }
+}
+
 dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width,
                         const double *c, double sign, double *scratch, double *gram,
                         dn_error *err) {

@@ -40,6 +40,8 @@ static inline void dni_row_add(dn_matrix x, size_t t, double v, double *sum) {
 /* out [x.n_rows × width] ← the rows as dense rows, each followed by a 1. If mean and scale are not
  * NULL, the columns are standardised: (x − mean)/scale. Either both are NULL or none. */
 void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out);
+/* out [x.n_rows × x.n_cols] ← the rows minus mean [x.n_cols], as dense rows. */
+void dni_tile_centre(dn_matrix x, const double *mean, double *out);
 /* Adds a weighted Gram matrix: gram += sign · Σ_t c_t z_t z_tᵀ.
  *
  *   z        [n_rows × width] rows of dni_tile_expand

@@ -13,7 +13,9 @@
  * Source: Bishop, PRML, equations (4.64)–(4.67) without the common covariance; Duda, Hart and
  * Stork, section 2.6.3. */
 #include "machine/gaussians.h"
+#include "linalg/tile.h"
 #include "linalg/vector.h"
+#include "machine/gaussian_tiles.h"
 #include "machine/machine_kind.h"
 
 #include <math.h>
@@ -60,14 +62,6 @@ dni_gaussians *dni_gaussians_new(dn_machine *machine, dni_covariance covariance)
         *fields[i].values = dni_machine_doubles(machine, fields[i].n);
     }
     return g;
-}
-
-size_t dni_gaussians_n_used(const dni_gaussians *g, size_t d) {
-    size_t n = 0;
-    for (size_t j = 0; j < d; j++) {
-        n += dni_gaussians_use(g, d, j);
-    }
-    return n;
 }
 
 static const double *whiten_of(const dni_gaussians *g, size_t k, size_t d) {
@@ -362,6 +356,46 @@ static bool gaussian_joint(const dn_machine *machine, const double *x, double *j
                                x, joint, work);
 }
 
+/* ---- tiles ---- */
+/* Doubles of one slot: work of dni_gaussians_joint_tile, and joint [DNI_TILE_ROWS × K]. */
+static size_t slot_work(dn_machine *const *machines, size_t n) {
+    bool whitened = false;
+    for (size_t i = 0; i < n; i++) {
+        whitened = whitened || dni_gaussians_of(machines[i])->covariance != DNI_COVARIANCE_DIAGONAL;
+    }
+    return dni_gaussians_tile_work(whitened, machines[0]->n_features) +
+           DNI_TILE_ROWS * machines[0]->n_classes;
+}
+
+static size_t gaussian_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
+    return n_slots * slot_work(machines, n);
+}
+
+static dn_status gaussian_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
+                                     const dn_run *run, size_t slot, double *scores, double *work,
+                                     dn_error *err) {
+    const size_t K = machines[0]->n_classes, d = machines[0]->n_features,
+                 S = dn_machine_n_scores(machines[0]);
+    double *joint = work + slot * slot_work(machines, n), *tile_work = joint + DNI_TILE_ROWS * K;
+    for (size_t i = 0; i < n; i++) {
+        const dni_gaussians *g = dni_gaussians_of(machines[i]);
+        dn_status status = dni_gaussians_joint_tile(g, K, d, NULL, x, run, tile_work, joint, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        for (size_t t = 0; t < x.n_rows; t++) {
+            double *of_row = joint + t * K, *out = scores + (t * n + i) * S;
+            (void)dni_machine_joint_or_priors(g->prior, K, of_row);
+            if (K == 2) {
+                *out = of_row[1] - of_row[0];
+            } else {
+                memcpy(out, of_row, K * sizeof *out);
+            }
+        }
+    }
+    return DN_OK;
+}
+
 static bool gaussian_needs_all(const dn_machine *machine) {
     (void)machine;
     return true;
@@ -487,6 +521,8 @@ const dni_machine_kind dni_gaussian_kind = {
     .needs_all = gaussian_needs_all,
     .contributions = gaussian_contributions,
     .intercept = gaussian_intercept,
+    .tile_work = gaussian_tile_work,
+    .score_tile = gaussian_score_tile,
     .cost = gaussian_cost,
     .matrix_numbers = gaussian_matrix_numbers,
     .describe = gaussian_describe,

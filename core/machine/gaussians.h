@@ -40,7 +40,13 @@ static inline bool dni_gaussians_use(const dni_gaussians *g, size_t d, size_t j)
     return g->whiten[g->covariance == DNI_COVARIANCE_DIAGONAL ? j : j * (d + 1)] != 0;
 }
 /* Returns the number of columns that the densities include. */
-size_t dni_gaussians_n_used(const dni_gaussians *g, size_t d);
+static inline size_t dni_gaussians_n_used(const dni_gaussians *g, size_t d) {
+    size_t n = 0;
+    for (size_t j = 0; j < d; j++) {
+        n += dni_gaussians_use(g, d, j);
+    }
+    return n;
+}
 
 /* Allocates densities with all numbers 0, which the machine owns. If memory is exhausted,
  * dni_machine_created fails. */

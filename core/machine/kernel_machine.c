@@ -227,8 +227,10 @@ static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) 
 
 /* Distributes the rows of the tile over the threads of the run. */
 static dn_status kernel_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
-                                   const dn_run *run, double *scores, double *work, dn_error *err) {
+                                   const dn_run *run, size_t slot, double *scores, double *work,
+                                   dn_error *err) {
     struct queries queries = {machines, n, x, run, scores, work};
+    (void)slot;
     const size_t n_tasks = (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES;
     if (run != NULL) {
         return dni_tasks_run(run, n_tasks, score_queries, &queries, err);
@@ -386,7 +388,7 @@ const dni_machine_kind dni_kernel_kind = {
     .id = DNI_KIND_KERNEL,
     .name = "kernel",
     .matrices = "support vectors",
-    .flags = DNI_MACHINE_FINITE | DNI_MACHINE_TWO,
+    .flags = DNI_MACHINE_FINITE | DNI_MACHINE_TWO | DNI_MACHINE_TASKS,
     .free_parts = kernel_free,
     .memory = kernel_memory,
     .shared_memory = kernel_shared_memory,

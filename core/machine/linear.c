@@ -184,8 +184,10 @@ static void linear_tile_prepare(dn_machine *const *machines, size_t n, bool spar
 }
 
 static dn_status linear_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
-                                   const dn_run *run, double *scores, double *work, dn_error *err) {
+                                   const dn_run *run, size_t slot, double *scores, double *work,
+                                   dn_error *err) {
     (void)run;
+    (void)slot;
     (void)err;
     dni_tile_scores(x, work, dni_machines_n_scores(machines, n), scores);
     return DN_OK;

@@ -315,18 +315,25 @@ size_t dni_machines_n_scores(dn_machine *const *machines, size_t n) {
     return n_scores;
 }
 
-/* Without score_tile, `work` is an expanded row, then the largest `work` of all machines. */
-size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots) {
-    const dni_machine_kind *kind = machines[0]->kind;
-    if (kind->score_tile != NULL) {
-        return kind->tile_work(machines, n, n_slots);
-    }
+/* Doubles of `work` of one slot without score_tile: an expanded row, then the largest `work` of all
+ * machines. */
+static size_t rows_work(dn_machine *const *machines, size_t n) {
     size_t max_work = 0;
     for (size_t i = 0; i < n; i++) {
         const size_t work = dni_machine_work(machines[i]);
         max_work = work > max_work ? work : max_work;
     }
     return machines[0]->n_features + 1 + max_work;
+}
+
+size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots) {
+    const dni_machine_kind *kind = machines[0]->kind;
+    return kind->score_tile != NULL ? kind->tile_work(machines, n, n_slots)
+                                    : n_slots * rows_work(machines, n);
+}
+
+bool dni_machines_use_threads(const dn_machine *machine) {
+    return (machine->kind->flags & DNI_MACHINE_TASKS) != 0;
 }
 
 void dni_machines_prepare(dn_machine *const *machines, size_t n, bool sparse, double *work) {
@@ -360,12 +367,13 @@ static void score_row(dn_machine *const *machines, size_t n, dn_matrix x, double
 }
 
 dn_status dni_machines_score(dn_machine *const *machines, size_t n, dn_matrix x, const dn_run *run,
-                             double *scores, double *work, dn_error *err) {
+                             size_t slot, double *scores, double *work, dn_error *err) {
     const dni_machine_kind *kind = machines[0]->kind;
     if (kind->score_tile != NULL) {
-        return kind->score_tile(machines, n, x, run, scores, work, err);
+        return kind->score_tile(machines, n, x, run, slot, scores, work, err);
     }
     const size_t n_scores = dni_machines_n_scores(machines, n);
+    work += slot * rows_work(machines, n);
     for (size_t r = 0; r < x.n_rows; r++) {
         score_row(machines, n, dn_matrix_rows(x, r, 1), scores + r * n_scores, work);
     }

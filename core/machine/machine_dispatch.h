@@ -119,12 +119,15 @@ size_t dni_machines_n_scores(dn_machine *const *machines, size_t n);
 size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots);
 /* Computes the part of `work` that all tiles share. `sparse`: the tiles are CSR. */
 void dni_machines_prepare(dn_machine *const *machines, size_t n, bool sparse, double *work);
+/* Returns whether dni_machines_score uses the threads of the run. If not, several threads may score
+ * tiles at the same time, each with its own slot. */
+bool dni_machines_use_threads(const dn_machine *machine);
 /* Computes the scores [x.n_rows × n_scores of all machines] of at most DNI_TILE_ROWS rows. The
  * scores of a row do not depend on the other rows. Kinds with long computations poll the run for
- * cancellation and use its threads. run == NULL: one thread, and the call cannot fail. */
+ * cancellation. run == NULL: one thread, slot 0, and the call cannot fail. */
 DN_MUST_USE dn_status dni_machines_score(dn_machine *const *machines, size_t n, dn_matrix x,
-                                         const dn_run *run, double *scores, double *work,
-                                         dn_error *err);
+                                         const dn_run *run, size_t slot, double *scores,
+                                         double *work, dn_error *err);
 /* Returns the number of rows, at most DNI_TILE_ROWS, that a caller scores between two checks for
  * cancellation. */
 size_t dni_machines_tile_rows(const dn_machine *machine);

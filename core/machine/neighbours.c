@@ -246,11 +246,12 @@ static dn_status score_part(void *arg, size_t i, size_t slot, dn_error *err) {
 }
 
 static dn_status neighbours_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
-                                       const dn_run *run, double *scores, double *work,
+                                       const dn_run *run, size_t slot, double *scores, double *work,
                                        dn_error *err) {
     struct tile tile = {dni_neighbours_of(machines[0]), x, run, scores, work};
     const size_t n_parts = (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES;
     (void)n; /* always 1 */
+    (void)slot;
     if (run != NULL) {
         return dni_tasks_run(run, n_parts, score_part, &tile, err);
     }
@@ -316,7 +317,7 @@ const dni_machine_kind dni_neighbours_kind = {
     .id = DNI_KIND_NEIGHBOURS,
     .name = "neighbours",
     .matrices = "rows",
-    .flags = DNI_MACHINE_FINITE,
+    .flags = DNI_MACHINE_FINITE | DNI_MACHINE_TASKS,
     .free_parts = neighbours_free,
     .shared_memory = neighbours_shared_memory,
     .leave_run = neighbours_leave_run,

@@ -198,10 +198,9 @@ dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matri
     return DN_OK;
 }
 
-/* The outputs of all layers for a tile, of the machine with the most units. */
-static size_t network_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
+/* Doubles of one slot: the outputs of all layers for a tile, of the machine with the most units. */
+static size_t slot_work(dn_machine *const *machines, size_t n) {
     size_t max_units = 0;
-    (void)n_slots;
     for (size_t i = 0; i < n; i++) {
         const dni_layers layers = layers_of(machines[i]);
         const size_t units = dni_layers_units(&layers);
@@ -210,11 +209,16 @@ static size_t network_tile_work(dn_machine *const *machines, size_t n, size_t n_
     return DNI_TILE_ROWS * max_units;
 }
 
+static size_t network_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
+    return n_slots * slot_work(machines, n);
+}
+
 static dn_status network_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
-                                    const dn_run *run, double *scores, double *work,
+                                    const dn_run *run, size_t slot, double *scores, double *work,
                                     dn_error *err) {
     const size_t n_scores = dni_machines_n_scores(machines, n);
     size_t first = 0; /* the first score of machine i */
+    work += slot * slot_work(machines, n);
     for (size_t i = 0; i < n; i++) {
         const dni_layers layers = layers_of(machines[i]);
         const size_t S = dn_machine_n_scores(machines[i]);

@@ -69,7 +69,7 @@ size_t dni_encoded_scores(const dn_model *m, dn_raw_rows rows, size_t first, dou
         x = dn_matrix_dense(t.values, n, m->n_features);
     }
     dn_status status =
-        dni_machines_score(m->machines, m->n_machines, x, NULL, scores, t.machine_work, NULL);
+        dni_machines_score(m->machines, m->n_machines, x, NULL, 0, scores, t.machine_work, NULL);
     assert(status == DN_OK); /* dni_machines_score cannot fail without a run */
     (void)status;
     return x.n_rows;

@@ -1,18 +1,13 @@
-/* ln p(x, C_k) of every row. Gaussian densities are computed in tiles of rows: z = A(x − m), and
- * ‖z‖² is the squared Mahalanobis distance. With a shared covariance one matrix product is enough
- * for all classes: ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities are computed row by
- * row. Naive Bayes reads only the entries of sparse rows. */
+/* ln p(x, C_k) of every row. Gaussian densities are computed in tiles of rows (gaussian_tiles.h), as
+ * an evaluation computes them. Other densities are computed row by row. Naive Bayes reads only the
+ * entries of sparse rows. */
 #include "learners/shared/likelihood.h"
 #include "base/layout.h"
 #include "base/sum.h"
 #include "linalg/tiles.h"
-#include "linalg/triangle.h"
-#include "linalg/vector.h"
-#include "machine/machine_dispatch.h"
+#include "machine/gaussian_tiles.h"
 
 #include <math.h>
-
-#define LN_2PI 1.8378770664093454835606594728112
 
 struct likelihood_shape {
     size_t n_slots, K, d;
@@ -25,25 +20,22 @@ struct likelihood {
     const dn_machine *machine;
     const dni_gaussians *gaussians; /* densities of the machine; NULL: not Gaussian */
     struct likelihood_shape shape;
-    double *ones;   /* [d] whitened */
-    double *centre; /* [K × d] A(m_k − m_0), if whitened with a shared covariance */
-    double *x;      /* [n_slots × expanded_rows × (d + 1)] dense rows */
+    double *centre; /* [K × d] dni_gaussians_centre; used if the covariance is shared */
+    double *x;      /* [n_slots × dni_gaussians_tile_work] dense rows */
     double *joint;  /* [n_slots × DNI_TILE_ROWS × K] ln p(x, C_k) */
     double *work;   /* [n_slots × work] */
     double *least;  /* [n_slots] smallest ln p(x) of the rows of each slot */
 };
 
-/* Number of rows that a slot expands to dense rows at once. */
-static size_t expanded_rows(const struct likelihood_shape *s) {
-    return s->whitened ? DNI_TILE_ROWS : 1;
+static bool is_shared(const struct likelihood *l) {
+    return l->gaussians != NULL && l->gaussians->covariance == DNI_COVARIANCE_SHARED;
 }
 
 static void likelihood_layout(dni_layout *layout, const void *shape, void *work) {
     const struct likelihood_shape *s = shape;
     struct likelihood *l = work;
-    l->ones = dni_layout_doubles(layout, s->whitened ? s->d : 0);
     l->centre = dni_layout_matrix(layout, s->whitened ? s->K : 0, s->d);
-    l->x = dni_layout_matrix(layout, s->n_slots * expanded_rows(s), s->d + 1);
+    l->x = dni_layout_matrix(layout, s->n_slots, dni_gaussians_tile_work(s->whitened, s->d));
     l->joint = dni_layout_matrix(layout, s->n_slots * DNI_TILE_ROWS, s->K);
     l->work = dni_layout_matrix(layout, s->n_slots, s->work);
     l->least = dni_layout_doubles(layout, s->n_slots);
@@ -61,38 +53,9 @@ double dni_likelihood_memory(bool whitened, size_t n_rows, size_t n_features, si
            dn_run_sum_memory(n_rows, n_slots, 2);
 }
 
-/* joint [x.n_rows × K] ← ln p(x, C_k) of the rows of a tile, by whitening. */
-static dn_status whitened_tile(const struct likelihood *l, size_t slot, dn_matrix x, double *joint,
-                               dn_error *err) {
-    const dni_gaussians *g = l->gaussians;
-    const size_t K = l->shape.K, d = l->shape.d, width = d + 1;
-    const bool shared = g->covariance == DNI_COVARIANCE_SHARED;
-    const double log_2pi_term = (double)dni_gaussians_n_used(g, d) * LN_2PI;
-    double *rows = l->x + slot * expanded_rows(&l->shape) * width;
-    for (size_t k = 0; k < K; k++) {
-        if (k == 0 || !shared) {
-            dni_tile_expand(x, g->mean + k * d, l->ones, rows);
-            dn_status status =
-                dni_lower_times_rows(l->run, g->whiten + k * d * d, d, rows, x.n_rows, width, err);
-            if (status != DN_OK) {
-                return status;
-            }
-        }
-        const double constant =
-            log(g->prior[k]) - 0.5 * (g->log_det[shared ? 0 : k] + log_2pi_term);
-        for (size_t t = 0; t < x.n_rows; t++) {
-            const double *z = rows + t * width;
-            joint[t * K + k] =
-                constant -
-                0.5 * (shared ? dni_square_distance(z, l->centre + k * d, d) : dni_dot(z, z, d));
-        }
-    }
-    return DN_OK;
-}
-
 /* joint [x.n_rows × K] ← ln p(x, C_k) of the rows of a tile, row by row. */
 static void tile_by_rows(const struct likelihood *l, size_t slot, dn_matrix x, double *joint) {
-    double *expanded = l->x + slot * expanded_rows(&l->shape) * (l->shape.d + 1);
+    double *expanded = l->x + slot * (l->shape.d + 1);
     for (size_t t = 0; t < x.n_rows; t++, joint += l->shape.K) {
         const double *row = expanded;
         if (x.kind == DN_CSR && dni_machine_takes_entries(l->machine)) {
@@ -122,8 +85,11 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot, double
     while (dni_tiles_next(&tiles, err)) {
         const dni_tile *tile = &tiles.tile;
         dn_status status = DN_OK;
-        if (l->shape.whitened) {
-            status = whitened_tile(l, slot, tile->x, joint, err);
+        if (l->gaussians != NULL) {
+            double *work = l->x + slot * dni_gaussians_tile_work(l->shape.whitened, l->shape.d);
+            status = dni_gaussians_joint_tile(l->gaussians, K, l->shape.d,
+                                              is_shared(l) ? l->centre : NULL, tile->x, l->run,
+                                              work, joint, err);
         } else {
             tile_by_rows(l, slot, tile->x, joint);
         }
@@ -143,28 +109,14 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot, double
     return tiles.status;
 }
 
-/* Sets l->ones, l->centre and l->least. */
+/* Sets l->centre and l->least. */
 static dn_status prepare(struct likelihood *l, dn_error *err) {
-    const dni_gaussians *g = l->gaussians;
-    const size_t K = l->shape.K, d = l->shape.d;
     for (size_t i = 0; i < l->shape.n_slots; i++) {
         l->least[i] = (double)INFINITY;
     }
-    if (!l->shape.whitened) {
-        return DN_OK;
-    }
-    for (size_t j = 0; j < d; j++) {
-        l->ones[j] = 1;
-    }
-    if (g->covariance != DNI_COVARIANCE_SHARED) {
-        return DN_OK;
-    }
-    for (size_t k = 0; k < K; k++) {
-        for (size_t j = 0; j < d; j++) {
-            l->centre[k * d + j] = g->mean[k * d + j] - g->mean[j];
-        }
-    }
-    return dni_lower_times_rows(l->run, g->whiten, d, l->centre, K, d, err);
+    return is_shared(l)
+               ? dni_gaussians_centre(l->gaussians, l->shape.K, l->shape.d, l->run, l->centre, err)
+               : DN_OK;
 }
 
 dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,

@@ -102,7 +102,7 @@ static void a_row_depends_on_itself_alone(void **state) {
             }
             for (size_t i = 0; i < r.n; i += 19) {
                 const size_t n = r.n - i < 19 ? r.n - i : 19;
-                OK(dni_machines_score(model->machines, 3, dn_matrix_rows(r.encoded, i, n), NULL,
+                OK(dni_machines_score(model->machines, 3, dn_matrix_rows(r.encoded, i, n), NULL, 0,
                                       part, workspace, NULL));
                 assert_memory_equal(part, all + 3 * i, 3 * n * sizeof *part);
             }

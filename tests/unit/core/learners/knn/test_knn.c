@@ -36,7 +36,7 @@ static void score(dn_machine *m, dn_matrix x, double *scores) {
     dni_machines_prepare(&m, 1, x.kind == DN_CSR, work);
     for (size_t first = 0; first < x.n_rows; first += 64) {
         const size_t n = x.n_rows - first < 64 ? x.n_rows - first : 64;
-        OK(dni_machines_score(&m, 1, dn_matrix_rows(x, first, n), NULL,
+        OK(dni_machines_score(&m, 1, dn_matrix_rows(x, first, n), NULL, 0,
                               scores + first * dn_machine_n_scores(m), work, NULL));
     }
     free(work);
