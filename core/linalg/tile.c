@@ -253,6 +253,9 @@ dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, 
     assert(x.kind == DN_CSR);
     for (size_t t = 0; t < x.n_rows; t++) {
         double entries = (double)(x.row_start[t + 1] - x.row_start[t]);
+        if (c[t] == 0) {
+            continue;
+        }
         done += entries * entries / 2;
         if (done >= SCATTERED) {
             dn_status status = dn_run_stop(run, err);

@@ -6,24 +6,28 @@
 #include "learners/shared/smo/smo.h"
 #include "learners/svm/kernel/svm_kernel.h"
 #include "learners/svm/linear/svm_linear.h"
+#include "learners/svm/linear/svm_problem.h"
 #include "machine/support.h"
 
-/* Maximum number of features for which the interior-point method is fast enough: each step
- * factorises a [d × d] matrix. */
-enum { DENSE_INTERIOR = 1000 };
-
-static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo",
-                                      NULL};
+static const char *const solvers[] = {"auto",   "interior_point",
+                                      "newton", "dual_coordinate_descent",
+                                      "smo",    NULL};
 static const char *const solver_meanings[] = {
-    "interior_point for a linear kernel with up to 1000 features, dual_coordinate_descent beyond "
-    "or with squared hinge; smo for the others",
-    "linear kernel: primal-dual interior point from the logistic optimum, some 20 steps, each with "
-    "a matrix of features x features",
+    "linear kernel with hinge: interior_point for up to 1000 features or up to 1000 rows of a "
+    "machine, dual_coordinate_descent beyond; linear kernel with squared_hinge: newton; smo for "
+    "the other kernels",
+    "linear kernel with hinge: primal-dual interior point from the logistic optimum, some 20 "
+    "steps, each with a matrix of features x features, or of rows x rows for more than 1000 "
+    "features and at most 1000 rows",
+    "linear kernel with squared_hinge: Newton's method, some 5 to 20 steps, each with a matrix as "
+    "for interior_point; conjugate gradients for more than 1000 features and rows",
     "linear kernel: one dual variable at a time, for wide and sparse rows",
-    "any kernel: pairs of dual variables chosen by second-order information", NULL};
+    "any kernel: pairs of dual variables chosen by second-order information",
+    NULL};
 static const char *const losses[] = {"hinge", "squared_hinge", NULL};
 static const char *const loss_meanings[] = {
-    "max(0, 1 - t f)", "max(0, 1 - t f)^2; linear kernels with dual_coordinate_descent only", NULL};
+    "max(0, 1 - t f)",
+    "max(0, 1 - t f)^2; linear kernels with newton or dual_coordinate_descent only", NULL};
 static const char *const intercepts[] = {"free", "penalised", "none", NULL};
 static const char *const intercept_meanings[] = {
     "not penalised", "penalised as a weight of a feature that is always 1", "w0 = 0", NULL};
@@ -53,8 +57,8 @@ static const dn_param params[] = {
      .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. "
                 "Other kernels: the greatest violation of "
                 "the optimality "
-                "conditions, in units of t f. auto: 1e-6 for interior_point, 1e-4 for "
-                "dual_coordinate_descent, 1e-3 for smo.",
+                "conditions, in units of t f. auto: 1e-6 for interior_point, 1e-9 for newton, "
+                "1e-4 for dual_coordinate_descent, 1e-3 for smo.",
      .default_number = 1e-3,
      .default_choice = "auto",
      .minimum = 0,
@@ -62,7 +66,8 @@ static const dn_param params[] = {
      .open_minimum = true,
      .word = "auto"},
     DNI_PARAM_MAX_ITERATIONS(
-        "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), "
+        "Most steps of interior_point and newton (auto: 200), passes of dual_coordinate_descent "
+        "(auto: 5000), "
         "a fiftieth of the steps to a hard "
         "margin (auto: 5000), thousands of pairs of smo (auto: what 10 million or 100 for each row "
         "make, if that is more).",
@@ -84,7 +89,7 @@ static bool hard_plane(const dn_params *p) {
     return linear(p) && dni_params_is(p, "C", "hard");
 }
 
-static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
+static dni_svm_solver solver_of(const dn_params *p, size_t n_rows, size_t n_features) {
     /* The hard margin has the default tolerance of the interior-point method. */
     if (dni_params_is(p, "solver", "interior_point") || hard_plane(p)) {
         return DNI_SVM_INTERIOR_POINT;
@@ -95,16 +100,21 @@ static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
     if (dni_params_is(p, "solver", "smo") || !linear(p)) {
         return DNI_SVM_SMO;
     }
-    return dni_params_is(p, "loss", "squared_hinge") || n_features > DENSE_INTERIOR
-               ? DNI_SVM_DUAL_COORDINATE_DESCENT
-               : DNI_SVM_INTERIOR_POINT;
+    if (dni_params_is(p, "loss", "squared_hinge")) {
+        return DNI_SVM_NEWTON;
+    }
+    return n_features <= DNI_SVM_MAX_ORDER || n_rows <= DNI_SVM_MAX_ORDER
+               ? DNI_SVM_INTERIOR_POINT
+               : DNI_SVM_DUAL_COORDINATE_DESCENT;
 }
 
 static double tolerance_of(const dn_params *p, dni_svm_solver solver) {
-    if (dn_params_word(p, "tolerance") == NULL) {
-        return dn_params_number(p, "tolerance");
-    }
-    return solver == DNI_SVM_INTERIOR_POINT ? 1e-6 : solver == DNI_SVM_SMO ? 1e-3 : 1e-4;
+    static const double tolerances[] = {[DNI_SVM_INTERIOR_POINT] = 1e-6,
+                                        [DNI_SVM_NEWTON] = 1e-9,
+                                        [DNI_SVM_DUAL_COORDINATE_DESCENT] = 1e-4,
+                                        [DNI_SVM_SMO] = 1e-3};
+    return dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
+                                                  : tolerances[solver];
 }
 
 static double iterations_of(const dn_params *p, dni_svm_solver solver, size_t n_rows) {
@@ -114,11 +124,11 @@ static double iterations_of(const dn_params *p, dni_svm_solver solver, size_t n_
     if (solver == DNI_SVM_SMO) {
         return dni_smo_thousands(n_rows);
     }
-    return solver == DNI_SVM_INTERIOR_POINT && !hard_plane(p) ? 200 : 5000;
+    return solver != DNI_SVM_DUAL_COORDINATE_DESCENT && !hard_plane(p) ? 200 : 5000;
 }
 
 static dni_svm_options options_of(const dn_params *p, size_t n_rows, size_t n_features) {
-    const dni_svm_solver solver = solver_of(p, n_features);
+    const dni_svm_solver solver = solver_of(p, n_rows, n_features);
     return (dni_svm_options){.solver = solver,
                              .intercept = dni_params_is(p, "intercept", "free") ? DNI_SVM_FREE
                                           : dni_params_is(p, "intercept", "penalised")
@@ -152,7 +162,13 @@ static dn_status check(const dn_params *p, dn_error *err) {
         (!linear(p) || smo || dni_params_is(p, "solver", "interior_point"))) {
         return refuse("loss",
                       "parameter \"loss\" = \"squared_hinge\" belongs to the linear kernel and "
-                      "solver dual_coordinate_descent",
+                      "solver newton or dual_coordinate_descent",
+                      err);
+    }
+    if (dni_params_is(p, "solver", "newton") && !dni_params_is(p, "loss", "squared_hinge") &&
+        !dni_params_is(p, "C", "hard")) {
+        return refuse("solver",
+                      "parameter \"solver\" = \"newton\" belongs to \"loss\" = \"squared_hinge\"",
                       err);
     }
     if (dni_params_is(p, "loss", "squared_hinge") && dni_params_is(p, "C", "hard")) {
@@ -179,12 +195,11 @@ static dn_status check(const dn_params *p, dn_error *err) {
 
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                          dn_error *err) {
-    static const char *const names[] = {"interior_point", "dual_coordinate_descent", "smo"};
     (void)n_classes;
     const dni_svm_options o = options_of(p, n_rows, n_features);
     dn_status status = dni_kernel_params_shape(p, n_features, err);
     if (status == DN_OK && !hard_plane(p)) {
-        status = dn_params_set_word(p, "solver", names[o.solver], err);
+        status = dn_params_set_word(p, "solver", dni_svm_solver_names[o.solver], err);
     }
     if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", o.tolerance, err);
@@ -264,7 +279,7 @@ const dn_algorithm dni_algorithm_svm = {
                "certificate of optimality; scores, and "
                "probabilities when calibrated.",
     .source = "Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Fan, Chen "
-              "and Lin, JMLR 6, 2005; Hsieh et al., ICML 2008",
+              "and Lin, JMLR 6, 2005; Keerthi and DeCoste, JMLR 6, 2005; Hsieh et al., ICML 2008",
     .stopping_rule =
         "linear kernels: the relative duality gap (primal - dual)/primal is at most "
         "`tolerance`; other kernels: no pair of "

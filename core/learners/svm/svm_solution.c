@@ -1,6 +1,12 @@
 /* The report of a support vector machine. */
 #include "learners/svm/svm_solution.h"
 
+const char *const dni_svm_solver_names[] = {[DNI_SVM_INTERIOR_POINT] = "interior_point",
+                                            [DNI_SVM_DUAL_COORDINATE_DESCENT] =
+                                                "dual_coordinate_descent",
+                                            [DNI_SVM_SMO] = "smo",
+                                            [DNI_SVM_NEWTON] = "newton"};
+
 double dni_svm_raw_margin(const double *w, const double *scale, size_t d) {
     double sum = 0;
     for (size_t j = 0; j < d; j++) {

@@ -23,8 +23,12 @@
 typedef enum dni_svm_solver {
     DNI_SVM_INTERIOR_POINT,
     DNI_SVM_DUAL_COORDINATE_DESCENT,
-    DNI_SVM_SMO
+    DNI_SVM_SMO,
+    DNI_SVM_NEWTON /* squared hinge loss only */
 } dni_svm_solver;
+
+/* The names of the solvers, as in the parameter "solver". */
+extern const char *const dni_svm_solver_names[];
 
 typedef enum dni_svm_intercept {
     DNI_SVM_FREE,      /* w0 is not penalised */
@@ -38,7 +42,7 @@ typedef struct dni_svm_options {
     bool squared;     /* squared hinge loss */
     double C;         /* INFINITY: hard margin */
     double tolerance; /* relative duality gap; smo: violation of the optimality conditions */
-    /* interior point: steps; coordinate descent: passes; smo: thousands of steps */
+    /* interior point, Newton: steps; coordinate descent: passes; smo: thousands of steps */
     size_t max_iterations;
     double cache_bytes; /* smo: limit of the bytes of cached kernel values */
 } dni_svm_options;

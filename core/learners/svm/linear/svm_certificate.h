@@ -26,7 +26,7 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha);
  * and svm->alpha.
  *
  *   v     [width]; NULL: use Σ α t x of svm->alpha; may be svm->w
- *   work  [2n] working memory
+ *   work  [2n] working memory; NULL is allowed for squared hinge loss
  *
  * Two passes over the rows. */
 DN_MUST_USE dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,

@@ -28,7 +28,7 @@ static const double FIRST_WIDTH = 0.1, LAST_WIDTH = 1e-7, WIDTH_FACTOR = 10;
 /* ---- iterations ---- */
 static double penalty_of(const dni_interior *ip, const double *v) {
     const size_t d = ip->svm->d;
-    return (dni_dot(v, v, d) + ip->penalty * v[d] * v[d]) / 2;
+    return (dni_dot(v, v, d) + ip->system.penalty * v[d] * v[d]) / 2;
 }
 
 /* Returns an estimate of the relative gap of v and α, without a pass over the rows. The residual of
@@ -42,7 +42,7 @@ static double gap_of(const dni_interior *ip, double *out_primal) {
     double square = 0;
     for (size_t j = 0; j < svm->width; j++) { /* Σ α t x̃ = R v + residual */
         const double p = ip->v[j] + residual[j];
-        square += (j < svm->d ? 1 : ip->penalty) * p * p;
+        square += (j < svm->d ? 1 : ip->system.penalty) * p * p;
     }
     const double dual = ip->alpha - square / 2;
     *out_primal = primal;
@@ -163,7 +163,7 @@ static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err)
                          : DN_STOP_MAX_ITERATIONS; /* only used if the solution is not certified */
             return k < most ? follow_smooth(ip, out, err) : certify(ip, out, err);
         }
-        dni_interior_penalise(ip);
+        dni_svm_system_penalise(&ip->system);
         status = dni_interior_advance(ip, gap, n_stalled >= CAREFUL, err);
         if (status != DN_OK) {
             return status;

@@ -7,10 +7,8 @@
 #include "learners/svm/linear/svm_interior_step.h"
 #include "base/cpu.h"
 #include "base/layout.h"
-#include "linalg/cholesky.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
-#include "optimize/definite.h"
 
 #include <string.h>
 
@@ -38,11 +36,8 @@ static void interior_layout(dni_layout *layout, const void *shape, void *work) {
     ip->v = dni_layout_doubles(layout, width);
     ip->d_v = dni_layout_doubles(layout, width);
     ip->passed = dni_layout_matrix(layout, 2, width);
-    ip->scale = dni_layout_doubles(layout, width);
-    ip->shift = dni_layout_matrix(layout, 2, width);
     ip->residual = dni_layout_doubles(layout, width);
-    ip->gram = dni_layout_matrix(layout, width, width);
-    ip->factor = dni_layout_matrix(layout, width, width);
+    dni_svm_system_layout(layout, &width, &ip->system);
     ip->sums = dni_layout_matrix(layout, width + 2 + DNI_IP_SUMS, width);
 }
 
@@ -54,30 +49,9 @@ double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots)
            dn_run_sum_memory(n_rows, n_slots, width * width + width + DNI_IP_SUMS);
 }
 
-/* Sets ip->shift: the means of dense columns, if a mean is large compared with its deviation;
- * otherwise NULL. Differences of large products would lose digits. Only with a free intercept,
- * which compensates for the shift. */
-static void choose_shift(dni_interior *ip) {
-    const dni_moments *m = &ip->svm->moments;
-    const size_t d = ip->svm->d, width = ip->svm->width;
-    bool far = false;
-    for (size_t j = 0; j < d; j++) {
-        far = far || fabs(m->mean[j]) > 4 * m->deviation[j];
-    }
-    if (!far || m->sparse || ip->svm->options->intercept != DNI_SVM_FREE) {
-        ip->shift = NULL;
-        return;
-    }
-    for (size_t j = 0; j < width; j++) {
-        ip->shift[j] = j < d ? m->mean[j] : 0;
-        ip->shift[width + j] = 1;
-    }
-}
-
 dn_status dni_interior_init(dni_interior *ip, dni_svm_problem *svm, dn_error *err) {
     const struct interior_shape shape = {svm->n, svm->width};
-    *ip =
-        (dni_interior){.svm = svm, .penalty = svm->options->intercept == DNI_SVM_PENALISED ? 1 : 0};
+    *ip = (dni_interior){.svm = svm};
     if (svm->width > SIZE_MAX / 64 / svm->width) {
         return dn_error_set(err, DN_ERR_BUDGET,
                             "solver interior_point cannot address a matrix of %zu x %zu numbers: "
@@ -94,7 +68,7 @@ dn_status dni_interior_init(dni_interior *ip, dni_svm_problem *svm, dn_error *er
     for (size_t i = 0; i < svm->n; i++) {
         ip->upper += svm->upper[i];
     }
-    choose_shift(ip);
+    dni_svm_system_init(&ip->system, svm);
     return DN_OK;
 }
 
@@ -172,14 +146,7 @@ static dn_status form_block(const void *arg, const dn_block *block, size_t slot_
             slot->omega[i] = row_weight(ip, base + i, &slot->coef[i], sums);
         }
         dni_tile_gradient(x, slot->coef, 1, vector);
-        dn_status status;
-        if (x.kind == DN_CSR && dni_tile_gram_sparse_is_cheaper(x)) {
-            status = dni_tile_gram_sparse(ip->svm->run, x, slot->omega, 1, out, err);
-        } else {
-            dni_tile_expand(x, ip->shift, ip->shift == NULL ? NULL : ip->shift + width, slot->z);
-            status = dni_tile_gram(ip->svm->run, slot->z, n, width, slot->omega, 1, slot->work, out,
-                                   err);
-        }
+        dn_status status = dni_svm_system_add(&ip->system, x, slot, out, err);
         if (status != DN_OK) {
             return status;
         }
@@ -203,7 +170,7 @@ dn_status dni_interior_form(dni_interior *ip, dn_error *err) {
         return status;
     }
     const double *sums = ip->sums + width * width + width;
-    memcpy(ip->gram, ip->sums, width * width * sizeof *ip->gram);
+    memcpy(ip->system.gram, ip->sums, width * width * sizeof *ip->system.gram);
     memcpy(ip->passed, ip->sums + width * width, width * sizeof *ip->passed);
     ip->products = sums[DNI_IP_PRODUCTS];
     ip->loss = sums[DNI_IP_LOSS];
@@ -375,66 +342,7 @@ dn_status dni_interior_margin_step(dni_interior *ip, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- the normal equations ---- */
-/* With ip->shift the system is solved for the intercept of centred columns, w0 + ⟨w, mean⟩. */
-dn_status dni_interior_solve(dni_interior *ip, double *b, double *x, bool again, dn_error *err) {
-    const dni_svm_problem *svm = ip->svm;
-    const size_t d = svm->d;
-    bool solved = true;
-    for (size_t j = 0; ip->shift != NULL && j < d; j++) {
-        b[j] -= ip->shift[j] * b[d];
-    }
-    if (svm->options->intercept == DNI_SVM_NONE) {
-        b[d] = 0;
-    }
-    const dni_definite system = {.matrix = ip->gram,
-                                 .order = svm->width,
-                                 .n = svm->width,
-                                 .factor = ip->factor,
-                                 .scale = ip->scale};
-    dn_status status = DN_OK;
-    if (again) {
-        for (size_t j = 0; j < svm->width; j++) {
-            x[j] = b[j] * ip->scale[j];
-        }
-        dni_cholesky_solve(ip->factor, svm->width, x, 1);
-        for (size_t j = 0; j < svm->width; j++) {
-            x[j] *= ip->scale[j];
-        }
-    } else {
-        status = dni_definite_solve(&system, svm->run, b, x, &solved, err);
-    }
-    if (status != DN_OK) {
-        return status;
-    }
-    for (size_t j = 0; ip->shift != NULL && j < d; j++) {
-        x[d] -= ip->shift[j] * x[j];
-    }
-    return solved ? DN_OK : dni_svm_not_finite(svm, svm->iterations + 1, err);
-}
-
-void dni_interior_penalise(dni_interior *ip) {
-    const size_t d = ip->svm->d, width = ip->svm->width;
-    double *last = ip->gram + d * width;
-    for (size_t j = 0; j < d; j++) {
-        ip->gram[j * width + j] += 1;
-    }
-    last[d] += ip->penalty;
-    if (ip->svm->options->intercept != DNI_SVM_NONE) {
-        return;
-    }
-    memset(last, 0, width * sizeof *last);
-    last[d] = 1;
-}
-
-void dni_interior_residual(const dni_interior *ip, const double *p, const double *v, double *b) {
-    const size_t d = ip->svm->d;
-    for (size_t j = 0; j < d; j++) {
-        b[j] = p[j] - v[j];
-    }
-    b[d] = ip->svm->options->intercept == DNI_SVM_NONE ? 0 : p[d] - ip->penalty * v[d];
-}
-
+/* ---- the step ---- */
 dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
     const size_t width = svm->width;
@@ -443,7 +351,7 @@ dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful, dn_er
         svm->w[j] = ip->residual[j] + ip->passed[j]; /* right-hand side of the predictor */
     }
     memcpy(b, svm->w, width * sizeof *b);
-    dn_status status = dni_interior_solve(ip, b, ip->d_v, false, err);
+    dn_status status = dni_svm_system_solve(&ip->system, b, ip->d_v, false, err);
     if (status == DN_OK) {
         status = predict(ip, &longest, &second, err);
     }
@@ -457,7 +365,7 @@ dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful, dn_er
     for (size_t j = 0; j < width; j++) {
         b[j] = svm->w[j] + ip->target * ip->passed[j] + ip->second * ip->passed[width + j];
     }
-    status = dni_interior_solve(ip, b, ip->d_v, true, err);
+    status = dni_svm_system_solve(&ip->system, b, ip->d_v, true, err);
     if (status == DN_OK) {
         status = correct(ip, &longest, err);
     }

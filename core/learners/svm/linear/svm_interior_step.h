@@ -17,7 +17,7 @@
 #ifndef DNI_SVM_INTERIOR_STEP_H
 #define DNI_SVM_INTERIOR_STEP_H
 
-#include "learners/svm/linear/svm_problem.h"
+#include "learners/svm/linear/svm_system.h"
 
 /* Indices of the scalars that follow the vectors in the result of a pass. */
 enum { DNI_IP_PRODUCTS, DNI_IP_LOSS, DNI_IP_ALPHA, DNI_IP_SECOND, DNI_IP_SUMS };
@@ -43,14 +43,9 @@ typedef struct dni_interior {
     /* [2 × width] vectors summed over the rows by the last pass: one by dni_interior_form, two by
      * the predictor. svm_smooth.c and svm_polish.c use them as working memory. */
     double *passed;
-    double *gram, *factor; /* [width × width] */
-    double *scale;         /* [width] scaling of the columns of `factor` */
-    /* [2 × width] shift and scale of dni_tile_expand: the means of dense columns, then ones. NULL:
-     * columns are not shifted (see choose_shift). */
-    double *shift;
+    dni_svm_system system; /* the linear system of a step */
     double *residual; /* [width] Σ α t x̃ − R v; a step of length a multiplies it by 1 − a */
     double *sums;     /* [width² + 2 width + DNI_IP_SUMS] result of a pass */
-    double penalty;   /* factor of w0²/2 in the objective: 0 or 1 */
     unsigned char *group; /* [n] polishing: dni_alpha_group of each row */
     size_t *index;        /* [n] polishing: the rows with 0 < α < U */
     dni_ip_kind kind;     /* weights of the rows in dni_interior_form */
@@ -68,22 +63,12 @@ typedef struct dni_interior {
 DN_MUST_USE dn_status dni_interior_init(dni_interior *ip, dni_svm_problem *svm, dn_error *err);
 void dni_interior_done(dni_interior *ip);
 
-/* Applies the last step to α, r, z, s and m of all rows. Then computes gram ← Σ ω x̃ x̃ᵀ,
+/* Applies the last step to α, r, z, s and m of all rows. Then computes system.gram ← Σ ω x̃ x̃ᵀ,
  * `products`, `loss` and `alpha`, and passed ← Σ ω t (1 − m) x̃. For the smooth loss: gram with the
  * curvature instead of ω, and passed ← Σ α t x̃. */
 DN_MUST_USE dn_status dni_interior_form(dni_interior *ip, dn_error *err);
 
-/* gram ← gram + R. Without an intercept sets the last row to that of the identity. */
-void dni_interior_penalise(dni_interior *ip);
-
-/* b [width] ← p − R v, where the caller passes p = Σ α t x̃. */
-void dni_interior_residual(const dni_interior *ip, const double *p, const double *v, double *b);
-
-/* x [width] ← gram⁻¹ b. Overwrites b [width]. again: reuse the last factorisation. */
-DN_MUST_USE dn_status dni_interior_solve(dni_interior *ip, double *b, double *x, bool again,
-                                         dn_error *err);
-
-/* Computes one predictor-corrector step; call it after dni_interior_form and dni_interior_penalise.
+/* Computes one predictor-corrector step; call it after dni_interior_form and dni_svm_system_penalise.
  * careful: use σ = 0.5 and omit the second-order products. gap: relative gap; a smaller gap allows
  * a step closer to the bounds. */
 DN_MUST_USE dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful,

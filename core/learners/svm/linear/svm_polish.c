@@ -85,35 +85,35 @@ static dn_status form_matrix(struct polish *p, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
     const dni_svm_slot *slot = &svm->slots[0];
     const size_t width = svm->width;
-    const double *ones = ip->shift == NULL ? NULL : ip->shift + width;
+    const double *ones = ip->system.shift == NULL ? NULL : ip->system.shift + width;
     dn_status status = DN_OK;
-    memset(ip->gram, 0, width * width * sizeof *ip->gram);
+    memset(ip->system.gram, 0, width * width * sizeof *ip->system.gram);
     for (size_t first = 0, n; first < p->n && status == DN_OK; first += n) {
         n = p->n - first < DNI_TILE_ROWS ? p->n - first : DNI_TILE_ROWS;
         for (size_t k = 0; k < n && status == DN_OK; k++) {
             const dn_matrix row = row_of(svm, ip->index[first + k]);
             const double one = 1;
             if (row.kind == DN_CSR) {
-                status = dni_tile_gram_sparse(svm->run, row, &one, 1, ip->gram, err);
+                status = dni_tile_gram_sparse(svm->run, row, &one, 1, ip->system.gram, err);
             } else {
-                dni_tile_expand(row, ip->shift, ones, slot->z + k * width);
+                dni_tile_expand(row, ip->system.shift, ones, slot->z + k * width);
             }
             slot->omega[k] = 1;
         }
         if (status == DN_OK && !svm->moments.sparse) {
             status = dni_tile_gram(svm->run, slot->z, n, width, slot->omega, 1, slot->work,
-                                   ip->gram, err);
+                                   ip->system.gram, err);
         }
     }
     double trace = 0;
     for (size_t j = 0; j < width; j++) {
-        trace += ip->gram[j * width + j];
+        trace += ip->system.gram[j * width + j];
     }
     p->tau = trace > 0 ? STIFFNESS * (double)p->n / trace : 0;
     for (size_t j = 0; j < width * width; j++) {
-        ip->gram[j] *= p->tau;
+        ip->system.gram[j] *= p->tau;
     }
-    dni_interior_penalise(ip);
+    dni_svm_system_penalise(&ip->system);
     return status;
 }
 
@@ -132,7 +132,7 @@ static void add(const dni_svm_problem *svm, size_t i, double s, double *p) {
 static dn_status step(struct polish *p, bool again, dn_error *err) {
     dni_interior *ip = p->ip;
     dni_svm_problem *svm = ip->svm;
-    dni_interior_residual(ip, p->p, p->v, p->b);
+    dni_svm_system_residual(&ip->system, p->p, p->v, p->b);
     p->margin_error = 0;
     p->weight_error = dni_max_abs(p->b, svm->width);
     for (size_t k = 0; k < p->n; k++) {
@@ -142,7 +142,7 @@ static dn_status step(struct polish *p, bool again, dn_error *err) {
         p->margin_error = fmax(p->margin_error, fabs(rho));
         add(svm, i, p->tau * t * rho, p->b);
     }
-    dn_status status = dni_interior_solve(ip, p->b, ip->d_v, again, err);
+    dn_status status = dni_svm_system_solve(&ip->system, p->b, ip->d_v, again, err);
     if (status == DN_OK) {
         status = dn_run_stop(svm->run, err);
     }
@@ -168,7 +168,7 @@ static dn_status solve_between(struct polish *p, dn_error *err) {
     dn_status status = dni_svm_combine(svm, svm->alpha, p->p, err);
     if (status == DN_OK && p->n == 0) {
         memcpy(p->v, p->p, svm->width * sizeof *p->v);
-        p->v[svm->d] = ip->penalty * p->p[svm->d];
+        p->v[svm->d] = ip->system.penalty * p->p[svm->d];
         p->margin_error =
             svm->options->intercept == DNI_SVM_FREE ? fabs(p->p[svm->d]) / p->typical : 0;
         if (svm->options->intercept != DNI_SVM_FREE) {

@@ -19,14 +19,27 @@ struct problem_shape {
     bool expands; /* slots have matrices for expanded rows */
 };
 
+bool dni_svm_is_wide(const dni_svm_options *options, size_t n_rows, size_t n_features) {
+    return options->solver != DNI_SVM_DUAL_COORDINATE_DESCENT && isfinite(options->C) &&
+           n_features > DNI_SVM_MAX_ORDER && n_rows <= DNI_SVM_MAX_ORDER;
+}
+
+/* True if the solver forms a matrix of features x features. */
+static bool forms_matrix(const dni_svm_options *options, size_t n_rows, size_t n_features) {
+    if (!isfinite(options->C) || dni_svm_is_wide(options, n_rows, n_features)) {
+        return false;
+    }
+    return options->solver == DNI_SVM_INTERIOR_POINT ||
+           (options->solver == DNI_SVM_NEWTON && n_features <= DNI_SVM_MAX_ORDER);
+}
+
 static struct problem_shape shape_of(const dni_svm_options *options, size_t n_rows,
                                      size_t n_features, size_t n_slots) {
     return (struct problem_shape){.n = n_rows,
                                   .width = n_features + 1,
                                   .n_blocks = n_rows / DN_BLOCK_ROWS + 1,
                                   .n_slots = n_slots,
-                                  .expands = options->solver == DNI_SVM_INTERIOR_POINT &&
-                                             isfinite(options->C)};
+                                  .expands = forms_matrix(options, n_rows, n_features)};
 }
 
 static void problem_layout(dni_layout *layout, const void *shape, void *work) {

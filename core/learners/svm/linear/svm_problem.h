@@ -12,13 +12,22 @@
 #include "learners/shared/moments.h"
 #include "learners/svm/svm_solution.h"
 
+/* Largest number of features, or of rows of a wide problem, for which a solver factorises a
+ * matrix. */
+enum { DNI_SVM_MAX_ORDER = 1000 };
+
+/* True if the rows are replaced by n_rows coordinates that have the same inner products
+ * (svm_wide.c). */
+bool dni_svm_is_wide(const dni_svm_options *options, size_t n_rows, size_t n_features);
+
 /* Working memory of one slot. */
 typedef struct dni_svm_slot {
     double *scores; /* [DNI_TILE_ROWS] */
     double *omega;  /* [DNI_TILE_ROWS] weights of the rows in a Gram matrix */
     double *coef;   /* [DNI_TILE_ROWS × 2] coefficients of dni_tile_gradient */
-    double *z;      /* interior point: [DNI_TILE_ROWS × width] expanded rows; else NULL */
-    double *work;   /* interior point: [DNI_TILE_ROWS × width] working memory; else NULL */
+    /* Solvers that factorise a matrix; otherwise NULL */
+    double *z;      /* [DNI_TILE_ROWS × width] expanded rows */
+    double *work;   /* [DNI_TILE_ROWS × width] working memory */
     double maximum; /* interior point: largest inverse_step over the rows of the slot */
 } dni_svm_slot;
 
@@ -88,6 +97,8 @@ double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots)
 DN_MUST_USE dn_status dni_svm_coordinate(dni_svm_problem *svm, dni_svm_solution *out,
                                          dn_error *err);
 double dni_svm_coordinate_memory(size_t n_rows, size_t n_features);
+DN_MUST_USE dn_status dni_svm_newton(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err);
+double dni_svm_newton_memory(size_t n_rows, size_t n_features, size_t n_slots);
 DN_MUST_USE dn_status dni_svm_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err);
 double dni_svm_hard_memory(size_t n_rows, size_t n_features);
 

@@ -26,7 +26,7 @@ static double value_at(const dni_interior *ip, double a) {
     double sum = 0;
     for (size_t j = 0; j < svm->width; j++) {
         const double v = ip->v[j] + a * ip->d_v[j];
-        sum += (j < svm->d ? 1 : ip->penalty) * v * v / 2;
+        sum += (j < svm->d ? 1 : ip->system.penalty) * v * v / 2;
     }
     for (size_t i = 0; i < svm->n; i++) {
         const double e = (ip->centre - (ip->margin[i] + a * ip->d_margin[i])) / ip->width;
@@ -68,9 +68,9 @@ static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    dni_interior_penalise(ip);
-    dni_interior_residual(ip, ip->passed, ip->v, ip->residual);
-    status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
+    dni_svm_system_penalise(&ip->system);
+    dni_svm_system_residual(&ip->system, ip->passed, ip->v, ip->residual);
+    status = dni_svm_system_solve(&ip->system, ip->residual, ip->d_v, false, err);
     if (status == DN_OK) {
         status = dni_interior_margin_step(ip, err);
     }
@@ -139,7 +139,7 @@ static dn_status make_iterate(dni_interior *ip, double slack, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    dni_interior_residual(ip, ip->passed, ip->v, ip->residual);
+    dni_svm_system_residual(&ip->system, ip->passed, ip->v, ip->residual);
     for (size_t i = 0; i < ip->svm->n; i++) {
         const double under = 1 - ip->margin[i];
         ip->z[i] = fmax(0, -under) + slack;

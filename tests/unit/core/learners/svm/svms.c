@@ -102,8 +102,12 @@ dni_svm_options options_of(dni_svm_solver solver, dni_svm_intercept intercept, d
     return (dni_svm_options){.solver = solver,
                              .intercept = intercept,
                              .C = C,
-                             .tolerance = solver == DNI_SVM_INTERIOR_POINT ? 1e-6 : 1e-4,
-                             .max_iterations = solver == DNI_SVM_INTERIOR_POINT ? 200 : 20000};
+                             .squared = solver == DNI_SVM_NEWTON,
+                             .tolerance = solver == DNI_SVM_INTERIOR_POINT ? 1e-6
+                                          : solver == DNI_SVM_NEWTON       ? 1e-9
+                                                                           : 1e-4,
+                             .max_iterations =
+                                 solver == DNI_SVM_DUAL_COORDINATE_DESCENT ? 20000 : 200};
 }
 
 dn_status try_svm(const struct problem *t, const dni_svm_options *options, const dn_run *run,

@@ -8,17 +8,24 @@ struct combination {
     dni_svm_intercept intercept;
     double C;
     bool squared;
+    size_t n, d; /* wide problems and conjugate gradients: size of the table; 0: n of the test, 4 */
 };
 static const struct combination combinations[] = {
-    {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1, false},
-    {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, 10, false},
-    {DNI_SVM_INTERIOR_POINT, DNI_SVM_NONE, 0.1, false},
-    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 0.1, false},
-    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 1, true},
-    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_PENALISED, 0.1, false},
-    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_NONE, 0.1, true},
-    {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY, false},
-    {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, (double)INFINITY, false}};
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1, false, 0, 0},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, 10, false, 0, 0},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_NONE, 0.1, false, 0, 0},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 0.1, false, 0, 0},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 1, true, 0, 0},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_PENALISED, 0.1, false, 0, 0},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_NONE, 0.1, true, 0, 0},
+    {DNI_SVM_NEWTON, DNI_SVM_FREE, 1, true, 0, 0},
+    {DNI_SVM_NEWTON, DNI_SVM_PENALISED, 10, true, 0, 0},
+    {DNI_SVM_NEWTON, DNI_SVM_NONE, 0.1, true, 0, 0},
+    {DNI_SVM_NEWTON, DNI_SVM_FREE, 1e-3, true, 1001, 1001},
+    {DNI_SVM_NEWTON, DNI_SVM_FREE, 1, true, 30, 1001},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, 1, false, 30, 1001},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY, false, 0, 0},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, (double)INFINITY, false, 0, 0}};
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
 
 static dni_svm_options options_for(size_t combination) {
@@ -31,8 +38,9 @@ static dni_svm_options options_for(size_t combination) {
 
 /* Returns overlapping classes for a finite C, separable classes for a hard margin. */
 static struct problem problem_for(size_t combination, size_t n, bool sparse) {
-    return problem_cloud(n, 4, 0.4, isfinite(combinations[combination].C) ? 1.5 : 0,
-                         isfinite(combinations[combination].C), sparse);
+    const struct combination *c = &combinations[combination];
+    return problem_cloud(c->n > 0 ? c->n : n, c->d > 0 ? c->d : 4, 0.4, isfinite(c->C) ? 1.5 : 0,
+                         isfinite(c->C), sparse);
 }
 
 /* Results do not depend on the number of threads, nor on the order in which blocks are added. */
