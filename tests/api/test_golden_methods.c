@@ -262,11 +262,10 @@ static void test_perceptron(void **state) {
     free(text);
     json_decref(rows);
     const json_t *e = json_object_get(golden, "perceptron_iris_setosa_vs_rest");
-    const struct golden_table t = {"setosa", "class"};
-    const struct response *job =
-        fit(&t, "perceptron",
-            "{\"criterion\":\"perceptron\",\"mode\":\"sequential\",\"order\":\"cyclic\","
-            "\"learning_rate\":1}");
+    const struct response *job = job_train(
+        "{'model':'m','dataset':'setosa','target':'class','algorithm':'perceptron','params':{'"
+        "criterion':'perceptron','mode':'sequential','order':'given','learning_rate':1},'features':"
+        "{'standardize':false}}");
     assert_true(json_is_true(json_find(job->json, "/result/converged")));
     assert_near(real_at(job, "/result/details/updates"), real_in(e, "/updates"), 0);
     assert_near(real_at(job, "/result/iterations"),

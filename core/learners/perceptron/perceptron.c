@@ -34,10 +34,10 @@ static const char *const mode_meanings[] = {
     "one step after each pass: the sum over the rows for criterion perceptron, their mean for the "
     "others",
     NULL};
-static const char *const orders[] = {"cyclic", "shuffled", NULL};
+static const char *const orders[] = {"shuffled", "given", "cyclic", NULL};
 static const char *const order_meanings[] = {
-    "as the rows come, in every pass the same",
-    "another order in each pass, from the seed (rows of a block of 4096 stay together)", NULL};
+    "another order in each pass, from the seed (rows of a block of 4096 stay together)",
+    "as the rows come, in every pass the same", "the same as given: its earlier name", NULL};
 static const char *const inits[] = {"auto", "zero", "random", NULL};
 static const char *const init_meanings[] = {
     "random for criterion squared, for which 0 is a stationary point, zero otherwise",
@@ -53,8 +53,10 @@ static const dn_param params[] = {
         "What is made small, with y = t [x, 1] and t = 1 for the second class, -1 for the first.",
         "perceptron", criteria, criterion_meanings),
     DNI_PARAM_CHOICE("mode", "When the weights are changed.", "sequential", modes, mode_meanings),
-    DNI_PARAM_CHOICE("order", "For mode sequential: in which order a pass visits the rows.",
-                     "cyclic", orders, order_meanings),
+    DNI_PARAM_CHOICE(
+        "order",
+        "For mode sequential: in which order a pass visits the rows. No effect in mode batch.",
+        "shuffled", orders, order_meanings),
     {.name = "margin",
      .type = DN_PARAM_NUMBER,
      .meaning = "The b that w'y has to exceed before a row is left alone. auto: 1 for relaxation, "
@@ -130,6 +132,11 @@ static dni_perceptron_schedule schedule_of(const dn_params *p) {
                                                    : DNI_PERCEPTRON_INVERSE_ROOT;
 }
 
+/* True if passes visit the rows in random order. A batch step does not depend on the order. */
+static bool shuffles(const dn_params *p) {
+    return dni_params_is(p, "mode", "sequential") && dni_params_is(p, "order", "shuffled");
+}
+
 static dn_status check(const dn_params *p, dn_error *err) {
     const dni_perceptron_criterion *criterion = criterion_of(p);
     const bool squared = criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_SQUARED],
@@ -155,11 +162,6 @@ static dn_status check(const dn_params *p, dn_error *err) {
         return dni_parameter_error(err, "init",
                                    "parameter \"init\" must be \"random\" for criterion squared: 0 "
                                    "is a stationary point of it");
-    }
-    if (dni_params_is(p, "mode", "batch") && dni_params_is(p, "order", "shuffled")) {
-        return dni_parameter_error(err, "order",
-                                   "parameter \"order\" = \"shuffled\" belongs to mode sequential "
-                                   "(the mode is \"batch\")");
     }
     return dni_multiclass_check(p, err);
 }
@@ -201,7 +203,7 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct perceptron_shape sizes = {.width = shape->n_features + 1,
                                            .n_blocks = shape->n_rows / DN_BLOCK_ROWS + 1,
                                            .n_slots = shape->n_slots,
-                                           .shuffled = dni_params_is(p, "order", "shuffled")};
+                                           .shuffled = shuffles(p)};
     const double width = (double)sizes.width;
     const double sum = DNI_PERCEPTRON_SUMS + (dni_params_is(p, "mode", "batch") ? width : 0);
     dni_perceptron_arrays scratch;
@@ -312,8 +314,7 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
     const struct perceptron_shape shape = {.width = p.width,
                                            .n_blocks = input->rows->n_blocks,
                                            .n_slots = run->n_slots,
-                                           .shuffled =
-                                               dni_params_is(input->params, "order", "shuffled")};
+                                           .shuffled = shuffles(input->params)};
     void *memory = NULL;
     dn_status status =
         dni_layout_take(run, perceptron_layout, &shape, &p.a, "the weights", &memory, err);
@@ -352,7 +353,7 @@ const dn_algorithm dni_algorithm_perceptron = {
                      "(criterion "
                      "perceptron), or when every w'y exceeds the margin or a pass changes w by at "
                      "most tolerance * |w| (squared, relaxation)",
-    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STREAMS,
+    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_STREAMS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,

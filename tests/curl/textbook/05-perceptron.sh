@@ -12,6 +12,8 @@ x1,x2,class
 -1,-1,0
 CSV
 upload perceptron <"$table"
+# The textbook visits the samples in the order of the table, with the features as they are.
+raw='"features":{"standardize":false}'
 say "Four samples: (-3,0) and (-2,-1) are class 1, (3,3) and (-1,-1) class 0. With y = (x1, x2, 1) for class 1 and y = -(x1, x2, 1) for class 0, a vector w is wanted with w'y > 0 for all. The perceptron goes through the samples in turn; one with w'y <= 0 is wrong, and its y is added to w. Its error is -w'y. By hand, from w = 0:"
 hand=$(awk -F, 'NR > 1 { n++; t = $3 == 1 ? 1 : -1; a[n] = t * $1; b[n] = t * $2; c[n] = t }
     function score(i) { return w1 * a[i] + w2 * b[i] + w0 * c[i] }
@@ -36,7 +38,7 @@ holds "updates that better their own sample: all" "$own" == "$updates"
 holds "updates that make the error of all greater nevertheless" "$worse" '>' 0
 
 say "The service does the same:"
-train perceptron perceptron perceptron '{"learning_rate":1}' '{"snapshots":[1,2,3,4]}'
+train perceptron perceptron perceptron '{"order":"given","learning_rate":1}' "{$raw,\"snapshots\":[1,2,3,4]}"
 same "w after each pass, beside the above" "$(for pass in 1 2 3 4; do snapshot $pass; done | tr -d '\n')" "$passes"
 same "updates" "$(result .details.updates)" "$updates"
 same "converged: a pass without an update" "$(result .converged)" true
@@ -53,9 +55,9 @@ direction() { weights "$1" '.w[0] | atan2(.[1]; .[0]) * 57.29577951308232'; }
 here=$(direction perceptron)
 near "from 0, in the order above" "$here" 135
 { head -n 1 "$table"; tail -n +2 "$table" | tac; } | upload perceptron-reversed
-train perceptron-reversed perceptron-reversed perceptron '{"learning_rate":1}'
+train perceptron-reversed perceptron-reversed perceptron '{"order":"given","learning_rate":1}' "{$raw}"
 holds "the samples in reverse order" "$(direction perceptron-reversed)" != "$here"
-train perceptron-start perceptron perceptron '{"learning_rate":0.01,"init":"random"}' '{"seed":1}'
+train perceptron-start perceptron perceptron '{"order":"given","learning_rate":0.01,"init":"random"}' "{$raw,\"seed\":1}"
 holds "from small random weights" "$(direction perceptron-start)" '>' "$(jq -n "$here + 1")"
 
 say "When no line separates the classes, as here (0,0) and (1,1) from (0,1) and (1,0), it goes on for ever. However long it runs, the service does not claim to have converged:"
@@ -68,7 +70,7 @@ x1,x2,class
 CSV
 for mode in sequential batch; do
     for most in 1 10 1000; do
-        train perceptron-xor perceptron-xor perceptron "{\"mode\":\"$mode\",\"max_iterations\":$most}"
+        train perceptron-xor perceptron-xor perceptron "{\"order\":\"given\",\"mode\":\"$mode\",\"max_iterations\":$most}" "{$raw}"
         same "$mode, passes at most $most: converged" "$(result .converged)" false
     done
     same "$mode: warned that they may not be separable" "$(warned separable)" true

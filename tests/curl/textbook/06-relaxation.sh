@@ -19,15 +19,16 @@ least() { # WEIGHTS: the least w'y
         END { printf "%.15g\n", least }' "$table"
 }
 final() { least "$(weights relaxation '[.w[0][], .w0[0]]')"; }
-rule='"criterion":"relaxation","margin":1,"max_iterations":100000'
+rule='"criterion":"relaxation","margin":1,"order":"given","max_iterations":100000'
+raw='"features":{"standardize":false}'
 
 say "The rule: whenever a sample has w'y <= b, w moves the share eta of its way to the plane w'y = b. With eta = 1.9 it goes beyond the plane, and soon no sample asks for more:"
-train relaxation relaxation perceptron "{$rule,\"mode\":\"sequential\",\"learning_rate\":1.9}"
+train relaxation relaxation perceptron "{$rule,\"mode\":\"sequential\",\"learning_rate\":1.9}" "{$raw}"
 same "converged" "$(result .converged)" true
 holds "least w'y at the end" "$(final)" '>' 1
 
 say "With eta = 1 it goes just as far as the plane; each step spoils another sample a little, and the least w'y comes nearer and nearer to b, from below:"
-train relaxation relaxation perceptron "{$rule,\"mode\":\"sequential\",\"learning_rate\":1}" '{"snapshots":[1,2,5,10,20]}'
+train relaxation relaxation perceptron "{$rule,\"mode\":\"sequential\",\"learning_rate\":1}" "{$raw,\"snapshots\":[1,2,5,10,20]}"
 before=-1
 for pass in 1 2 5 10 20; do
     now=$(least "$(snapshot $pass)")
@@ -38,6 +39,6 @@ done
 near "least w'y at the end" "$(final)" 1 1e-4
 
 say "In batches: w moves once a pass, by the mean of what the samples ask for. Slower, but it gets there too."
-train relaxation relaxation perceptron "{$rule,\"mode\":\"batch\",\"learning_rate\":1.9}"
+train relaxation relaxation perceptron "{$rule,\"mode\":\"batch\",\"learning_rate\":1.9}" "{$raw}"
 same "converged" "$(result .converged)" true
 near "least w'y at the end" "$(final)" 1 1e-3

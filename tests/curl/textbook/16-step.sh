@@ -20,15 +20,16 @@ hand() { # ROWS PASSES: (w1, w2, w0) by the formula, from 0
             printf "[%.12g,%.12g,%.12g]\n", w1, w2, w0
         }'
 }
-perceptron='"criterion":"perceptron","mode":"sequential","order":"cyclic","learning_rate":0.5'
+perceptron='"criterion":"perceptron","mode":"sequential","order":"given","learning_rate":0.5'
+raw='"features":{"standardize":false}'
 say "(w1, w2, w0) of the service's perceptron, row by row in the first pass (trained on so many rows), beside the formula:"
 for rows in 2 3 4 5 6 7 8 60; do
     head -n $((rows + 1)) "$table" | upload step
-    train step step perceptron "{$perceptron,\"max_iterations\":1}" '{"snapshots":[1]}'
+    train step step perceptron "{$perceptron,\"max_iterations\":1}" "{$raw,\"snapshots\":[1]}"
     near "after $rows rows" "$(snapshot 1)" "$(hand $rows 1)" 1e-9
 done
 say "And pass by pass over all 60:"
-train step step perceptron "{$perceptron,\"max_iterations\":10}" '{"snapshots":[2,5,10]}'
+train step step perceptron "{$perceptron,\"max_iterations\":10}" "{$raw,\"snapshots\":[2,5,10]}"
 for pass in 2 5 10; do
     near "after $pass passes" "$(snapshot $pass)" "$(hand 60 $pass)" 1e-9
 done

@@ -45,7 +45,7 @@ static const struct row {
     {"fisher", "discriminants", DN_PARAM_CHOICE, "K", 0, 0, 0, false, false},
     {"perceptron", "criterion", DN_PARAM_CHOICE, "perceptron", 0, 0, 0, false, false},
     {"perceptron", "mode", DN_PARAM_CHOICE, "sequential", 0, 0, 0, false, false},
-    {"perceptron", "order", DN_PARAM_CHOICE, "cyclic", 0, 0, 0, false, false},
+    {"perceptron", "order", DN_PARAM_CHOICE, "shuffled", 0, 0, 0, false, false},
     {"perceptron", "margin", DN_PARAM_NUMBER, "auto", 0, 0, (double)INFINITY, false, true},
     {"perceptron", "learning_rate", DN_PARAM_NUMBER, "auto", 1, 0, (double)INFINITY, true, true},
     {"perceptron", "schedule", DN_PARAM_CHOICE, "constant", 0, 0, 0, false, false},

@@ -3,6 +3,7 @@
 dn_params *perceptron_params(const char *const *settings) {
     dn_params *p;
     OK(dn_params_new(dn_algorithm_find("perceptron"), &p, NULL));
+    OK(dn_params_set_word(p, "order", "given", NULL));
     for (size_t i = 0; settings != NULL && settings[i] != NULL; i += 2) {
         char *end;
         double number = strtod(settings[i + 1], &end);

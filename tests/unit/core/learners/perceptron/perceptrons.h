@@ -25,6 +25,7 @@ static const struct sample exclusive_or = {xor_x, xor_target, NULL, 4, 2};
 
 /* Makes parameters from pairs of strings: a name, then "=word" or the text of a number. NULL ends
  * the list. */
+/* Parameters with order "given" and the given settings: pairs of name and value, NULL at the end. */
 dn_params *perceptron_params(const char *const *settings);
 
 #define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})

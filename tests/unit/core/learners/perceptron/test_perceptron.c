@@ -210,6 +210,38 @@ static void start_and_order_change_the_result(void **state) {
     csv_free(t);
 }
 
+/* The default is order "shuffled". "cyclic" is the earlier name of "given": the same result. A batch step does not depend on the order. */
+static void names_of_orders(void **state) {
+    (void)state;
+    struct sample s;
+    struct csv *t = iris_against_rest("versicolor", &s);
+    static const char *const few[] = {"max_iterations", "5", "order", NULL, NULL};
+    const char *settings[5];
+    const char *const orders[] = {"shuffled", "given", "cyclic"};
+    struct fit fits[3];
+    dn_params *p;
+    OK(dn_params_new(dn_algorithm_find("perceptron"), &p, NULL));
+    assert_string_equal(dn_params_word(p, "order"), "shuffled");
+    assert_true((p->algorithm->flags & DN_ALGORITHM_STANDARDIZE) != 0);
+    dn_params_free(p);
+    memcpy(settings, few, sizeof few);
+    for (size_t i = 0; i < 3; i++) {
+        settings[3] = orders[i];
+        fits[i] = fit_sample(&s, settings, NULL);
+    }
+    assert_memory_not_equal(fits[0].out.w, fits[1].out.w, s.d * sizeof(double));
+    assert_memory_equal(fits[1].out.w, fits[2].out.w, s.d * sizeof(double));
+    for (size_t i = 0; i < 3; i++) {
+        fit_done(&fits[i]);
+    }
+    struct fit a = fit_sample(&s, WITH("mode", "batch", "order", "shuffled"), NULL),
+               b = fit_sample(&s, WITH("mode", "batch", "order", "given"), NULL);
+    assert_memory_equal(a.out.w, b.out.w, s.d * sizeof(double));
+    fit_done(&a);
+    fit_done(&b);
+    csv_free(t);
+}
+
 /* Number of updates <= (R‖w*‖/min w*ᵀy)² for every separating w*, including the result of another
  * fit. */
 static void novikoff(void **state) {
@@ -380,6 +412,7 @@ int main(void) {
         cmocka_unit_test(by_hand),
         cmocka_unit_test(one_correction),
         cmocka_unit_test(start_and_order_change_the_result),
+        cmocka_unit_test(names_of_orders),
         cmocka_unit_test(novikoff),
         cmocka_unit_test(logistic_with_a_step),
         cmocka_unit_test(pocket),

@@ -188,7 +188,7 @@ static void threads(void **state) {
         for (size_t mode = 0; mode < 3; mode++) {
             const char *const *settings =
                 WITH("criterion", criteria[c], "mode", mode == 1 ? "batch" : "sequential", "order",
-                     mode == 2 ? "shuffled" : "cyclic", "max_iterations", "6");
+                     mode == 2 ? "shuffled" : "given", "max_iterations", "6");
             struct fit a = fit_matrix(x, b->target, b->weight, settings, &one),
                        o = fit_matrix(x, b->target, b->weight, settings, &many);
             struct sample s = {b->x, b->target, b->weight, N, D};
@@ -255,7 +255,6 @@ static void rules(void **state) {
     refuses(WITH("criterion", "relaxation", "margin", "0"), "margin", "> 0");
     refuses(WITH("criterion", "squared", "margin", "1"), "margin", "must be 0");
     refuses(WITH("criterion", "squared", "init", "zero"), "init", "stationary");
-    refuses(WITH("mode", "batch", "order", "shuffled"), "order", "sequential");
     refuses(WITH("discriminants", "K-1"), "discriminants", "one_vs_rest_strict");
     const double rates[] = {1, 1.5, 1.5}, margins[] = {0, 0, 1};
     for (size_t c = 0; c < 3; c++) { /* the parameters that the model stores */
@@ -270,8 +269,7 @@ static void rules(void **state) {
         OK(dn_params_check(p, NULL));
         dn_params_free(p);
     }
-    assert_true((dn_algorithm_find("perceptron")->flags &
-                 (DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE)) == 0);
+    assert_true((dn_algorithm_find("perceptron")->flags & DN_ALGORITHM_PROBABILITIES) == 0);
 }
 
 static void fails(const struct sample *s, const char *const *settings, dn_status code,
@@ -461,7 +459,7 @@ static void test_defaults_and_no_needless_warning(void **state) {
     for (size_t i = 0; i < 3; i++) {
         dn_params *p = perceptron_params(WITH("criterion", cases[i].criterion));
         assert_string_equal(dn_params_word(p, "mode"), "sequential");
-        assert_string_equal(dn_params_word(p, "order"), "cyclic");
+        assert_string_equal(dn_params_word(p, "order"), "given");
         assert_string_equal(dn_params_word(p, "schedule"), "constant");
         assert_true(dn_params_number(p, "max_iterations") == 1000);
         assert_true(dn_params_number(p, "tolerance") == 1e-6);

@@ -69,7 +69,7 @@ static const struct preset presets[] = {
     {"perceptron", "margin", "auto", 0},
     {"perceptron", "learning_rate", "auto", 0},
     {"perceptron", "schedule", "constant", 0},
-    {"perceptron", "order", "cyclic", 0},
+    {"perceptron", "order", "shuffled", 0},
     {"perceptron", "max_iterations", NULL, 1000},
     {"perceptron", "tolerance", NULL, 1e-6},
     {"perceptron", "init", "auto", 0},
