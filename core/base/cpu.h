@@ -44,6 +44,16 @@ static inline bool dni_cpu_is_avx512(void) {
 #define DNI_ALWAYS_INLINE static inline
 #endif
 
+/* Before a loop of a constant number of steps, at most 16: the compiler unrolls the loop, so that an
+ * array indexed by the loop's variable can be kept in registers. */
+#if defined(__clang__)
+#define DNI_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define DNI_UNROLL _Pragma("GCC unroll 16")
+#else
+#define DNI_UNROLL
+#endif
+
 /* Returns the number of one bits of x. DNI_COUNT_BITS is for functions compiled for newer
  * processors; in other functions it would be compiled to a function call. */
 DNI_ALWAYS_INLINE unsigned dni_count_bits(uint64_t x) {

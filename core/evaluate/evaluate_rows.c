@@ -416,8 +416,11 @@ dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *r
 }
 
 /* ---- memory ---- */
-double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes, size_t n_slots) {
-    const struct scorer_shape shape = {.n_work = (n_scores + 2 * n_slots) * (n_features + 1),
+double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes, size_t n_slots,
+                           bool densities) {
+    /* machines with densities expand a row on each thread */
+    const size_t n_rows = n_scores + 2 * (densities ? n_slots : 1);
+    const struct scorer_shape shape = {.n_work = n_rows * (n_features + 1),
                                        .n_coupling = 4 * n_classes * n_classes,
                                        .n_scores = n_scores,
                                        .n_classes = n_classes,

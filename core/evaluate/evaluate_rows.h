@@ -43,8 +43,10 @@ typedef struct dni_outlier_count {
 DN_MUST_USE dn_status dni_count_outliers(const dni_evaluate_input *input, const dn_model *model,
                                          const dn_run *run, dni_outlier_count *out, dn_error *err);
 
-/* Estimate of the bytes that an evaluation needs in addition to the rows. */
-double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes, size_t n_slots);
+/* Estimate of the bytes that an evaluation needs in addition to the rows. densities: the machines
+ * may have class densities. */
+double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes, size_t n_slots,
+                           bool densities);
 /* Bytes that ranking needs; 0 if there are too many scores to rank. Ranking is optional. */
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted);
 

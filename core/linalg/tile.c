@@ -2,6 +2,7 @@
  * sparse rows. */
 #include "linalg/tile.h"
 #include "base/cpu.h"
+#include "linalg/few_scores.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 
@@ -9,6 +10,10 @@
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
+
+static bool is_few(size_t n_scores) {
+    return n_scores > 1 && n_scores <= DNI_FEW_SCORES && dni_few_scores_supported();
+}
 
 static void scores_dense(dn_matrix x, const double *table, size_t n_scores, double *scores) {
     size_t d = x.n_cols, width = d + 1;
@@ -23,6 +28,8 @@ static void scores_dense(dn_matrix x, const double *table, size_t n_scores, doub
     if (n_scores == 1) {
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)x.n_rows, (int)d, 1.0, x.values,
                     (int)x.stride, table, 1, 1.0, scores, 1);
+    } else if (is_few(n_scores)) {
+        dni_few_scores(x, table, width, n_scores, scores);
     } else {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)x.n_rows, (int)n_scores, (int)d,
                     1.0, x.values, (int)x.stride, table, (int)width, 1.0, scores, (int)n_scores);
@@ -98,6 +105,8 @@ static void gradient_dense(dn_matrix x, const double *residual, size_t n_scores,
     if (n_scores == 1) {
         cblas_dgemv(CblasRowMajor, CblasTrans, (int)x.n_rows, (int)d, 1.0, x.values, (int)x.stride,
                     residual, 1, 1.0, table, 1);
+    } else if (is_few(n_scores)) {
+        dni_few_gradient(x, residual, n_scores, table, width);
     } else {
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n_scores, (int)d, (int)x.n_rows,
                     1.0, residual, (int)n_scores, x.values, (int)x.stride, 1.0, table, (int)width);

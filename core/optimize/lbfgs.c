@@ -14,10 +14,21 @@
 #include <math.h>
 #include <string.h>
 
+/* Returns the number of pairs for n variables. All pairs are read twice in an iteration: 100 pairs up
+ * to 2·10⁶ numbers, 20 up to 16·10⁶ numbers, and at least 5. */
+static size_t pairs_for(size_t n) {
+    const size_t fast = 2000000, most = 16000000, usual = 20, least = 5;
+    if (n <= fast / DNI_LBFGS_PAIRS) {
+        return DNI_LBFGS_PAIRS;
+    }
+    if (n <= fast / usual) {
+        return fast / n;
+    }
+    return n <= most / usual ? usual : n <= most / least ? most / n : least;
+}
+
 void dni_pairs_layout(dni_layout *layout, size_t n, dni_pairs *pairs) {
-    const size_t least = 5, numbers = 16000000;
-    const size_t fit = n == 0 ? DNI_LBFGS_PAIRS : numbers / n;
-    pairs->capacity = fit > DNI_LBFGS_PAIRS ? DNI_LBFGS_PAIRS : fit < least ? least : fit;
+    pairs->capacity = pairs_for(n);
     pairs->s = dni_layout_matrix(layout, pairs->capacity, n);
     pairs->y = dni_layout_matrix(layout, pairs->capacity, n);
 }

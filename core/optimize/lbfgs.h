@@ -4,7 +4,7 @@
 
 #include "optimize/descent.h"
 
-#define DNI_LBFGS_PAIRS 20 /* most pairs */
+#define DNI_LBFGS_PAIRS 100 /* most pairs */
 
 /* The last pairs s = x_new − x, y = ∇f(x_new) − ∇f(x), in a ring buffer. */
 typedef struct dni_pairs {

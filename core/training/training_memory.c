@@ -234,7 +234,8 @@ static double scoring_bytes(const struct plan *p, size_t n_train) {
     const size_t n_scores =
         dn_decision_n_scores(dn_params_decision(p->request->params), p->n_classes);
     return kept.machine + kept.scoring +
-           dni_evaluate_memory(n_scores, (size_t)p->shape.features, p->n_classes, p->n_slots);
+           dni_evaluate_memory(n_scores, (size_t)p->shape.features, p->n_classes, p->n_slots,
+                               (p->request->params->algorithm->flags & DN_ALGORITHM_DENSITY) != 0);
 }
 
 /* Bytes of an evaluation of n_rows rows that are encoded block by block. */
