@@ -209,6 +209,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
     *parts->classes = (dni_classes){0};
     m->machines = parts->machines;
     m->calibration = parts->calibration;
+    m->statistics = parts->statistics;
     *out = m;
     return DN_OK;
 }
@@ -230,6 +231,7 @@ void dn_model_unref(dn_model *model) {
     dni_machines_free(model->machines, model->n_machines);
     dni_machines_free(model->raw, model->raw_shares ? 0 : model->n_machines);
     dni_calibration_free(model->calibration);
+    dni_statistics_free(model->statistics);
     free(model->intercept);
     free(model->own_w);
     free(model->own_by_feature);
@@ -244,7 +246,7 @@ void dni_model_leave_run(dn_model *model) {
 size_t dn_model_memory(const dn_model *model) {
     const dn_classes *classes = &model->classes.view;
     size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) +
-                   strlen(model->target) +
+                   dni_statistics_bytes(model->statistics) + strlen(model->target) +
                    model->params->algorithm->n_params * sizeof(dn_param_value);
     bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) *
              model->n_features * model->n_scores * sizeof(double);

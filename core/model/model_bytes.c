@@ -8,6 +8,7 @@
 #include "catalogue/multiclass_params.h"
 #include "encoder/encoder_bytes.h"
 #include "machine/machine_bytes.h"
+#include "machine/machine_dispatch.h"
 #include "machine/machine_kind.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
@@ -87,9 +88,14 @@ static void write_calibration(const dn_model *model, dni_writer *w) {
     }
 }
 
+static void write_statistics(const dn_model *model, dni_writer *w) {
+    dni_statistics_write(model->statistics, w);
+}
+
 /* ---- reading ---- */
 /* The parts of a model that have been read so far. */
 struct parts {
+    uint32_t version; /* of the format */
     dn_params *params;
     uint64_t seed;
     const char *target; /* points into the serialized model */
@@ -100,6 +106,7 @@ struct parts {
     dn_machine **machines; /* [n_machines] */
     size_t n_machines;
     dn_calibration *calibration;
+    dni_statistics *statistics;
 };
 
 static void parts_done(struct parts *p) {
@@ -108,6 +115,7 @@ static void parts_done(struct parts *p) {
     dn_encoder_unref(p->encoder);
     dni_machines_free(p->machines, p->n_machines);
     dni_calibration_free(p->calibration);
+    dni_statistics_free(p->statistics);
 }
 
 /* Reads a text into a NUL-terminated buffer. Returns false if it does not fit, is truncated or
@@ -297,6 +305,18 @@ static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err)
                                       &p->calibration, err);
 }
 
+static dn_status read_statistics(dni_reader *r, struct parts *p, dn_error *err) {
+    const size_t K = p->classes.view.n;
+    const bool linear = p->n_machines == 1 && dni_machine_is_linear(p->machines[0]);
+    return p->version < DNI_MODEL_WITH_STATISTICS
+               ? DN_OK
+               : dni_statistics_read(r,
+                                     !linear  ? 0
+                                     : K == 2 ? 1
+                                              : K,
+                                     p->encoder, &p->statistics, err);
+}
+
 /* Checks magic, version, size and checksum. *out becomes a reader of the bytes between the header
  * and the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
@@ -334,9 +354,10 @@ static const struct {
     void (*write)(const dn_model *model, dni_writer *writer);
     dn_status (*read)(dni_reader *reader, struct parts *out, dn_error *err);
 } sections[] = {
-    {write_algorithm, read_algorithm}, {write_values, read_values},
-    {write_target, read_target},       {write_encoder, read_encoder},
-    {write_machines, read_machines},   {write_calibration, read_calibration},
+    {write_algorithm, read_algorithm},   {write_values, read_values},
+    {write_target, read_target},         {write_encoder, read_encoder},
+    {write_machines, read_machines},     {write_calibration, read_calibration},
+    {write_statistics, read_statistics},
 };
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
@@ -376,15 +397,16 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
 
 /* Makes a model of the parts, which the model then owns. */
 static dn_status make_model(struct parts *p, dn_model **out, dn_error *err) {
-    const dni_model_parts parts = {p->params,     p->seed,       p->target,   p->target_length,
-                                   &p->classes,   p->encoder,    p->decision, p->machines,
-                                   p->n_machines, p->calibration};
+    const dni_model_parts parts = {p->params,     p->seed,        p->target,    p->target_length,
+                                   &p->classes,   p->encoder,     p->decision,  p->machines,
+                                   p->n_machines, p->calibration, p->statistics};
     dn_error error = {0};
     const dn_status status = dni_model_new(&parts, out, &error);
     if (status == DN_OK) {
         p->encoder = NULL;
         p->machines = NULL;
         p->calibration = NULL;
+        p->statistics = NULL;
         return DN_OK;
     }
     return status == DN_ERR_NUMERIC
@@ -399,6 +421,9 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
     dni_reader r;
     struct parts p = {0};
     dn_status status = open_bytes(bytes, size, &r, err);
+    if (status == DN_OK) {
+        p.version = dni_get_u32((const unsigned char *)bytes + MAGIC_SIZE);
+    }
     for (size_t i = 0; i < N_SECTIONS && status == DN_OK; i++) {
         status = sections[i].read(&r, &p, err);
     }

@@ -18,6 +18,7 @@
  *   u8        dn_decision; for the outlier rule also f64 threshold
  *   …         the machines (machine/machine_bytes.h)
  *   …         if the parameter `calibrate` is not none: the calibration (model/calibration.h)
+ *   …         the statistics of the weights (model/model_statistics.h); not in versions 2 to 4
  *   u32       CRC-32 of all bytes before it
  *
  * Parameters are matched by name. A parameter that the algorithm no longer has is skipped; a
@@ -29,6 +30,8 @@
 #define DNI_MODEL_SIZE_AT 16   /* offset of the total size */
 #define DNI_MODEL_HEAD_SIZE 24 /* bytes up to the id of the algorithm */
 #define DNI_MODEL_VERSION                                                                          \
-    4 /* versions 2 and 3, which lack kernel machines and outliers, can be read; version 1 cannot */
+    5 /* versions 2 to 4 can be read: 2 and 3 lack kernel machines and outliers, 4 lacks             \
+         statistics; version 1 cannot be read */
+#define DNI_MODEL_WITH_STATISTICS 5 /* the first version with the section of statistics */
 
 #endif

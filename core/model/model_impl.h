@@ -3,6 +3,7 @@
 #define DNI_MODEL_IMPL_H
 
 #include "model/classes.h"
+#include "model/model_statistics.h"
 #include <discern/model.h>
 #include <stdatomic.h>
 
@@ -30,6 +31,7 @@ struct dn_model {
     dn_encoder *encoder;
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
+    dni_statistics *statistics;  /* of the weights; NULL: none */
     size_t n_machines;
     dn_machine **machines; /* [n_machines] machines for encoded x */
     dn_machine **raw;      /* [n_machines] the same machines, converted to raw features */
@@ -70,6 +72,7 @@ typedef struct dni_model_parts {
     dn_machine **machines; /* [n_machines] allocated by malloc; owned by the model on success */
     size_t n_machines;
     dn_calibration *calibration; /* owned by the model on success; NULL: none */
+    dni_statistics *statistics;  /* owned by the model on success; NULL: none */
 } dni_model_parts;
 
 /* Creates a model. DN_ERR_MEMORY. DN_ERR_NUMERIC: the weights converted to raw features are not

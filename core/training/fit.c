@@ -4,6 +4,7 @@
 #include "model/calibration.h"
 #include "model/model_impl.h"
 #include "number/number_text.h"
+#include "statistics/fit_statistics.h"
 #include "task/weights.h"
 #include "training/constant_inputs.h"
 #include "training/fit_machines.h"
@@ -118,7 +119,8 @@ dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
 
 /* Creates the model from the machines. Its parameters are resolved: "auto" is replaced by a
  * number. */
-static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machines, dn_error *err) {
+static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machines,
+                            dni_statistics *statistics, dn_error *err) {
     const dn_train_request *r = fit->request;
     const char *target = fit->labels->task->has_truth ? r->source->columns[r->target].name : "";
     const dn_decision decision = dn_params_decision(r->params);
@@ -146,7 +148,8 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
                                    .decision = decision,
                                    .machines = machines,
                                    .n_machines = n_machines,
-                                   .calibration = fit->calibration};
+                                   .calibration = fit->calibration,
+                                   .statistics = statistics};
     status = dni_model_new(&parts, &fit->model, err);
     if (status == DN_OK) {
         fit->calibration = NULL; /* the model owns it */
@@ -161,9 +164,31 @@ cleanup:
     return status;
 }
 
+/* *out ← the statistics of the weights; NULL: the method has none, or the caller wants none. */
+static dn_status compute_statistics(const dni_fit *fit, dn_machine *const *machines,
+                                    dni_statistics **out, dn_error *err) {
+    const dni_prepared *p = fit->prepared;
+    const dn_fit_input input = {.rows = p->rows,
+                                .n_classes = p->n_classes,
+                                .params = fit->request->params,
+                                .mean = dn_encoder_mean(p->encoder),
+                                .scale = dn_encoder_scale(p->encoder),
+                                .encoder = p->encoder,
+                                .class_names = p->class_names};
+    bool separable = false;
+    for (size_t i = 0; i < fit->report.n_warnings; i++) {
+        separable = separable || fit->report.warnings[i].code == DN_WARNING_SEPARABLE;
+    }
+    *out = NULL;
+    return fit->statistics
+               ? dni_statistics_compute(&input, machines[0], separable, fit->run, out, err)
+               : DN_OK;
+}
+
 dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     dn_machine **machines;
     size_t n_machines;
+    dni_statistics *statistics = NULL;
     dn_status status = dni_fit_machines(fit->prepared, fit->request->params, fit->run, &machines,
                                         &n_machines, &fit->report, err);
     if (status != DN_OK) {
@@ -171,8 +196,12 @@ dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     }
     dni_clear_constant_weights(fit->prepared->encoder, machines, n_machines);
     dn_report_text(&fit->report, "rows", fit->prepared->streamed ? "streamed" : "in memory");
-    status = make_model(fit, machines, n_machines, err);
+    status = compute_statistics(fit, machines, &statistics, err);
+    if (status == DN_OK) {
+        status = make_model(fit, machines, n_machines, statistics, err);
+    }
     if (status != DN_OK) {
+        dni_statistics_free(statistics);
         dni_machines_free(machines, n_machines);
     }
     return status;

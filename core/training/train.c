@@ -170,7 +170,7 @@ static dn_status calibrate(struct training *t, dn_error *err) {
         dni_share_init(&t->share, run, 0, t->request->folds + 1);
         run = &t->share.run;
     }
-    t->fit = (dni_fit){.request = t->request, .run = run, .labels = &t->labels};
+    t->fit = (dni_fit){.request = t->request, .run = run, .labels = &t->labels, .statistics = true};
     return dni_calibrate(&t->fit, &t->calibrated, err);
 }
 

@@ -5,6 +5,7 @@
 #include "encoder/encoder_tile.h"
 #include "evaluate/evaluate_table.h"
 #include "machine/decision_pairs.h"
+#include "statistics/fit_statistics.h"
 #include "task/labels.h"
 #include "task/split.h"
 #include "text/vocabulary.h"
@@ -175,7 +176,7 @@ static bool is_several(const dn_params *params, size_t n_classes) {
     return n_classes > 2 && dn_params_decision(params) != DN_DECISION_NATIVE && !together;
 }
 
-/* Bytes of the learner for n_rows rows with `entries` entries of text and sparse columns each. */
+/* Bytes of the learner, or of the statistics that are computed after it, for n_rows rows with `entries` entries of text and sparse columns each. */
 static double method_memory(const dn_train_request *request, const struct shape *shape,
                             double entries, size_t n_rows, size_t n_classes, size_t n_slots) {
     const dn_fit_shape fitted = {.n_rows = n_rows,
@@ -186,7 +187,10 @@ static double method_memory(const dn_train_request *request, const struct shape 
                                  .n_entries =
                                      stored_entries(request, shape, entries, (double)n_rows),
                                  .counted = shape->counted};
-    return request->params->algorithm->memory(request->params, &fitted);
+    dn_fit_shape all = fitted;
+    all.n_classes = n_classes;
+    return fmax(request->params->algorithm->memory(request->params, &fitted),
+                dni_statistics_memory(request->params, &all));
 }
 
 double dn_train_method_memory(const dn_train_request *given, size_t n_features, size_t n_classes,

@@ -13,6 +13,7 @@ const struct http_media api_takes_labelled_rows = {MEDIA_FORMATS, FORMAT_INSTANC
                                                    "labelled rows"};
 const struct http_media api_sends_rows = {MEDIA_FORMATS, FORMAT_ROWS, "rows"};
 const struct http_media api_sends_answers = {MEDIA_FORMATS, FORMAT_ANSWERS, "the reply"};
+const struct http_media api_sends_weights = {MEDIA_FORMATS, FORMAT_GRID, "the weights"};
 const struct http_media api_sends_grid = {MEDIA_FORMATS, FORMAT_GRID, "the grid"};
 
 static void refuse_unknown(struct http_call *call, const char *name) {

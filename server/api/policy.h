@@ -19,7 +19,7 @@ struct http_media {
 extern const struct http_media api_takes_object, api_takes_table, api_takes_instances,
     api_takes_labelled_rows;
 /* Replies. */
-extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid;
+extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid, api_sends_weights;
 
 /* The format of the body by its Content-Type, which the route accepts. NULL: it is detected from the
  * body. */

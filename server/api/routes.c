@@ -32,7 +32,7 @@ static const char *const query_append[] = {"header",   "delimiter",  "missing", 
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};
-static const char *const query_matrices[] = {"matrices", NULL};
+static const char *const query_weights[] = {"matrices", "statistics", "level", NULL};
 static const char *const query_predict[] = {"output", "zero_based", NULL};
 static const char *const query_evaluate[] = {"curves", "target", "zero_based", NULL};
 static const char *const query_transform[] = {"zero_based", NULL};
@@ -132,10 +132,11 @@ const struct http_route api_routes[] = {
     CHANGE_TAGGED("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion",
                   .handle = api_model_delete, .query = query_promote),
     READ_STORE("/v1/models/{model}/weights", "getModelWeights", .handle = api_model_weights,
-               .query = query_matrices, .conditions = HTTP_IF_NONE_MATCH),
+               .query = query_weights, .conditions = HTTP_IF_NONE_MATCH,
+               .offers = &api_sends_weights),
     READ_STORE("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
-               .handle = api_model_weights, .query = query_matrices,
-               .conditions = HTTP_IF_NONE_MATCH),
+               .handle = api_model_weights, .query = query_weights,
+               .conditions = HTTP_IF_NONE_MATCH, .offers = &api_sends_weights),
     COMPUTE_ROWS("/predict", "predict", .where = HTTP_ON_IO, .handle = api_model_predict,
                  .sink = &api_predict_lines, .query = query_predict,
                  .accepts = &api_takes_instances, .offers = &api_sends_answers),

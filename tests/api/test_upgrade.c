@@ -56,7 +56,8 @@ static void start_on(const char *database) {
     assert_int_equal(access(text("%s.before-0003", the_daemon.database), R_OK), 0); /* its backup */
 }
 
-/* Equal but for the last digits of numbers: a later release may sum in another order. */
+/* Equal but for the last digits of numbers, as a later release may sum in another order, and for
+ * further members in b: a later release may have more parameters. */
 static void assert_alike(const json_t *a, const json_t *b) {
     assert_int_equal(json_typeof(a), json_typeof(b));
     if (json_is_number(a)) {
@@ -68,7 +69,7 @@ static void assert_alike(const json_t *a, const json_t *b) {
             assert_alike(json_array_get(a, i), json_array_get(b, i));
         }
     } else if (json_is_object(a)) {
-        assert_int_equal(json_object_size(a), json_object_size(b));
+        assert_true(json_object_size(a) <= json_object_size(b));
         for (void *at = json_object_iter((json_t *)(uintptr_t)a); at != NULL;
              at = json_object_iter_next((json_t *)(uintptr_t)a, at)) {
             const json_t *other = json_object_get(b, json_object_iter_key(at));

@@ -15,6 +15,7 @@
 #include <discern/rows.h>
 #include <discern/run.h>
 #include <discern/simple.h>
+#include <discern/statistics.h>
 #include <discern/status.h>
 #include <discern/stop_reason.h>
 #include <discern/table.h>

@@ -9,6 +9,7 @@
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
+#include "catalogue/statistics_params.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
 
@@ -72,6 +73,7 @@ static const dn_param params[] = {
     DNI_PARAM_CHOICE("init", "Where gradient_descent starts.", "random", inits, init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAM_STATISTICS,
     DNI_PARAMS_CALIBRATE,
 };
 

@@ -9,6 +9,7 @@
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
+#include "catalogue/statistics_params.h"
 #include "learners/logistic/logistic_fit.h"
 #include "learners/shared/learner.h"
 
@@ -128,6 +129,7 @@ static const dn_param params[] = {
      .open_maximum = true},
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAM_STATISTICS,
 };
 
 static dn_status check(const dn_params *p, dn_error *err) {

@@ -3,6 +3,8 @@
 #include "api/describe.h"
 #include "api/handlers.h"
 #include "api/models/model_bases.h"
+#include "api/models/model_statistics.h"
+#include "api/policy.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"
 #include "jobs/documents.h"
@@ -144,7 +146,9 @@ static void put_calibration(struct json_writer *w, const dn_model *model, bool m
     json_end_object(w);
 }
 
-static void put_weights(struct json_writer *w, const struct serving_model *m, bool matrices) {
+static void put_weights(struct json_writer *w, const struct serving_model *m,
+                        const struct statistics_query *query) {
+    const bool matrices = query->matrices;
     const dn_classes *classes = dn_model_classes(m->model);
     const dn_decision decision = dn_model_decision(m->model);
     struct buf names = {0};
@@ -177,6 +181,9 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     if (dn_model_calibration(m->model)) {
         put_calibration(w, m->model, matrices);
     }
+    if (query->wanted) {
+        api_statistics_write(m->model, query, put_about, w);
+    }
     json_end_object(w);
 }
 
@@ -202,25 +209,52 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
     return false;
 }
 
-void api_model_weights(struct http_call *call) {
-    struct api_app *app = api_app_of(call);
+/* Replies with the weights of a linear model as cells. */
+static void reply_cells(struct http_call *call, const struct serving_model *m,
+                        const struct format *format, const struct statistics_query *query) {
+    struct buf body = {0};
+    dn_linear linear;
+    if (!dn_model_linear(m->model, &linear)) {
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
+                  "the parameters of a model of kind \"%s\" can be sent as application/json only",
+                  dn_model_kind(m->model));
+        return;
+    }
+    api_weights_write_cells(m->model, query, format->answers->delimiter, &body);
+    const char *etag = body.failed ? NULL : api_etag(call, body.data, body.size);
+    if (etag) {
+        http_etag(call, etag);
+    }
+    http_reply(call, 200, format_media_type(format), &body);
+}
+
+static void reply_document(struct http_call *call, const struct serving_model *m,
+                           const struct statistics_query *query) {
     struct buf body = {0};
     struct json_writer w;
-    bool matrices = true;
-    if (!api_query_bool(call, "matrices", &matrices)) {
+    if (query->matrices && !matrices_fit(call, m->model)) {
+        return;
+    }
+    json_writer_init(&w, &body);
+    put_weights(&w, m, query);
+    api_reply_unchanging(call, &body);
+}
+
+void api_model_weights(struct http_call *call) {
+    struct api_app *app = api_app_of(call);
+    const struct format *format = api_reply_format(call, &format_json);
+    struct statistics_query query;
+    if (!api_statistics_query(call, &query)) {
         return;
     }
     const struct serving_model *m = api_model_take(call);
     if (!m) {
         return;
     }
-    bool fits = !matrices || matrices_fit(call, m->model);
-    json_writer_init(&w, &body);
-    if (fits) {
-        put_weights(&w, m, matrices);
+    if (format->answers->document) {
+        reply_document(call, m, &query);
+    } else {
+        reply_cells(call, m, format, &query);
     }
     serving_release(app->serving, m);
-    if (fits) {
-        api_reply_unchanging(call, &body);
-    }
 }

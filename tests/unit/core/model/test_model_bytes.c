@@ -3,6 +3,7 @@
 
 #include "base/crc32.h"
 #include "model/model_bytes.h"
+#include "model/model_impl.h"
 
 /* Makes a model with a numeric, a boolean and a categorical input and three classes, so that its
  * bytes have every section of the format. */
@@ -220,20 +221,40 @@ static void newer_versions(void **state) {
     dn_model_unref(model);
 }
 
-/* Older versions lack the sections of version 4 and are read without them. */
+/* Older versions lack the statistics, which are the last section, and are read without them. */
 static void older_versions(void **state) {
     (void)state;
     dn_model *model = make_model(true), *back;
-    void *bytes;
-    size_t size;
+    dni_writer section;
+    void *bytes, *again;
+    size_t size, n;
     OK(dn_model_write(model, &bytes, &size, NULL));
+    dni_writer_init(&section);
+    dni_statistics_write(model->statistics, &section);
+    const size_t old = size - section.size;
+    dni_writer_done(&section);
+    assert_int_equal(dn_model_statistics(model)->reason, DN_STATISTICS_AVAILABLE);
+    assert_true(old < size);
+    unsigned char *b = bytes;
+    for (unsigned i = 0; i < 8; i++) {
+        b[DNI_MODEL_SIZE_AT + i] = (unsigned char)((uint64_t)old >> (8 * i));
+    }
     for (unsigned char version = 2; version < DNI_MODEL_VERSION; version++) {
-        ((unsigned char *)bytes)[8] = version;
-        put_checksum(bytes, size);
-        OK(dn_model_read(bytes, size, &back, NULL));
-        assert_same(model, back);
+        b[8] = version;
+        put_checksum(b, old);
+        OK(dn_model_read(b, old, &back, NULL));
+        assert_null(dn_model_statistics(back));
+        assert_true(dn_model_has_statistics_method(back));
+        OK(dn_model_write(back, &again, &n, NULL));
+        assert_int_equal(n, old + 1); /* "no statistics" is one byte */
+        assert_memory_equal((char *)again + DNI_MODEL_HEAD_SIZE, b + DNI_MODEL_HEAD_SIZE,
+                            old - 4 - DNI_MODEL_HEAD_SIZE);
+        free(again);
         dn_model_unref(back);
     }
+    b[8] = DNI_MODEL_VERSION; /* which must have the section */
+    put_checksum(b, old);
+    assert_int_equal(dn_model_read(b, old, &back, NULL), DN_ERR_CORRUPT);
     free(bytes);
     dn_model_unref(model);
 }

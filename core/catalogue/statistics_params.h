@@ -1,0 +1,18 @@
+/* The parameter `statistics` of methods that compute statistics of their weights. */
+#ifndef DNI_STATISTICS_PARAMS_H
+#define DNI_STATISTICS_PARAMS_H
+
+#include "catalogue/param_rows.h"
+
+extern const char *const dni_statistics_words[];
+extern const char *const dni_statistics_meanings[];
+
+#define DNI_PARAM_STATISTICS                                                                       \
+    DNI_PARAM_CHOICE("statistics",                                                                 \
+                     "Whether the training computes standard errors, confidence intervals, "       \
+                     "deviances and variance inflation factors of the weights, for GET "           \
+                     "/v1/models/{model}/weights?statistics=true. It changes no weight. Never "    \
+                     "with more than 2000 features.",                                              \
+                     "auto", dni_statistics_words, dni_statistics_meanings)
+
+#endif
