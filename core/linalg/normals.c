@@ -17,32 +17,45 @@ DNI_ALWAYS_INLINE double end_sum(const double *x, const double *mean, const doub
 }
 
 #if DNI_HAVE_X86
-typedef DNI_VECTOR(double, 8 * LANES) vector;
-
-#define DEFINE_SUBTRACT(name, target)                                                              \
+/* clang-format off */
+/* bytes: size of a vector of the processor. */
+#define DEFINE_SUBTRACT(name, target, bytes)                                                       \
+    typedef DNI_VECTOR(double, bytes) name##_vector;                                               \
     target static void name(const double *x, const double *mean, const double *inverse, size_t n,  \
                             size_t stride, size_t n_classes, double *out) {                        \
+        enum { WIDTH = (bytes) / 8, N = LANES / WIDTH };                                           \
         for (size_t k = 0; k < n_classes; k++, mean += stride, inverse += stride) {                \
-            vector sums = {0};                                                                     \
+            name##_vector sums[N];                                                                 \
             double sum[LANES];                                                                     \
             size_t j = 0;                                                                          \
-            for (; j + LANES <= n; j += LANES) {                                                   \
-                const vector z = (*(const vector *)(const void *)(x + j) -                         \
-                                  *(const vector *)(const void *)(mean + j)) *                     \
-                                 *(const vector *)(const void *)(inverse + j);                     \
-                const vector square = z * z;                                                       \
-                sums += square;                                                                    \
+            DNI_UNROLL                                                                             \
+            for (size_t i = 0; i < N; i++) {                                                       \
+                sums[i] = (name##_vector){0};                                                      \
             }                                                                                      \
-            for (size_t i = 0; i < LANES; i++) {                                                   \
-                sum[i] = sums[i];                                                                  \
+            for (; j + LANES <= n; j += LANES) {                                                   \
+                DNI_UNROLL                                                                         \
+                for (size_t i = 0; i < N; i++) {                                                   \
+                    const size_t at = j + i * WIDTH;                                               \
+                    const name##_vector z =                                                        \
+                        (*(const name##_vector *)(const void *)(x + at) -                          \
+                         *(const name##_vector *)(const void *)(mean + at)) *                      \
+                        *(const name##_vector *)(const void *)(inverse + at);                      \
+                    const name##_vector square = z * z;                                            \
+                    sums[i] += square;                                                             \
+                }                                                                                  \
+            }                                                                                      \
+            DNI_UNROLL                                                                             \
+            for (size_t i = 0; i < N; i++) {                                                       \
+                *(name##_vector *)(void *)(sum + i * WIDTH) = sums[i];                             \
             }                                                                                      \
             out[k] -= 0.5 * end_sum(x, mean, inverse, j, n, sum);                                  \
         }                                                                                          \
     }
+/* clang-format on */
 
-DEFINE_SUBTRACT(subtract_plain, )
-DEFINE_SUBTRACT(subtract_avx2, DNI_FOR_AVX2)
-DEFINE_SUBTRACT(subtract_avx512, DNI_FOR_AVX512)
+DEFINE_SUBTRACT(subtract_plain, , 16)
+DEFINE_SUBTRACT(subtract_avx2, DNI_FOR_AVX2, 32)
+DEFINE_SUBTRACT(subtract_avx512, DNI_FOR_AVX512, 64)
 #else
 static void subtract_plain(const double *x, const double *mean, const double *inverse, size_t n,
                            size_t stride, size_t n_classes, double *out) {
