@@ -6,6 +6,7 @@
 #include "base/share.h"
 #include "catalogue/report.h"
 #include "learners/shared/learner.h"
+#include "machine/decision_pairs.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ struct fitting {
     dn_machine **machines; /* [n] */
     dn_report *report;     /* combined report of all machines */
     size_t n_reported, n_unconverged;
+    dni_class_rows index; /* one versus one: the rows of each class */
 };
 
 /* ---- reports ---- */
@@ -190,9 +192,9 @@ static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    status = negative == SIZE_MAX
-                 ? dni_prepared_rest(p, positive, f->run, &rows, err)
-                 : dni_prepared_pair(p, f->params, negative, positive, f->run, &rows, err);
+    status = negative == SIZE_MAX ? dni_prepared_rest(p, positive, f->run, &rows, err)
+                                  : dni_prepared_pair(p, &f->index, f->params, negative, positive,
+                                                      f->run, &rows, err);
     if (status != DN_OK) {
         goto cleanup;
     }
@@ -211,9 +213,13 @@ cleanup:
 
 static dn_status fit_each(struct fitting *f, dn_error *err) {
     dn_status status = begin_report(f, err);
+    if (status == DN_OK && dni_decision_is_pairwise(f->decision, f->prepared->n_classes)) {
+        status = dni_class_rows_init(f->prepared, f->run, &f->index, err);
+    }
     for (size_t i = 0; i < f->n && status == DN_OK; i++) {
         status = fit_one(f, i, err);
     }
+    dni_class_rows_done(&f->index, f->run);
     if (status == DN_OK) {
         end_report(f);
     }

@@ -222,11 +222,88 @@ static void pair_layout(dni_layout *layout, const void *n_source_rows, void *out
     pair->role = dni_layout_array(layout, *n, sizeof *pair->role);
 }
 
-double dni_machine_rows_memory(size_t n_source_rows, size_t n_slots) {
+struct index_shape {
+    size_t n_rows, n_classes;
+};
+
+static void index_layout(dni_layout *layout, const void *shape, void *out) {
+    const struct index_shape *s = shape;
+    dni_class_rows *index = out;
+    index->row = dni_layout_array(layout, s->n_rows, sizeof *index->row);
+    index->start = dni_layout_array(layout, s->n_classes + 1, sizeof *index->start);
+}
+
+double dni_machine_rows_memory(size_t n_source_rows, size_t n_classes, size_t n_slots) {
+    const struct index_shape shape = {n_source_rows, n_classes};
     double *target;
     struct pair pair;
+    dni_class_rows index;
     return fmax(dni_layout_bytes(rest_layout, &n_slots, &target),
-                dni_layout_bytes(pair_layout, &n_source_rows, &pair));
+                dni_layout_bytes(pair_layout, &n_source_rows, &pair) +
+                    dni_layout_bytes(index_layout, &shape, &index));
+}
+
+/* Counts the rows of each class in start[class + 1], or, if `row` is not NULL, stores their numbers
+ * at start[class], which becomes the end of the class. */
+static dn_status walk_classes(const dn_rows *rows, size_t *start, size_t *row, dn_error *err) {
+    for (size_t b = 0; b < rows->n_blocks; b++) {
+        dn_block block;
+        dn_status status = dn_rows_block(rows, b, 0, &block, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        for (size_t i = 0; i < block.x.n_rows; i++) {
+            const size_t k = (size_t)block.target[i];
+            if (row == NULL) {
+                start[k + 1]++;
+            } else {
+                row[start[k]++] = block.first_row + i;
+            }
+        }
+    }
+    return DN_OK;
+}
+
+dn_status dni_class_rows_init(const dni_prepared *p, const dn_run *run, dni_class_rows *out,
+                              dn_error *err) {
+    const struct index_shape shape = {p->rows->n_rows, p->n_classes};
+    dni_class_rows index = {0};
+    dn_error refused;
+    dn_error_clear(&refused);
+    *out = index;
+    if (p->streamed) {
+        return DN_OK;
+    }
+    dn_status status = dni_layout_take(run, index_layout, &shape, &index, "the rows of the classes",
+                                       &index.memory, &refused);
+    if (is_refusal(status)) {
+        return DN_OK;
+    }
+    if (status != DN_OK) {
+        if (err != NULL) {
+            *err = refused;
+        }
+        return status;
+    }
+    status = walk_classes(p->rows, index.start, NULL, err);
+    for (size_t k = 0; k < p->n_classes; k++) {
+        index.start[k + 1] += index.start[k];
+    }
+    if (status == DN_OK) {
+        status = walk_classes(p->rows, index.start, index.row, err);
+    }
+    if (status != DN_OK) {
+        dn_run_free(run, index.memory);
+        return status;
+    }
+    memmove(index.start + 1, index.start, p->n_classes * sizeof *index.start);
+    index.start[0] = 0;
+    *out = index;
+    return DN_OK;
+}
+
+void dni_class_rows_done(dni_class_rows *index, const dn_run *run) {
+    dn_run_free(run, index->memory);
 }
 
 /* Encodes the rows of a pair from the source. */
@@ -279,51 +356,62 @@ static void copy_layout(dni_layout *layout, const void *shape, void *out) {
     c->weight = s->weighted ? dni_layout_doubles(layout, s->n_rows) : NULL;
 }
 
-/* Counts rows and entries of the two classes in `shape`. Copies the rows if `copy` is not NULL. */
-static dn_status walk_pair(const dn_rows *base, double negative, double positive,
-                           struct copy_shape *shape, struct copy *copy, dn_error *err) {
-    *shape = (struct copy_shape){.n_cols = base->n_cols};
-    for (size_t b = 0; b < base->n_blocks; b++) {
-        dn_block block;
-        dn_status status = dn_rows_block(base, b, 0, &block, err);
-        if (status != DN_OK) {
-            return status;
+/* Adds row i of a block to `shape`, and copies the row if `copy` is not NULL. */
+static void take_row(const dn_block *block, size_t i, double positive, struct copy_shape *shape,
+                     const struct copy *copy) {
+    const bool sparse = block->x.kind == DN_CSR;
+    const size_t from = sparse ? block->x.row_start[i] : i * shape->n_cols,
+                 n = sparse ? block->x.row_start[i + 1] - from : shape->n_cols,
+                 to = sparse ? shape->n_entries : shape->n_rows * shape->n_cols;
+    if (copy != NULL) {
+        memcpy(copy->values + to, block->x.values + from, n * sizeof(double));
+        copy->target[shape->n_rows] = block->target[i] == positive;
+        if (block->weight != NULL) {
+            copy->weight[shape->n_rows] = block->weight[i];
         }
-        shape->sparse = block.x.kind == DN_CSR;
-        shape->weighted = block.weight != NULL;
-        for (size_t i = 0; i < block.x.n_rows; i++) {
-            if (block.target[i] != negative && block.target[i] != positive) {
-                continue;
-            }
-            const size_t from = shape->sparse ? block.x.row_start[i] : i * base->n_cols,
-                         n = shape->sparse ? block.x.row_start[i + 1] - from : base->n_cols,
-                         to = shape->sparse ? shape->n_entries : shape->n_rows * base->n_cols;
-            if (copy != NULL) {
-                memcpy(copy->values + to, block.x.values + from, n * sizeof(double));
-                copy->target[shape->n_rows] = block.target[i] == positive;
-                if (shape->weighted) {
-                    copy->weight[shape->n_rows] = block.weight[i];
-                }
-                if (shape->sparse) {
-                    memcpy(copy->cols + to, block.x.cols + from, n * sizeof(uint32_t));
-                    copy->row_start[shape->n_rows + 1] = to + n;
-                }
-            }
-            shape->n_entries += n;
-            shape->n_rows++;
+        if (sparse) {
+            memcpy(copy->cols + to, block->x.cols + from, n * sizeof(uint32_t));
+            copy->row_start[shape->n_rows + 1] = to + n;
         }
     }
+    shape->n_entries += n;
+    shape->n_rows++;
+}
+
+/* Counts rows and entries of the two classes in `shape`. Copies the rows if `copy` is not NULL. The
+ * rows keep the order of `base`. */
+static dn_status walk_pair(const dn_rows *base, const dni_class_rows *index, size_t negative,
+                           size_t positive, struct copy_shape *shape, const struct copy *copy,
+                           dn_error *err) {
+    size_t a = index->start[negative], b = index->start[positive];
+    const size_t a_end = index->start[negative + 1], b_end = index->start[positive + 1];
+    dn_block block = {0};
+    *shape = (struct copy_shape){.n_cols = base->n_cols};
+    while (a < a_end || b < b_end) {
+        const bool first = b == b_end || (a < a_end && index->row[a] < index->row[b]);
+        const size_t i = first ? index->row[a++] : index->row[b++];
+        if (shape->n_rows == 0 || i >= block.first_row + block.x.n_rows) {
+            dn_status status = dn_rows_block(base, i / DN_BLOCK_ROWS, 0, &block, err);
+            if (status != DN_OK) {
+                return status;
+            }
+        }
+        take_row(&block, i - block.first_row, (double)positive, shape, copy);
+    }
+    shape->sparse = block.x.kind == DN_CSR;
+    shape->weighted = block.weight != NULL;
     return DN_OK;
 }
 
 /* Copies the rows of a pair from rows in memory. DN_ERR_BUDGET or DN_ERR_MEMORY: the copy and the
  * memory of the learner together exceed the available memory. */
-static dn_status pair_from_rows(const dni_prepared *p, const dn_params *params, size_t negative,
-                                size_t positive, struct machine_rows *self, dn_error *err) {
+static dn_status pair_from_rows(const dni_prepared *p, const dni_class_rows *index,
+                                const dn_params *params, size_t negative, size_t positive,
+                                struct machine_rows *self, dn_error *err) {
     struct copy_shape shape;
     struct copy copy;
     void *reserved = NULL;
-    dn_status status = walk_pair(p->rows, (double)negative, (double)positive, &shape, NULL, err);
+    dn_status status = walk_pair(p->rows, index, negative, positive, &shape, NULL, err);
     if (status != DN_OK) {
         return status;
     }
@@ -336,7 +424,7 @@ static dn_status pair_from_rows(const dni_prepared *p, const dn_params *params, 
     if (status != DN_OK) {
         return status;
     }
-    status = walk_pair(p->rows, (double)negative, (double)positive, &shape, &copy, err);
+    status = walk_pair(p->rows, index, negative, positive, &shape, &copy, err);
     if (status != DN_OK) {
         return status;
     }
@@ -346,8 +434,9 @@ static dn_status pair_from_rows(const dni_prepared *p, const dn_params *params, 
     return dn_rows_from_matrix(x, copy.target, copy.weight, &self->owned, err);
 }
 
-dn_status dni_prepared_pair(const dni_prepared *p, const dn_params *params, size_t negative,
-                            size_t positive, const dn_run *run, dn_rows **out, dn_error *err) {
+dn_status dni_prepared_pair(const dni_prepared *p, const dni_class_rows *index,
+                            const dn_params *params, size_t negative, size_t positive,
+                            const dn_run *run, dn_rows **out, dn_error *err) {
     struct machine_rows *self = NULL;
     dn_error refused;
     dn_error_clear(&refused);
@@ -356,8 +445,8 @@ dn_status dni_prepared_pair(const dni_prepared *p, const dn_params *params, size
         return status;
     }
     status = DN_ERR_BUDGET;
-    if (!p->streamed) {
-        status = pair_from_rows(p, params, negative, positive, self, &refused);
+    if (index->row != NULL) {
+        status = pair_from_rows(p, index, params, negative, positive, self, &refused);
     }
     if (is_refusal(status)) {
         dn_run_free(&self->run, self->memory);

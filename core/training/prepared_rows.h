@@ -48,20 +48,34 @@ DN_MUST_USE dn_status dni_prepared_rows(dni_prepared *prepared, const dn_params 
                                         const dn_run *run, dn_error *err);
 void dni_prepared_release_rows(dni_prepared *prepared);
 
+/* The numbers of the prepared rows of each class. With them the rows of a pair are found without a
+ * pass over the rows of all classes. */
+typedef struct dni_class_rows {
+    size_t *row;   /* [n_rows] row numbers, by class, ascending within a class; NULL: no index */
+    size_t *start; /* [n_classes + 1] position in `row` of the first row of each class */
+    void *memory;
+} dni_class_rows;
+
+/* Makes the index. If the rows are streamed or there is no memory for it, *out has no index. The
+ * caller releases it with dni_class_rows_done. */
+DN_MUST_USE dn_status dni_class_rows_init(const dni_prepared *prepared, const dn_run *run,
+                                          dni_class_rows *out, dn_error *err);
+void dni_class_rows_done(dni_class_rows *index, const dn_run *run);
+
 /* Returns the training rows of two classes, numbered from 0, with target 0 for `negative` and 1
- * for `positive`. The rows are copied from the prepared rows in memory. If the prepared rows are
- * streamed, or if there is no memory for a copy, the rows of the pair are encoded from the source.
- * The blocks are the same in all cases. *out must not outlive the prepared problem. */
-DN_MUST_USE dn_status dni_prepared_pair(const dni_prepared *prepared, const dn_params *params,
-                                        size_t negative, size_t positive, const dn_run *run,
-                                        dn_rows **out, dn_error *err);
+ * for `positive`. The rows are copied from the prepared rows in memory. If there is no index, or if
+ * there is no memory for a copy, the rows of the pair are encoded from the source. The blocks are
+ * the same in all cases. *out must not outlive the prepared problem. */
+DN_MUST_USE dn_status dni_prepared_pair(const dni_prepared *prepared, const dni_class_rows *index,
+                                        const dn_params *params, size_t negative, size_t positive,
+                                        const dn_run *run, dn_rows **out, dn_error *err);
 
 /* Returns a view of the training rows with target 1 for class `positive` and 0 for all others. *out
  * must not outlive the prepared problem. */
 DN_MUST_USE dn_status dni_prepared_rest(const dni_prepared *prepared, size_t positive,
                                         const dn_run *run, dn_rows **out, dn_error *err);
 
-/* Bytes of targets and roles of the rows of a machine with two classes. */
-double dni_machine_rows_memory(size_t n_source_rows, size_t n_slots);
+/* Bytes of targets and roles of the rows of a machine with two classes, and of the index. */
+double dni_machine_rows_memory(size_t n_source_rows, size_t n_classes, size_t n_slots);
 
 #endif

@@ -287,7 +287,7 @@ static double learner_bytes(const struct plan *p, size_t n_rows) {
     if (is_several(r->params, p->n_classes)) {
         bytes +=
             16 * (double)dn_decision_n_machines(decision, p->n_classes) * (p->shape.features + 64) +
-            dni_machine_rows_memory(r->source->n_rows, p->n_slots);
+            dni_machine_rows_memory(r->source->n_rows, p->n_classes, p->n_slots);
         if (dni_decision_is_pairwise(decision, p->n_classes) && !can_stream(p)) {
             bytes += all_rows_bytes(p, n_rows); /* the rows of a pair are a copy */
         }
