@@ -5,8 +5,9 @@
 #include "model/model_statistics.h"
 #include <discern/algorithm.h>
 
-/* Number of multiplications above which `statistics: auto` is off: half a second of one core. */
-#define DNI_STATISTICS_MAX_COST 5e9
+/* Number of multiplications above which `statistics: auto` is off: a tenth of a second of one
+ * core. */
+#define DNI_STATISTICS_MAX_COST 1e9
 
 /* Returns true if a fit with these parameters has statistics, if they are not off or too costly.
  * `n_classes` is that of the model. */
