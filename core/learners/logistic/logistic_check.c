@@ -15,6 +15,7 @@ enum { MAX_STEPS = 100 };
 static dni_logistic_plan check_plan(const dni_logistic_plan *plan) {
     dni_logistic_plan second = *plan;
     second.solver = &dni_solver_newton;
+    second.certifies = (plan->check_uses & DNI_LINEAR_PRODUCT) != 0;
     second.tolerance = 1e-9;
     second.max_iterations = MAX_STEPS;
     return second;
@@ -31,6 +32,7 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
     double phase = plan->check_uses & DNI_LINEAR_HESSIAN
                        ? dni_solver_bytes(&dni_solver_newton, plan->n, 1)
                        : 0;
+    phase += second.certifies ? dni_separation_bytes(plan->n) : 0;
     if (plan->check_uses &
         DNI_LINEAR_GRAM) { /* the null basis, at most half of these bytes, is still allocated */
         const double rank = dni_logistic_rank_bytes(plan->width);
@@ -40,7 +42,7 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
            dni_linear_bytes(&problem, shape->n_rows) + phase;
 }
 
-/* Runs Newton steps of `other` from x, and overwrites x. Sets fit->separated if they find no
+/* Runs Newton steps of `other` from x, and overwrites x. Sets fit->separation if there is no
  * minimum. A numeric failure of the steps is ignored: the result of the descent remains valid. */
 static dn_status step_on(dni_logistic_fit *fit, dni_logistic_fit *other, double *x, dn_error *err) {
     dni_objective objective = dni_logistic_objective(other);
@@ -59,8 +61,12 @@ static dn_status step_on(dni_logistic_fit *fit, dni_logistic_fit *other, double 
         }
         return status;
     }
-    if (dni_logistic_found_separable(other, &outcome)) {
-        fit->separated = true;
+    const dn_status checked = dni_logistic_check_separation(other, x, &outcome, err);
+    if (checked != DN_OK) {
+        return checked;
+    }
+    if (dni_logistic_found_separable(other)) {
+        fit->separation = other->separation;
         memcpy(fit->arrays.growing, other->arrays.growing,
                (fit->problem.width - 1) * sizeof *fit->arrays.growing);
     }
@@ -75,7 +81,8 @@ static dn_status check_optimum(dni_logistic_fit *fit, dni_logistic_fit *other, d
     dn_status status = uses & DNI_LINEAR_GRAM ? dni_logistic_find_rank(other, err) : DN_OK;
     dni_linear_from_original(&other->problem, x, point); /* x holds original variables */
     memcpy(start, point, n * sizeof *point);
-    if (status == DN_OK && (uses & DNI_LINEAR_HESSIAN) && !fit->separated) {
+    if (status == DN_OK && (uses & DNI_LINEAR_HESSIAN) &&
+        fit->separation == DNI_SEPARATION_UNKNOWN) {
         status = step_on(fit, other, start, err);
     }
     if (status != DN_OK || other->n_null == 0) {

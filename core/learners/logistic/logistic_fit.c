@@ -25,6 +25,7 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
     if (plan.polishes) {
         phase = fmax(phase, dni_solver_bytes(&dni_solver_newton, plan.n, n_blocks));
     }
+    phase += plan.certifies ? dni_separation_bytes(plan.n) : 0;
     if (plan.check_uses != 0) {
         phase = fmax(phase, dni_logistic_check_bytes(&plan, shape));
     }
@@ -185,8 +186,11 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
     dni_outcome last;
     fit->polishing = true;
     fit->base_iteration = outcome->iterations;
-    const dn_status status =
+    dn_status status =
         dni_solver_minimise(&dni_solver_newton, objective, fit->run, &options, x, &last, err);
+    if (status == DN_OK) {
+        status = dni_logistic_check_separation(fit, x, &last, err);
+    }
     if (status != DN_OK) {
         return status;
     }
@@ -196,7 +200,7 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
     outcome->value = last.value;
     /* If Newton's method makes no progress, L-BFGS had already reached the precision of the
      * arithmetic: its stop reason is kept. */
-    if (last.reason != DN_STOP_NO_PROGRESS || dni_logistic_found_separable(fit, &last)) {
+    if (last.reason != DN_STOP_NO_PROGRESS || dni_logistic_found_separable(fit)) {
         outcome->reason = last.reason;
     }
     return DN_OK;
@@ -325,6 +329,9 @@ static dn_status solve(dni_logistic_fit *fit, dn_machine **out, dn_error *err) {
     dn_status status = start_at(fit, x, err);
     if (status == DN_OK) {
         status = run_solver(fit, x, &outcome, err);
+    }
+    if (status == DN_OK) {
+        status = dni_logistic_check_separation(fit, x, &outcome, err);
     }
     if (status == DN_OK) {
         status = dni_logistic_check_result(fit, x, &changed, err);

@@ -3,15 +3,17 @@
 #define DNI_LOGISTIC_FIT_H
 
 #include "learners/logistic/logistic_plan.h"
+#include "learners/logistic/logistic_separation.h"
 
 /* Arrays of a fit; their layout depends on the plan. */
 typedef struct dni_logistic_arrays {
-    double *x;        /* [n] the point */
-    double *spare;    /* [n] */
-    double *raw;      /* [n_scores × n_cols], then [n_scores]: weights, intercepts of a snapshot */
-    bool *growing;    /* [n_cols] columns whose weight grew most in the last step */
-    double *diagonal; /* [width] diagonal of the metric of L-BFGS; NULL: no metric */
-    double *metric;   /* [width × width] Cholesky factor of the metric; NULL: use `diagonal` */
+    double *x;     /* [n] the point */
+    double *spare; /* [n] */
+    double *raw;   /* [n_scores × n_cols], then [n_scores]: weights, intercepts of a snapshot */
+    bool *growing; /* [n_cols] columns of the separating direction */
+    double *direction; /* [n] a separating direction; only with plan.certifies */
+    double *diagonal;  /* [width] diagonal of the metric of L-BFGS; NULL: no metric */
+    double *metric;    /* [width × width] Cholesky factor of the metric; NULL: use `diagonal` */
 } dni_logistic_arrays;
 
 typedef struct dni_logistic_fit {
@@ -34,11 +36,10 @@ typedef struct dni_logistic_fit {
     double fraction;  /* progress reported so far, 0 … 1; never decreases */
     double last_step; /* largest component of the previous step; 0: none */
     /* used only without a penalty: */
-    double norm_bound;     /* if the norm is larger: separable, unless `certified` */
-    size_t slow;           /* Newton steps that did not shrink although the gradient had vanished */
-    bool separated;        /* at some point every row had a positive margin: there is no minimum */
-    bool certified;        /* it is proved that a finite minimum exists */
-    bool norm_checked;     /* the norm exceeded norm_bound and `certified` was computed */
+    double norm_bound; /* separation is checked when the norm of the weights exceeds this */
+    size_t n_checks;   /* calls of dni_separation_check */
+    size_t next_check; /* iteration before which separation is not checked again */
+    dni_separation separation;
     bool polishing;        /* Newton steps after L-BFGS are running */
     size_t base_iteration; /* number of iterations of L-BFGS before the Newton steps */
 } dni_logistic_fit;
@@ -57,14 +58,18 @@ void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays);
 dni_objective dni_logistic_objective(dni_logistic_fit *fit);
 /* Sets measure and gradient_norm from the last evaluation. */
 void dni_logistic_take_measure(dni_logistic_fit *fit);
-/* True if there is no penalty and the iterates proved that there is no minimum. */
-bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome *outcome);
+/* True if it is proved that there is no minimum. */
+bool dni_logistic_found_separable(const dni_logistic_fit *fit);
+/* Checks separation at x, the last point of a solver that did not reach its tolerance, unless
+ * the answer is known. Sets fit->separation. */
+DN_MUST_USE dn_status dni_logistic_check_separation(dni_logistic_fit *fit, const double *x,
+                                                    dni_outcome *outcome, dn_error *err);
 /* Sets converged and stop_reason of the report, and adds the warnings. */
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
 
 /* ---- logistic_check.c: the check that follows a descent without a penalty ---- */
 /* Looks for dependent columns; if there are any, adds a warning, sets x to the weights of least
- * norm, and *changed to true. Sets fit->separated if the classes are separable. Does nothing if
+ * norm, and *changed to true. Sets fit->separation if the classes are separable. Does nothing if
  * plan.check_uses is 0. */
 DN_MUST_USE dn_status dni_logistic_check_result(dni_logistic_fit *fit, double *x, bool *changed,
                                                 dn_error *err);

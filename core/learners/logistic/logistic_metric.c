@@ -63,7 +63,8 @@ dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
         for (size_t i = 1; i < d; i++) {
             memmove(m + i * d, m + i * width, (i + 1) * sizeof *m);
         }
-        status = dni_symmetric_null(run, m, d, 1e-10, &fit->n_null, &fit->null_basis, err);
+        status =
+            dni_symmetric_null(run, m, d, DNI_LOGISTIC_RANK, &fit->n_null, &fit->null_basis, err);
     }
     dn_run_free(run, gram);
     if (status != DN_OK || fit->n_null == 0) {

@@ -1,6 +1,7 @@
 /* The choice of a solver and its limits. */
 #include "learners/logistic/logistic_plan.h"
 #include "catalogue/param_rows.h"
+#include "learners/logistic/logistic_separation.h"
 #include "learners/shared/learner.h"
 
 #include <math.h>
@@ -81,7 +82,7 @@ static unsigned uses_of(const dni_logistic_plan *plan) {
     const unsigned needs = plan->solver->needs;
     unsigned uses = plan->method->centres ? DNI_LINEAR_STANDARDISE : 0u;
     uses |= needs & DNI_NEEDS_HESSIAN || plan->polishes ? DNI_LINEAR_HESSIAN : 0u;
-    uses |= needs & DNI_NEEDS_PRODUCT ? DNI_LINEAR_PRODUCT : 0u;
+    uses |= needs & DNI_NEEDS_PRODUCT || plan->certifies ? DNI_LINEAR_PRODUCT : 0u;
     uses |= needs & DNI_NEEDS_BATCHES ? DNI_LINEAR_BATCH : 0u;
     if (needs & DNI_NEEDS_METRIC && plan->l1 == 0 && plan->width <= DNI_LOGISTIC_MAX_METRIC) {
         uses |= DNI_LINEAR_GRAM;
@@ -109,6 +110,9 @@ static unsigned check_uses_of(const dni_logistic_plan *plan, double n_rows, doub
         newton_is_cheaper(n_rows, n_features, n_classes)) {
         uses |= DNI_LINEAR_HESSIAN;
     }
+    if (uses & DNI_LINEAR_HESSIAN && uses & DNI_LINEAR_GRAM) {
+        uses |= DNI_LINEAR_PRODUCT;
+    }
     return uses == 0 ? 0 : uses | DNI_LINEAR_STANDARDISE;
 }
 
@@ -131,6 +135,9 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size
     plan.solver = choose_solver(plan.method, plan.l1, plan.n);
     plan.polishes = plan.method == &methods[LBFGS] && lambda == 0 &&
                     plan.n <= DNI_LOGISTIC_MAX_POLISH && plan.loss->convex;
+    plan.certifies = plan.method->centres && lambda == 0 && plan.loss->convex &&
+                     plan.n <= DNI_LOGISTIC_MAX_CHECKED &&
+                     (plan.polishes || plan.solver->needs & DNI_NEEDS_HESSIAN);
     plan.uses = uses_of(&plan);
     plan.check_uses = check_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
     plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")

@@ -13,6 +13,8 @@
  * the matrix in which dependent columns are searched. */
 #define DNI_LOGISTIC_MAX_METRIC 1025
 #define DNI_LOGISTIC_MAX_RANK 2049
+/* An eigenvalue of the correlation matrix up to this times the largest eigenvalue counts as 0. */
+#define DNI_LOGISTIC_RANK 1e-13
 /* Maximum number of variables for which a Hessian matrix is stored. With more, Newton's systems are
  * solved by conjugate gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
@@ -40,6 +42,7 @@ typedef struct dni_logistic_plan {
     size_t n_scores;     /* 1 for two classes */
     size_t width;        /* features and the intercept */
     size_t n;            /* n_scores · width */
+    bool certifies;      /* separation is checked (logistic_separation.h) */
     bool polishes;       /* Newton steps follow L-BFGS, to detect weights that grow without bound */
     unsigned uses;       /* flags of dni_linear_uses for the fit */
     unsigned check_uses; /* flags for dni_logistic_check_result; 0: it does nothing */

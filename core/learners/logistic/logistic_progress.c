@@ -4,26 +4,25 @@
  * Stopping rule: the largest component of the gradient (with l1: of the subgradient of least norm)
  * with respect to standardised weights and intercepts is at most `tolerance`.
  *
- * Without a penalty the minimum may not exist:
- *   - Complete separation: every row is on the right side of every boundary (t·g > 0). The weights
- *     grow without bound.
- *   - Otherwise u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ <= 1e-6 min u proves that a finite
- *     minimum exists: if a direction separated the classes, no such u_t would exist.
- *   - If neither is proved, the classes are assumed to be (quasi-)separable if the norm of the
- *     weights exceeds 1e3 (and twice that of the start), or if Newton steps do not shrink although
- *     the gradient has vanished. If there is no minimum, a Newton step divides e^−g by e and has
- *     the length of the previous step; SLOW_STEPS steps divide the gradient by 3000. If a minimum
- *     exists, the steps become shorter. */
+ * Without a penalty the minimum may not exist. A point at which every row is on the right side of
+ * every boundary (t·g > 0) proves complete separation. Otherwise separation is checked by
+ * dni_separation_check when the norm of the weights exceeds 1e3 (and twice that of the start), and
+ * when the gradient has vanished but the Newton steps have not. If the check proves neither overlap
+ * nor separation, the iterations go on, and the check is repeated. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
 #include "learners/shared/learner.h"
+#include "learners/shared/linear/linear_support.h"
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SLOW_STEPS = 8 };
+/* A Newton step is large if it changes the margin of a row by more than this. */
+#define MIN_GROWTH 1e-2
+/* Iterations between two checks of separation, and their maximum number. */
+enum { CHECK_INTERVAL = 3, MAX_CHECKS = 12 };
 
 void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays) {
     const dni_logistic_plan *p = plan;
@@ -33,6 +32,7 @@ void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays) {
     a->spare = dni_layout_doubles(layout, p->n);
     a->raw = dni_layout_doubles(layout, p->n);
     a->growing = dni_layout_array(layout, p->width, sizeof *a->growing);
+    a->direction = p->certifies ? dni_layout_doubles(layout, p->n) : NULL;
     a->diagonal = metric ? dni_layout_doubles(layout, p->width) : NULL;
     a->metric = metric && p->l1 == 0 && p->width <= DNI_LOGISTIC_MAX_METRIC
                     ? dni_layout_matrix(layout, p->width, p->width)
@@ -90,39 +90,12 @@ static double weight_norm(const dni_logistic_fit *fit) {
     return sqrt(sum);
 }
 
-static double gradient_length(const dni_logistic_fit *fit) {
-    const dni_linear_problem *problem = &fit->problem;
-    size_t width = problem->width, d = width - 1;
-    double sum = 0;
-    for (size_t k = 0; k < problem->n_scores; k++) {
-        const double *g = problem->gradient + k * width;
-        sum += g[d] * g[d];
-        for (size_t j = 0; j < d; j++) {
-            double s = fit->moments.deviation[j];
-            double component = s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 0;
-            sum += component * component;
-        }
-    }
-    return sqrt(sum);
-}
-
 void dni_logistic_take_measure(dni_logistic_fit *fit) {
     fit->measure = measure(fit);
     fit->gradient_norm = stated_length(fit);
 }
 
-/* Sets fit->certified to whether the last point proves that a finite minimum exists. Takes one pass
- * over the rows. */
-static dn_status certify(dni_logistic_fit *fit, dn_error *err) {
-    double below, length = gradient_length(fit) * fit->moments.weight;
-    dn_status status = dni_linear_count_below(&fit->problem, 1e6 * length, &below, err);
-    if (status == DN_OK) {
-        fit->certified = below == 0;
-    }
-    return status;
-}
-
-/* Marks the columns whose standardised weights moved most in a step. */
+/* Marks the columns with the largest standardised weights in a direction. */
 static void mark_growing(dni_logistic_fit *fit, const double *step) {
     const dni_linear_problem *problem = &fit->problem;
     size_t width = problem->width, d = width - 1;
@@ -143,62 +116,84 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
     }
 }
 
-/* For fits without a penalty: sets fit->separated if the classes are separable. Sets *reason to
- * DN_STOP_SEPARABLE when more iterations would not change that result. */
-static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point,
-                                 dn_stop_reason *reason, dn_error *err) {
-    if (fit->problem.sums.unseparated == 0) {
-        fit->separated = true;
-        mark_growing(fit, point->step);
+/* Sets fit->separation to what dni_separation_check proves at x. */
+static dn_status check_point(dni_logistic_fit *fit, const double *x, const double *step,
+                             dn_error *err) {
+    fit->n_checks++;
+    const dn_status status =
+        dni_separation_check(&fit->problem, x, step, fit->arrays.direction, &fit->separation, err);
+    if (status == DN_OK && fit->separation > DNI_SEPARATION_NONE) {
+        mark_growing(fit, fit->arrays.direction);
     }
-    if (fit->separated) {
-        if (fit->measure <= fit->plan.tolerance || weight_norm(fit) > fit->norm_bound) {
-            *reason = DN_STOP_SEPARABLE;
-        }
+    return status;
+}
+
+dn_status dni_logistic_check_separation(dni_logistic_fit *fit, const double *x,
+                                        dni_outcome *outcome, dn_error *err) {
+    if (!fit->plan.certifies || fit->separation != DNI_SEPARATION_UNKNOWN ||
+        outcome->reason == DN_STOP_TOLERANCE) {
         return DN_OK;
     }
-    if (fit->plan.loss->convex && !fit->norm_checked &&
-        weight_norm(fit) > fit->norm_bound) { /* certify needs a convex loss */
-        fit->norm_checked = true;
-        dn_status status = certify(fit, err);
+    const dn_status status = check_point(fit, x, NULL, err);
+    if (status == DN_OK && fit->separation > DNI_SEPARATION_NONE &&
+        outcome->reason == DN_STOP_NO_PROGRESS) {
+        outcome->reason = DN_STOP_SEPARABLE;
+    }
+    return status;
+}
+
+/* For fits without a penalty: sets fit->separation if the point, or a check at the point, proves
+ * separation or overlap. Sets *reason to DN_STOP_SEPARABLE when more iterations would not change
+ * the result. growing: the gradient has vanished, but the steps have not. */
+static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point, bool growing,
+                                 dn_stop_reason *reason, dn_error *err) {
+    const bool large = weight_norm(fit) > fit->norm_bound;
+    if (fit->problem.sums.unseparated == 0) {
+        fit->separation = DNI_SEPARATION_COMPLETE;
+        mark_growing(fit, point->step);
+    }
+    if (fit->separation == DNI_SEPARATION_UNKNOWN && fit->plan.certifies && (large || growing) &&
+        fit->n_checks < MAX_CHECKS && point->iteration >= fit->next_check) {
+        fit->next_check = point->iteration + CHECK_INTERVAL;
+        const dn_status status = check_point(fit, point->x, point->step, err);
         if (status != DN_OK) {
             return status;
         }
-        if (!fit->certified) {
-            mark_growing(fit, point->step);
-            *reason = DN_STOP_SEPARABLE;
-        }
+    }
+    if (fit->separation > DNI_SEPARATION_NONE && (fit->measure <= fit->plan.tolerance || large)) {
+        *reason = DN_STOP_SEPARABLE;
     }
     return DN_OK;
 }
 
-/* For Newton's method without a penalty: true if the steps are still large. If the weights grow
- * without bound, the gradient vanishes with e^−g but the steps do not. */
-static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
-    bool newton =
+/* *out ← whether the steps of Newton's method without a penalty are still large. If the weights
+ * grow without bound, the gradient vanishes with e^−g, but each step changes the scores of some
+ * rows by about 1. */
+static dn_status still_growing(dni_logistic_fit *fit, const dni_iterate *point, bool *out,
+                               dn_error *err) {
+    const bool newton =
         fit->plan.solver->needs & (DNI_NEEDS_HESSIAN | DNI_NEEDS_PRODUCT) || fit->polishing;
+    *out = false;
     if (!newton || !dni_linear_unpenalised(&fit->problem)) {
-        return false;
+        return DN_OK;
     }
-    if (point->step == NULL) {
-        return fit->polishing ||
-               fit->norm_bound >
-                   1e3; /* no step yet: one step follows L-BFGS or a start of large norm */
+    if (point->step == NULL) { /* one step follows L-BFGS or a start of large norm */
+        *out = fit->polishing || fit->norm_bound > 1e3;
+        return DN_OK;
     }
-    double size = dni_max_abs(point->x, fit->problem.n),
-           step = dni_max_abs(point->step, fit->problem.n);
-    return step > 1e-4 * fmax(1, size);
-}
-
-/* Counts the step if it is longer than 0.9 times the previous step. Returns the count. */
-static size_t count_slow(dni_logistic_fit *fit, const dni_iterate *point) {
-    double step = point->step == NULL ? 0 : dni_max_abs(point->step, fit->problem.n);
-    fit->slow += step > 0.9 * fit->last_step;
-    fit->last_step = step;
-    if (step > 0) {
-        mark_growing(fit, point->step);
+    if (!fit->plan.certifies) {
+        const size_t n = fit->problem.n;
+        *out = dni_max_abs(point->step, n) > 1e-4 * fmax(1, dni_max_abs(point->x, n));
+        return DN_OK;
     }
-    return fit->slow;
+    dni_linear_margins margins;
+    const dn_status status = dni_linear_count_margins(&fit->problem, 1, MIN_GROWTH, point->x,
+                                                      point->step, &margins, err);
+    if (status == DN_OK) {
+        *out = margins.positive + margins.negative > 0;
+        dni_linear_to_original(&fit->problem, point->x, fit->problem.original);
+    }
+    return status;
 }
 
 static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
@@ -240,20 +235,31 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
     if (!(fit->polishing && point->step == NULL)) { /* L-BFGS has reported this point */
         report_progress(fit, point);
     }
+    bool growing = false;
+    if (fit->measure <= fit->plan.tolerance) {
+        status = still_growing(fit, point, &growing, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
     if (dni_linear_unpenalised(&fit->problem)) {
-        status = check_separable(fit, point, reason, err);
+        status = check_separable(fit, point, growing && point->step != NULL, reason, err);
         if (status != DN_OK || *reason != DN_STOP_NONE) {
             return status;
         }
     }
-    if (fit->measure <= fit->plan.tolerance) {
-        if (!still_growing(fit, point)) {
-            *reason = DN_STOP_TOLERANCE;
-        } else if (fit->measure <= 1e-9 && count_slow(fit, point) >= SLOW_STEPS) {
+    if (!(fit->measure <= fit->plan.tolerance) || growing) {
+        return DN_OK;
+    }
+    *reason = DN_STOP_TOLERANCE;
+    if (fit->plan.certifies && fit->separation == DNI_SEPARATION_UNKNOWN) {
+        /* Where the weights are large, rounding may hide the growth of the steps. */
+        status = check_point(fit, point->x, point->step, err);
+        if (status == DN_OK && fit->separation > DNI_SEPARATION_NONE) {
             *reason = DN_STOP_SEPARABLE;
         }
     }
-    return DN_OK;
+    return status;
 }
 
 static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
@@ -293,9 +299,8 @@ dni_objective dni_logistic_objective(dni_logistic_fit *fit) {
                            .accepted = accepted};
 }
 
-bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome *outcome) {
-    bool at_the_end = outcome->reason == DN_STOP_NO_PROGRESS && fit->slow > SLOW_STEPS / 2;
-    return outcome->reason == DN_STOP_SEPARABLE || fit->separated || at_the_end;
+bool dni_logistic_found_separable(const dni_logistic_fit *fit) {
+    return fit->separation > DNI_SEPARATION_NONE;
 }
 
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) {
@@ -311,7 +316,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
                            ? " (the gradient at the start is within the tolerance already)"
                            : "");
     }
-    if (dni_logistic_found_separable(fit, outcome)) {
+    if (dni_logistic_found_separable(fit)) {
         if (outcome->reason != DN_STOP_MAX_ITERATIONS) {
             report->stop_reason = DN_STOP_SEPARABLE;
         }
@@ -319,8 +324,12 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
         char names[DNI_NAMES_SIZE];
         dni_feature_list(fit->input, fit->arrays.growing, 8, names);
         dn_report_warn(report, DN_WARNING_SEPARABLE,
-                       "separable or quasi-separable, weights unbounded: without a penalty the "
-                       "weights grow without bound%s%s; give lambda > 0",
+                       "the classes are %s, weights unbounded: without a penalty the weights grow "
+                       "without bound%s%s; give lambda > 0",
+                       fit->separation == DNI_SEPARATION_COMPLETE
+                           ? "completely separable"
+                           : "quasi-completely separable (a boundary exists with no row on the "
+                             "wrong side, and rows of both classes on it)",
                        names[0] == '\0' ? "" : ", fastest for ", names);
     } else if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
         bool descends = fit->plan.method->descends;

@@ -14,6 +14,7 @@
  * positive curvature along Σ_k u_k is therefore added to the Hessian. It does not change the
  * minimiser. */
 #include "learners/shared/linear/linear_problem.h"
+#include "learners/shared/linear/linear_support.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 
@@ -41,21 +42,37 @@ static dn_status add_gram(const dni_linear_problem *p, const dni_linear_slot *sl
                          gram, err);
 }
 
+struct hessian_pass {
+    const dni_linear_problem *problem;
+    bool support; /* the matrix of dni_linear_support_matrix instead of the Hessian */
+    double floor; /* only with `support` */
+};
+
 static dn_status hessian_block(const void *arg, const dn_block *block, size_t slot_number,
                                double *out, dn_error *err) {
-    const dni_linear_problem *p = arg;
+    const struct hessian_pass *pass = arg;
+    const dni_linear_problem *p = pass->problem;
     const dni_linear_slot *slot = &p->slots[slot_number];
     const size_t width = p->width, K = p->n_scores;
     dni_tiles tiles = dni_tiles_of(p->run, block);
     while (dni_tiles_next(&tiles, err)) {
         const dni_tile *tile = &tiles.tile;
         dni_tile_scores(tile->x, p->table, K, slot->scores);
-        p->loss->prepare(tile->x.n_rows, K, slot->scores);
+        if (pass->support) {
+            dni_linear_rivals(tile, K, slot->scores);
+        } else {
+            p->loss->prepare(tile->x.n_rows, K, slot->scores);
+        }
         const bool by_entries = prepare_tile(p, slot, tile->x);
         double *gram = out;
         for (size_t k = 0; k < K; k++) {
             for (size_t l = 0; l <= k; l++, gram += width * width) {
-                p->loss->pair(tile, K, slot->scores, k, l, slot->weights);
+                if (pass->support) {
+                    dni_linear_support_pair(tile, K, slot->scores, pass->floor, k, l,
+                                            slot->weights);
+                } else {
+                    p->loss->pair(tile, K, slot->scores, k, l, slot->weights);
+                }
                 const dn_status status =
                     add_gram(p, slot, tile->x, by_entries, k == l ? 1.0 : -1.0, gram, err);
                 if (status != DN_OK) {
@@ -147,20 +164,50 @@ static void make_definite(const dni_linear_problem *p, double *hessian) {
     }
 }
 
+/* matrix [n × n] ← the sums of a pass at x. */
+static dn_status sum_matrix(dni_linear_problem *p, const struct hessian_pass *pass, const double *x,
+                            double *matrix, dn_error *err) {
+    const size_t pairs = p->n_scores * (p->n_scores + 1) / 2;
+    dni_linear_to_original(p, x, p->original);
+    dni_linear_set_table(p, p->original, p->table);
+    const dn_status status =
+        dn_run_sum(p->run, p->rows,
+                   &(dn_sum){hessian_block, pass, sizeof *pass, pairs * p->width * p->width},
+                   p->hessian_sums, err);
+    if (status == DN_OK) {
+        assemble(p, matrix);
+    }
+    return status;
+}
+
+dn_status dni_linear_support_matrix(dni_linear_problem *problem, double floor, const double *x,
+                                    double *matrix, dn_error *err) {
+    const struct hessian_pass pass = {problem, true, floor};
+    const size_t width = problem->width, K = problem->n_scores, n = problem->n;
+    dn_status status = sum_matrix(problem, &pass, x, matrix, err);
+    if (status == DN_OK) {
+        status = add_null_basis(problem, matrix, err);
+    }
+    for (size_t j = 0; status == DN_OK && K > 1 && j < width; j++) {
+        for (size_t k = 0; k < K; k++) {
+            for (size_t l = 0; l <= k; l++) {
+                matrix[(k * width + j) * n + l * width + j] += 1 / (double)K;
+            }
+        }
+    }
+    return status;
+}
+
 dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, double *hessian,
                              dn_error *err) {
     dni_linear_problem *p = ctx;
+    const struct hessian_pass pass = {.problem = p};
     size_t width = p->width, d = width - 1, K = p->n_scores;
-    dni_linear_to_original(p, x, p->original);
-    dni_linear_set_table(p, p->original, p->table);
-    size_t pairs = K * (K + 1) / 2;
-    dn_status status =
-        dn_run_sum(run, p->rows, &(dn_sum){hessian_block, p, sizeof *p, pairs * width * width},
-                   p->hessian_sums, err);
+    (void)run; /* the problem's */
+    dn_status status = sum_matrix(p, &pass, x, hessian, err);
     if (status != DN_OK) {
         return status;
     }
-    assemble(p, hessian);
     for (size_t k = 0; k < K; k++) {
         for (size_t j = 0; j < d; j++) {
             size_t i = k * width + j;

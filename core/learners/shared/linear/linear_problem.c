@@ -324,37 +324,6 @@ dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out
     return DN_OK;
 }
 
-struct count_pass {
-    const dni_linear_problem *problem;
-    double floor;
-};
-
-static dn_status count_block(const void *arg, const dn_block *block, size_t slot, double *out,
-                             dn_error *err) {
-    const struct count_pass *pass = arg;
-    const dni_linear_problem *p = pass->problem;
-    double *scores = p->slots[slot].scores;
-    dni_loss_sums sums = {0};
-    dni_tiles tiles = dni_tiles_of(p->run, block);
-    while (dni_tiles_next(&tiles, err)) {
-        const dni_tile *tile = &tiles.tile;
-        dni_tile_scores(tile->x, p->table, p->n_scores, scores);
-        p->loss->residuals(tile, p->n_scores, scores, &sums);
-        for (size_t t = 0; t < tile->x.n_rows; t++) {
-            const size_t index = p->n_scores == 1 ? t : t * p->n_scores + (size_t)tile->target[t];
-            out[0] += tile->weight[t] > 0 && !(fabs(scores[index]) > pass->floor);
-        }
-    }
-    return tiles.status;
-}
-
-dn_status dni_linear_count_below(dni_linear_problem *problem, double floor, double *out,
-                                 dn_error *err) {
-    struct count_pass pass = {problem, floor};
-    return dn_run_sum(problem->run, problem->rows, &(dn_sum){count_block, &pass, sizeof pass, 1},
-                      out, err);
-}
-
 /* out[0] += Σv², out[1] += Σv */
 static dn_status weigh_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {

@@ -136,10 +136,6 @@ DN_MUST_USE dn_status dni_linear_pass(dni_linear_problem *problem, const double 
  * most 100 passes. DN_ERR_NUMERIC: λmax is not finite. Overwrites table and block_sums. */
 DN_MUST_USE dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out,
                                                     dn_error *err);
-/* *out ← the number of rows with v > 0 and v|∂ℓ/∂g| <= floor at the point of the last evaluation. g
- * is the score of the row's class, or the single score. */
-DN_MUST_USE dn_status dni_linear_count_below(dni_linear_problem *problem, double floor, double *out,
-                                             dn_error *err);
 /* *out ← Σv²/Σv: the mean weight of a row that is drawn with probability v/Σv. */
 DN_MUST_USE dn_status dni_linear_mean_drawn_weight(dni_linear_problem *problem, double *out,
                                                    dn_error *err);
