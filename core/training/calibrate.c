@@ -50,11 +50,24 @@ static bool is_flat(dn_calibration_method method, const dn_calibrator *c) {
                                           : !(c->probability[c->n - 1] > c->probability[0]);
 }
 
+/* See dni_scored. */
+static double rows_per_weight(dn_weights meaning, const dni_held_scores *held) {
+    double sum = 0;
+    if (meaning == DN_WEIGHTS_FREQUENCIES) {
+        return 1;
+    }
+    for (size_t i = 0; i < held->n; i++) {
+        sum += held->weight[i];
+    }
+    return sum > 0 ? (double)held->n / sum : 1;
+}
+
 /* Fits one calibrator to each score. */
-static dn_status fit_calibrators(struct calibration *c, const dn_run *run, dn_calibration *out,
-                                 dn_error *err) {
+static dn_status fit_calibrators(struct calibration *c, dn_weights weights, const dn_run *run,
+                                 dn_calibration *out, dn_error *err) {
     const dn_calibration_method method = c->result.method;
     dni_isotonic_work work = {0};
+    const double rows = rows_per_weight(weights, &c->held);
     void *memory = NULL;
     dn_status status = DN_OK;
     if (method == DN_CALIBRATION_ISOTONIC) {
@@ -65,7 +78,8 @@ static dn_status fit_calibrators(struct calibration *c, const dn_run *run, dn_ca
         }
     }
     for (size_t s = 0; s < c->held.n_scores; s++) {
-        const dni_scored scored = dni_held_scores_select(&c->held, s);
+        dni_scored scored = dni_held_scores_select(&c->held, s);
+        scored.rows_per_weight = rows;
         dn_calibrator *calibrator = &out->scores[s];
         status = dn_run_stop(run, err);
         if (status != DN_OK) {
@@ -177,7 +191,7 @@ dn_status dni_calibrate(dni_fit *fit, dni_calibrated *out, dn_error *err) {
     if (status != DN_OK) {
         goto cleanup;
     }
-    status = fit_calibrators(&c, fit->run, calibration, err);
+    status = fit_calibrators(&c, fit->request->weights, fit->run, calibration, err);
     if (status != DN_OK) {
         goto cleanup;
     }

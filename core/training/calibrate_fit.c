@@ -54,8 +54,10 @@ static void standardize(struct platt *p) {
         squares += weight_of(s, i) / p->total * step * step;
     }
     p->deviation = sqrt(squares);
-    p->high = (p->positive + 1) / (p->positive + 2);
-    p->low = 1 / (p->total - p->positive + 2);
+    const double rows = s->rows_per_weight > 0 ? s->rows_per_weight : 1,
+                 positive = p->positive * rows, negative = (p->total - p->positive) * rows;
+    p->high = (positive + 1) / (positive + 2);
+    p->low = 1 / (negative + 2);
 }
 
 /* Computes F, its gradient and its Hessian. */

@@ -13,12 +13,13 @@ typedef struct dni_scored {
     const uint32_t *classes; /* indexed by row */
     const double *weight;    /* indexed by row, > 0; NULL: all 1 */
     uint32_t positive;
+    double rows_per_weight; /* sums of weights times this number are sample sizes. 0: 1 */
 } dni_scored;
 
 /* Fits Platt's sigmoid σ(slope·g + intercept) to the scores g by minimising the cross-entropy.
  *
  * The targets are (N₊ + 1)/(N₊ + 2) for positive and 1/(N₋ + 2) for negative rows, N₊ and N₋ the
- * sums of their weights. With these targets the minimum is finite even if the scores separate the
+ * sums of their weights times rows_per_weight. With these targets the minimum is finite even if the scores separate the
  * classes. The loss is convex; Newton's method with backtracking finds the minimum to rounding. The
  * slope is >= 0, so that the probability does not decrease with the score: scores that are equal,
  * or decrease with their class, get slope 0.

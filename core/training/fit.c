@@ -71,6 +71,18 @@ static double reserve_of(const dni_fit *fit, const dni_prepared *p) {
            dni_fit_reserve(fit->request, p->n_rows, p->encoder, p->n_classes, fit->run->n_slots);
 }
 
+/* Returns n_rows / Σv of the training rows (dn_fit_input). */
+static double rows_per_weight(dn_weights meaning, const dni_prepared *p) {
+    double sum = 0;
+    if (p->weight == NULL || meaning == DN_WEIGHTS_FREQUENCIES) {
+        return 1;
+    }
+    for (size_t i = 0; i < p->source->n_rows; i++) {
+        sum += p->role[i] == DN_ROW_TRAIN ? p->weight[i] : 0;
+    }
+    return sum > 0 ? (double)p->n_rows / sum : 1;
+}
+
 static dn_status prepare(const dni_fit *fit, dni_prepared *prepared, dn_error *err) {
     const dn_train_request *r = fit->request;
     const dni_labels *l = fit->labels;
@@ -86,6 +98,7 @@ static dn_status prepare(const dni_fit *fit, dni_prepared *prepared, dn_error *e
     for (size_t i = 0; i < r->source->n_rows; i++) {
         prepared->n_rows += l->role[i] == DN_ROW_TRAIN;
     }
+    prepared->rows_per_weight = rows_per_weight(r->weights, prepared);
     dn_status status = dn_encoder_fit(r->source, &spec, l->role, prepared->weight, fit->run,
                                       &prepared->encoder, err);
     if (status != DN_OK) {

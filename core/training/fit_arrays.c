@@ -266,6 +266,7 @@ static dn_status train(struct arrays *a, const dn_algorithm *method, const char 
             .target = a->target,
             .weighted = a->weight != SIZE_MAX,
             .weight = a->weight,
+            .weights = a->data->weights,
             .features = {.columns = a->inputs,
                          .n_columns = a->n_inputs,
                          .standardize = (method->flags & DN_ALGORITHM_STANDARDIZE) != 0}};

@@ -168,7 +168,8 @@ static dn_fit_input input_of(const struct fitting *f, const dn_params *params, c
                           .mean = dn_encoder_mean(f->prepared->encoder),
                           .scale = dn_encoder_scale(f->prepared->encoder),
                           .encoder = f->prepared->encoder,
-                          .class_names = class_names};
+                          .class_names = class_names,
+                          .rows_per_weight = f->prepared->rows_per_weight};
 }
 
 /* Returns the input of a fit to all classes. */

@@ -24,6 +24,7 @@ typedef struct dni_prepared {
     const double *index;  /* [source->n_rows] class index; NULL: the task has no target */
     const double *weight; /* [source->n_rows]; NULL: all 1 */
     size_t n_rows;        /* number of rows with role DN_ROW_TRAIN */
+    double rows_per_weight; /* see dn_fit_input */
     size_t n_classes;
     const char *const *class_names; /* [n_classes] */
 

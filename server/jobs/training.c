@@ -276,6 +276,7 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         .weighted = spec->weighted,
         .weight = first + spec->n_inputs,
         .class_weight = spec->class_weights.kind,
+        .weights = spec->weights,
         .n_class_weights = spec->class_weights.n,
         .holdout = spec->holdout,
         .folds = spec->folds,

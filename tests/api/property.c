@@ -26,7 +26,8 @@ int64_t property_post(const struct method *m, const char *model, const char *dat
                       bool weighted) {
     return job_post(
         "{'model':'%s','dataset':'%s','target':'class','algorithm':'%s','params':{%s}%s%s}", model,
-        dataset, m->algorithm, m->params, m->more, weighted ? ",'weight':'weight'" : "");
+        dataset, m->algorithm, m->params, m->more,
+        weighted ? ",'weight':'weight','weights':'frequencies'" : "");
 }
 
 /* ---- one model ---- */

@@ -150,6 +150,7 @@ static const struct {
     {"\"validation\":{\"dataset\":\"nobody\"}", "/validation/dataset", "nobody"},
     {"\"weight\":\"w\"", "/weight", "no column"},
     {"\"class_weight\":\"even\"", "/class_weight", "balanced"},
+    {"\"weights\":\"counts\"", "/weights", "frequencies"},
     {"\"seed\":-1", "/seed", "0"},
     {"\"seed\":1.5", "/seed", "integer"},
     {"\"seed\":\"x\"", "/seed", "integer"},
@@ -227,13 +228,13 @@ static void test_limits_of_snapshots(void **state) {
 static void test_null_is_not_given(void **state) {
     (void)state;
     const struct response *bare = call_text("POST", "/v1/jobs?dry_run=true", NULL, IRIS);
-    const struct response *nulls =
-        status_check(call_json("POST", "/v1/jobs?dry_run=true",
-                               "{'model':'iris','dataset':'iris','target':'class',"
-                               "'algorithm':'logistic','params':null,'features':null,"
-                               "'validation':null,'seed':null,'limits':null,"
-                               "'snapshots':null,'weight':null,'class_weight':null}"),
-                     200);
+    const struct response *nulls = status_check(
+        call_json("POST", "/v1/jobs?dry_run=true",
+                  "{'model':'iris','dataset':'iris','target':'class',"
+                  "'algorithm':'logistic','params':null,'features':null,"
+                  "'validation':null,'seed':null,'limits':null,"
+                  "'snapshots':null,'weight':null,'weights':null,'class_weight':null}"),
+        200);
     assert_true(json_equal(nulls->json, bare->json));
     nulls = status_check(call_json("POST", "/v1/jobs?dry_run=true",
                                    "{'model':'iris','dataset':'iris','target':'class','algorithm':"

@@ -294,6 +294,9 @@ typedef struct dn_fit_input {
     const uint8_t *role; /* [n_source_rows] dn_row_role of the rows of the table: `rows` are those
                             with DN_ROW_TRAIN, in order. NULL: unknown */
     size_t n_source_rows;
+    /* Number of rows that a weight of 1 stands for where a sum of weights is used as a sample size:
+     * the sum of the weights times this number (DN_WEIGHTS_RELATIVE in model.h). 0: 1 */
+    double rows_per_weight;
 
     /* Kernel methods: stores the prepared problem (kernel values, distinct rows) from one fit to
      * the next. The next fit reuses it if rows, kernel, seed and cache size are the same. The

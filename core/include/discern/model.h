@@ -44,6 +44,18 @@ typedef struct dn_classes {
 #define DN_MIN_WEIGHT 1e-100
 #define DN_MAX_WEIGHT 1e100
 
+/* Meaning of weights where a method uses their sum as a sample size: the counts of naive Bayes, the
+ * shrinkage "auto", the divisor "unbiased" and the scale of Fisher's scores with more than two
+ * classes, and the targets of Platt's sigmoid. All other results depend on the weights as they
+ * are. */
+typedef enum dn_weights {
+    DN_WEIGHTS_RELATIVE,    /* the sample size is the number of rows: the weights of the training
+                             * rows, times their class weights, are divided by their mean. A common
+                             * factor of all weights has no effect */
+    DN_WEIGHTS_FREQUENCIES, /* the sample size is the sum of the weights: a row of weight 2 has the
+                             * effect of two equal rows */
+} dn_weights;
+
 /* The class weight: a factor for the weights of the rows of each class. */
 typedef enum dn_class_weight {
     DN_CLASS_WEIGHT_NONE,
@@ -89,6 +101,7 @@ typedef struct dn_train_request {
     size_t max_classes; /* maximum number of classes; more are DN_ERR_DATA. 0: 1000 */
     bool curves;        /* true: compute curves for the training and validation rows; curves of
                          * folds are not computed */
+    dn_weights weights; /* meaning of the weights of rows and classes */
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 

@@ -87,6 +87,7 @@ typedef struct dn_fit_data {
     const char *const
         *names;           /* [n_cols] names of the features, all different; NULL: "x0", "x1", … */
     const double *weight; /* [n_rows] 0 or DN_MIN_WEIGHT … DN_MAX_WEIGHT; NULL: all 1 */
+    dn_weights weights;   /* meaning of `weight` */
 } dn_fit_data;
 
 /* Like dn_fit, for any dn_array, with names and weights. *out receives the model, the report and

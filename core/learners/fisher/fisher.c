@@ -368,13 +368,14 @@ static dn_status fit_two(const struct fisher *f, dni_linear_machine *machine, dn
 static dn_status fit_many(const struct fisher *f, dni_linear_machine *machine, dn_error *err) {
     const dni_scatter *s = &f->scatter;
     size_t d = s->n_cols, K = s->n_classes;
-    double freedom = s->weight - (double)K;
+    const double rows = dni_rows_per_weight(f->input),
+                 freedom = s->weight - (double)K / rows; /* of S_W / Σv: (n − K)/n */
     if (!(freedom > 0)) {
         return dn_error_set(err, DN_ERR_DATA,
                             "the weights of the rows must sum to more than the number of classes, "
                             "%zu (got %g): multiply them all by a number, so that they sum to "
                             "about the number of rows",
-                            K, s->weight);
+                            K, s->weight * rows);
     }
     dni_priors_resolve(f->input->params, K, s->class_weight, f->prior);
     for (size_t k = 0; k < K; k++) {

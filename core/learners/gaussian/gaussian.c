@@ -136,7 +136,8 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
         *out = weight;
         return DN_OK;
     }
-    *out = weight - lost;
+    const double rows = dni_rows_per_weight(fit->input);
+    *out = weight - lost / rows; /* (n − lost) of the n rows that the weights stand for */
     if (*out > 0) {
         return DN_OK;
     }
@@ -144,14 +145,14 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
         return dn_error_set(err, DN_ERR_DATA,
                             "divisor unbiased needs rows whose weights sum to more than the "
                             "number of classes, %zu (got %g): choose divisor ml",
-                            fit->n_classes, weight);
+                            fit->n_classes, weight * rows);
     }
     char name[DN_FIELD_SIZE];
     dni_class_name(fit->input, k, name);
     return dn_error_set(err, DN_ERR_DATA,
                         "divisor unbiased needs rows whose weights sum to more than 1 in each "
                         "class (class \"%s\" has %g): choose divisor ml or covariance shared",
-                        name, weight);
+                        name, weight * rows);
 }
 
 /* Fits covariance i of the machine: the shared covariance, or the covariance of class i. */

@@ -11,7 +11,8 @@
  *   words, counts  x_j ln θ_jk,  θ_jk = (N_jk + α)/(Σ_i N_ik + αV), where i runs over the V
  *                  features of the text column, or over all numeric columns that are counts
  *
- * N_k = Σv and N_jk = Σv x_j over the rows of class k. If only the presence of a number is used,
+ * N_k = Σv and N_jk = Σv x_j over the rows of class k, with weights v of mean 1 unless they are
+ * frequencies (dn_weights). If only the presence of a number is used,
  * x_j is 1 if the number is above 0, and 0 otherwise.
  *
  * Alpaydın, Introduction to Machine Learning, sections 5.7 and 4.5; Bishop, PRML, section 4.2.3;
@@ -75,7 +76,7 @@ struct bayes {
     dn_report *report;
     dni_naive_bayes *machine;
     size_t n_classes, d;  /* K and d */
-    double smoothing;     /* α */
+    double smoothing;     /* α in units of the weights */
     dni_factor numeric;   /* distribution of numeric columns */
     dni_scatter scatter;  /* diagonal scatter; empty if no feature is Gaussian */
     double floor;         /* least variance of a Gaussian feature */
@@ -542,7 +543,8 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
                       .report = report,
                       .n_classes = K,
                       .d = d,
-                      .smoothing = dn_params_number(input->params, "smoothing"),
+                      .smoothing =
+                          dn_params_number(input->params, "smoothing") / dni_rows_per_weight(input),
                       .numeric = numeric_factor(input->params)};
     void *memory = NULL;
     if (K > SIZE_MAX / 64 / (d + 1)) {

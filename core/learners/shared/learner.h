@@ -17,6 +17,11 @@ dn_report dni_report_closed_form(void);
 DN_MUST_USE dn_status dni_linear_machine_of_table(const double *table, size_t n_classes,
                                                   size_t n_features, dn_machine **out,
                                                   dn_error *err);
+/* Returns the number by which a sum of weights is multiplied to get a sample size. */
+static inline double dni_rows_per_weight(const dn_fit_input *input) {
+    return input->rows_per_weight > 0 ? input->rows_per_weight : 1;
+}
+
 /* Sets *err for weights that are not finite. Returns its status. */
 dn_status dni_weights_not_finite(dn_error *err);
 

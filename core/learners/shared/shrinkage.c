@@ -7,10 +7,11 @@
  *   β² = min(δ², Σ v ‖z zᵀ − R‖² / n²) = min(δ², (Σ v ‖z‖⁴ / n − ‖R‖²) / n)
  *   s = β²/δ²
  *
- * with Frobenius norms and n = Σv. β² estimates the squared error of R, δ² is the squared distance
+ * with Frobenius norms and n = Σv for weights v of mean 1, or frequencies (dn_weights). β² estimates the squared error of R, δ² is the squared distance
  * from R to I. s minimises the expected squared distance between the shrunk matrix and the true
  * matrix. */
 #include "learners/shared/shrinkage.h"
+#include "learners/shared/learner.h"
 #include "linalg/tiles.h"
 
 #include <math.h>
@@ -84,7 +85,8 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
             off += 2 * r * r;
         }
     }
-    double error = fmax((fourth / weight - (off + ones)) / weight, 0);
+    const double n = weight * dni_rows_per_weight(input),
+                 error = fmax((fourth / weight - (off + ones)) / n, 0);
     *out = error < off ? error / off : 1; /* if R = I, s has no effect */
     return DN_OK;
 }

@@ -310,10 +310,10 @@ static void fit_memory(struct job_request *r) {
 
 bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena,
                       struct job_request *out, struct problem *problem) {
-    static const char *const known[] = {"model",      "dataset",  "target", "algorithm",
-                                        "params",     "features", "weight", "class_weight",
-                                        "validation", "seed",     "limits", "snapshots",
-                                        NULL};
+    static const char *const known[] = {"model",        "dataset",    "target", "algorithm",
+                                        "params",       "features",   "weight", "weights",
+                                        "class_weight", "validation", "seed",   "limits",
+                                        "snapshots",    NULL};
     *out = (struct job_request){.arena = arena, .app = app, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
     jobs_params_read(root, arena, &out->spec.params, problem);

@@ -80,6 +80,15 @@ static void read_class_weight(const json_t *root, struct arena *arena,
     }
 }
 
+static const char *const meanings[] = {
+    [DN_WEIGHTS_RELATIVE] = "relative", [DN_WEIGHTS_FREQUENCIES] = "frequencies", NULL};
+
+static void read_weights_meaning(const json_t *root, dn_weights *out, struct problem *problem) {
+    size_t index = DN_WEIGHTS_RELATIVE;
+    json_read_choice(root, "weights", false, "", meanings, &index, problem);
+    *out = (dn_weights)index;
+}
+
 static void read_validation(const json_t *root, struct jobs_spec *spec, struct problem *problem) {
     static const char *const known[] = {"holdout", "folds", "dataset", "curves", NULL};
     enum { N_METHODS = 3 };
@@ -153,6 +162,7 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_spec
     int64_t seed = 1;
     read_model(root, arena, spec, problem);
     read_class_weight(root, arena, &spec->class_weights, problem);
+    read_weights_meaning(root, &spec->weights, problem);
     read_validation(root, spec, problem);
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &seed, problem);
     spec->seed = (uint64_t)seed;
@@ -201,6 +211,7 @@ static void write_validation(const struct jobs_spec *spec, struct json_writer *w
 
 void jobs_options_write(const struct jobs_spec *spec, struct json_writer *w) {
     json_kv_string(w, "weight", spec->weighted ? spec->weight.name : NULL);
+    json_kv_string(w, "weights", meanings[spec->weights]);
     write_class_weight(&spec->class_weights, w);
     write_validation(spec, w);
     json_kv_int(w, "seed", (int64_t)spec->seed);

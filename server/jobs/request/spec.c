@@ -298,6 +298,9 @@ bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out
         jobs_params_read(root, arena, &spec.params, &why);
         spec.algorithm = spec.params != NULL ? spec.params->algorithm : NULL;
         jobs_options_read(root, arena, &spec, &why);
+        if (json_object_get(root, "weights") == NULL) { /* absent in jobs of older releases */
+            spec.weights = DN_WEIGHTS_FREQUENCIES;
+        }
     }
     bool good = spec.algorithm != NULL && read_scalars(root, arena, &spec, &why) &&
                 read_target(root, arena, &spec, &why) &&

@@ -40,6 +40,7 @@ struct jobs_spec {
     bool weighted;
     struct jobs_column weight; /* if `weighted`: a numeric column that is not an input */
     struct jobs_class_weights class_weights;
+    dn_weights weights; /* meaning of the weights */
     const dn_algorithm *algorithm;
     dn_params *params; /* checked; freed by jobs_spec_done */
     struct jobs_features features;

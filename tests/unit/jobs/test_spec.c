@@ -58,6 +58,7 @@ static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
                                             .n_bases = 6};
     spec->weighted = true;
     spec->weight = (struct jobs_column){.index = 5, .name = "w", .type = DN_NUMERIC};
+    spec->weights = DN_WEIGHTS_FREQUENCIES;
     spec->class_weights =
         (struct jobs_class_weights){.kind = DN_CLASS_WEIGHT_GIVEN,
                                     .names = (const char **)(uintptr_t)class_names,
@@ -115,6 +116,7 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(back.weight.index, 5);
     assert_int_equal(back.class_weights.kind, DN_CLASS_WEIGHT_GIVEN);
     assert_int_equal(back.class_weights.n, 2);
+    assert_int_equal(back.weights, DN_WEIGHTS_FREQUENCIES);
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(back.class_weights.names[i], class_names[i]);
         assert_true(back.class_weights.values[i] == class_values[i]);
@@ -321,6 +323,34 @@ static void what_is_damaged_is_refused(void **state) {
     dn_params_free(spec.params);
 }
 
+/* A job of a release without "weights" has frequencies; a new job has relative weights. */
+static void weights_of_old_jobs(void **state) {
+    (void)state;
+    struct jobs_spec spec = fixture_spec("m", "newton"), back = {0};
+    dn_basis_spec bases[6];
+    struct arena arena;
+    struct buf text = {0};
+    struct problem problem = {0};
+    const char member[] = "\"weights\":\"relative\",";
+    arena_init(&arena, 0);
+    fill(&spec, bases);
+    spec.weights = DN_WEIGHTS_RELATIVE;
+    jobs_spec_write(&spec, &text);
+    assert_true(jobs_spec_read(buf_cstr(&text), &arena, &back, &problem));
+    assert_int_equal(back.weights, DN_WEIGHTS_RELATIVE);
+    jobs_spec_done(&back);
+    char *old = strdup(buf_cstr(&text)), *at = strstr(old, member);
+    assert_non_null(at);
+    memmove(at, at + sizeof member - 1, strlen(at + sizeof member - 1) + 1);
+    assert_true(jobs_spec_read(old, &arena, &back, &problem));
+    assert_int_equal(back.weights, DN_WEIGHTS_FREQUENCIES);
+    jobs_spec_done(&back);
+    free(old);
+    jobs_spec_done(&spec);
+    buf_done(&text);
+    arena_done(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
@@ -328,6 +358,7 @@ int main(void) {
         cmocka_unit_test(what_has_no_target),
         cmocka_unit_test(groups_of_parameters_are_read),
         cmocka_unit_test(what_is_damaged_is_refused),
+        cmocka_unit_test(weights_of_old_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
