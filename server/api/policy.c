@@ -2,6 +2,7 @@
  * query parameters, Content-Type, Accept. */
 #include "api/policy.h"
 #include "api/support.h"
+#include "formats/text/encoding.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -97,6 +98,33 @@ static bool is_json(const char *type) {
     return n == 0 || strcmp(type, API_JSON) == 0 || (n >= 5 && strcmp(type + n - 5, "+json") == 0);
 }
 
+/* Rows may be in any encoding that is known. Lines of instances are read as they arrive, and JSON
+ * objects are UTF-8 by their definition (RFC 8259). */
+static bool admit_charset(struct http_call *call) {
+    const struct http_media *accepts = http_route_of(call)->accepts;
+    const struct format *format = NULL;
+    size_t n;
+    const char *charset = http_charset(call, &n);
+    const char *encoding = n > 0 ? encoding_find(charset, n) : "";
+    const int shown = n < 60 ? (int)n : 60;
+    if (encoding == NULL) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                  "charset must be " ENCODING_RULE " (got \"%.*s\")", shown, charset);
+        return false;
+    }
+    if (accepts != NULL && accepts->kind == MEDIA_FORMATS) {
+        (void)format_find(http_content_type(call), accepts->use, &format);
+    }
+    if (encoding[0] != '\0' &&
+        (accepts == NULL || accepts->kind == MEDIA_OBJECT ||
+         (accepts->use == FORMAT_INSTANCES && format != NULL && format->instances->lines))) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                  "charset must be utf-8 for this body (got \"%.*s\")", shown, charset);
+        return false;
+    }
+    return true;
+}
+
 static bool admit_body(struct http_call *call) {
     const struct http_media *accepts = http_route_of(call)->accepts;
     const char *type = http_content_type(call);
@@ -147,13 +175,21 @@ static bool admit_reply(struct http_call *call) {
 }
 
 bool api_admit(struct http_call *call) {
-    return admit_path(call) && admit_query(call) && admit_body(call) && admit_reply(call);
+    return admit_path(call) && admit_query(call) && admit_body(call) && admit_charset(call) &&
+           admit_reply(call);
 }
 
 const struct format *api_body_format(const struct http_call *call) {
     const struct format *format;
     (void)format_find(http_content_type(call), http_route_of(call)->accepts->use, &format);
     return format;
+}
+
+const char *api_body_encoding(const struct http_call *call) {
+    size_t n;
+    const char *charset = http_charset(call, &n);
+    const char *encoding = n > 0 ? encoding_find(charset, n) : "";
+    return encoding != NULL && encoding[0] != '\0' ? encoding : NULL;
 }
 
 const struct format *api_reply_format(const struct http_call *call, const struct format *first) {

@@ -24,6 +24,9 @@ extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid
 /* The format of the body by its Content-Type, which the route accepts. NULL: it is detected from the
  * body. */
 const struct format *api_body_format(const struct http_call *call);
+/* The encoding of the body by the charset of its Content-Type, for encoding_find's users; NULL: UTF-8,
+ * ASCII or not given. */
+const char *api_body_encoding(const struct http_call *call);
 /* The format that Accept prefers among those that the route offers; without Accept, `first`. */
 const struct format *api_reply_format(const struct http_call *call, const struct format *first);
 

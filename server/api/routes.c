@@ -23,19 +23,21 @@ static const char *const query_page[] = {"limit", "after", NULL};
 static const char *const query_jobs[] = {"limit", "after", "state", "model", NULL};
 static const char *const query_version[] = {"version", NULL};
 static const char *const query_rows[] = {"version", "offset", "limit", "columns", "label", NULL};
-static const char *const query_upload[] = {"header",  "delimiter", "missing",    "types", "label",
-                                           "comment", "on_error",  "zero_based", NULL};
-static const char *const query_preview[] = {"header",  "delimiter", "missing",    "types", "label",
-                                            "comment", "on_error",  "zero_based", "rows",  NULL};
-static const char *const query_append[] = {"header",   "delimiter",  "missing", "comment",
-                                           "on_error", "zero_based", NULL};
+static const char *const query_upload[] = {"encoding",   "header", "delimiter", "missing",
+                                           "types",      "label",  "comment",   "on_error",
+                                           "zero_based", NULL};
+static const char *const query_preview[] = {"encoding",   "header", "delimiter", "missing",
+                                            "types",      "label",  "comment",   "on_error",
+                                            "zero_based", "rows",   NULL};
+static const char *const query_append[] = {"encoding", "header",   "delimiter",  "missing",
+                                           "comment",  "on_error", "zero_based", NULL};
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};
 static const char *const query_weights[] = {"matrices", "statistics", "level", NULL};
-static const char *const query_predict[] = {"output", "zero_based", NULL};
-static const char *const query_evaluate[] = {"curves", "target", "zero_based", NULL};
-static const char *const query_transform[] = {"zero_based", NULL};
+static const char *const query_predict[] = {"encoding", "output", "zero_based", NULL};
+static const char *const query_evaluate[] = {"encoding", "curves", "target", "zero_based", NULL};
+static const char *const query_transform[] = {"encoding", "zero_based", NULL};
 
 /* Rows of the table. A macro holds what routes of a kind have in common. */
 #define READ(path_, operation_, ...)                                                               \

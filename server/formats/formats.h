@@ -29,6 +29,8 @@ enum table_on_error { TABLE_REJECT, TABLE_SKIP };
 
 struct table_options {
     const struct format *format; /* NULL: the body decides */
+    /* from encoding_find; NULL: UTF-8, or UTF-16 by its byte order mark */
+    const char *encoding;
     enum table_header header;
     char delimiter; /* '\0': found from the body (',', ';', tab, '|') */
     /* separated text: lines that begin with it are comments. '\0': lines that begin with # are
@@ -50,13 +52,13 @@ struct table_options {
      * that */
     bool form;
 };
-/* Parses a query parameter: header, delimiter, missing, types, label, comment, on_error,
+/* Parses a query parameter: encoding, header, delimiter, missing, types, label, comment, on_error,
  * zero_based, rows (1 … TABLE_MAX_PREVIEW). false: problem PROBLEM_BAD_REQUEST, which names the
  * parameter. The value must outlive the reader. */
 bool table_option_parse(struct table_options *options, const char *name, const char *value,
                         struct problem *problem);
 /* The value that means the same as leaving the parameter out: "auto" for header. "": none that can
- * be given does. */
+ * be given does. NULL: the option is not stored unless it is given. */
 const char *table_option_initial(const char *name);
 
 /* An encoded column of a chunk (dn_column_builder_encode). The sink takes its memory. */
@@ -249,6 +251,7 @@ void instance_schema_free(struct instance_schema *schema);          /* NULL is a
 /* How a body is read. */
 struct instances_options {
     const struct format *format;          /* NULL: found from the body */
+    const char *encoding;                 /* as in table_options */
     const struct instance_schema *schema; /* of the model; NULL: one is made for this call */
     bool labelled;                        /* the target is read too */
     const char

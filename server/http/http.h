@@ -181,6 +181,8 @@ const char *http_body_bytes(const struct http_call *call, size_t *size);
  * the body, since no type was sent, or one that curl sends by default
  * (application/x-www-form-urlencoded, application/octet-stream). */
 const char *http_content_type(const struct http_call *call);
+/* The charset parameter of Content-Type, not NUL-terminated. *n 0: there is none. */
+const char *http_charset(const struct http_call *call, size_t *n);
 /* The index of the offered media type (NULL-terminated list) that Accept prefers. 0: no Accept. -1:
  * none is acceptable. */
 int http_accepts(const struct http_call *call, const char *const *offered);

@@ -112,10 +112,10 @@ static void test_bytes_of_other_formats(void **state) {
         size_t size;
         const char *says;
     } cases[] = {
-        {"\x1F\x8B\x08\0\0\0\0\0\0\x03", 10, "-H 'Content-Encoding: gzip'"},
-        {"\xFF\xFE\x61\0,\0b\0\n\0", 10, "UTF-16"},
-        {"a\0,\0b\0\n\0", 8, "UTF-16"},
-        {"a,b\n1,caf\xE9,\n", 12, "iconv -f latin1"},
+        {"\x1F\x8B\x08\0\0\0\0\0\0\x03", 10, "Content-Encoding: gzip"},
+        {"PK\x03\x04\x14\0[Content_Types].xml", 25, "Excel"},
+        {"a\0,\0b\0\n\0", 8, "encoding=utf-16le"},
+        {"a,b\n1,caf\xE9,\n", 12, "encoding=windows-1252"},
         {"a,b\n1,\"x\n2,y\n", 13, "the quote is not closed"},
     };
     (void)state;
@@ -128,6 +128,37 @@ static void test_bytes_of_other_formats(void **state) {
         }
         assert_true(whole_at(r, "/errors/0/line") >= 1 && whole_at(r, "/errors/0/column") >= 1);
     }
+}
+
+/* The same table in four encodings, and predictions from them. */
+static void test_encodings(void **state) {
+    (void)state;
+    static const char utf8[] = "caf\xC3\xA9,y\n1,a\n2,b\n", latin[] = "caf\xE9,y\n1,a\n2,b\n",
+                      utf16[] = "\xFF\xFE"
+                                "c\0a\0f\0\xE9\0,\0y\0\n\0"
+                                "1\0,\0a\0\n\0"
+                                "2\0,\0b\0\n\0";
+    const size_t n = sizeof latin - 1, n16 = sizeof utf16 - 1;
+    const struct response *r = status_check(call_upload("/v1/datasets/plain", utf8), 201);
+    char content[100];
+    (void)snprintf(content, sizeof content, "%s", string_at(r, "/content"));
+    static const char charset[] = "Content-Type: text/csv; charset=ISO-8859-1";
+    r = status_check(call_upload_bytes("/v1/datasets/e1?encoding=windows-1252", latin, n, NULL),
+                     201);
+    assert_string_equal(string_at(r, "/content"), content);
+    r = status_check(call_upload_bytes("/v1/datasets/e2", latin, n, charset), 201);
+    assert_string_equal(string_at(r, "/content"), content);
+    r = status_check(call_upload_bytes("/v1/datasets/e3", utf16, n16, NULL), 201);
+    assert_string_equal(string_at(r, "/content"), content);
+    fault_check(problem_check(call_upload_bytes("/v1/datasets/refused?encoding=windows-1252",
+                                                "a,b\n1,\x81\n", 8, NULL),
+                              422, "invalid-dataset"),
+                "line 2");
+    problem_check(call_upload("/v1/datasets/refused?encoding=utf-7", utf8), 400, "bad-request");
+    problem_check(call_upload_bytes("/v1/datasets/refused", utf8, sizeof utf8 - 1,
+                                    "Content-Type: text/csv; charset=klingon"),
+                  415, "unsupported-media-type");
+    problem_check(call_get("/v1/datasets/refused"), 404, "unknown-dataset");
 }
 
 static void test_reasons(void **state) {
@@ -149,7 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_ndjson),   TEST(test_comments),
         TEST(test_on_error), TEST(test_bytes_of_other_formats),
-        TEST(test_reasons),
+        TEST(test_reasons),  TEST(test_encodings),
     };
     return RUN(tests);
 }

@@ -327,6 +327,7 @@ bool dataset_body_options(struct http_call *call, struct table_options *options,
     struct problem problem = {0};
     struct dataset_options out = {"", ""};
     options->format = api_body_format(call);
+    options->encoding = api_body_encoding(call);
     options->form = sent_as_form(call);
     for (size_t i = 0; known[i]; i++) {
         const char *value = http_query(call, known[i]);
@@ -337,8 +338,10 @@ bool dataset_body_options(struct http_call *call, struct table_options *options,
         if (value) {
             out.given = add_option(arena, out.given, known[i], value);
         }
-        out.all =
-            add_option(arena, out.all, known[i], value ? value : table_option_initial(known[i]));
+        const char *stored = value ? value : table_option_initial(known[i]);
+        if (stored) {
+            out.all = add_option(arena, out.all, known[i], stored);
+        }
     }
     if (!out.given || !out.all) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");

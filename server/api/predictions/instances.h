@@ -5,6 +5,11 @@
 #include "formats/formats.h"
 #include "http/http.h"
 
+/* Sets the encoding of the body: ?encoding=, or the charset of its Content-Type. NULL: UTF-8 or not
+ * given. Returns false if it has replied with 400. */
+bool api_instances_encoding(struct http_call *call, const char **out);
+/* Refuses an encoding other than UTF-8 for a body of lines. Returns false if it has replied. */
+bool api_instances_utf8(struct http_call *call, const char *encoding);
 /* Sets the options for the body of the call: the format by Content-Type, or by the first bytes if
  * the type is unspecific, and ?zero_based=. Returns false if it has replied with 400. */
 bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out);

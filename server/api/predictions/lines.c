@@ -6,6 +6,7 @@
 #include "api/predictions/lines.h"
 #include "api/handlers.h"
 #include "api/policy.h"
+#include "api/predictions/instances.h"
 #include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/spool.h"
@@ -290,8 +291,10 @@ static bool lines_want(const struct http_call *call) {
 static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
     const struct api_app *app = api_app_of(call);
     unsigned outputs = 0;
+    const char *encoding = NULL;
     bool zero_based = false; /* accepted, but without effect on NDJSON */
-    if (!api_query_bool(call, "zero_based", &zero_based) ||
+    if (!api_instances_encoding(call, &encoding) || !api_instances_utf8(call, encoding) ||
+        !api_query_bool(call, "zero_based", &zero_based) ||
         (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs))) {
         return NULL;
     }

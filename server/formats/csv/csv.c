@@ -40,9 +40,8 @@ static void parse_checked(struct csv *c) {
 /* The byte after the checked ones is not valid text. A lenient reader reports it as a fault of its
  * row, or ignores it in a comment. A body with a NUL byte is refused as a whole. */
 static void wrong_byte(struct csv *c, const char *wrong) {
-    const char *foreign = csv_text_foreign(c->in.head);
-    if (foreign != NULL || c->in.data[c->in.checked] == '\0') {
-        csv_fault(c, c->in.checked, true, foreign != NULL ? foreign : wrong);
+    if (c->in.data[c->in.checked] == '\0') {
+        csv_fault(c, c->in.checked, true, wrong);
     } else if (c->mode != MODE_COMMENT || !c->lenient) {
         csv_row_fault(c, c->in.checked, wrong);
     }

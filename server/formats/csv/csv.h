@@ -8,9 +8,8 @@
  * the comment character, if one is set, are skipped before anything in them is parsed.
  *
  * Faults: an unclosed quote, text after a closing quote, NUL, invalid UTF-8, too long cells and
- * rows, too many cells. UTF-16 and compressed bodies are recognised by their first bytes. Reading
- * continues after text that follows a closing quote; a lenient reader also continues after the
- * faults listed at `lenient`. */
+ * rows, too many cells. Reading continues after text that follows a closing quote; a lenient reader
+ * also continues after the faults listed at `lenient`. */
 #ifndef FORMATS_CSV_H
 #define FORMATS_CSV_H
 

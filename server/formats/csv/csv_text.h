@@ -1,5 +1,4 @@
-/* Checks that the bytes of a body are text, and recognises what else they are. Private to formats.
- */
+/* Checks that the bytes of a body are text. Private to formats. */
 #ifndef FORMATS_CSV_TEXT_H
 #define FORMATS_CSV_TEXT_H
 
@@ -12,7 +11,5 @@ size_t csv_text_check(const char *bytes, size_t n, bool final, const char **wron
 /* A static text about n bytes that do not begin with a UTF-8 character. It has a hint if they look
  * like Latin-1 or Windows-1252. */
 const char *csv_text_wrong(const char *bytes, size_t n);
-/* A static text about a body that is not text, from its first four bytes; NULL: not recognised. */
-const char *csv_text_foreign(const char head[4]);
 
 #endif

@@ -1,5 +1,7 @@
 /* Finds the format of a body and calls its reader. Reads bodies line by line. */
 #include "formats/instances/instances.h"
+#include "formats/text/encoding.h"
+#include "formats/text/foreign.h"
 #include "formats/text/text_lines.h"
 
 #include <string.h>
@@ -21,14 +23,51 @@ const struct format *instances_sniff(const char *body, size_t size) {
     return &format_csv;
 }
 
-bool instances_read(const char *body, size_t size, const struct instances_options *options,
-                    const dn_model *model, struct instance_rows *out, struct problem *problem) {
-    struct instances in;
-    const struct format *format = options->format;
-    bool well = instances_init(&in, model, options->schema, options->labelled, problem);
-    in.options = options;
-    if (options->target != NULL) {
-        in.target = options->target;
+/* Appends converted text to a buffer; false: the buffer has failed, or memory was refused. */
+struct conversion {
+    struct instances *in;
+    struct buf text;
+};
+
+static bool take_text(void *arg, const char *bytes, size_t n) {
+    struct conversion *c = arg;
+    if (c->text.size + n > c->in->max_bytes) {
+        return false;
+    }
+    buf_append(&c->text, bytes, n);
+    return !c->text.failed;
+}
+
+/* Converts a body to UTF-8. false: a fault is reported. */
+static bool convert(struct instances *in, const char *body, size_t size, struct buf *out) {
+    struct conversion c = {.in = in};
+    struct encoding encoding;
+    char text[ENCODING_FAULT];
+    int64_t line = 0, column = 0;
+    encoding_init(&encoding, in->options->encoding);
+    const enum encoding_end end = encoding_feed(&encoding, body, size, true, take_text, &c);
+    if (end == ENCODING_INVALID) {
+        encoding_fault(&encoding, text, &line, &column);
+        instances_fault(in, NULL, line, column, "%s", text);
+    } else if (end != ENCODING_WELL) {
+        instances_no_memory(in);
+    }
+    encoding_done(&encoding);
+    *out = c.text;
+    return end == ENCODING_WELL;
+}
+
+static bool begins_utf16(const char *body, size_t size) {
+    return size >= 2 && (memcmp(body, "\xFF\xFE", 2) == 0 || memcmp(body, "\xFE\xFF", 2) == 0);
+}
+
+static bool read_text(struct instances *in, const char *body, size_t size,
+                      struct instance_rows *out) {
+    const struct format *format = in->options->format;
+    const char *foreign = foreign_body(body, size);
+    if (foreign != NULL) {
+        instances_fault(in, NULL, 1, 1, "%s", foreign);
+        return false;
     }
     if (size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
         body += 3;
@@ -37,8 +76,26 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     if (format == NULL) {
         format = instances_sniff(body, size);
     }
-    well = well && format->instances->read(&in, body, size, out);
+    return format->instances->read(in, body, size, out);
+}
+
+bool instances_read(const char *body, size_t size, const struct instances_options *options,
+                    const dn_model *model, struct instance_rows *out, struct problem *problem) {
+    struct instances in;
+    struct buf converted = {0};
+    bool well = instances_init(&in, model, options->schema, options->labelled, problem);
+    in.options = options;
+    if (options->target != NULL) {
+        in.target = options->target;
+    }
+    if (well && (options->encoding != NULL || begins_utf16(body, size))) {
+        well = convert(&in, body, size, &converted);
+        body = converted.data != NULL ? converted.data : "";
+        size = converted.size;
+    }
+    well = well && read_text(&in, body, size, out);
     instances_done(&in);
+    buf_done(&converted);
     return well;
 }
 

@@ -7,7 +7,6 @@
  * of its row only: reading continues with the next line. */
 #include "formats/json/table_json.h"
 #include "base/json/json_write.h"
-#include "formats/csv/csv_text.h"
 #include "formats/formats.h"
 #include "formats/json/format_json.h"
 #include "formats/json/json_sniff.h"
@@ -277,14 +276,8 @@ static bool on_token(struct table *t, const struct json_token *token) {
 /* ---- what is no JSON ---- */
 /* Refuses the whole body because of the fault of the reader. */
 static bool refuse(struct table *t) {
-    const char *foreign =
-        json_of(t)->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
     t->refused = true;
     t->n_faults++;
-    if (foreign != NULL) {
-        problem_done(&t->problem);
-        return problem_add_line(&t->problem, PROBLEM_BAD_JSON, 1, 1, "%s", foreign);
-    }
     return json_reader_problem(&json_of(t)->json, &t->problem);
 }
 
@@ -293,9 +286,6 @@ static bool refuse(struct table *t) {
 static bool bad_line(struct table *t) {
     int64_t line = 0, column = 0;
     const char *fault = json_of(t)->json.fault;
-    if (json_of(t)->json.token_at < (int64_t)sizeof t->head && csv_text_foreign(t->head) != NULL) {
-        return refuse(t);
-    }
     json_reader_place(&json_of(t)->json, &line, &column);
     if (json_of(t)->state == AT_LINE) {
         table_json_row_begin(t);

@@ -4,6 +4,7 @@
 #include "base/heap.h"
 #include "base/json/json_write.h"
 #include "formats/formats.h"
+#include "formats/text/foreign.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,7 +65,10 @@ static bool decide(struct table *t, bool whole) {
     const struct table_sample sample = {.bytes = t->ahead.data != NULL ? t->ahead.data : "",
                                         .n = t->ahead.size,
                                         .whole = whole};
-    memcpy(t->head, sample.bytes, sample.n < sizeof t->head ? sample.n : sizeof t->head);
+    const char *foreign = foreign_body(sample.bytes, sample.n);
+    if (foreign != NULL) {
+        return table_fatal(t, 1, 1, "%s", foreign);
+    }
     if (!find_reader(t, &sample)) {
         return false;
     }
@@ -120,6 +124,7 @@ struct table *table_new(const struct table_options *options, const struct table_
     }
     t->options = *options;
     t->look = LOOK_FIRST;
+    encoding_init(&t->encoding, options->encoding);
     struct problem problem = {0};
     if (!builder_init(&t->builder, options, sink, &problem)) {
         /* options that were not set by table_option_parse may be invalid: the first call reports it
@@ -159,6 +164,7 @@ void table_free(struct table *t) {
     }
     table_faults_done(t);
     table_append_done(t);
+    encoding_done(&t->encoding);
     buf_done(&t->ahead);
     buf_done(&t->columns);
     buf_done(&t->notes);
@@ -174,13 +180,38 @@ void table_free(struct table *t) {
     }
 }
 
+/* Takes a piece of the body in UTF-8. false: no more is read. */
+static bool take(void *arg, const char *bytes, size_t n) {
+    struct table *t = arg;
+    size_t used = 0;
+    if ((t->decided || look_ahead(t, bytes, n, &used)) && t->decided && used < n) {
+        t->reader->feed(t, bytes + used, n - used);
+    }
+    return !t->refused;
+}
+
+/* Converts bytes of the body to UTF-8 and reads them. */
+static void convert(struct table *t, const char *bytes, size_t n, bool final) {
+    char text[ENCODING_FAULT];
+    int64_t line = 0, column = 0;
+    switch (encoding_feed(&t->encoding, bytes, n, final, take, t)) {
+    case ENCODING_INVALID:
+        encoding_fault(&t->encoding, text, &line, &column);
+        table_fatal(t, line, column, "%s", text);
+        break;
+    case ENCODING_NO_MEMORY:
+        table_no_memory(t);
+        break;
+    case ENCODING_WELL:
+    case ENCODING_STOPPED:
+        break;
+    }
+}
+
 bool table_feed(struct table *t, const char *bytes, size_t n, struct problem *problem) {
     if (!t->refused) {
-        size_t used = 0;
         t->bytes += (int64_t)n;
-        if ((t->decided || look_ahead(t, bytes, n, &used)) && t->decided && used < n) {
-            t->reader->feed(t, bytes + used, n - used);
-        }
+        convert(t, bytes, n, false);
     }
     return !t->refused || t->full || table_problem_again(problem, &t->problem);
 }
@@ -227,6 +258,12 @@ static void warn_of_unused(struct table *t) {
 
 /* Ends the reader and checks the rules for whole tables. */
 static bool read_end(struct table *t) {
+    if (!t->cut) {
+        convert(t, "", 0, true);
+        if (t->refused && !t->full) {
+            return false;
+        }
+    }
     if (!t->decided && (!decide(t, true) || !consume_ahead(t)) && !t->full) {
         return false;
     }

@@ -12,6 +12,7 @@
 #include "formats/format.h"
 #include "formats/table/table_append.h"
 #include "formats/table/table_builder.h"
+#include "formats/text/encoding.h"
 
 #define TABLE_MAX_FAULTS 1000 /* reading stops there */
 
@@ -71,14 +72,14 @@ struct table_skipped {
 struct table {
     struct table_options options;
     struct table_builder builder;
-    int64_t bytes;    /* bytes of the body so far */
+    int64_t bytes; /* bytes of the body so far */
+    struct encoding encoding;
     struct buf ahead; /* the first bytes, until format, delimiter and header are known */
     size_t look;      /* size of the sample */
     bool decided;     /* the reader has begun */
     const struct table_reader *reader; /* once decided */
     void *state;                       /* the reader's; NULL: none */
     unsigned used;                     /* TABLE_OPTION_… beyond reader->options */
-    char head[4];                      /* the first bytes, to name foreign formats (a zip file) */
     size_t n_faults;
     bool row_faulty;              /* a fault of the present row was reported */
     struct table_skipped skipped; /* on_error=skip */

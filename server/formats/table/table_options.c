@@ -3,6 +3,7 @@
 #include "formats/table/table_options.h"
 #include "base/utf8.h"
 #include "formats/text/cell.h"
+#include "formats/text/encoding.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -93,6 +94,16 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n,
     *out = list;
     *n = count;
     return true;
+}
+
+static bool set_encoding(struct table_options *options, const char *value,
+                         struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    options->encoding = encoding_find(value, strlen(value));
+    return options->encoding != NULL ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"encoding\" must be " ENCODING_RULE " (got %s)",
+                       text_show(value, strlen(value), shown));
 }
 
 static bool set_header(struct table_options *options, const char *value, struct problem *problem) {
@@ -217,12 +228,14 @@ static bool set_rows(struct table_options *options, const char *value, struct pr
                        TABLE_MAX_PREVIEW, text_show(value, n, shown));
 }
 
-/* initial: the value that means the same as no value; "" if no value that can be given does. */
+/* initial: the value that means the same as no value; "" if no value that can be given does; NULL:
+ * the option is not stored unless it is given. */
 static const struct option {
     const char *name;
     bool (*set)(struct table_options *options, const char *value, struct problem *problem);
     const char *initial;
 } known_options[] = {
+    {"encoding", set_encoding, NULL},
     {"header", set_header, "auto"},
     {"delimiter", set_delimiter, "auto"},
     {"missing", set_missing, ""},
@@ -254,8 +267,9 @@ bool table_option_parse(struct table_options *options, const char *name, const c
     const struct option *option = find_option(name);
     return option != NULL
                ? option->set(options, value, problem)
-               : problem_set(problem, PROBLEM_BAD_REQUEST,
-                             "unknown query parameter %s: there are header, delimiter, missing, "
-                             "types, label, comment, on_error, zero_based",
-                             text_show(name, strlen(name), shown));
+               : problem_set(
+                     problem, PROBLEM_BAD_REQUEST,
+                     "unknown query parameter %s: there are encoding, header, delimiter, missing, "
+                     "types, label, comment, on_error, zero_based",
+                     text_show(name, strlen(name), shown));
 }

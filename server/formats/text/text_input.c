@@ -26,8 +26,7 @@ bool text_input_append(struct text_input *in, const char *bytes, size_t n) {
 
 bool text_input_start(struct text_input *in, bool final) {
     static const char mark[3] = "\xEF\xBB\xBF";
-    memcpy(in->head, in->data, sizeof in->head); /* the slack is 0 */
-    in->started = final || in->size >= sizeof in->head;
+    in->started = final || in->size >= sizeof mark;
     if (in->started && in->size >= sizeof mark && memcmp(in->data, mark, sizeof mark) == 0) {
         in->checked = sizeof mark;
     }

@@ -14,14 +14,12 @@ struct text_input {
     size_t size, capacity;
     size_t checked; /* the bytes before it were checked: valid, or recorded as wrong */
     bool started;   /* a byte order mark was skipped, or there is none */
-    char
-        head[4]; /* the first bytes of the body, which tell the format of a body that is not text */
 };
 
 void text_input_done(struct text_input *in);
 /* Appends bytes. false: no memory. */
 bool text_input_append(struct text_input *in, const char *bytes, size_t n);
-/* Before the first check: stores the head and marks a byte order mark as checked. final: there are
+/* Before the first check: marks a byte order mark as checked. final: there are
  * no more bytes. false: more bytes are needed. */
 bool text_input_start(struct text_input *in, bool final);
 /* Checks the bytes that were not checked. NULL: all are valid, or the last ones may be completed by

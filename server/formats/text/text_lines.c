@@ -76,9 +76,8 @@ static void cut(struct text_lines *l, size_t limit) {
 /* The byte after the checked ones is not valid text. It is a fault of its line if the handler
  * accepts such lines. A body with a NUL byte is refused as a whole. */
 static void wrong_byte(struct text_lines *l, const char *wrong) {
-    const char *foreign = csv_text_foreign(l->in.head);
-    if (foreign != NULL || l->handler.wrong == NULL || l->in.data[l->in.checked] == '\0') {
-        fault(l, l->in.checked, foreign != NULL ? foreign : wrong);
+    if (l->handler.wrong == NULL || l->in.data[l->in.checked] == '\0') {
+        fault(l, l->in.checked, wrong);
     } else if (l->wrong_column == 0) {
         l->wrong_column = (int64_t)(l->in.checked - l->start) + 1;
         l->wrong = wrong;

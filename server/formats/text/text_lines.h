@@ -2,8 +2,7 @@
  * is divided into pieces. Lines end in LF, CRLF or CR. A byte order mark is skipped.
  *
  * Faults end the reading: NUL, invalid UTF-8 (unless the handler accepts such lines), a too long
- * line. Bodies that are not text are recognised by their first bytes. Private to formats that are
- * read line by line. */
+ * line. Private to formats that are read line by line. */
 #ifndef FORMATS_TEXT_LINES_H
 #define FORMATS_TEXT_LINES_H
 

@@ -1,5 +1,6 @@
 /* The functions of http.h that read the request of a call. */
 #include "http/call/call.h"
+#include "http/protocol/fields.h"
 #include "http/server.h"
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,15 @@ const char *http_body_bytes(const struct http_call *call, size_t *size) {
 
 const char *http_content_type(const struct http_call *call) {
     return call->request.content_type;
+}
+
+const char *http_charset(const struct http_call *call, size_t *n) {
+    const char *type = call->request.headers.content_type;
+    struct part charset = {0};
+    const bool given =
+        type != NULL && element_parameter((struct part){type, strlen(type)}, "charset", &charset);
+    *n = given ? charset.n : 0;
+    return given ? charset.text : "";
 }
 
 void http_set_state(struct http_call *call, void *state) {

@@ -165,18 +165,6 @@ bool headers_check_limits(const struct headers *h, struct problem *problem) {
 }
 
 bool headers_check_content(const struct headers *h, const char *method, struct problem *problem) {
-    static const char *const same[] = {"utf-8", "utf8", "us-ascii"};
-    const char *type = h->content_type != NULL ? h->content_type : "";
-    struct part charset;
-    bool good = !element_parameter((struct part){type, strlen(type)}, "charset", &charset);
-    for (size_t i = 0; i < sizeof same / sizeof same[0] && !good; i++) {
-        good = part_is(charset, same[i]);
-    }
-    if (!good) {
-        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                           "charset \"%.*s\" is not supported; use utf-8",
-                           (int)(charset.n < 60 ? charset.n : 60), charset.text);
-    }
     if (h->n_content_encoding > 1) {
         return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
                            "Content-Encoding is given %u times; a body may be coded once",

@@ -52,8 +52,7 @@ void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *met
                   const char *target, size_t target_size, const char *version);
 /* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
 bool headers_check_framing(const struct headers *h, struct problem *problem);
-/* Checks what the header says about a body: charset UTF-8 or ASCII, one content coding, no part of
- * a body with PUT. */
+/* Checks what the header says about a body: one content coding, no part of a body with PUT. */
 bool headers_check_content(const struct headers *h, const char *method, struct problem *problem);
 /* Checks the number and size of the fields, and Expect. */
 bool headers_check_limits(const struct headers *h, struct problem *problem);

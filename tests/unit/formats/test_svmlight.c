@@ -319,7 +319,7 @@ static void test_bytes_that_are_no_text(void **state) {
     } bodies[] = {
         {"1 1:1\n1 2\0:1\n", 13, "line 2, column 4: NUL byte"},
         {"1 1:1 # \xC3\xA9\n1 \xC3\x28:1\n", 17, "line 2, column 3: invalid UTF-8"},
-        {"\xFF\xFE\x31\x00\x20\x00", 6, "the body is UTF-16"},
+        {"\x31\x00\x20\x00", 4, "the body looks like UTF-16"},
         {"1\0 \0001\0:\0", 8, "UTF-16"},
         {"\x1F\x8B\x08\x00\x01", 5, "gzip"},
     };

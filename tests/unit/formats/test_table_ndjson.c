@@ -115,8 +115,9 @@ static void test_sniffing(void **state) {
     static const struct {
         const char *body, *text;
     } faults[] = {
-        {"{\"a\":\"caf\xE9\"}\n{\"a\":2}\n", "{\"line\":1,\"column\":10,\"detail\":\"row 1 is not "
-                                             "JSON: invalid UTF-8: the body looks like Latin-1"},
+        {"{\"a\":\"caf\xE9\"}\n{\"a\":2}\n",
+         "{\"line\":1,\"column\":10,\"detail\":\"row 1 is not "
+         "JSON: invalid UTF-8: if the body is Windows-1252 or Latin-1"},
         {"{\"a\":caf}", "{\"line\":1,\"column\":6,\"detail\":\"row 1 is not JSON"},
         {"{\"a\":1\n{\"a\":2}\n", "{\"line\":1,\"column\":7,\"detail\":\"row 1 is not JSON: the "
                                   "line ends within an array or object\"}"},
@@ -181,8 +182,8 @@ static void test_faults(void **state) {
                   "{\"line\":2,\"column\":6,\"detail\":\"row 2, column \\\"a\\\": a cell must be a "
                   "number (got \\\"1,5\\\"): write decimal "
                   "fractions with a point\"}");
-    check_refused(&lines, "\xFF\xFE{\0\"\0", PROBLEM_BAD_JSON, "the body is UTF-16");
-    check_refused(&lines, "\x1F\x8B\x08\x01", PROBLEM_BAD_JSON, "-H 'Content-Encoding: gzip'");
+    check_refused(&lines, "PAR1\xFF\xFF\xFF\xFF", PROBLEM_INVALID_DATASET, "Parquet");
+    check_refused(&lines, "\x1F\x8B\x08\x01", PROBLEM_INVALID_DATASET, "Content-Encoding: gzip");
 }
 
 /* The body was cut: nothing of it is stored, whatever on_error says. */

@@ -261,22 +261,16 @@ static void expect_100(void **state) {
     stop(NULL);
 }
 
-/* Text in another encoding, and a part of a body where the whole is meant. */
-static void charsets_and_ranges(void **state) {
+/* A part of a body where the whole is meant, and parameters of Content-Type. */
+static void ranges_and_types(void **state) {
     (void)state;
     start(NULL);
     static const struct {
         const char *lines;
         int status;
         const char *problem, *says;
-    } cases[] = {{"Content-Type: text/csv; charset=latin1", 415, "unsupported-media-type",
-                  "latin1"},
-                 {"Content-Type: application/json;header=x; Charset=\"utf-16\"", 415,
-                  "unsupported-media-type", "utf-16"},
-                 {"Content-Range: bytes 0-4/10", 400, "bad-request", "Content-Range"},
-                 {"Content-Type: text/csv; charset=UTF-8", 201, NULL, NULL},
+    } cases[] = {{"Content-Range: bytes 0-4/10", 400, "bad-request", "Content-Range"},
                  {"Content-Type: text/csv; charset=\"utf8\"", 201, NULL, NULL},
-                 {"Content-Type: text/csv;charset=us-ascii", 201, NULL, NULL},
                  {"Content-Type: text/csv; header=present", 201, NULL, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char request[300];
@@ -586,7 +580,7 @@ int main(void) {
         cmocka_unit_test_teardown(limit_is_named, stop),
         cmocka_unit_test_teardown(encodings, stop),
         cmocka_unit_test_teardown(expect_100, stop),
-        cmocka_unit_test_teardown(charsets_and_ranges, stop),
+        cmocka_unit_test_teardown(ranges_and_types, stop),
         cmocka_unit_test_teardown(judged_first, stop),
         cmocka_unit_test_teardown(expect_100_impatient, stop),
         cmocka_unit_test_teardown(endless, stop),

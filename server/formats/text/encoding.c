@@ -1,0 +1,236 @@
+#include "formats/text/encoding.h"
+
+#include <errno.h>
+#include <iconv.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { PIECE = 8 * 1024 }; /* bytes that are converted at a time */
+
+/* Names of the standard, in lower case, and the names of their converters in iconv. */
+static const struct {
+    const char *name, *converter;
+} encodings[] = {
+    {"utf-8", ""},
+    {"utf8", ""},
+    {"us-ascii", ""},
+    {"ascii", ""},
+    {"windows-1252", "CP1252"},
+    {"cp1252", "CP1252"},
+    {"latin1", "CP1252"},
+    {"iso-8859-1", "CP1252"},
+    {"iso8859-1", "CP1252"},
+    {"windows-1250", "CP1250"},
+    {"cp1250", "CP1250"},
+    {"windows-1251", "CP1251"},
+    {"cp1251", "CP1251"},
+    {"windows-1253", "CP1253"},
+    {"cp1253", "CP1253"},
+    {"windows-1254", "CP1254"},
+    {"cp1254", "CP1254"},
+    {"windows-1255", "CP1255"},
+    {"cp1255", "CP1255"},
+    {"windows-1256", "CP1256"},
+    {"cp1256", "CP1256"},
+    {"windows-1257", "CP1257"},
+    {"cp1257", "CP1257"},
+    {"windows-1258", "CP1258"},
+    {"cp1258", "CP1258"},
+    {"windows-874", "CP874"},
+    {"iso-8859-2", "ISO-8859-2"},
+    {"latin2", "ISO-8859-2"},
+    {"iso-8859-3", "ISO-8859-3"},
+    {"iso-8859-4", "ISO-8859-4"},
+    {"iso-8859-5", "ISO-8859-5"},
+    {"iso-8859-6", "ISO-8859-6"},
+    {"iso-8859-7", "ISO-8859-7"},
+    {"iso-8859-8", "ISO-8859-8"},
+    {"iso-8859-9", "CP1254"},
+    {"iso-8859-10", "ISO-8859-10"},
+    {"iso-8859-13", "ISO-8859-13"},
+    {"iso-8859-14", "ISO-8859-14"},
+    {"iso-8859-15", "ISO-8859-15"},
+    {"latin9", "ISO-8859-15"},
+    {"iso-8859-16", "ISO-8859-16"},
+    {"koi8-r", "KOI8-R"},
+    {"koi8-u", "KOI8-U"},
+    {"macintosh", "MACINTOSH"},
+    {"ibm437", "IBM437"},
+    {"cp437", "IBM437"},
+    {"ibm850", "IBM850"},
+    {"cp850", "IBM850"},
+    {"ibm852", "IBM852"},
+    {"cp852", "IBM852"},
+    {"ibm866", "IBM866"},
+    {"cp866", "IBM866"},
+    {"utf-16", "UTF-16"},
+    {"utf-16le", "UTF-16LE"},
+    {"utf-16be", "UTF-16BE"},
+    {"shift_jis", "CP932"},
+    {"shift-jis", "CP932"},
+    {"sjis", "CP932"},
+    {"euc-jp", "EUC-JP"},
+    {"euc-kr", "CP949"},
+    {"gbk", "GBK"},
+    {"gb2312", "GBK"},
+    {"gb18030", "GB18030"},
+    {"big5", "BIG5-HKSCS"},
+};
+
+const char *encoding_find(const char *name, size_t n) {
+    for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
+        if (strlen(encodings[i].name) == n && strncasecmp(encodings[i].name, name, n) == 0) {
+            return encodings[i].converter;
+        }
+    }
+    return NULL;
+}
+
+void encoding_init(struct encoding *e, const char *name) {
+    *e = (struct encoding){.name = name != NULL && name[0] != '\0' ? name : NULL,
+                           .line = 1,
+                           .column = 1};
+}
+
+void encoding_done(struct encoding *e) {
+    if (e->converter != NULL) {
+        (void)iconv_close(e->converter);
+    }
+    *e = (struct encoding){0};
+}
+
+/* Chooses the converter from the name and the first two bytes. *skip: the byte order mark. */
+static bool start(struct encoding *e, const char *bytes, size_t n, size_t *skip) {
+    const bool little = n >= 2 && memcmp(bytes, "\xFF\xFE", 2) == 0,
+               big = n >= 2 && memcmp(bytes, "\xFE\xFF", 2) == 0;
+    const char *name = e->name;
+    e->started = true;
+    *skip = 0;
+    if (name == NULL || strncmp(name, "UTF-16", 6) == 0) {
+        *skip = little || big ? 2 : 0;
+        name = big                                           ? "UTF-16BE"
+               : little                                      ? "UTF-16LE"
+               : name != NULL && strcmp(name, "UTF-16") == 0 ? "UTF-16LE"
+                                                             : name;
+    }
+    if (name == NULL) {
+        return true;
+    }
+    const iconv_t converter = iconv_open("UTF-8", name);
+    if (converter == (iconv_t)-1) { // NOLINT(performance-no-int-to-ptr)
+        return false;
+    }
+    e->converter = converter;
+    return true;
+}
+
+/* Advances the place over converted text. */
+static void count(struct encoding *e, const char *text, size_t n) {
+    const char *end = text + n, *lf;
+    while ((lf = memchr(text, '\n', (size_t)(end - text))) != NULL) {
+        e->line++;
+        e->column = 1;
+        text = lf + 1;
+    }
+    e->column += end - text;
+}
+
+/* Converts *n bytes at *bytes as far as possible, and advances both. */
+static enum encoding_end convert(struct encoding *e, const char **bytes, size_t *n,
+                                 bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
+    char piece[PIECE];
+    for (;;) {
+        char *in = (char *)*bytes, *out = piece; /* iconv does not write to its input */
+        size_t left = *n, room = sizeof piece;
+        const size_t done = iconv(e->converter, &in, &left, &out, &room);
+        const int why = done == (size_t)-1 ? errno : 0;
+        const size_t written = sizeof piece - room;
+        *bytes = in;
+        *n = left;
+        if (written > 0 && !take(arg, piece, written)) {
+            return ENCODING_STOPPED;
+        }
+        count(e, piece, written);
+        if (why == EILSEQ) {
+            e->wrong = (unsigned char)*in;
+            return ENCODING_INVALID;
+        }
+        if (why != E2BIG) {
+            return ENCODING_WELL; /* all, or all but a cut character */
+        }
+    }
+}
+
+/* Converts the held bytes; a cut character stays held. */
+static enum encoding_end
+convert_held(struct encoding *e, bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
+    const char *at = e->held;
+    size_t left = e->n_held;
+    const enum encoding_end end = convert(e, &at, &left, take, arg);
+    memmove(e->held, at, left);
+    e->n_held = left;
+    return end;
+}
+
+/* Moves the first bytes of the new ones behind the held bytes. */
+static void hold(struct encoding *e, size_t most, const char **bytes, size_t *n) {
+    while (e->n_held<most && * n> 0) {
+        e->held[e->n_held++] = *(*bytes)++;
+        --*n;
+    }
+}
+
+/* Begins the text with the held bytes. */
+static enum encoding_end begin(struct encoding *e,
+                               bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
+    size_t mark;
+    if (!start(e, e->held, e->n_held, &mark)) {
+        return ENCODING_NO_MEMORY;
+    }
+    e->n_held -= mark; /* 0, or all */
+    if (e->converter != NULL) {
+        return convert_held(e, take, arg);
+    }
+    const size_t n = e->n_held;
+    e->n_held = 0;
+    return n == 0 || take(arg, e->held, n) ? ENCODING_WELL : ENCODING_STOPPED;
+}
+
+enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n, bool final,
+                                bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
+    enum encoding_end end = ENCODING_WELL;
+    if (!e->started) {
+        hold(e, 2, &bytes, &n);
+        if (e->n_held < 2 && !final) {
+            return ENCODING_WELL;
+        }
+        end = begin(e, take, arg);
+    }
+    if (end == ENCODING_WELL && e->converter == NULL) {
+        return n == 0 || take(arg, bytes, n) ? ENCODING_WELL : ENCODING_STOPPED;
+    }
+    while (end == ENCODING_WELL && e->n_held > 0 && n > 0) {
+        hold(e, e->n_held + 1, &bytes, &n);
+        end = convert_held(e, take, arg);
+    }
+    if (end == ENCODING_WELL && n > 0) {
+        end = convert(e, &bytes, &n, take, arg);
+        if (end == ENCODING_WELL) {
+            hold(e, sizeof e->held, &bytes, &n); /* a cut character: less than 4 bytes */
+        }
+    }
+    if (end == ENCODING_WELL && final && e->n_held > 0) {
+        e->wrong = (unsigned char)e->held[0];
+        return ENCODING_INVALID;
+    }
+    return end;
+}
+
+void encoding_fault(const struct encoding *e, char out[ENCODING_FAULT], int64_t *line,
+                    int64_t *column) {
+    snprintf(out, ENCODING_FAULT, "byte 0x%02X is not a character of the body's encoding",
+             e->wrong);
+    *line = e->line;
+    *column = e->column;
+}

@@ -1,0 +1,51 @@
+/* Converts text of other encodings to UTF-8 as a stream, with the iconv of the C library.
+ *
+ * The names are those of the WHATWG Encoding Standard, section 4.2, in any case. As there, latin1
+ * and iso-8859-1 mean windows-1252, whose first 128 characters and letters are the same. A body
+ * without a given encoding is UTF-8, or UTF-16 if it begins with the byte order mark of UTF-16. */
+#ifndef FORMATS_ENCODING_H
+#define FORMATS_ENCODING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The iconv name of an encoding. "": UTF-8 or ASCII, which need no conversion. NULL: unknown. */
+const char *encoding_find(const char *name, size_t n);
+
+#define ENCODING_RULE                                                                              \
+    "the name of an encoding, such as utf-8, utf-16, windows-1252, iso-8859-15 or shift_jis"
+
+enum encoding_end {
+    ENCODING_WELL,
+    ENCODING_STOPPED,  /* `take` returned false */
+    ENCODING_INVALID,  /* see encoding_fault */
+    ENCODING_NO_MEMORY /* or the C library lacks the converter */
+};
+
+/* All members are private. Zero: not started. */
+struct encoding {
+    const char *name; /* for iconv; NULL: found from the first bytes; "": no conversion */
+    void *converter;  /* iconv_t; NULL: no conversion */
+    bool started;
+    char held[16]; /* bytes that are not converted yet: the first byte, or a cut character */
+    size_t n_held;
+    int64_t line, column; /* of the next converted byte, from 1 */
+    unsigned char wrong;  /* the byte that is not valid */
+};
+
+/* name: from encoding_find; NULL or "": UTF-8, or UTF-16 by its byte order mark. */
+void encoding_init(struct encoding *e, const char *name);
+void encoding_done(struct encoding *e);
+/* Converts n more bytes and passes the text to `take` in pieces. final: the text ends with them.
+ * After another value than ENCODING_WELL the object must not be fed again. Text that needs no
+ * conversion is passed as it is, without a copy. */
+enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n, bool final,
+                                bool (*take)(void *arg, const char *bytes, size_t n), void *arg);
+/* Writes a message about the byte that could not be converted, and its place in the converted text.
+ */
+#define ENCODING_FAULT 96
+void encoding_fault(const struct encoding *e, char out[ENCODING_FAULT], int64_t *line,
+                    int64_t *column);
+
+#endif
