@@ -154,9 +154,9 @@ double dni_statistics_memory(const dn_params *params, const dn_fit_shape *shape)
                                       .uses = uses_of(least_squares),
                                       .sparse = isfinite(shape->n_entries)};
     struct work work;
-    /* twice: the null space of all columns, and that of the columns of the inflation factors */
-    const double phase = fmax(2 * dni_symmetric_null_memory(d) + 16 * (double)d * (double)d,
-                              dni_lower_invert_memory(least_squares ? d + 1 : S * (d + 1)));
+    const double phase = fmax(dni_symmetric_null_memory(d),
+                              8 * (double)d * (double)d + /* the null basis */
+                                  dni_lower_invert_memory(least_squares ? d + 1 : S * (d + 1)));
     const double fit = dni_moments_result_memory(d, K) + dni_linear_bytes(&problem, shape->n_rows) +
                        dni_layout_bytes(work_layout, &sizes, &work) + phase;
     return fmax(fit, dni_moments_memory(shape->n_rows, d, K, shape->n_slots));
