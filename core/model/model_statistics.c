@@ -31,7 +31,7 @@ static const struct {
                                  "the classes are separable, so that the weights are unbounded"},
     [DN_STATISTICS_NOT_CONVERGED] = {"not_converged",
                                      "the fit stopped before the minimum: a Newton step from its "
-                                     "weights is longer than 0.01 standard errors"},
+                                     "weights is longer than 0.05 standard errors"},
     [DN_STATISTICS_SINGULAR] = {"singular",
                                 "the matrix of second derivatives is not positive definite to "
                                 "working precision"},

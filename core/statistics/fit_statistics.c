@@ -35,7 +35,7 @@
 #include <string.h>
 
 /* A Newton step longer than this, in standard errors: the weights are not at the minimum. */
-#define MAX_STEP 0.01
+#define MAX_STEP 0.05
 /* A contrast whose component along dependent columns is larger than this share is not unique. */
 #define DEPENDENT 1e-6
 /* Residuals below this share of the sum of squares are rounding errors. */

@@ -12,7 +12,8 @@ static const struct fit {
     const char *name, *target, *algorithm, *params, *weight, *query;
 } fits[] = {
     {"glm", "y", "logistic", "'penalty':'none'", NULL, ""},
-    {"glm-counts", "y", "logistic", "'penalty':'none','solver':'lbfgs'", "v", "&level=0.9"},
+    {"glm-counts", "y", "logistic", "'penalty':'none','solver':'lbfgs','tolerance':1e-10", "v",
+     "&level=0.9"},
     {"glm-fractions", "y", "logistic", "'penalty':'none'", "u", ""},
     {"softmax", "k", "logistic", "'penalty':'none'", NULL, ""},
     {"softmax-weights", "k", "logistic", "'lambda':0", "v", ""},

@@ -45,7 +45,7 @@ typedef enum dn_statistics_reason {
     DN_STATISTICS_SEVERAL,       /* one versus rest, or one versus one */
     DN_STATISTICS_SEPARABLE,     /* the classes are separable, so that the weights are unbounded */
     DN_STATISTICS_NOT_CONVERGED, /* the weights are not at the minimum: a Newton step from them
-                                   * would be longer than 0.01 standard errors */
+                                   * would be longer than 0.05 standard errors */
     DN_STATISTICS_SINGULAR,      /* the Hessian is not positive definite to working precision */
     DN_STATISTICS_NO_RESIDUAL,   /* least squares: no more rows than parameters */
     DN_STATISTICS_EXACT          /* least squares: the residuals are 0 */
