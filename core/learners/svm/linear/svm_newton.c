@@ -35,7 +35,7 @@
  * line. Number of steps without a decrease of F or of the gap after which the iteration ends: if
  * margins are close to 1, such steps change the rows with s > 0. */
 enum { MAX_PRODUCTS = 1000, MAX_TRIALS = 200, STALLED = 8 };
-static const double LARGEST_ETA = 0.1, SMALLEST_ETA = 1e-4;
+static const double LARGEST_ETA = 1e-2, SMALLEST_ETA = 1e-5;
 
 struct newton {
     dni_svm_problem *svm;
