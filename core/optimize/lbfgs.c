@@ -27,8 +27,9 @@ static size_t pairs_for(size_t n) {
     return n <= most / usual ? usual : n <= most / least ? most / n : least;
 }
 
-void dni_pairs_layout(dni_layout *layout, size_t n, dni_pairs *pairs) {
-    pairs->capacity = pairs_for(n);
+void dni_pairs_layout(dni_layout *layout, size_t n, size_t max_pairs, dni_pairs *pairs) {
+    const size_t fit = pairs_for(n);
+    pairs->capacity = fit < max_pairs ? fit : max_pairs;
     pairs->s = dni_layout_matrix(layout, pairs->capacity, n);
     pairs->y = dni_layout_matrix(layout, pairs->capacity, n);
 }
@@ -57,12 +58,19 @@ struct lbfgs {
     double *direction; /* [n] */
 };
 
-static void lbfgs_layout(dni_layout *layout, const void *shape, void *work) {
+static void lay_out(dni_layout *layout, const void *shape, size_t max_pairs, struct lbfgs *t) {
     const size_t n = ((const dni_descent_shape *)shape)->n;
-    struct lbfgs *t = work;
     dni_descent_layout(layout, n, &t->base);
-    dni_pairs_layout(layout, n, &t->pairs);
+    dni_pairs_layout(layout, n, max_pairs, &t->pairs);
     t->direction = dni_layout_doubles(layout, n);
+}
+
+static void lbfgs_layout(dni_layout *layout, const void *shape, void *work) {
+    lay_out(layout, shape, DNI_LBFGS_PAIRS, work);
+}
+
+static void lbfgs_20_layout(dni_layout *layout, const void *shape, void *work) {
+    lay_out(layout, shape, 20, work);
 }
 
 /* direction ← −B⁻¹ gradient */
@@ -156,3 +164,12 @@ const dni_solver dni_solver_lbfgs = {.name = "lbfgs",
                                      .layout = lbfgs_layout,
                                      .start = lbfgs_start,
                                      .advance = lbfgs_advance};
+
+const dni_solver dni_solver_lbfgs_20 = {.name = "lbfgs",
+                                        .needs = DNI_NEEDS_METRIC,
+                                        .smooth = true,
+                                        .memory = "the pairs and vectors of L-BFGS",
+                                        .state_size = sizeof(struct lbfgs),
+                                        .layout = lbfgs_20_layout,
+                                        .start = lbfgs_start,
+                                        .advance = lbfgs_advance};

@@ -4,17 +4,18 @@
 
 #include "optimize/descent.h"
 
-#define DNI_LBFGS_PAIRS 100 /* most pairs */
+#define DNI_LBFGS_PAIRS 100 /* maximum number of pairs */
 
 /* The last pairs s = x_new − x, y = ∇f(x_new) − ∇f(x), in a ring buffer. */
 typedef struct dni_pairs {
     double *s, *y;      /* [capacity × n] */
-    size_t capacity;    /* 20; fewer, but at least 5, if s or y would exceed 16 million numbers */
+    size_t capacity;    /* number of pairs that are kept (dni_pairs_layout) */
     size_t count, next; /* number of pairs; ring position of the next pair */
 } dni_pairs;
 
-/* Adds s and y to the layout and sets `capacity`. */
-void dni_pairs_layout(dni_layout *layout, size_t n, dni_pairs *pairs);
+/* Adds s and y to the layout and sets `capacity`: max_pairs, at most DNI_LBFGS_PAIRS; fewer if n is
+ * large, but at least 5. */
+void dni_pairs_layout(dni_layout *layout, size_t n, size_t max_pairs, dni_pairs *pairs);
 /* Ring position of a pair; age 0 is the newest pair. */
 static inline size_t dni_pairs_at(const dni_pairs *pairs, size_t age) {
     return (pairs->next + pairs->capacity - 1 - age) % pairs->capacity;

@@ -89,7 +89,7 @@ double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
                                     isfinite(shape->n_entries)) +
                dni_solver_bytes(&dni_solver_adam, n, shape->n_rows);
     } else {
-        fit += dni_solver_bytes(&dni_solver_lbfgs, n, 1);
+        fit += dni_solver_bytes(&dni_solver_lbfgs_20, n, 1);
     }
     if (plan->validation_share > 0) {
         fit = (double)shape->n_rows +
@@ -266,7 +266,7 @@ static dn_status solve(struct mlp_fit *fit, const dn_run *run, size_t start, dni
     initialise(fit, start);
     if (!plan->adam) {
         const dni_solver_options options = {.max_iterations = plan->max_iterations};
-        return dni_solver_minimise(&dni_solver_lbfgs, &objective, run, &options, fit->x, outcome,
+        return dni_solver_minimise(&dni_solver_lbfgs_20, &objective, run, &options, fit->x, outcome,
                                    err);
     }
     const dni_adam_settings settings = {.max_passes = plan->max_iterations,

@@ -31,7 +31,7 @@ static void owlqn_layout(dni_layout *layout, const void *shape, void *work) {
     const size_t n = ((const dni_descent_shape *)shape)->n;
     struct owlqn *t = work;
     dni_descent_layout(layout, n, &t->base);
-    dni_pairs_layout(layout, n, &t->pairs);
+    dni_pairs_layout(layout, n, DNI_LBFGS_PAIRS, &t->pairs);
     t->free = dni_layout_doubles(layout, n);
     t->subgradient = dni_layout_doubles(layout, n);
     t->direction = dni_layout_doubles(layout, n);
