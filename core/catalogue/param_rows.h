@@ -22,6 +22,14 @@
         .minimum = 0, .maximum = (double)INFINITY, .open_maximum = true                            \
     }
 
+/* Strength of a penalty: "auto" (dni_lambda_of) or a number >= 0. */
+#define DNI_PARAM_LAMBDA_AUTO(text)                                                                \
+    {                                                                                              \
+        .name = "lambda", .type = DN_PARAM_NUMBER, .meaning = text, .default_choice = "auto",      \
+        .default_number = 1e-3, .minimum = 0, .maximum = (double)INFINITY, .open_maximum = true,   \
+        .word = "auto"                                                                             \
+    }
+
 /* "auto" or a number > 0. `number`: the value that "auto" most frequently resolves to. */
 #define DNI_PARAM_LEARNING_RATE(text, number)                                                      \
     {                                                                                              \

@@ -101,11 +101,12 @@ static void test_the_gradient_is_zero_where_it_says(void **state) {
                  {"digits", "lbfgs", 0.1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct table *t = table_read(text("tests/data/%s.csv", cases[i].data));
-        const struct response *r = job_train("{'model':'optimal','dataset':'%s','target':'class','"
-                                             "algorithm':'logistic','features':{'standardize':%s},"
-                                             "'params':{'solver':'%s','lambda':%g}}",
-                                             cases[i].data, cases[i].standardize ? "true" : "false",
-                                             cases[i].solver, cases[i].lambda);
+        const struct response *r =
+            job_train("{'model':'optimal','dataset':'%s','target':'class','"
+                      "algorithm':'logistic','features':{'standardize':%s},"
+                      "'params':{'solver':'%s','lambda':%g,'tolerance':1e-9}}",
+                      cases[i].data, cases[i].standardize ? "true" : "false", cases[i].solver,
+                      cases[i].lambda);
         struct model m = weights_of("optimal");
         double gradient, J = objective(t, &m, cases[i].lambda, cases[i].standardize, &gradient);
         assert_int_equal(m.n_scores, t->n_classes == 2 ? 1 : t->n_classes);

@@ -103,7 +103,7 @@ static void check_one(const char *dataset, const char *target, const char *solve
     const struct response *job =
         job_train("{'model':'%s-%s','dataset':'%s','target':'%s','algorithm':"
                   "'logistic','params':{'solver':'%s',"
-                  "'lambda':%s}}",
+                  "'lambda':%s,'tolerance':1e-9}}",
                   dataset, solver, dataset, target, solver, lambda);
     assert_true(json_is_true(json_find(job->json, "/result/converged")));
     double objective = real_in(expected, "/objective");

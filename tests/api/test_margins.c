@@ -303,7 +303,7 @@ static void test_rows_are_named(void **state) {
     fails_over("far", "{'type':'polynomial','normalize':true}", ",'validation':{'folds':2}",
                "row 4: its length is beyond");
     fails_over("far", "{'type':'rbf','width':1}", "", "distances of the rows from their mean");
-    fails_over("far", "'rbf'", "", "distances between rows are beyond");
+    fails_over("far", "'rbf'", "", "\"x\" has values so large that their squares overflow");
     status_check(call_upload("/v1/datasets/crooked",
                              "p,q,r,class\n1,0,0.5,a\n0,1,0.25,b\n0.5,0.125,1,a\n"),
                  201);

@@ -144,8 +144,8 @@ static void a_column_that_looks_like_classes(void **state) {
 static void steps_that_change_nothing(void **state) {
     (void)state;
     const struct response *r = job_train(
-        "{'model':'m','dataset':'iris','target':'class','algorithm':'svm','params':{'kernel':'rbf',"
-        "'tolerance':1e-300,'max_iterations':1}}");
+        "{'model':'m','dataset':'iris','target':'class','algorithm':'svm','params':{'kernel':{"
+        "'type':'rbf','width':2.4976755484398097},'tolerance':1e-300,'max_iterations':1}}");
     static const char *const ended = "versicolor against setosa: after ",
                              *const other = "further steps do not make it less: try a larger "
                                             "tolerance, a smaller C, or features.standardize";

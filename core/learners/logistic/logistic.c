@@ -57,16 +57,13 @@ static const dn_param params[] = {
     DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
     DNI_PARAM_CHOICE("penalty", "What is added to the mean loss. The intercept is never penalised.",
                      "l2", penalties, penalty_meanings),
-    {.name = "lambda",
-     .type = DN_PARAM_NUMBER,
-     .meaning = "Strength of the penalty: lambda * |w|^2, lambda * |w|_1, or their mixture (no "
-                "1/2, the loss is a mean over rows: 1/(2 C n) in "
-                "terms of C for l2, 1/(C n) for l1). It acts on the standardised weights when "
-                "features are standardised.",
-     .default_number = 1e-3,
-     .minimum = 0,
-     .maximum = (double)INFINITY,
-     .open_maximum = true},
+    DNI_PARAM_LAMBDA_AUTO(
+        "Strength of the penalty: lambda * |w|^2, lambda * |w|_1, or their mixture (no 1/2, the "
+        "loss is a mean over rows: 1/(2 C n) in terms of C for l2, 1/(C n) for l1). It acts on the "
+        "standardised weights when features are standardised. auto: 1/(2 V), where V is the sum "
+        "of the weights of the training rows, or their number n without weights; so the penalty "
+        "is |w|^2/2 beside the sum of the losses (C = 1), and weights count as numbers of equal "
+        "rows: weights multiplied by c divide this lambda by c."),
     {.name = "l1_ratio",
      .type = DN_PARAM_NUMBER,
      .meaning = "For penalty elastic_net: the share rho of |w|_1; 0 is l2, 1 is l1.",
@@ -79,8 +76,8 @@ static const dn_param params[] = {
      .type = DN_PARAM_NUMBER,
      .meaning = "Stops when the largest component of the gradient (with l1: of the subgradient of "
                 "least norm), with respect to standardised "
-                "weights and intercepts, is at most this. auto: 1e-9 for newton and lbfgs, 1e-5 "
-                "for gradient_descent, 5e-5 for sgd. 0: runs to "
+                "weights and intercepts, is at most this. auto: 1e-9 for newton, 1e-6 for lbfgs, "
+                "1e-5 for gradient_descent, 5e-5 for sgd. 0: runs to "
                 "max_iterations.",
      .default_choice = "auto",
      .default_number = 1e-9,
@@ -156,11 +153,12 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
-/* Leaves the learning rate "auto" unresolved: it depends on the data, and the fit reports its
- * value. */
+/* Leaves the learning rate and lambda "auto" unresolved: they depend on the data, and the fit
+ * reports their values. */
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                          dn_error *err) {
-    dni_logistic_plan plan = dni_logistic_make_plan(p, n_rows, n_features, n_classes);
+    dni_logistic_plan plan =
+        dni_logistic_make_plan(p, n_rows, (double)n_rows, n_features, n_classes);
     dn_status status = dni_logistic_check_start(p, &plan, err);
     if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
@@ -172,7 +170,7 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
 }
 
 static bool drops_first(const dn_params *p) {
-    return dni_params_is(p, "penalty", "none") || dn_params_number(p, "lambda") == 0;
+    return dni_params_is(p, "penalty", "none") || dni_lambda_is_zero(p);
 }
 
 const dn_algorithm dni_algorithm_logistic = {

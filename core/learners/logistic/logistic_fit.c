@@ -13,7 +13,8 @@
 /* ---- memory ---- */
 double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape) {
     const dni_logistic_plan plan =
-        dni_logistic_make_plan(params, shape->n_rows, shape->n_features, shape->n_classes);
+        dni_logistic_make_plan(params, shape->n_rows, (double)shape->n_rows, shape->n_features,
+                               shape->n_classes);
     const dni_linear_shape problem = {.n_cols = shape->n_features,
                                       .n_classes = shape->n_classes,
                                       .n_slots = shape->n_slots,
@@ -288,6 +289,7 @@ static void describe(const dni_logistic_fit *fit, const double *x, const dni_out
     dn_report_text(report, "solver_reason", chosen ? "auto: %zu variables, %zu rows" : "asked for",
                    problem->n, problem->rows->n_rows);
     dn_report_number(report, "variables", (double)problem->n);
+    dn_report_number(report, "lambda", plan->lambda);
     dn_report_number(report, "tolerance", plan->tolerance);
     dn_report_number(report, "gradient_max", fit->measure);
     dn_report_number(report, "gradient_norm_start", fit->first_norm);
@@ -362,11 +364,12 @@ dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_mach
                            dn_report *report, dn_error *err) {
     const dn_rows *rows = input->rows;
     dni_logistic_fit fit = {.input = input, .run = run, .report = report};
-    fit.plan = dni_logistic_make_plan(input->params, rows->n_rows, rows->n_cols, input->n_classes);
     dn_status status = dni_moments_compute(input, run, &fit.moments, err);
     if (status != DN_OK) {
         return status;
     }
+    fit.plan = dni_logistic_make_plan(input->params, rows->n_rows, fit.moments.weight, rows->n_cols,
+                                      input->n_classes);
     status = dni_linear_init(&fit.problem, rows, input->n_classes, fit.plan.l2, &fit.moments,
                              fit.plan.uses, run, err);
     if (status != DN_OK) {

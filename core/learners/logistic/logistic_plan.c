@@ -4,6 +4,7 @@
 #include "learners/logistic/logistic_separation.h"
 #include "learners/shared/learner.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static const dni_logistic_method methods[] = {
      .large = &dni_solver_newton_cg},
     {.name = "lbfgs",
      .centres = true,
-     .tolerance = 1e-9,
+     .tolerance = 1e-6,
      .most = 2000,
      .visits = (double)INFINITY,
      .smooth = &dni_solver_lbfgs,
@@ -116,9 +117,10 @@ static unsigned check_uses_of(const dni_logistic_plan *plan, double n_rows, doub
     return uses == 0 ? 0 : uses | DNI_LINEAR_STANDARDISE;
 }
 
-dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
-                                         size_t n_classes) {
-    const double lambda = dni_params_is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
+dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, double weight,
+                                         size_t n_features, size_t n_classes) {
+    const double lambda =
+        dni_params_is(p, "penalty", "none") ? 0 : dni_lambda_of(p, fmax(weight, DBL_MIN));
     const double ratio = dni_params_is(p, "penalty", "l1") ? 1
                          : dni_params_is(p, "penalty", "elastic_net")
                              ? dn_params_number(p, "l1_ratio")
@@ -126,6 +128,7 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size
     const bool squared = dni_params_is(p, "loss", "squared_error");
     dni_logistic_plan plan = {.loss =
                                   squared ? &dni_loss_squared_probability : &dni_loss_cross_entropy,
+                              .lambda = lambda,
                               .l1 = lambda * ratio,
                               .l2 = lambda * (1 - ratio),
                               .n_scores = n_classes == 2 ? 1 : n_classes,

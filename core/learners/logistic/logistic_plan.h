@@ -38,6 +38,7 @@ typedef struct dni_logistic_plan {
     const dni_logistic_method *method;
     const dni_solver *solver;
     const dni_loss *loss;
+    double lambda;       /* "auto" resolved; 0: no penalty */
     double l1, l2;       /* l1·‖w‖₁ + l2·‖w‖² */
     size_t n_scores;     /* 1 for two classes */
     size_t width;        /* features and the intercept */
@@ -50,8 +51,10 @@ typedef struct dni_logistic_plan {
     size_t max_iterations;
 } dni_logistic_plan;
 
-dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
-                                         size_t n_classes);
+/* weight: Σ v of the rows, for lambda "auto". If Σ v is not known, n_rows gives the same solver,
+ * limits and memory. */
+dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, double weight,
+                                         size_t n_features, size_t n_classes);
 /* Checks that the parameter `init`, if it is a list, has a number for each variable. Otherwise
  * returns DN_ERR_ARGUMENT with the field "init". */
 DN_MUST_USE dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,

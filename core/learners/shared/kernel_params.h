@@ -41,12 +41,15 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
          .maximum = 100},                                                                          \
         DNI_KERNEL_NUMBER("kernel.scale", "sigmoid: what x'z is multiplied with. auto: 2.", NULL,  \
                           -(double)INFINITY, true),                                                \
-        DNI_KERNEL_NUMBER("kernel.width",                                                          \
-                          "rbf, distance: how far a row's influence reaches, in the units of the " \
-                          "encoded columns. auto: the median distance between "                    \
-                          "at most 1000 of the training rows, each as often as it weighs. The "    \
-                          "gamma of exp(-gamma |x - z|^2) is 1/(2 width^2).",                      \
-                          NULL, 0, true),                                                          \
+        DNI_KERNEL_NUMBER(                                                                         \
+            "kernel.width",                                                                        \
+            "rbf, distance: how far a row's influence reaches, in the units of the "               \
+            "encoded columns. auto for rbf: the root of half the sum of the columns' "             \
+            "variances, sqrt(d/2) for d standardised columns; auto for distance: "                 \
+            "the root of the median distance between at most 1000 of the training "                \
+            "rows, each as often as it weighs. The "                                               \
+            "gamma of exp(-gamma |x - z|^2) is 1/(2 width^2).",                                    \
+            NULL, 0, true),                                                                        \
         {.name = "kernel.metric",                                                                  \
          .type = DN_PARAM_CHOICE,                                                                  \
          .meaning = "distance: which.",                                                            \

@@ -95,5 +95,14 @@ bool dni_drops_first(const dn_params *params) {
 }
 
 bool dni_drops_first_without_lambda(const dn_params *params) {
-    return dn_params_number(params, "lambda") == 0;
+    return dni_lambda_is_zero(params);
+}
+
+double dni_lambda_of(const dn_params *params, double weight) {
+    return dn_params_word(params, "lambda") == NULL ? dn_params_number(params, "lambda")
+                                                    : 1 / (2 * weight);
+}
+
+bool dni_lambda_is_zero(const dn_params *params) {
+    return dn_params_word(params, "lambda") == NULL && dn_params_number(params, "lambda") == 0;
 }

@@ -4,6 +4,12 @@
 
 #include <discern/algorithm.h>
 
+/* Returns the parameter lambda. "auto" is 1/(2 weight): C = 1 in terms of a penalty C. weight: Σ v of
+ * the training rows, > 0. */
+double dni_lambda_of(const dn_params *params, double weight);
+/* True if the parameter lambda is the number 0. "auto" is above 0. */
+bool dni_lambda_is_zero(const dn_params *params);
+
 /* Calls the fit of input->params->algorithm. On failure *out and *report are untouched, and all
  * memory of the fit is released. */
 DN_MUST_USE dn_status dni_learner_fit(const dn_fit_input *input, const dn_run *run,

@@ -56,7 +56,9 @@ static dn_status first_block(const void *arg, const dn_block *block, size_t slot
         const dni_tile *tile = &tiles.tile;
         for (size_t t = 0; t < tile->x.n_rows; t++) {
             out[0] += tile->weight[t];
-            classes[(size_t)tile->target[t]] += tile->weight[t];
+            if (tile->target != NULL) {
+                classes[(size_t)tile->target[t]] += tile->weight[t];
+            }
             dni_row_add(tile->x, t, tile->weight[t], columns);
         }
     }

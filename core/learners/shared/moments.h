@@ -9,7 +9,7 @@ typedef struct dni_moments {
     double weight;        /* Σv */
     double *mean;         /* [n_cols] weighted */
     double *deviation;    /* [n_cols] weighted, divisor Σv; 0 for a constant column */
-    double *class_weight; /* [n_classes] Σv of each class */
+    double *class_weight; /* [n_classes] Σv of each class; 0 for rows without targets */
     bool sparse;          /* the blocks are CSR */
     void *memory;
 } dni_moments;
@@ -17,7 +17,7 @@ typedef struct dni_moments {
 /* Computes the moments in two passes over the rows. The second pass uses centred columns, so that
  * the variance is accurate for columns whose mean is large, such as time stamps.
  *
- *   input  rows, dense or sparse, with targets
+ *   input  rows, dense or sparse, with or without targets
  *   out    the caller releases it with dni_moments_done; untouched on failure
  *
  * Errors

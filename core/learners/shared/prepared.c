@@ -5,7 +5,9 @@
 #include "kernels/width.h"
 #include "learners/shared/kernel_factor.h"
 #include "learners/shared/kernel_params.h"
+#include "learners/shared/moments.h"
 #include "learners/shared/smo/smo.h"
+#include "linalg/vector.h"
 #include "machine/kernel_machine.h"
 
 #include <math.h>
@@ -14,9 +16,25 @@
 enum { MAX_EXACT_POINTS = 2000 };
 
 /* ---- the kernel ---- */
-static bool needs_width(const dn_kernel *kernel) {
-    return (kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_DISTANCE) &&
-           kernel->width == 0;
+static bool needs_width(const dn_kernel *kernel, dn_kernel_type type) {
+    return kernel->type == type && kernel->width == 0;
+}
+
+/* *out ← √(½ Σ_j var_j), the width of rbf for "auto"; 1 if no column varies. A variance has the
+ * divisor Σv: for standardised columns the width is √(d/2). The mean of ‖x − z‖² over all pairs of
+ * rows is 4 times the square of this width, so that K is exp(−2) at the root mean square distance.
+ */
+static dn_status find_rbf_width(const dn_fit_input *input, const dn_run *run, double *out,
+                                dn_error *err) {
+    dni_moments moments;
+    const dn_status status = dni_moments_compute(input, run, &moments, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const double norm = dni_norm(moments.deviation, input->rows->n_cols);
+    *out = norm > 0 ? norm / sqrt(2) : 1;
+    dni_moments_done(&moments, run);
+    return DN_OK;
 }
 
 /* Estimates the kernel's width if it is "auto", and computes the factor of a mahalanobis kernel. */
@@ -24,7 +42,10 @@ static dn_status estimate_parameters(dni_prepared *p, const dn_fit_input *input,
     const size_t d = input->rows->n_cols;
     size_t n = 0;
     void *memory;
-    if (needs_width(&p->kernel)) {
+    if (needs_width(&p->kernel, DN_KERNEL_RBF)) {
+        return find_rbf_width(input, p->run, &p->kernel.width, err);
+    }
+    if (needs_width(&p->kernel, DN_KERNEL_DISTANCE)) {
         return dni_kernel_width(&p->kernel, input->rows, p->run, &p->kernel.width, err);
     }
     if (p->kernel.type != DN_KERNEL_MAHALANOBIS) {
@@ -204,7 +225,11 @@ void dn_prepared_free(dn_prepared *p) {
  * gathered. */
 static double gathering_memory(const dn_kernel *kernel, const dn_fit_shape *shape) {
     const double gathering = dni_svm_points_gather_memory(shape->n_rows);
-    if (needs_width(kernel)) {
+    if (needs_width(kernel, DN_KERNEL_RBF)) {
+        return fmax(gathering, dni_moments_memory(shape->n_rows, shape->n_features,
+                                                  shape->n_classes, shape->n_slots));
+    }
+    if (needs_width(kernel, DN_KERNEL_DISTANCE)) {
         return fmax(gathering, dni_kernel_width_memory(kernel, shape->n_rows, shape->n_features,
                                                        shape->n_entries));
     }

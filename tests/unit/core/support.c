@@ -389,6 +389,9 @@ dn_params *params_of(const char *solver, double lambda) {
     OK(dn_params_new(dn_algorithm_find("logistic"), &p, NULL));
     OK(dn_params_set_word(p, "solver", solver, NULL));
     OK(dn_params_set_number(p, "lambda", lambda, NULL));
+    if (strcmp(solver, "auto") == 0 || strcmp(solver, "lbfgs") == 0) {
+        OK(dn_params_set_number(p, "tolerance", 1e-9, NULL));
+    }
     return p;
 }
 

@@ -119,6 +119,8 @@ struct fit {
     dn_report report;
 };
 
+/* Parameters of logistic regression. For solvers auto and lbfgs the tolerance is 1e-9, not the
+ * default: golden numbers and optimality conditions need more digits. */
 dn_params *params_of(const char *solver, double lambda);
 
 /* Machine and report are set on success only. */

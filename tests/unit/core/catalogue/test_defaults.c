@@ -11,7 +11,7 @@ static const struct row {
 } rows[] = {
     {"logistic", "solver", DN_PARAM_CHOICE, "auto", 0, 0, 0, false, false},
     {"logistic", "penalty", DN_PARAM_CHOICE, "l2", 0, 0, 0, false, false},
-    {"logistic", "lambda", DN_PARAM_NUMBER, NULL, 0.001, 0, (double)INFINITY, false, true},
+    {"logistic", "lambda", DN_PARAM_NUMBER, "auto", 0.001, 0, (double)INFINITY, false, true},
     {"logistic", "l1_ratio", DN_PARAM_NUMBER, NULL, 0.5, 0, 1, false, false},
     {"logistic", "loss", DN_PARAM_CHOICE, "cross_entropy", 0, 0, 0, false, false},
     {"logistic", "tolerance", DN_PARAM_NUMBER, "auto", 1.0000000000000001e-09, 0, (double)INFINITY,

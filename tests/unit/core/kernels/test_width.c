@@ -16,8 +16,7 @@ static double median_of(const dn_kernel *kernel, const struct rows *r) {
     for (size_t i = 0; i < r->n; i++) {
         for (size_t j = 0; j < i; j++) {
             const double *x = r->x + i * r->d, *z = r->x + j * r->d;
-            distance[pairs++] = kernel->type == DN_KERNEL_RBF ? sqrt(plain_square(x, z, r->d, NULL))
-                                                              : plain_metric(kernel, x, z, r->d);
+            distance[pairs++] = plain_metric(kernel, x, z, r->d);
         }
     }
     qsort(distance, pairs, sizeof *distance, ascending);
@@ -26,6 +25,7 @@ static double median_of(const dn_kernel *kernel, const struct rows *r) {
     return result;
 }
 
+/* The square of the width: the median. */
 static double width_of(const dn_kernel *kernel, dn_matrix x, const double *weight,
                        const dn_run *run) {
     dn_rows *rows;
@@ -33,20 +33,18 @@ static double width_of(const dn_kernel *kernel, dn_matrix x, const double *weigh
     OK(dn_rows_from_matrix(x, NULL, weight, &rows, NULL));
     OK(dni_kernel_width(kernel, rows, run, &width, NULL));
     dn_rows_free(rows);
-    return width;
+    return width * width;
 }
 
 static void medians(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_SPARSE, 80, 12, 3);
-    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 12};
-    assert_value(width_of(&kernel, rows_dense(&r), NULL, NULL), median_of(&kernel, &r), 1, 1e-12);
-    assert_value(width_of(&kernel, rows_csr(&r), NULL, NULL), median_of(&kernel, &r), 1, 1e-12);
-    kernel.type = DN_KERNEL_DISTANCE;
+    dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .n_features = 12};
     for (int metric = DN_METRIC_EUCLIDEAN; metric <= DN_METRIC_COSINE; metric++) {
         kernel.metric = (dn_metric)metric;
-        assert_value(width_of(&kernel, rows_csr(&r), NULL, NULL), sqrt(median_of(&kernel, &r)), 1,
+        assert_value(width_of(&kernel, rows_dense(&r), NULL, NULL), median_of(&kernel, &r), 1,
                      1e-12);
+        assert_value(width_of(&kernel, rows_csr(&r), NULL, NULL), median_of(&kernel, &r), 1, 1e-12);
     }
     rows_free(&r);
 }
@@ -56,8 +54,8 @@ static void limits(void **state) {
     (void)state;
     double x[] = {0, 3, 100, 5}, weight[] = {1, 1, 0, 1}, same[] = {7, 7, 7},
            far[] = {1e300, -1e300};
-    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 1};
-    assert_true(width_of(&kernel, dn_matrix_dense(x, 4, 1), weight, NULL) == 3);
+    dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .n_features = 1};
+    assert_value(width_of(&kernel, dn_matrix_dense(x, 4, 1), weight, NULL), 3, 1, 1e-12);
     assert_true(width_of(&kernel, dn_matrix_dense(same, 3, 1), NULL, NULL) == 1);
     assert_true(width_of(&kernel, dn_matrix_dense(same, 1, 1), NULL, NULL) == 1);
     dn_rows *rows;
@@ -91,19 +89,16 @@ static void weights(void **state) {
         weight[i] = (double)(i % 3 + 1);
         tiny[i] = 0x1p-600;
     }
-    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 3};
+    dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .n_features = 3};
     assert_false(width_of(&kernel, rows_dense(&r), weight, NULL) ==
                  width_of(&kernel, rows_dense(&r), NULL, NULL));
     assert_value(width_of(&kernel, rows_dense(&r), weight, NULL),
                  width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
     assert_true(width_of(&kernel, rows_dense(&r), tiny, NULL) ==
                 width_of(&kernel, rows_dense(&r), NULL, NULL));
-    kernel.type = DN_KERNEL_DISTANCE;
-    assert_value(width_of(&kernel, rows_dense(&r), weight, NULL),
-                 width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
-    kernel = (dn_kernel){.type = DN_KERNEL_RBF, .n_features = 1};
-    assert_true(width_of(&kernel, dn_matrix_dense(x, 3, 1), twice, NULL) ==
-                3); /* 10 pairs, at distance 0 (2), 1 (2), 3 (4), 4 (2) */
+    kernel = (dn_kernel){.type = DN_KERNEL_DISTANCE, .n_features = 1};
+    assert_value(width_of(&kernel, dn_matrix_dense(x, 3, 1), twice, NULL), 3, 1,
+                 1e-12); /* 10 pairs, at distance 0 (2), 1 (2), 3 (4), 4 (2) */
     assert_value(width_of(&kernel, dn_matrix_dense(x, 3, 1), heavy, NULL), 1, 1,
                  1e-12); /* a third of all pairs are pairs of copies of one row */
     rows_free(&all);
@@ -114,7 +109,7 @@ static void weights(void **state) {
 static void sampled(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_DENSE, 5000, 2, 3);
-    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 2};
+    dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .n_features = 2};
     dn_run run = dn_run_default(), other = dn_run_default();
     other.seed = 2;
     struct rows part = r;
@@ -133,7 +128,7 @@ static void sampled_by_weight(void **state) {
     (void)state;
     enum { N = 1500 };
     struct rows r = rows_make(ROWS_SPARSE, N, 3, 3), all = repeated(&r);
-    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 3};
+    dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .n_features = 3};
     double weight[N], *x = xcalloc(2 * N - 1, sizeof *x);
     dni_random random;
     for (size_t i = 0; i < N; i++) {
@@ -145,7 +140,7 @@ static void sampled_by_weight(void **state) {
         x[i] = i < N ? dni_random_uniform(&random, 0, 1000) : x[N - 1];
     }
     const struct rows line = {.n = 2 * N - 1, .d = 1, .x = x};
-    const dn_kernel flat = {.type = DN_KERNEL_RBF, .n_features = 1};
+    const dn_kernel flat = {.type = DN_KERNEL_DISTANCE, .n_features = 1};
     const double heavy = median_of(&flat, &line);
     for (uint64_t seed = 1; seed <= 6; seed++) {
         dn_run run = dn_run_default();
@@ -170,7 +165,7 @@ static void sampled_by_weight(void **state) {
 static void width_stops(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_SPARSE, 60, 5, 3);
-    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 5};
+    dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .n_features = 5};
     dn_rows *rows;
     double width = -1;
     size_t k = 0;

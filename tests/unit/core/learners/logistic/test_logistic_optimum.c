@@ -408,8 +408,64 @@ static void stops_within_a_block(void **state) {
     csv_free(t);
 }
 
+/* lambda "auto" is 1/(2 Σv): the fit is the fit with this number, for every penalty
+ * and scale of the weights. The report has the number. */
+static void lambda_auto(void **state) {
+    (void)state;
+    const char *const penalties[] = {"l2", "l1", "elastic_net"}, *const own[] = {"newton", "lbfgs"};
+    struct csv *csv = csv_named("iris");
+    double *weight = xcalloc(csv->n, sizeof *weight);
+    for (size_t i = 0; i < 18; i++) {
+        const double scale = i % 3 == 0 ? 1 : i % 3 == 1 ? 0.0025 : 7;
+        double total = 0;
+        for (size_t t = 0; t < csv->n; t++) {
+            weight[t] = i % 3 == 0 ? 1 : scale * (double)(t % 4);
+            total += weight[t];
+        }
+        dn_rows *rows;
+        OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, csv->n, csv->d), csv->target,
+                               i % 3 == 0 ? NULL : weight, &rows, NULL));
+        dn_params *p = params_with(own[i / 9], penalties[i / 3 % 3], 1 / (2 * total));
+        dn_run run = dn_run_default();
+        struct fit given, found;
+        OK(fit_rows(rows, csv->K, p, &run, &given, NULL));
+        OK(dn_params_set_word(p, "lambda", "auto", NULL));
+        OK(fit_rows(rows, csv->K, p, &run, &found, NULL));
+        assert_near(logistic_detail(&found.report, "lambda"), 1 / (2 * total), 1e-12);
+        assert_close(found.out.w, given.out.w, csv->K * csv->d, 1e-7);
+        assert_close(found.out.w0, given.out.w0, csv->K, 1e-7);
+        assert_near(found.report.objective, given.report.objective, 1e-12);
+        fit_done(&given);
+        fit_done(&found);
+        dn_params_free(p);
+        dn_rows_free(rows);
+    }
+    free(weight);
+    csv_free(csv);
+}
+
+/* The defaults of the tolerance. */
+static void tolerance_auto(void **state) {
+    (void)state;
+    const struct {
+        const char *solver;
+        double tolerance;
+    } defaults[] = {{"newton", 1e-9}, {"lbfgs", 1e-6}, {"gradient_descent", 1e-5}, {"sgd", 5e-5}};
+    for (size_t i = 0; i < 4; i++) {
+        dn_params *p;
+        OK(dn_params_new(dn_algorithm_find("logistic"), &p, NULL));
+        OK(dn_params_set_word(p, "solver", defaults[i].solver, NULL));
+        OK(p->algorithm->resolve(p, 100, 3, 2, NULL));
+        assert_true(dn_params_number(p, "tolerance") == defaults[i].tolerance);
+        assert_string_equal(dn_params_word(p, "lambda"), "auto");
+        dn_params_free(p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lambda_auto),
+        cmocka_unit_test(tolerance_auto),
         cmocka_unit_test(gradient_vanishes_on_raw_columns),
         cmocka_unit_test(weights_are_repeated_rows),
         cmocka_unit_test(order_of_rows_does_not_change_the_result),

@@ -44,7 +44,7 @@ static const struct preset presets[] = {
     {"mlp", "discriminants", "K", 0},
     {"logistic", "solver", "auto", 0},
     {"logistic", "penalty", "l2", 0},
-    {"logistic", "lambda", NULL, 1e-3},
+    {"logistic", "lambda", "auto", 0},
     {"logistic", "l1_ratio", NULL, 0.5},
     {"logistic", "loss", "cross_entropy", 0},
     {"logistic", "tolerance", "auto", 0},
