@@ -15,14 +15,7 @@
         .choices = words, .choice_meanings = meanings                                              \
     }
 
-/* Strength of a penalty, >= 0. */
-#define DNI_PARAM_LAMBDA(text)                                                                     \
-    {                                                                                              \
-        .name = "lambda", .type = DN_PARAM_NUMBER, .meaning = text, .default_number = 1e-3,        \
-        .minimum = 0, .maximum = (double)INFINITY, .open_maximum = true                            \
-    }
-
-/* Strength of a penalty: "auto" (dni_lambda_of) or a number >= 0. */
+/* Strength of a penalty: "auto" or a number >= 0. */
 #define DNI_PARAM_LAMBDA_AUTO(text)                                                                \
     {                                                                                              \
         .name = "lambda", .type = DN_PARAM_NUMBER, .meaning = text, .default_choice = "auto",      \

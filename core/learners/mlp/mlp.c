@@ -49,8 +49,10 @@ static const dn_param params[] = {
     DNI_PARAM_CHOICE("activation", "Output of a hidden unit for its weighted sum a.", "auto",
                      activations, activation_meanings),
     DNI_PARAM_CHOICE("solver", "How the objective is minimised.", "auto", solvers, solver_meanings),
-    DNI_PARAM_LAMBDA("Strength of the penalty lambda * |W|^2 on the weights of all layers; the "
-                     "loss is a mean over rows, biases are not penalised."),
+    DNI_PARAM_LAMBDA_AUTO(
+        "Strength of the penalty lambda * |W|^2 on the weights of all layers; the "
+        "loss is a mean over rows, biases are not penalised. auto: 3 divided by "
+        "the number of training rows, from 0.001 to 0.005."),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
      .meaning = "adam: about the largest change of a weight (of a standardised column) in one "
@@ -72,13 +74,13 @@ static const dn_param params[] = {
      .maximum = 1e6,
      .word = "auto"},
     DNI_PARAM_MAX_ITERATIONS(
-        "Largest number of iterations of a start: lbfgs steps (auto: 1000), or "
-        "adam passes over the rows (auto: as many as visit a million rows, "
-        "from 20 to 500).",
-        1000),
+        "Largest number of iterations of a start: lbfgs steps (auto: 2000), or "
+        "adam passes over the rows (auto: as many as visit three million rows, "
+        "from 50 to 500).",
+        2000),
     DNI_PARAM_TOLERANCE("lbfgs: stops when the largest component of the gradient is at most this "
                         "(auto: 1e-5). adam: stops when the objective has not fallen by this "
-                        "share within `patience` passes (auto: 1e-4).",
+                        "share within `patience` passes (auto: 1e-3).",
                         1e-5),
     {.name = "early_stopping",
      .type = DN_PARAM_NUMBER,
@@ -169,14 +171,14 @@ static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_featur
                                                                 : DNI_ACTIVATION_RELU;
     plan.linear_schedule = dni_params_is(p, "schedule", "linear");
     plan.he = dni_params_is(p, "init", "he");
-    plan.lambda = dn_params_number(p, "lambda");
+    plan.lambda = number_or(p, "lambda", fmax(1e-3, fmin(5e-3, 3 / fmax(1, rows))));
     plan.rate = number_or(p, "learning_rate", 2e-3);
-    plan.tolerance = number_or(p, "tolerance", plan.adam ? 1e-4 : 1e-5);
+    plan.tolerance = number_or(p, "tolerance", plan.adam ? 1e-3 : 1e-5);
     plan.validation_share = dn_params_number(p, "early_stopping");
     plan.batch_rows = (size_t)number_or(p, "batch_size", fmax(16, fmin(256, floor(rows / 100))));
     plan.max_iterations =
         (size_t)number_or(p, "max_iterations",
-                          plan.adam ? fmax(20, fmin(500, ceil(1e6 / fmax(1, rows)))) : 1000);
+                          plan.adam ? fmax(50, fmin(500, ceil(3e6 / fmax(1, rows)))) : 2000);
     plan.patience = (size_t)dn_params_number(p, "patience");
     plan.restarts = (size_t)number_or(p, "restarts", rows * plan.n <= 1e4 ? 10 : 1);
     return plan;
@@ -189,7 +191,8 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
         const char *name;
         double value;
         bool given;
-    } numbers[] = {{"learning_rate", plan.rate, plan.adam},
+    } numbers[] = {{"lambda", plan.lambda, true},
+                   {"learning_rate", plan.rate, plan.adam},
                    {"batch_size", (double)plan.batch_rows, plan.adam},
                    {"max_iterations", (double)plan.max_iterations, true},
                    {"tolerance", plan.tolerance, true},

@@ -97,6 +97,7 @@ dn_params *mlp_params(const char *solver, const double *layers, size_t n_layers)
     dn_params *p;
     OK(dn_params_new(dn_algorithm_find("mlp"), &p, NULL));
     OK(dn_params_set_word(p, "solver", solver, NULL));
+    OK(dn_params_set_number(p, "lambda", 1e-3, NULL));
     if (n_layers > 0) {
         OK(dn_params_set_list(p, "layers", layers, n_layers, NULL));
     }

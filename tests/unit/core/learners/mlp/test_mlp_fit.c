@@ -397,7 +397,7 @@ static void parameters(void **state) {
     assert_true(dn_params_list(p, "layers", &n)[0] == 16 && n == 1);
     assert_string_equal(dn_params_word(p, "solver"), "adam");
     assert_string_equal(dn_params_word(p, "activation"), "relu");
-    assert_true(dn_params_number(p, "max_iterations") == 20 &&
+    assert_true(dn_params_number(p, "max_iterations") == 50 &&
                 dn_params_number(p, "batch_size") == 256);
     OK(dn_params_check(p, NULL));
     dn_params_free(p);

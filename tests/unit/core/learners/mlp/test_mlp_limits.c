@@ -30,18 +30,37 @@ static void default_batch_is_a_hundredth_of_the_rows_from_16_to_256(void **state
     expect_number("adam", 1000000, "batch_size", 256);
 }
 
-static void default_passes_visit_a_million_rows_from_20_to_500_passes(void **state) {
+static void default_passes_visit_three_million_rows_from_50_to_500_passes(void **state) {
     (void)state;
-    expect_number("adam", 2000, "max_iterations", 500);
-    expect_number("adam", 2010, "max_iterations", 498);
-    expect_number("adam", 50000, "max_iterations", 20);
-    expect_number("adam", 60000, "max_iterations", 20);
-    expect_number("lbfgs", 60000, "max_iterations", 1000);
+    expect_number("adam", 6000, "max_iterations", 500);
+    expect_number("adam", 6010, "max_iterations", 500);
+    expect_number("adam", 6020, "max_iterations", 499);
+    expect_number("adam", 60000, "max_iterations", 50);
+    expect_number("adam", 70000, "max_iterations", 50);
+    expect_number("lbfgs", 60000, "max_iterations", 2000);
+}
+
+/* 3/n, from 0.001 to 0.005. mlp_params sets lambda to 0.001: the parameters are new. */
+static void default_penalty_is_stronger_for_few_rows(void **state) {
+    (void)state;
+    const struct {
+        size_t n_rows;
+        double lambda;
+    } cases[] = {{4, 5e-3},          {600, 5e-3},  {601, 3.0 / 601},
+                 {2999, 3.0 / 2999}, {3000, 1e-3}, {1000000, 1e-3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dn_params *p;
+        OK(dn_params_new(dn_algorithm_find("mlp"), &p, NULL));
+        OK(dn_params_resolve(p, cases[i].n_rows, 5, 2, NULL));
+        assert_true(dn_params_word(p, "lambda") == NULL &&
+                    dn_params_number(p, "lambda") == cases[i].lambda);
+        dn_params_free(p);
+    }
 }
 
 static void default_tolerance_and_rate(void **state) {
     (void)state;
-    expect_number("adam", 100, "tolerance", 1e-4);
+    expect_number("adam", 100, "tolerance", 1e-3);
     expect_number("lbfgs", 100, "tolerance", 1e-5);
     expect_number("adam", 100, "learning_rate", 2e-3);
 }
@@ -204,7 +223,8 @@ static void estimate_is_within_one_and_a_half_of_the_peak(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_batch_is_a_hundredth_of_the_rows_from_16_to_256),
-        cmocka_unit_test(default_passes_visit_a_million_rows_from_20_to_500_passes),
+        cmocka_unit_test(default_passes_visit_three_million_rows_from_50_to_500_passes),
+        cmocka_unit_test(default_penalty_is_stronger_for_few_rows),
         cmocka_unit_test(default_tolerance_and_rate),
         cmocka_unit_test(restarts_are_ten_up_to_ten_thousand_rows_times_weights),
         cmocka_unit_test(solver_is_lbfgs_up_to_ten_million_rows_times_weights),

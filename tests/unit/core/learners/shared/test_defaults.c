@@ -30,7 +30,7 @@ static const struct preset presets[] = {
     {"mlp", "layers", "auto", 0},
     {"mlp", "solver", "auto", 0},
     {"mlp", "activation", "auto", 0},
-    {"mlp", "lambda", NULL, 1e-3},
+    {"mlp", "lambda", "auto", 0},
     {"mlp", "learning_rate", "auto", 0},
     {"mlp", "schedule", "linear", 0},
     {"mlp", "batch_size", "auto", 0},
