@@ -134,7 +134,9 @@ static void describe_rule(const dn_param *param, char *rule, size_t size) {
         n = describe_range(param,
                            param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number", rule,
                            size);
-        if (param->word != NULL) {
+        if (list[0] != '\0') {
+            snprintf(rule + n, size - n, ", or one of %s", list);
+        } else if (param->word != NULL) {
             snprintf(rule + n, size - n, " or %s\"%s\"", param->null_word != NULL ? "null = " : "",
                      param->word);
         }

@@ -19,10 +19,10 @@ typedef struct dni_scored {
 /* Fits Platt's sigmoid σ(slope·g + intercept) to the scores g by minimising the cross-entropy.
  *
  * The targets are (N₊ + 1)/(N₊ + 2) for positive and 1/(N₋ + 2) for negative rows, N₊ and N₋ the
- * sums of their weights times rows_per_weight. With these targets the minimum is finite even if the scores separate the
- * classes. The loss is convex; Newton's method with backtracking finds the minimum to rounding. The
- * slope is >= 0, so that the probability does not decrease with the score: scores that are equal,
- * or decrease with their class, get slope 0.
+ * sums of their weights times rows_per_weight. With these targets the minimum is finite even if
+ * the scores separate the classes. The loss is convex; Newton's method with backtracking finds the
+ * minimum to rounding. The slope is >= 0, so that the probability does not decrease with the score:
+ * scores that are equal, or decrease with their class, get slope 0.
  *
  * Platt, in: Advances in Large Margin Classifiers, MIT Press 1999; Lin, Lin and Weng, Machine
  * Learning 68, 2007. O(n) per step, about ten steps. Checks for cancellation. DN_ERR_NUMERIC: the

@@ -44,7 +44,7 @@ typedef struct dn_param {
                                  * `word`: equal to `word` if that is the default, otherwise NULL */
     double minimum, maximum;    /* the range, including its ends unless open_* is set; -INFINITY,
                                  * INFINITY: no limit */
-    const char *const *choices; /* choice, list: the allowed words, terminated by NULL */
+    const char *const *choices; /* choice, list, number: the allowed words, terminated by NULL */
     const char *const *choice_meanings; /* description of each element of `choices`, in the same
                                          * order */
     const dn_synonym *synonyms; /* synonyms of the choices, for suggestions; terminated by {NULL,
@@ -211,8 +211,9 @@ typedef enum dn_warning_code {
                                     * computed */
     DN_WARNING_CALIBRATION_FOLDS,  /* the calibration has fewer folds than the parameter requests */
     DN_WARNING_CALIBRATION_FITS,   /* some fits of the calibration did not converge */
-    DN_WARNING_CALIBRATION_FLAT    /* calibrated probabilities are nearly independent of the
+    DN_WARNING_CALIBRATION_FLAT,   /* calibrated probabilities are nearly independent of the
                                     * scores */
+    DN_WARNING_SINGULAR            /* a covariance is singular and was shrunk */
 } dn_warning_code;
 
 /* Value of machine and fold in dn_warning for a warning about the whole model. */

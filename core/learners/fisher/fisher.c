@@ -235,6 +235,38 @@ static dn_status count_components(const struct problem *p, dn_error *err) {
     return DN_OK;
 }
 
+/* r ← the Cholesky factor of the shrunk correlations. With "if_singular", a singular matrix is
+ * shrunk by the estimate of Ledoit and Wolf. */
+static dn_status factor_scatter(struct problem *p, dn_error *err) {
+    struct fisher *f = p->fisher;
+    dni_singular singular = {0};
+    const bool may_shrink = dni_shrinkage_if_singular(f->input->params);
+    dni_correlation c = {.input = f->input,
+                         .run = f->run,
+                         .scatter = f->scatter.scatter,
+                         .d = f->scatter.n_cols,
+                         .constant = p->constant,
+                         .marked = p->marked,
+                         .shrinkage = p->shrinkage,
+                         .matrix = "the scatter within the classes",
+                         .singular = may_shrink ? &singular : NULL};
+    dn_status status = dni_correlation_factor(&c, p->r, err);
+    if (status != DN_OK || !singular.found) {
+        return status;
+    }
+    status = dni_shrinkage_estimate(f->input, f->run, f->scatter.class_mean, SIZE_MAX,
+                                    f->scatter.scatter, f->scatter.weight, &p->shrinkage, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dn_report_warn(f->report, DN_WARNING_SINGULAR,
+                   "%s: its correlations were shrunk by %.3g (shrinkage auto)", singular.reason,
+                   p->shrinkage);
+    c.singular = NULL;
+    c.shrinkage = p->shrinkage;
+    return dni_correlation_factor(&c, p->r, err);
+}
+
 static dn_status solve(struct problem *p, dn_error *err) {
     struct fisher *f = p->fisher;
     const size_t d = f->scatter.n_cols, K = f->scatter.n_classes;
@@ -247,15 +279,7 @@ static dn_status solve(struct problem *p, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    status = dni_correlation_factor(&(dni_correlation){.input = f->input,
-                                                       .run = f->run,
-                                                       .scatter = f->scatter.scatter,
-                                                       .d = d,
-                                                       .constant = p->constant,
-                                                       .marked = p->marked,
-                                                       .shrinkage = p->shrinkage,
-                                                       .matrix = "the scatter within the classes"},
-                                    p->r, err);
+    status = factor_scatter(p, err);
     if (status != DN_OK) {
         return status;
     }

@@ -33,6 +33,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Least variance of a column within a class with covariance diagonal, as a share of its variance
+ * over all rows: the default of naive Bayes. */
+#define VARIANCE_FLOOR 1e-9
+
 static const char *const covariances[] = {"shared", "full", "diagonal", NULL};
 static const char *const covariance_meanings[] = {
     "one covariance matrix for all classes: linear discriminants (linear discriminant analysis)",
@@ -70,7 +74,9 @@ static dni_scatter_kind kind_of(dni_covariance covariance) {
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
-    bool shrinks = dn_params_word(p, "shrinkage") != NULL || dn_params_number(p, "shrinkage") > 0;
+    const char *word = dn_params_word(p, "shrinkage");
+    const bool shrinks =
+        word != NULL ? strcmp(word, "auto") == 0 : dn_params_number(p, "shrinkage") > 0;
     if (shrinks && covariance_of(p) == DNI_COVARIANCE_DIAGONAL) {
         return dni_parameter_error(err, "shrinkage",
                                    "parameter \"shrinkage\" belongs to covariance shared or full "
@@ -88,6 +94,8 @@ struct gaussian {
     double *shrinkage; /* [n_covariances] shrinkage of each covariance matrix */
     double *work;      /* [n_scores × d] for a shared covariance; otherwise empty */
     bool *constant;    /* [d] constant columns, which are left out of the densities */
+    double *floor;     /* [d] least variance of each column; covariance diagonal */
+    bool *raised;      /* [d] columns whose variance was raised to the floor */
 };
 
 /* ---- memory ---- */
@@ -102,7 +110,9 @@ static void gaussian_layout(dni_layout *layout, const void *shape, void *work) {
     const bool shared = s->covariance == DNI_COVARIANCE_SHARED;
     fit->shrinkage = dni_layout_doubles(layout, shared ? 1 : s->K);
     fit->work = dni_layout_matrix(layout, !shared ? 0 : s->K == 2 ? 1 : s->K, s->d);
+    fit->floor = dni_layout_doubles(layout, s->d);
     fit->constant = dni_layout_array(layout, s->d, sizeof *fit->constant);
+    fit->raised = dni_layout_array(layout, s->d, sizeof *fit->raised);
 }
 
 /* The working memory of the scatter, of the covariances and of the likelihood exists one
@@ -171,10 +181,27 @@ static dn_status fit_covariance(struct gaussian *fit, size_t i, dni_gaussians *o
     double weight = k == SIZE_MAX ? s->weight : s->class_weight[k];
     status = dni_shrinkage_choose(fit->input, fit->run, s->class_mean, k, s->scatter + i * d * d,
                                   weight, &fit->shrinkage[i], err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_singular singular = {0};
     task.shrinkage = fit->shrinkage[i];
-    return status == DN_OK
-               ? dni_covariance_whiten(&task, out->whiten + i * d * d, &out->log_det[i], err)
-               : status;
+    task.singular = dni_shrinkage_if_singular(fit->input->params) ? &singular : NULL;
+    status = dni_covariance_whiten(&task, out->whiten + i * d * d, &out->log_det[i], err);
+    if (status != DN_OK || !singular.found) {
+        return status;
+    }
+    status = dni_shrinkage_estimate(fit->input, fit->run, s->class_mean, k, s->scatter + i * d * d,
+                                    weight, &fit->shrinkage[i], err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dn_report_warn(fit->report, DN_WARNING_SINGULAR,
+                   "%s: its correlations were shrunk by %.3g (shrinkage auto)", singular.reason,
+                   fit->shrinkage[i]);
+    task.singular = NULL;
+    task.shrinkage = fit->shrinkage[i];
+    return dni_covariance_whiten(&task, out->whiten + i * d * d, &out->log_det[i], err);
 }
 
 /* w ← Aᵀ y */
@@ -238,6 +265,48 @@ static dni_gaussians *densities_of(const struct gaussian *fit, const dn_machine 
                : dni_gaussians_of(machine);
 }
 
+/* True if a column varies within class k. */
+static bool class_varies(const struct gaussian *fit, size_t k) {
+    for (size_t j = 0; j < fit->d; j++) {
+        if (fit->scatter.scatter[k * fit->d + j] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Raises the variances of a diagonal covariance to VARIANCE_FLOOR times the variance of the column
+ * over all rows, except in a class without any variance, which is an error. Adds a warning with
+ * the names of the columns. */
+static void raise_variances(struct gaussian *fit) {
+    dni_scatter *s = &fit->scatter;
+    size_t n = 0;
+    char columns[DNI_NAMES_SIZE];
+    for (size_t j = 0; j < fit->d; j++) {
+        fit->floor[j] = fit->constant[j] ? 0 : VARIANCE_FLOOR * dni_scatter_variance(s, j);
+        fit->raised[j] = false;
+    }
+    for (size_t k = 0; k < fit->n_classes; k++) {
+        const bool varies = class_varies(fit, k);
+        for (size_t j = 0; varies && j < fit->d; j++) {
+            double *scatter = s->scatter + k * fit->d + j;
+            const double least = fit->floor[j] * s->class_weight[k];
+            fit->raised[j] = fit->raised[j] || *scatter < least;
+            *scatter = fmax(*scatter, least);
+        }
+    }
+    for (size_t j = 0; j < fit->d; j++) {
+        n += fit->raised[j];
+    }
+    if (n > 0) {
+        dni_feature_list(fit->input, fit->raised, 3, columns);
+        dn_report_warn(fit->report, DN_WARNING_VARIANCE_FLOOR,
+                       "%zu columns have a variance within a class below %g times their variance "
+                       "over all rows, which was raised to it (%s)",
+                       n, VARIANCE_FLOOR, columns);
+    }
+}
+
 static dn_status fit_densities(struct gaussian *fit, dn_machine *machine, dn_error *err) {
     dni_gaussians *g = densities_of(fit, machine);
     const size_t K = fit->n_classes;
@@ -247,6 +316,9 @@ static dn_status fit_densities(struct gaussian *fit, dn_machine *machine, dn_err
     }
     dni_priors_resolve(fit->input->params, K, fit->scatter.class_weight, g->prior);
     memcpy(g->mean, fit->scatter.class_mean, K * fit->d * sizeof *g->mean);
+    if (g->covariance == DNI_COVARIANCE_DIAGONAL) {
+        raise_variances(fit);
+    }
     for (size_t i = 0; i < (shared ? 1 : K); i++) {
         dn_status status = fit_covariance(fit, i, g, err);
         if (status != DN_OK) {

@@ -56,9 +56,10 @@ static const dn_param params[] = {
      .open_maximum = true},
     {.name = "variance_floor",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Least variance of a numeric column within a class, as a share of the largest "
-                "variance that any numeric column has over all training rows; smaller variances "
-                "are raised to it. 0: no floor.",
+     .meaning = "Least variance of a numeric column within a class, as a share of the "
+                "variance of the column over all training rows; smaller variances are raised to "
+                "it. A column that is constant in all rows gets this share of the largest "
+                "variance of a column, which has no effect on the classes. 0: no floor.",
      .default_number = 1e-9,
      .minimum = 0,
      .maximum = (double)INFINITY,
@@ -79,8 +80,9 @@ struct bayes {
     double smoothing;     /* α in units of the weights */
     dni_factor numeric;   /* distribution of numeric columns */
     dni_scatter scatter;  /* diagonal scatter; empty if no feature is Gaussian */
-    double floor;         /* least variance of a Gaussian feature */
-    bool *raised;         /* [d] features whose variance was raised to `floor` */
+    double largest;       /* largest variance of a Gaussian feature over all rows */
+    bool *raised;         /* [d] features whose variance was raised to the floor */
+    bool *constant;       /* [d] Gaussian features that are constant in all rows */
     bool *count;          /* [d] numeric columns that share one multinomial */
     double *class_weight; /* [K] N_k; `sum` follows in memory */
     double *sum;          /* [K × d] N_jk */
@@ -95,6 +97,7 @@ static void bayes_layout(dni_layout *layout, const void *shape, void *work) {
     const struct bayes_shape *s = shape;
     struct bayes *b = work;
     b->raised = dni_layout_array(layout, s->d, sizeof *b->raised);
+    b->constant = dni_layout_array(layout, s->d, sizeof *b->constant);
     b->count = dni_layout_array(layout, s->d, sizeof *b->count);
     b->class_weight = dni_layout_matrix(layout, s->n_classes, s->d + 1);
     b->sum = b->class_weight == NULL ? NULL : b->class_weight + s->n_classes;
@@ -336,11 +339,19 @@ static dn_status refuse_no_variance(const struct bayes *b, size_t k, size_t j, d
 static dn_status fit_gaussian(struct bayes *b, size_t j, double *mean, double *variance,
                               dn_error *err) {
     const dni_scatter *s = &b->scatter;
+    const double floor = dn_params_number(b->input->params, "variance_floor") *
+                         (b->constant[j] ? b->largest : dni_scatter_variance(s, j));
+    if (!isfinite(floor)) {
+        return dn_error_set(err, DN_ERR_DATA,
+                            "variance_floor times the variance of a column must be finite (got "
+                            "%g): lower variance_floor",
+                            floor);
+    }
     for (size_t k = 0; k < b->n_classes; k++) {
         const double estimate = s->scatter[k * b->d + j] / s->class_weight[k];
         mean[k] = s->class_mean[k * b->d + j];
-        variance[k] = fmax(estimate, b->floor);
-        b->raised[j] = b->raised[j] || estimate < b->floor;
+        variance[k] = fmax(estimate, floor);
+        b->raised[j] = b->raised[j] || estimate < floor;
         if (!(variance[k] > 0)) {
             return refuse_no_variance(b, k, j, err);
         }
@@ -348,32 +359,14 @@ static dn_status fit_gaussian(struct bayes *b, size_t j, double *mean, double *v
     return DN_OK;
 }
 
-/* Returns the variance of column j over all rows, from the scatter within the classes and the class
- * means. */
-static double total_variance(const dni_scatter *s, size_t j) {
-    double sum = 0;
-    for (size_t k = 0; k < s->n_classes; k++) {
-        const double away = s->class_mean[k * s->n_cols + j] - s->mean[j];
-        sum += s->scatter[k * s->n_cols + j] + s->class_weight[k] * away * away;
-    }
-    return sum / s->weight;
-}
-
 static dn_status fit_gaussians(struct bayes *b, dn_error *err) {
     const size_t K = b->n_classes;
     dni_naive_bayes *machine = b->machine;
-    double largest = 0;
+    dni_scatter_constants(&b->scatter, b->constant);
     for (size_t j = 0; j < b->d; j++) {
         if (machine->factor[j] == DNI_FACTOR_GAUSSIAN) {
-            largest = fmax(largest, total_variance(&b->scatter, j));
+            b->largest = fmax(b->largest, dni_scatter_variance(&b->scatter, j));
         }
-    }
-    b->floor = dn_params_number(b->input->params, "variance_floor") * largest;
-    if (!isfinite(b->floor)) {
-        return dn_error_set(err, DN_ERR_DATA,
-                            "variance_floor times the largest variance of a column must be finite "
-                            "(got %g): lower variance_floor",
-                            b->floor);
     }
     for (size_t j = 0; j < b->d; j++) {
         if (machine->factor[j] == DNI_FACTOR_GAUSSIAN) {
@@ -469,13 +462,13 @@ static void warn_raised(const struct bayes *b, size_t n) {
     dni_feature_list(b->input, b->raised, 3, columns);
     dn_report_warn(
         b->report, DN_WARNING_VARIANCE_FLOOR,
-        "%zu columns have a variance below the floor %g within a class, which was raised "
-        "to the floor (%s): %s",
-        n, b->floor, columns,
+        "%zu columns have a variance within a class below variance_floor %g times their variance "
+        "over all rows, which was raised to it (%s): %s",
+        n, dn_params_number(b->input->params, "variance_floor"), columns,
         has_sparse_input(b->input->encoder)
             ? "if they are counts, choose numeric \"multinomial\"; exclude them, or "
               "lower variance_floor"
-            : "standardise the columns, exclude them, or lower variance_floor");
+            : "exclude them, or lower variance_floor");
 }
 
 static void report_fit(const struct bayes *b) {
@@ -496,9 +489,7 @@ static void report_fit(const struct bayes *b) {
     dn_report_number(b->report, "gaussian_features", gaussian);
     dn_report_number(b->report, "bernoulli_features", bernoulli);
     dn_report_number(b->report, "count_features", counts);
-    if (gaussian > 0) {
-        dn_report_number(b->report, "variance_floor", b->floor);
-    }
+    dn_report_number(b->report, "raised_variances", (double)raised);
     if (raised > 0) {
         warn_raised(b, raised);
     }

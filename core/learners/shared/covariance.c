@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SINGULAR 1e-10
 /* If a pivot is below SMALL_PIVOT, R may be singular. The smallest eigenvalue is less than the
@@ -66,10 +67,17 @@ static dn_status refuse_singular(const dni_correlation *c, const double *null, s
         dependent += c->marked[j];
     }
     dni_feature_list(c->input, c->marked, 4, columns);
-    return dn_error_set(err, DN_ERR_DATA,
-                        "%s is singular, of rank %zu instead of %zu: %zu columns are linear "
-                        "combinations of others (%s): exclude some, or %s",
-                        c->matrix, d - n_null, d, dependent, columns, remedy_of(c));
+    char reason[sizeof c->singular->reason];
+    snprintf(reason, sizeof reason,
+             "%.120s is singular, of rank %zu instead of %zu: %zu columns are linear combinations "
+             "of others (%.256s)",
+             c->matrix, d - n_null, d, dependent, columns);
+    if (c->singular != NULL) {
+        c->singular->found = true;
+        memcpy(c->singular->reason, reason, sizeof reason);
+        return DN_OK;
+    }
+    return dn_error_set(err, DN_ERR_DATA, "%s: exclude some, or %s", reason, remedy_of(c));
 }
 
 /* Overwrites r. */
@@ -100,7 +108,7 @@ dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *
         return DN_OK;
     }
     status = check_rank(c, r, err);
-    if (status != DN_OK) {
+    if (status != DN_OK || (c->singular != NULL && c->singular->found)) {
         return status;
     }
     correlate(c, r);
@@ -196,9 +204,10 @@ dn_status dni_covariance_whiten(const dni_covariance_task *task, double *whiten,
                                                        .marked = marked,
                                                        .shrinkage = task->shrinkage,
                                                        .matrix = matrix,
-                                                       .remedy = task->remedy},
+                                                       .remedy = task->remedy,
+                                                       .singular = task->singular},
                                     whiten, err);
-    if (status != DN_OK) {
+    if (status != DN_OK || (task->singular != NULL && task->singular->found)) {
         goto cleanup;
     }
     for (size_t j = 0; j < d; j++) {

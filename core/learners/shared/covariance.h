@@ -6,6 +6,12 @@
 
 #include "learners/shared/scatter.h"
 
+/* Result for a singular matrix. */
+typedef struct dni_singular {
+    bool found;       /* the matrix is singular */
+    char reason[512]; /* for messages: what is singular, and its columns */
+} dni_singular;
+
 /* Input of dni_correlation_factor: a scatter matrix. */
 typedef struct dni_correlation {
     const dn_fit_input *input; /* used for column names in messages */
@@ -17,6 +23,8 @@ typedef struct dni_correlation {
     double shrinkage;     /* 0 … 1 (shrinkage.h) */
     const char *matrix;   /* for messages: name of the matrix, as "the covariance of class a" */
     const char *remedy;   /* for messages: remedy if R is singular; NULL: "raise shrinkage" */
+    /* receives the columns of a singular R, which is then no error; NULL: it is an error */
+    dni_singular *singular;
 } dni_correlation;
 
 /* r [d × d] ← L with L Lᵀ = R, the shrunk correlation matrix. R is singular if an eigenvalue is at
@@ -43,7 +51,8 @@ typedef struct dni_covariance_task {
     double divisor;             /* Σ = S / divisor, > 0 */
     double shrinkage;           /* 0 … 1 (shrinkage.h) */
     const char *whose;          /* for messages: "of the training rows"; NULL: depends on k */
-    const char *remedy; /* for messages: remedy if Σ is singular; NULL: "raise shrinkage" */
+    const char *remedy;     /* for messages: remedy if Σ is singular; NULL: "raise shrinkage" */
+    dni_singular *singular; /* as in dni_correlation; {0} before the call */
 } dni_covariance_task;
 
 /* Computes A with AᵀA = Σ⁻¹ for the pooled scatter or the scatter of one class.

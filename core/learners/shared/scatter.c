@@ -461,3 +461,15 @@ size_t dni_scatter_constants(const dni_scatter *s, bool *constant) {
     }
     return n;
 }
+
+double dni_scatter_variance(const dni_scatter *s, size_t j) {
+    double sum = 0;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        const double away = s->class_mean[k * s->n_cols + j] - s->mean[j];
+        if (s->kind != DNI_SCATTER_POOLED || k == 0) {
+            sum += scatter_within(s, k, j);
+        }
+        sum += s->class_weight[k] * away * away;
+    }
+    return sum / s->weight;
+}

@@ -62,6 +62,10 @@ void dni_scatter_done(dni_scatter *scatter, const dn_run *run);
  * mean. Returns the number of these columns. */
 size_t dni_scatter_constants(const dni_scatter *scatter, bool *constant);
 
+/* Returns the variance of column j over all rows (divisor Σv), from the scatter within the classes
+ * and the class means. */
+double dni_scatter_variance(const dni_scatter *scatter, size_t j);
+
 /* Maximum bytes of working memory of dni_scatter_compute, including its result. */
 double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
                           size_t n_slots);

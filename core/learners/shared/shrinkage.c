@@ -7,14 +7,20 @@
  *   β² = min(δ², Σ v ‖z zᵀ − R‖² / n²) = min(δ², (Σ v ‖z‖⁴ / n − ‖R‖²) / n)
  *   s = β²/δ²
  *
- * with Frobenius norms and n = Σv for weights v of mean 1, or frequencies (dn_weights). β² estimates the squared error of R, δ² is the squared distance
- * from R to I. s minimises the expected squared distance between the shrunk matrix and the true
+ * with Frobenius norms and n = Σv for weights v of mean 1, or frequencies (dn_weights). β²
+ * estimates the squared error of R, δ² is the squared distance from R to I. s minimises the expected squared distance between the shrunk matrix and the true
  * matrix. */
 #include "learners/shared/shrinkage.h"
 #include "learners/shared/learner.h"
 #include "linalg/tiles.h"
 
 #include <math.h>
+#include <string.h>
+
+const char *const dni_shrinkages[] = {"if_singular", "auto", NULL};
+const char *const dni_shrinkage_meanings[] = {
+    "0 if the matrix is regular, otherwise the same as auto, with a warning",
+    "the estimate of Ledoit and Wolf from the rows", NULL};
 
 struct shrinkage_pass {
     const dn_run *run;
@@ -61,14 +67,29 @@ static dn_status add_fourth_powers(const void *arg, const dn_block *block, size_
     return tiles.status;
 }
 
+bool dni_shrinkage_if_singular(const dn_params *params) {
+    const char *word = dn_params_word(params, "shrinkage");
+    return word != NULL && strcmp(word, "if_singular") == 0;
+}
+
 dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, const double *mean,
                                size_t only, const double *scatter, double weight, double *out,
                                dn_error *err) {
-    size_t d = input->rows->n_cols;
     if (dn_params_word(input->params, "shrinkage") == NULL) {
         *out = dn_params_number(input->params, "shrinkage");
         return DN_OK;
     }
+    if (dni_shrinkage_if_singular(input->params)) {
+        *out = 0;
+        return DN_OK;
+    }
+    return dni_shrinkage_estimate(input, run, mean, only, scatter, weight, out, err);
+}
+
+dn_status dni_shrinkage_estimate(const dn_fit_input *input, const dn_run *run, const double *mean,
+                                 size_t only, const double *scatter, double weight, double *out,
+                                 dn_error *err) {
+    const size_t d = input->rows->n_cols;
     struct shrinkage_pass pass = {run, only, mean, scatter, weight};
     double fourth, off = 0, ones = 0;
     dn_status status =

@@ -10,19 +10,31 @@
 
 #include <discern/algorithm.h>
 
-/* Row of the parameter table: a number in [0, 1], or "auto". */
+extern const char *const dni_shrinkages[], *const dni_shrinkage_meanings[];
+/* Row of the parameter table: a number in [0, 1], or a word. */
 #define DNI_PARAM_SHRINKAGE                                                                        \
     {                                                                                              \
         .name = "shrinkage", .type = DN_PARAM_NUMBER,                                              \
         .meaning = "Shrinkage s of the correlations within the classes to 0: the correlation "     \
-                   "matrix R becomes (1 - s) R + s I. 0: not at "                                  \
-                   "all; 1: the columns count as uncorrelated. auto: what Ledoit and Wolf "        \
-                   "estimate from the rows.",                                                      \
-        .default_number = 0, .minimum = 0, .maximum = 1, .word = "auto"                            \
+                   "matrix R becomes (1 - s) R + s I. 0: not at all, and a singular matrix is an " \
+                   "error; 1: the columns count as uncorrelated.",                                 \
+        .default_choice = "if_singular", .word = "if_singular", .choices = dni_shrinkages,         \
+        .choice_meanings = dni_shrinkage_meanings, .minimum = 0, .maximum = 1                      \
     }
 
-/* Chooses s: the parameter `shrinkage`, or for "auto" the estimate of Ledoit and Wolf
- * (shrinkage.c).
+/* Returns true if the parameter is "if_singular": s is 0, and if the matrix is then singular, s is
+ * the estimate of Ledoit and Wolf. */
+bool dni_shrinkage_if_singular(const dn_params *params);
+
+/* Sets s to the parameter `shrinkage`: a number; 0 for "if_singular"; for "auto" the estimate of
+ * Ledoit and Wolf (dni_shrinkage_estimate).
+ *
+ * The arguments and errors are those of dni_shrinkage_estimate. */
+DN_MUST_USE dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run,
+                                           const double *mean, size_t only, const double *scatter,
+                                           double weight, double *out, dn_error *err);
+
+/* Estimates s by the method of Ledoit and Wolf (shrinkage.c).
  *
  *   mean     [n_classes × d] means of the classes
  *   only     the class whose rows are used; SIZE_MAX: the rows of all classes, each centred by the
@@ -32,10 +44,10 @@
  *   weight   Σv of these rows
  *   out      s, in [0, 1]
  *
- * Errors: those of dn_run_sum. Cost: one pass over the rows for "auto". */
-DN_MUST_USE dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run,
-                                           const double *mean, size_t only, const double *scatter,
-                                           double weight, double *out, dn_error *err);
+ * Errors: those of dn_run_sum. Cost: one pass over the rows. */
+DN_MUST_USE dn_status dni_shrinkage_estimate(const dn_fit_input *input, const dn_run *run,
+                                             const double *mean, size_t only, const double *scatter,
+                                             double weight, double *out, dn_error *err);
 /* Multiplies the entries below the diagonal of matrix [d × d] by 1 − s. */
 void dni_shrinkage_apply(double *matrix, size_t d, double s);
 

@@ -25,6 +25,13 @@ static void singular(void **state) {
     for (size_t i = 0; i < t->n; i++) {
         t->x[i * d + 2] = t->x[i * d + 4] - 3 * t->x[i * d + 5];
     }
+    OK(fit_error(t, p, &run, &fit, &err)); /* if_singular */
+    assert_int_equal(fit.report.n_warnings, 1);
+    assert_int_equal(fit.report.warnings[0].code, DN_WARNING_SINGULAR);
+    assert_non_null(strstr(fit.report.warnings[0].text, "(\"#2\", \"#4\", \"#5\")"));
+    assert_true(fisher_detail(&fit, "shrinkage") > 0);
+    fit_done(&fit);
+    OK(dn_params_set_number(p, "shrinkage", 0, NULL));
     assert_int_equal(fit_error(t, p, &run, &fit, &err), DN_ERR_DATA);
     assert_non_null(strstr(err.message, "(\"#2\", \"#4\", \"#5\")"));
     assert_non_null(strstr(err.message, "set shrinkage above 0"));

@@ -49,6 +49,12 @@ static void collinear_columns(void **state) {
     for (size_t c = 0; c < 2; c++) {
         dn_params *p = gaussian(covariances[c]);
         struct fit fit = {0};
+        OK(fit_named(t->x, t->target, NULL, t->n, 5, 3, p, &fit, NULL)); /* if_singular */
+        assert_int_equal(fit.report.n_warnings, c == 0 ? 1 : 3);
+        assert_int_equal(fit.report.warnings[0].code, DN_WARNING_SINGULAR);
+        assert_non_null(strstr(fit.report.warnings[0].text, "(\"#1\", \"#4\")"));
+        fit_done(&fit);
+        OK(dn_params_set_number(p, "shrinkage", 0, NULL));
         refused(t, NULL, p, DN_ERR_DATA,
                 (const char *const[]){"singular", "rank 4 instead of 5", "(\"#1\", \"#4\")",
                                       "set shrinkage above 0",
@@ -74,13 +80,20 @@ static void fewer_rows_than_columns(void **state) {
     (void)state;
     struct csv *t = csv_clouds(8, 12, 2);
     dn_params *p = gaussian("shared");
-    struct fit fit = {0};
+    struct fit fit = {0}, automatic = {0};
+    OK(fit_named(t->x, t->target, NULL, 8, 12, 2, p, &automatic, NULL));
+    assert_int_equal(automatic.report.n_warnings, 1);
+    OK(dn_params_set_number(p, "shrinkage", 0, NULL));
     refused(t, NULL, p, DN_ERR_DATA,
             (const char *const[]){"singular", "rank 6 instead of 12", "12 columns", "\"#0\"",
                                   NULL});
     OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
     OK(fit_named(t->x, t->target, NULL, 8, 12, 2, p, &fit, NULL));
+    assert_int_equal(fit.report.n_warnings, 0);
+    assert_true(densities_detail(&fit.report, "shrinkage") ==
+                densities_detail(&automatic.report, "shrinkage"));
     fit_done(&fit);
+    fit_done(&automatic);
     dn_params_free(p);
     csv_free(t);
 }
@@ -123,6 +136,16 @@ static void constant_columns(void **state) {
     }
     for (size_t c = 0; c < 3; c++) {
         dn_params *p = gaussian(covariances[c]);
+        if (c == 2) { /* the variance floor */
+            struct fit fit = {0};
+            OK(fit_named(t->x, t->target, NULL, t->n, 3, 3, p, &fit, NULL));
+            assert_int_equal(fit.report.n_warnings, 1);
+            assert_int_equal(fit.report.warnings[0].code, DN_WARNING_VARIANCE_FLOOR);
+            assert_non_null(strstr(fit.report.warnings[0].text, "(\"#1\")"));
+            fit_done(&fit);
+            dn_params_free(p);
+            continue;
+        }
         refused(t, NULL, p, DN_ERR_DATA,
                 (const char *const[]){"constant", "(\"#1\")", "exclude",
                                       c == 0 ? "within the classes" : "of class \"ash\"", NULL});

@@ -34,11 +34,11 @@ static void defaults_of_gaussian_and_fisher(void **state) {
     dn_params *gaussian = params_named("gaussian"), *fisher = params_named("fisher");
     assert_string_equal(dn_params_word(gaussian, "covariance"), "shared");
     assert_string_equal(dn_params_word(gaussian, "divisor"), "ml");
-    assert_true(dn_params_number(gaussian, "shrinkage") == 0);
+    assert_string_equal(dn_params_word(gaussian, "shrinkage"), "if_singular");
     assert_string_equal(dn_params_word(gaussian, "priors"), "estimated");
     assert_string_equal(dn_params_word(fisher, "threshold"), "midpoint");
     assert_string_equal(dn_params_word(fisher, "components"), "auto");
-    assert_true(dn_params_number(fisher, "shrinkage") == 0);
+    assert_string_equal(dn_params_word(fisher, "shrinkage"), "if_singular");
     dn_params_free(gaussian);
     dn_params_free(fisher);
 }
@@ -54,7 +54,7 @@ static void a_variance_equal_to_the_floor_is_not_reported_as_raised(void **state
     fit_done(&equal);
     OK(dn_params_set_number(p, "variance_floor", 0.5000001, NULL));
     struct fit above = fit_dense(x, y, 4, 1, 2, p);
-    assert_true(logistic_warned(&above.report, "raised to the floor"));
+    assert_true(logistic_warned(&above.report, "below variance_floor"));
     fit_done(&above);
     dn_params_free(p);
 }
