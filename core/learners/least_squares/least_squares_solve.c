@@ -31,8 +31,11 @@
 /* If a squared pivot of Cholesky is below SMALL_PIVOT, A may be too ill-conditioned for one step of
  * refinement. */
 #define SMALL_PIVOT 1e-6
-/* A column whose pivot in R is below RANK depends on other columns. The first pivot is about 1. */
+/* A column whose pivot in R is below RANK depends on other columns. The first pivot is about 1.
+ * Without a penalty the limit is that of logistic regression: the square of a pivot, an eigenvalue
+ * of the correlation matrix, of 1e-13. */
 #define RANK 1e-10
+#define RANK_UNPENALISED 3.2e-7
 
 struct closed {
     dni_least_squares *fit;
@@ -297,8 +300,8 @@ static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *
         largest_mean_ratio =
             fmax(largest_mean_ratio, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
     }
-    const double tolerance =
-        RANK * fmax(1, 1e-5 * largest_mean_ratio); /* rounding of large means */
+    const double tolerance = (c->fit->lambda > 0 ? RANK : RANK_UNPENALISED) *
+                             fmax(1, 1e-5 * largest_mean_ratio); /* rounding of large means */
     dn_status status = append_rows(c, t, err);
     if (status != DN_OK) {
         return status;

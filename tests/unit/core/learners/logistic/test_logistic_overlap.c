@@ -195,10 +195,24 @@ static void zero_weights(void **state) {
     sample_free(&t);
 }
 
+/* Columns that differ by 1e-8 deviations are dependent by the rank rule: as for least squares, the
+ * weights are not unique. */
+static void columns_equal_by_the_rank_rule(void **state) {
+    (void)state;
+    struct sample t = near_equal(300, 5, 2, 1e-8, 3);
+    struct fit fit = fit_sample(&t, "newton", false, false);
+    assert_true(fit.report.converged && fit.report.n_warnings == 1);
+    assert_true(logistic_warned(&fit.report, "not unique"));
+    assert_true(logistic_warned(&fit.report, "(\"#1\", \"#4\")"));
+    fit_done(&fit);
+    sample_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(overlap_with_near_equal_columns),
                                        cmocka_unit_test(separable_tables),
                                        cmocka_unit_test(quasi_separation_by_a_rare_level),
-                                       cmocka_unit_test(zero_weights)};
+                                       cmocka_unit_test(zero_weights),
+                                       cmocka_unit_test(columns_equal_by_the_rank_rule)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
