@@ -21,7 +21,8 @@ static int prepare(void **state) {
     status_check(call_upload("/v1/datasets/gram",
                              "a,b,c,class\n1,0.5,0,p\n0.5,1,0.25,q\n0,0.25,1,q\n"),
                  201);
-    job_train("{'model':'lines','dataset':'iris','target':'class','algorithm':'logistic'}");
+    job_train("{'model':'lines','dataset':'iris','target':'class','algorithm':'logistic',"
+              "'params':{'lambda':0.001}}");
     job_train("{'model':'curved','dataset':'iris','target':'class','algorithm':'svm','params':{'"
               "kernel':'rbf'}}");
     job_train("{'model':'densities','dataset':'iris','target':'class','algorithm':'gaussian','"

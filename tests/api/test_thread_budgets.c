@@ -54,7 +54,7 @@ static const char *const methods[] = {
     "'dataset':'large2','algorithm':'perceptron','params':{'mode':'batch','criterion':'squared','"
     "max_iterations':10}",
     "'dataset':'large2','algorithm':'perceptron','params':{'order':'shuffled','criterion':'"
-    "relaxation','max_iterations':3}",
+    "relaxation','learning_rate':0.9,'max_iterations':3}",
     "'dataset':'large','algorithm':'fisher'",
     "'dataset':'large2','algorithm':'fisher','params':{'threshold':'min_error','shrinkage':'auto'}",
     "'dataset':'large','algorithm':'gaussian','params':{'shrinkage':'auto'}",

@@ -34,6 +34,13 @@ static const struct {
 };
 enum { N_JOBS = sizeof jobs / sizeof jobs[0] };
 
+/* Jobs with a parameter of the value "auto" whose rule has changed since the release: the width of
+ * rbf, the iterations of mlp. Their parameters, metrics and predictions may differ. */
+static bool has_other_rule(const char *name) {
+    return strcmp(name, "kernel") == 0 || strcmp(name, "outliers") == 0 ||
+           strcmp(name, "network") == 0;
+}
+
 /* The databases; their number is asserted so that none is lost. */
 static const char *const *databases(size_t *n) {
     static glob_t found;
@@ -169,13 +176,19 @@ static void test_queued_jobs_mean_the_same(void **state) {
             const struct response *a = status_check(call_get("/v1/models/%s", first), 200),
                                   *b = status_check(call_get("/v1/models/%s", next), 200);
             for (size_t m = 0; m < sizeof described / sizeof described[0]; m++) {
+                const bool compared =
+                    !has_other_rule(jobs[i].name) ||
+                    (strcmp(described[m], "/metrics") != 0 && strcmp(described[m], "/params") != 0);
                 assert_int_equal(has(a, described[m]), has(b, described[m]));
-                if (has(a, described[m])) {
+                if (compared && has(a, described[m])) {
                     assert_alike(value_at(a, described[m]), value_at(b, described[m]));
                 }
             }
-            assert_alike(predictions(first, jobs[i].instances),
-                         predictions(next, jobs[i].instances));
+            json_t *by_first = predictions(first, jobs[i].instances),
+                   *by_next = predictions(next, jobs[i].instances);
+            if (!has_other_rule(jobs[i].name)) {
+                assert_alike(by_first, by_next);
+            }
         }
         check_jobs();
         service_end();
