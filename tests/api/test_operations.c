@@ -261,7 +261,8 @@ static void links_have_the_base_path(void) {
                              "x,z,y\n1,1,a\n2,2,a\n4,4,a\n3,3,b\n5,5,b\n9,9,b\n"),
                  201);
     a = call_json("POST", "/v1/jobs",
-                  "{'model':'n','dataset':'one','target':'y','algorithm':'gaussian'}");
+                  "{'model':'n','dataset':'one','target':'y','algorithm':'gaussian',"
+                  "'params':{'shrinkage':0}}");
     static const char *const paths[] = {"/v1/jobs/2?wait=30", "/v1/jobs?state=failed",
                                         "/v1/jobs/2/events"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
