@@ -87,7 +87,7 @@ LINK_base    := $(lib_base) $(LIBCORE)
 LINK_http    := $(lib_http) $(lib_base) $(LIBCORE)
 LINK_store   := $(lib_store) $(lib_base) $(LIBCORE)
 LINK_formats := $(lib_formats) $(lib_base) $(LIBCORE)
-LINK_jobs    := $(lib_jobs) $(lib_store) $(lib_base) $(LIBCORE)
+LINK_jobs    := $(lib_jobs) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_serving := $(lib_serving) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_api     := $(lib_api) $(lib_http) $(lib_jobs) $(lib_serving) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_ALL     := $(LINK_api)
@@ -136,14 +136,14 @@ $(BUILD)/gen/openapi.inc: server/api/operations/openapi.json Makefile
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/openapi.o: $(BUILD)/gen/openapi.inc
 # server/docs/NAME.md becomes the page /docs/NAME: its title is the first line; links to NAME.md become
-# links to the page NAME. On the page /docs (index.md) they begin with docs/.
+# links to the page NAME. On the page /docs (index.md) they begin with docs/. tables.awk makes HTML tables.
 DOCS := $(sort $(wildcard server/docs/*.md))
-$(BUILD)/gen/docs.inc: $(DOCS) Makefile
+$(BUILD)/gen/docs.inc: $(DOCS) server/docs/tables.awk Makefile
 	@mkdir -p $(@D)
 	@{ for f in $(DOCS); do \
 	     name=$$(basename $$f .md); [ $$name = index ] && folder=docs/ || folder=; \
 	     printf '{ "%s", "%s", (const unsigned char[]){' $$name "$$(sed -n '1s/^# //p' $$f)"; \
-	     $(CMARK) $$f | sed "s|href=\"\([a-z-]*\)\.md|href=\"$$folder\1|g" > $(@D)/docs.html; \
+	     $(CMARK) $$f | awk -f server/docs/tables.awk | sed "s|href=\"\([a-z-]*\)\.md|href=\"$$folder\1|g" > $(@D)/docs.html; \
 	     od -An -v -tx1 $(@D)/docs.html | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $(@D)/docs.html)"; done; } > $@
 $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 	@mkdir -p $(@D)

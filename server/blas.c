@@ -1,5 +1,5 @@
-/* OpenBLAS: the pthread flavour, held to one thread. Each thread inside GEMM maps about 200 MB of
- * address space. */
+/* Address space for each thread that may be in GEMM, which maps about 200 MB. The daemon needs the
+ * pthread build of OpenBLAS and sets it to one thread. */
 #include "blas.h"
 
 #include <cblas.h>
@@ -10,7 +10,7 @@
 
 #define PER_THREAD ((int64_t)256 << 20)
 
-/* Address space in use, bytes; 0: unknown. */
+/* Returns the address space in use, in bytes; 0 if it is unknown. */
 static int64_t address_space(void) {
     FILE *f = fopen("/proc/self/statm", "re");
     char line[128];

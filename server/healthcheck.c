@@ -1,4 +1,4 @@
-/* One request by hand: no HTTP client library is worth linking for it. */
+/* Sends one request without an HTTP library: it is too simple to need one. */
 #include "healthcheck.h"
 
 #include <errno.h>
@@ -54,7 +54,8 @@ static int connect_tcp(const char *host, const char *port) {
     return fd;
 }
 
-/* Splits ADDRESS:PORT; an address that means "all" becomes loopback. */
+/* Splits ADDRESS:PORT. An address that means "all addresses" is replaced by loopback; port 0 is
+ * replaced by the contents of port_file. */
 static bool split(const char *listen, const char *port_file, char host[128], char port[16]) {
     const char *colon = strrchr(listen, ':');
     size_t n = colon ? (size_t)(colon - listen) : 0;

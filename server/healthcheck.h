@@ -1,11 +1,13 @@
-/* `discernd --healthcheck`: is the daemon at this address ready? For containers without curl. */
+/* `discernd --healthcheck`: asks the daemon at this address whether it is ready. For containers
+ * without curl. */
 #ifndef HEALTHCHECK_H
 #define HEALTHCHECK_H
 
 #include <stdbool.h>
 
-/* GET /readyz at the address of --listen (0.0.0.0 and [::] mean this machine; port 0: read from
- * port_file). true: 200 within 3 s. One line on stderr otherwise. */
+/* Sends GET /readyz to the address of --listen (0.0.0.0 and [::] mean this machine; port 0: the
+ * port is read from port_file). Returns true if the status is 200 within 3 s; otherwise writes one
+ * line to stderr. */
 bool healthcheck_run(const char *listen, const char *port_file);
 
 #endif

@@ -1,4 +1,4 @@
-/* discernd: options → start → wait for a signal → drain. Wiring only. */
+/* discernd: reads options, starts the modules, waits for a signal, shuts down. Wiring only. */
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/heap.h"
@@ -22,27 +22,28 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_USAGE 2 /* a refusal to start */
+#define EXIT_USAGE 2 /* exit status if the daemon refuses to start */
 #define MAX_WAIT_SECONDS 50
-#define ABANDON_MS 5000 /* how long an abandoned drain waits for jobs to be given back */
+#define ABANDON_MS 5000 /* longest wait for the jobs to be queued again, if a call does not end */
 
-/* Everything that runs. */
+/* Settings and modules of the daemon. */
 struct daemon {
     struct settings settings;
     struct store *store;
     struct serving *serving;
     struct jobs *jobs;
-    struct api_app app; /* its server is filled by http_start before the first call comes in */
+    struct api_app app; /* http_start sets app.server before the first call */
     pthread_t signals, notifier;
     bool notifier_started;
-    atomic_bool stopping; /* the notifier is to end */
-    pthread_mutex_t lock; /* guards asked; leaf */
+    atomic_bool stopping; /* the notifier thread must end */
+    pthread_mutex_t lock; /* guards `asked`; a leaf */
     pthread_cond_t cond;
-    int asked; /* the signal that asked to end; 0: none yet */
+    int asked; /* signal that asked for the shutdown; 0: none */
 };
 
-/* Signals come by a handler and a semaphore, not by sigwait: OpenBLAS has started its threads
- * before main, they block nothing, and a signal that one of them gets would end the process. */
+/* Signals are received by a handler and a semaphore, not by sigwait: OpenBLAS has started threads
+ * before main, which block no signals. With the default action, a signal delivered to one of them
+ * would end the process. */
 static sem_t signal_arrived;
 static volatile sig_atomic_t signal_number;
 
@@ -59,7 +60,7 @@ static void on_signal(int sig) {
     errno = saved;
 }
 
-/* Takes the signals: the first asks for the drain, a second ends the process at once. */
+/* Waits for signals: the first one requests the shutdown, a second one ends the process at once. */
 static void *signals_main(void *arg) {
     struct daemon *d = arg;
     sigset_t set;
@@ -67,7 +68,7 @@ static void *signals_main(void *arg) {
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     for (;;) {
         if (sem_wait(&signal_arrived) != 0) {
-            continue; /* EINTR */
+            continue; /* interrupted by a signal (EINTR) */
         }
         const int sig = signal_number;
         pthread_mutex_lock(&d->lock);
@@ -82,7 +83,7 @@ static void *signals_main(void *arg) {
     return NULL;
 }
 
-/* Wakes the calls and event streams that wait for a job when the job has changed. */
+/* Wakes the calls and event streams that wait for a job, when this job has changed. */
 static void *notifier_main(void *arg) {
     struct daemon *d = arg;
     int64_t seen = store_changes_last(d->store);
@@ -107,13 +108,13 @@ static void *notifier_main(void *arg) {
 
 static bool start_signals(struct daemon *d) {
     struct sigaction take = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigset_t set; /* blocked in our threads but the one, so that none is disturbed */
+    sigset_t set; /* blocked in all threads started from here; signals_main unblocks them */
     sigemptyset(&take.sa_mask);
     ended_by(&set);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->cond, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN); /* tokens and certificates to reload come with them */
+    signal(SIGHUP, SIG_IGN); /* SIGHUP has no function: there is nothing to reload */
     return sem_init(&signal_arrived, 0, 0) == 0 && pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
            pthread_create(&d->signals, NULL, signals_main, d) == 0 &&
            sigaction(SIGTERM, &take, NULL) == 0 && sigaction(SIGINT, &take, NULL) == 0;
@@ -165,7 +166,7 @@ static struct http_settings http_settings_of(const struct settings *s) {
 
 static void log_listening(const struct daemon *d) {
     const char *address = http_address(d->app.server);
-    char event[256]; /* what people and scripts look for, in either format */
+    char event[256]; /* text that people and scripts search for, in both log formats */
     (void)snprintf(event, sizeof event, "listening on %s", address);
     log_info(event, log_str("address", address), log_str("database", d->settings.database),
              log_int("workers", d->settings.workers));
@@ -181,7 +182,8 @@ static bool start_http(struct daemon *d, struct problem *problem) {
     return !s->port_file || write_port_file(s->port_file, http_port(d->app.server), problem);
 }
 
-/* true: all is up. false: problem says why; what was started is still to be stopped. */
+/* Starts all modules. Returns false on failure and sets problem; stop() must be called then,
+ * too. */
 static bool start(struct daemon *d, struct problem *problem) {
     const struct settings *s = &d->settings;
     struct store_settings store = {.path = s->database, .no_backup = s->no_upgrade_backup};
@@ -217,8 +219,8 @@ static bool start(struct daemon *d, struct problem *problem) {
     if (!start_http(d, problem)) {
         return false;
     }
-    jobs_open(d->jobs); /* only now: a recovered job that crashes the process must not keep the
-                           daemon from serving */
+    /* called last: a job that crashes the process again must not prevent the daemon from serving */
+    jobs_open(d->jobs);
     d->notifier_started = pthread_create(&d->notifier, NULL, notifier_main, d) == 0;
     return d->notifier_started || problem_set(problem, PROBLEM_INTERNAL, "cannot start a thread");
 }
@@ -230,8 +232,8 @@ static void sleep_seconds(double seconds) {
         ;
 }
 
-/* Ends the process although a call does not end: what that call uses cannot be closed under it. The
- * jobs are given back before; the database file is whole at any moment. */
+/* Ends the process although a call does not end: the modules that the call uses cannot be closed.
+ * The jobs are queued again first. The database file is consistent at any time. */
 static _Noreturn void abandon(struct daemon *d) {
     const bool given_back = jobs_await_drain(d->jobs, ABANDON_MS);
     log_error("drain.abandoned", log_str("reason", "a call did not end"),
@@ -240,14 +242,15 @@ static _Noreturn void abandon(struct daemon *d) {
     _exit(EXIT_FAILURE);
 }
 
-/* Lets requests in flight end, gives running jobs back, closes everything in the opposite order. */
+/* Waits until requests in flight have ended, queues running jobs again, and closes all modules in
+ * the reverse order of the start. */
 static void stop(struct daemon *d) {
     const struct settings *s = &d->settings;
     if (d->app.server) {
         http_drain(d->app.server);
         jobs_drain(d->jobs);
         if (s->drain_delay > 0) {
-            sleep_seconds(s->drain_delay); /* connections are still accepted */
+            sleep_seconds(s->drain_delay); /* connections are still accepted during this time */
         }
         if (!http_idle(d->app.server, s->drain_timeout)) {
             log_warn("drain.timeout", log_dbl("seconds", s->drain_timeout));
@@ -267,7 +270,7 @@ static void stop(struct daemon *d) {
     store_close(d->store);
 }
 
-/* The thread waits in sigwait, where it can be cancelled. */
+/* Ends the thread, which waits in sem_wait, a cancellation point. */
 static void stop_signals(struct daemon *d) {
     pthread_cancel(d->signals);
     pthread_join(d->signals, NULL);
@@ -283,14 +286,14 @@ static int wait_for_signal(struct daemon *d) {
     return sig;
 }
 
-/* The threads that may be inside BLAS at once. */
+/* Returns the number of threads that may be in BLAS at the same time. */
 static int64_t blas_threads(const struct settings *s) {
     int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t io = s->http_threads > 0 ? s->http_threads : (cores < 4 ? cores : 4);
     return s->workers * (s->train_threads > 0 ? s->train_threads : cores) + s->call_threads + io;
 }
 
-/* Every value, before anything is made on disk. */
+/* Checks all settings, before anything is written to the disk. */
 static bool check(struct settings *s, struct problem *problem) {
     if (!settings_check(s, problem)) {
         return false;
@@ -308,7 +311,8 @@ static int refuse(struct problem *problem) {
 static void open_log(const struct settings *s) {
     enum log_format format = LOG_TEXT;
     enum log_level level = LOG_INFO;
-    (void)log_format_parse(s->log_format, &format); /* the option table has checked both words */
+    /* the option table has already checked both words */
+    (void)log_format_parse(s->log_format, &format);
     (void)log_level_parse(s->log_level, &level);
     log_open(STDERR_FILENO, format, level);
 }
@@ -340,7 +344,7 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     open_log(&d.settings);
-    (void)log_gather_start(); /* without it every line is written by itself */
+    (void)log_gather_start(); /* if it fails, each line is written at once */
     if (!start(&d, &problem)) {
         int code = refuse(&problem);
         stop(&d);

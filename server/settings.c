@@ -1,4 +1,4 @@
-/* The option table, and the rules between options. */
+/* The option table, and the rules that concern several options. */
 #include "settings.h"
 
 #include "base/spool.h"
@@ -125,7 +125,7 @@ void settings_help(FILE *out) {
         out);
 }
 
-/* Is the host of --listen the machine itself alone? */
+/* Whether the host of --listen is reachable only from this machine. */
 static bool is_loopback(const char *listen) {
     if (strncmp(listen, "unix:", 5) == 0) {
         return true;
@@ -149,7 +149,8 @@ static bool is_loopback(const char *listen) {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
 }
 
-/* A socket that systemd hands over wins over --listen: is one of them reachable from elsewhere? */
+/* Whether systemd passed a socket that is reachable from other machines. Such a socket is used
+ * instead of --listen. */
 static bool inherits_public_socket(void) {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
     if (!pid || !count || strtol(pid, NULL, 10) != (long)getpid()) {
@@ -174,7 +175,8 @@ static bool inherits_public_socket(void) {
     return false;
 }
 
-/* Proxies and clients resolve "." and "..": a request would never come with them. */
+/* Whether a path has a segment "." or "..": proxies and clients resolve these, so a request would
+ * never have such a path. */
 static bool has_dots(const char *path) {
     for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
         size_t n = strcspn(at + 1, "/");
@@ -206,7 +208,7 @@ static bool check_base_path(struct settings *s, struct problem *problem) {
                                s->base_path);
 }
 
-/* Without --spool-dir it is the database's folder. */
+/* Checks --spool-dir. Default: the folder of the database. */
 static bool check_spool(struct settings *s, struct problem *problem) {
     const char *slash = strrchr(s->database, '/');
     if (s->spool_dir) {
@@ -215,7 +217,7 @@ static bool check_spool(struct settings *s, struct problem *problem) {
     s->spool_dir = !slash ? "."
                    : slash == s->database
                        ? "/"
-                       : strndup(s->database, (size_t)(slash - s->database)); /* once, for good */
+                       : strndup(s->database, (size_t)(slash - s->database)); /* never freed */
     return s->spool_dir || problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
 }
 

@@ -42,7 +42,10 @@ dn_decision dn_params_decision(const dn_params *params) {
     }
     const char *word = dn_params_word(params, "multiclass");
     if (strcmp(word, "one_vs_rest") == 0) {
-        return DN_DECISION_ONE_VS_REST;
+        return dn_params_has(params, "at_zero") &&
+                       strcmp(dn_params_word(params, "at_zero"), "second") == 0
+                   ? DN_DECISION_ONE_VS_REST_CLOSED
+                   : DN_DECISION_ONE_VS_REST;
     }
     if (strcmp(word, "one_vs_rest_strict") == 0) {
         return strcmp(dn_params_word(params, "discriminants"), "K") == 0

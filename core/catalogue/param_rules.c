@@ -69,6 +69,12 @@ bool dn_params_applies(const dn_params *params, size_t i) {
     return params->algorithm->applies == NULL || params->algorithm->applies(params, i);
 }
 
+bool dn_params_standardizes(const dn_params *params) {
+    const dn_algorithm *algorithm = params->algorithm;
+    return (algorithm->flags & DN_ALGORITHM_STANDARDIZE) != 0 &&
+           (algorithm->standardizes == NULL || algorithm->standardizes(params));
+}
+
 bool dn_params_drops_first(const dn_params *params) {
     return params->algorithm->drops_first != NULL && params->algorithm->drops_first(params);
 }

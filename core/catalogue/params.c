@@ -35,7 +35,7 @@ dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error
         values[i] = (dn_param_value){.number = algorithm->params[i].default_number,
                                      .word = algorithm->params[i].default_choice};
     }
-    *params = (dn_params){algorithm, values};
+    *params = (dn_params){algorithm, values, DN_RULES_CURRENT};
     *out = params;
     return DN_OK;
 }
@@ -55,11 +55,12 @@ dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err
     if (params == NULL || out == NULL) {
         return dni_argument_null(params == NULL ? "params" : "out", err);
     }
-    dn_params *copy;
+    dn_params *copy = NULL;
     dn_status status = dn_params_new(params->algorithm, &copy, err);
-    if (status != DN_OK) {
+    if (copy == NULL) {
         return status;
     }
+    copy->rules = params->rules;
     for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++) {
         const dn_param_value *from = &params->values[i];
         if (from->list != NULL) {

@@ -13,12 +13,14 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     encoder->n_inputs = n_inputs;
     encoder->inputs = calloc(n_inputs + 1, sizeof *encoder->inputs);
     encoder->levels = calloc(n_inputs + 1, sizeof *encoder->levels);
+    encoder->by_value = calloc(n_inputs + 1, sizeof *encoder->by_value);
     encoder->texts = calloc(n_inputs + 1, sizeof *encoder->texts);
     encoder->index_sets = calloc(n_inputs + 1, sizeof *encoder->index_sets);
     encoder->vector_inputs = calloc(n_inputs + 1, sizeof *encoder->vector_inputs);
     encoder->active = calloc(n_inputs + 1, sizeof *encoder->active);
-    if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL ||
-        encoder->index_sets == NULL || encoder->vector_inputs == NULL || encoder->active == NULL) {
+    if (encoder->inputs == NULL || encoder->levels == NULL || encoder->by_value == NULL ||
+        encoder->texts == NULL || encoder->index_sets == NULL || encoder->vector_inputs == NULL ||
+        encoder->active == NULL) {
         dn_encoder_unref(encoder);
         return dni_encoder_no_memory(err);
     }
@@ -69,6 +71,7 @@ void dn_encoder_unref(dn_encoder *encoder) {
     free(encoder->bases);
     free(encoder->basis_inputs);
     free(encoder->levels);
+    free(encoder->by_value);
     free(encoder->texts);
     free(encoder->index_sets);
     free(encoder->vector_inputs);
@@ -219,6 +222,32 @@ static bool standardizes(const dn_encoder *encoder) {
     return any && encoder->standardize;
 }
 
+/* Writes the number that the text is, as dn_number_format does. Returns the length; 0 if the text is
+ * no number of less than 2^53 in magnitude, up to which a double holds every integer. */
+static size_t plain_number(const char *text, size_t length, char out[DN_NUMBER_SIZE]) {
+    double value = 0;
+    return dn_number_parse(text, length, &value) && fabs(value) < 0x1p53
+               ? dn_number_format(value, out)
+               : 0;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* Returns whether all levels are numbers as plain_number writes them. */
+static bool levels_are_numbers(const dn_strings *levels) {
+    char number[DN_NUMBER_SIZE];
+    for (uint32_t k = 0; k < levels->n; k++) {
+        const char *text = levels->bytes + levels->start[k];
+        const size_t length = levels->start[k + 1] - levels->start[k];
+        if (length != plain_number(text, length, number) || memcmp(text, number, length) != 0) {
+            return false;
+        }
+    }
+    return levels->n > 0;
+}
+
 dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
     size_t n_features = 0;
     if (encoder->n_bases > 0) {
@@ -230,6 +259,7 @@ dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         dn_input *input = &encoder->inputs[i];
         finish_input(encoder, i);
+        encoder->by_value[i] = levels_are_numbers(&input->levels);
         input->first_feature = n_features;
         if (input->n_features > UINT32_MAX - DN_MAX_BASIS_FEATURES - n_features) {
             return dn_error_set(err, DN_ERR_DATA, "the inputs make more than %zu features",
@@ -343,9 +373,9 @@ size_t dni_encoder_memory(const dn_encoder *encoder) {
                    encoder->n_basis_inputs * sizeof(size_t);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
-        bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->texts +
-                 strlen(input->name) + 1 + input->levels.n * 6 * sizeof(uint32_t) +
-                 dni_string_set_size(&encoder->levels[i]) +
+        bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->by_value +
+                 sizeof *encoder->texts + strlen(input->name) + 1 +
+                 input->levels.n * 6 * sizeof(uint32_t) + dni_string_set_size(&encoder->levels[i]) +
                  dni_vocabulary_bytes(&encoder->texts[i]) + sizeof *encoder->index_sets +
                  dni_index_set_bytes(&encoder->index_sets[i]) +
                  (encoder->active[i] == NULL ? 0 : input->n_features / 8 + 1);
@@ -360,10 +390,26 @@ size_t dni_encoder_memory(const dn_encoder *encoder) {
     return bytes;
 }
 
+uint32_t dni_encoder_find_level(const dn_encoder *encoder, size_t i, const char *text,
+                                size_t length) {
+    const uint32_t level = dni_string_set_find(&encoder->levels[i], text, length);
+    char number[DN_NUMBER_SIZE];
+    if (level != DNI_NO_STRING || !encoder->by_value[i]) {
+        return level;
+    }
+    for (; length > 0 && is_blank(text[0]); length--) {
+        text++;
+    }
+    for (; length > 0 && is_blank(text[length - 1]); length--) {
+    }
+    const size_t n = plain_number(text, length, number);
+    return n == 0 ? DNI_NO_STRING : dni_string_set_find(&encoder->levels[i], number, n);
+}
+
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length) {
     if (input >= encoder->n_inputs) {
         return DN_UNSEEN;
     }
-    uint32_t level = dni_string_set_find(&encoder->levels[input], text, length);
+    uint32_t level = dni_encoder_find_level(encoder, input, text, length);
     return level == DNI_NO_STRING ? DN_UNSEEN : (double)level;
 }

@@ -11,6 +11,7 @@
 #include "encoder/index_set.h"
 #include "text/vocabulary.h"
 #include <discern/encoder.h>
+#include <discern/number.h>
 #include <math.h>
 #include <stdatomic.h>
 
@@ -24,6 +25,7 @@ struct dn_encoder {
     dn_input *inputs;
     char *names;               /* the names of all inputs, each NUL-terminated */
     dni_string_set *levels;    /* [n_inputs] categorical inputs: the levels in byte order, hashed */
+    bool *by_value;            /* [n_inputs] categorical inputs: see dni_encoder_find_level */
     double *mean, *scale;      /* [n_features]; NULL: no feature is standardised */
     dni_vocabulary *texts;     /* [n_inputs] text inputs */
     dni_index_set *index_sets; /* [n_inputs] sparse inputs: the indices that are features */
@@ -104,6 +106,13 @@ static inline double dni_encode_entry(const dn_encoder *encoder, size_t j, doubl
 /* Writes the features of a vector input without entries to out [input->n_features]. */
 void dni_encode_empty(const dn_encoder *encoder, const dn_input *input, bool standardize,
                       double *out);
+
+/* Returns the level of input i that a category of this text is; DNI_NO_STRING: it is unseen. If all
+ * levels are numbers as dn_number_format writes them, of less than 2^53 in magnitude, a text that is
+ * such a number, with or without blanks around it, is compared by its value ("3.0" is the level
+ * "3"); in all other cases the texts must be equal. */
+uint32_t dni_encoder_find_level(const dn_encoder *encoder, size_t i, const char *text,
+                                size_t length);
 
 /* Returns the number of levels, including "(missing)". */
 static inline size_t dni_input_n_levels(const dn_input *input) {

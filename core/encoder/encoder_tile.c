@@ -93,8 +93,8 @@ static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, 
         slot->level_capacity[i] = strings.n;
     }
     for (size_t k = 0; k < strings.n; k++) {
-        uint32_t found = dni_string_set_find(&encoder->levels[i], strings.bytes + strings.start[k],
-                                             strings.start[k + 1] - strings.start[k]);
+        uint32_t found = dni_encoder_find_level(encoder, i, strings.bytes + strings.start[k],
+                                                strings.start[k + 1] - strings.start[k]);
         slot->level[i][k] = found == DNI_NO_STRING ? (uint32_t)encoder->inputs[i].levels.n : found;
     }
     return DN_OK;

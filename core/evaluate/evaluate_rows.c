@@ -19,10 +19,11 @@ struct scorer {
     const dn_run *run;
     dn_metrics *metrics;
     size_t n_classes, n_scores, n_coupling;
-    size_t n_tiles;        /* maximum number of tiles of a group */
-    double *work;          /* workspace of the machines or of dn_model_predict */
-    double *scores;        /* [n_tiles × DNI_TILE_ROWS × n_scores] */
-    double *class_scores;  /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
+    size_t n_tiles;       /* maximum number of tiles of a group */
+    double *work;         /* workspace of the machines or of dn_model_predict */
+    double *scores;       /* [n_tiles × DNI_TILE_ROWS × n_scores] */
+    double *class_scores; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
+    double *rank_scores;  /* the same memory, if there are neither class scores nor probabilities */
     double *probabilities; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
     double *coupling;      /* [n_slots × n_coupling] work of dni_model_probabilities */
     double *weight;        /* [DNI_TILE_ROWS] */
@@ -90,11 +91,15 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     if (status != DN_OK) {
         return status;
     }
-    if (!has_class_scores(m, t->scores, t->class_scores)) {
-        t->class_scores = NULL;
-    }
     if (!dn_model_has_probabilities(m)) {
         t->probabilities = NULL;
+    }
+    if (!has_class_scores(m, t->scores, t->class_scores)) {
+        if (t->probabilities == NULL &&
+            dn_decision_rank_scores(m->decision, shape.n_classes, t->scores, t->class_scores)) {
+            t->rank_scores = t->class_scores;
+        }
+        t->class_scores = NULL;
     }
     if (!raw) {
         dni_machines_prepare(m->machines, m->n_machines, dn_encoder_is_sparse(m->encoder), t->work);
@@ -117,6 +122,7 @@ static dn_status scorer_init(struct scorer *t, const dn_model *model, const stru
                                   .n_rows = s->n_rows,
                                   .probabilities = t->probabilities != NULL,
                                   .class_scores = t->class_scores != NULL,
+                                  .rank_scores = t->rank_scores != NULL,
                                   .weighted = s->weighted,
                                   .curves = s->curves,
                                   .unranked = unranked,
@@ -149,6 +155,9 @@ static void decide(const struct scorer *t, size_t first, size_t n, size_t slot) 
         if (t->class_scores != NULL) {
             (void)dn_decision_class_scores(decision, K, g, t->class_scores + i * K);
         }
+        if (t->rank_scores != NULL) {
+            (void)dn_decision_rank_scores(decision, K, g, t->rank_scores + i * K);
+        }
         if (t->probabilities != NULL) {
             dni_model_probabilities(t->model, g, t->probabilities + i * K,
                                     t->coupling + slot * t->n_coupling);
@@ -160,14 +169,14 @@ static void decide(const struct scorer *t, size_t first, size_t n, size_t slot) 
  * t->truth [n]. */
 static void add_rows(const struct scorer *t, size_t first, size_t n, const double *weight) {
     const size_t at = first * t->n_classes;
-    const dn_metrics_rows rows = {.n = n,
-                                  .truth = t->truth,
-                                  .predicted = t->predicted + first,
-                                  .probabilities =
-                                      t->probabilities == NULL ? NULL : t->probabilities + at,
-                                  .class_scores =
-                                      t->class_scores == NULL ? NULL : t->class_scores + at,
-                                  .weight = weight};
+    const dn_metrics_rows rows = {
+        .n = n,
+        .truth = t->truth,
+        .predicted = t->predicted + first,
+        .probabilities = t->probabilities == NULL ? NULL : t->probabilities + at,
+        .class_scores = t->class_scores == NULL ? NULL : t->class_scores + at,
+        .rank_scores = t->rank_scores == NULL ? NULL : t->rank_scores + at,
+        .weight = weight};
     dn_metrics_add(t->metrics, &rows);
 }
 

@@ -24,14 +24,6 @@ static dn_status no_column(const char *name, const char *what, dn_error *err) {
                         name, -1, err);
 }
 
-/* Classes and weights of the rows of a source. */
-struct labels {
-    double *index;  /* [n_rows] class; 0 without true classes; NaN: the row is ignored */
-    double *weight; /* [n_rows]; NULL: all 1 */
-    uint8_t *role;  /* [n_rows] */
-    void *memory;
-};
-
 struct shape {
     size_t n_rows;
     bool weighted;
@@ -39,7 +31,7 @@ struct shape {
 
 static void labels_layout(dni_layout *layout, const void *shape, void *out) {
     const struct shape *s = shape;
-    struct labels *l = out;
+    dni_model_labels *l = out;
     l->index = dni_layout_doubles(layout, s->n_rows);
     l->weight = s->weighted ? dni_layout_doubles(layout, s->n_rows) : NULL;
     l->role = dni_layout_array(layout, s->n_rows, sizeof *l->role);
@@ -47,14 +39,13 @@ static void labels_layout(dni_layout *layout, const void *shape, void *out) {
 
 double dni_evaluate_table_memory(size_t n_rows, bool weighted) {
     const struct shape shape = {n_rows, weighted};
-    struct labels labels;
+    dni_model_labels labels;
     return dni_layout_bytes(labels_layout, &shape, &labels);
 }
 
-/* Reads the labels of a source. `truth` and `weight` name columns or are NULL. */
-static dn_status read_labels(const dn_model *model, const dn_table_source *source,
-                             const char *truth, const char *weight, const dn_run *run,
-                             struct labels *l, dn_error *err) {
+dn_status dni_model_labels_read(const dn_model *model, const dn_table_source *source,
+                                const char *truth, const char *weight, const dn_run *run,
+                                dni_model_labels *l, dn_error *err) {
     const size_t target = truth == NULL ? SIZE_MAX : find_column(source, truth),
                  column = weight == NULL ? SIZE_MAX : find_column(source, weight);
     if (truth != NULL && target == SIZE_MAX) {
@@ -90,14 +81,29 @@ static dn_status read_labels(const dn_model *model, const dn_table_source *sourc
     return DN_OK;
 }
 
+dn_status dni_labelled_roles(const dn_model *model, const dn_table_source *source,
+                             const dn_evaluate_options *options, const dn_run *run, uint8_t *role,
+                             dn_error *err) {
+    dni_model_labels l = {0};
+    const dn_status status =
+        dni_model_labels_read(model, source,
+                              options->target == NULL ? dn_model_target(model) : options->target,
+                              options->weight, run, &l, err);
+    if (status == DN_OK) {
+        memcpy(role, l.role, source->n_rows * sizeof *role);
+    }
+    dn_run_free(run, l.memory);
+    return status;
+}
+
 /* Computes the metrics if the rows have true classes (`truth` names their column); otherwise
  * counts the outliers. */
 static dn_status evaluate(const dn_model *model, const dn_table_source *source, const char *truth,
                           const char *weight, bool curves, const dn_run *run,
                           dn_metrics **out_metrics, dni_outlier_count *out_count, dn_error *err) {
-    struct labels l = {0};
+    dni_model_labels l = {0};
     dn_rows *rows = NULL;
-    dn_status status = read_labels(model, source, truth, weight, run, &l, err);
+    dn_status status = dni_model_labels_read(model, source, truth, weight, run, &l, err);
     if (status != DN_OK) {
         goto cleanup;
     }

@@ -4,11 +4,31 @@
 
 #include "evaluate/evaluate_rows.h"
 
+/* Classes and weights of the rows of a source. */
+typedef struct dni_model_labels {
+    double *index;  /* [n_rows] class; 0 without true classes; NaN: the row is ignored */
+    double *weight; /* [n_rows]; NULL: all 1 */
+    uint8_t *role;  /* [n_rows] DN_ROW_VALIDATE; DN_ROW_SKIP if the row is ignored */
+    void *memory;   /* freed by dn_run_free, after a failure too */
+} dni_model_labels;
+/* Reads the labels of a source. `truth` and `weight` name columns or are NULL. *labels must be {0}.
+ * Errors: those of dn_model_evaluate. */
+DN_MUST_USE dn_status dni_model_labels_read(const dn_model *model, const dn_table_source *source,
+                                            const char *truth, const char *weight,
+                                            const dn_run *run, dni_model_labels *labels,
+                                            dn_error *err);
+
 /* Counts the outliers in a table. `weight` names the column of weights; NULL: all 1. Rows with
  * weight 0 are ignored. */
 DN_MUST_USE dn_status dni_count_outliers_table(const dn_model *model, const dn_table_source *source,
                                                const char *weight, const dn_run *run,
                                                dni_outlier_count *out, dn_error *err);
+
+/* role [n_rows] ← DN_ROW_VALIDATE for the rows that dn_model_evaluate uses, otherwise DN_ROW_SKIP.
+ * Errors: those of dn_model_evaluate. */
+DN_MUST_USE dn_status dni_labelled_roles(const dn_model *model, const dn_table_source *source,
+                                         const dn_evaluate_options *options, const dn_run *run,
+                                         uint8_t *role, dn_error *err);
 
 /* Bytes for the labels of a table with n_rows rows; dn_model_evaluate needs them in addition to the
  * encoded rows and dni_evaluate_memory. */

@@ -29,6 +29,7 @@ struct metrics {
     dn_metrics_options options;
     double added;                    /* number of rows added so far, including rows with weight 0 */
     bool misused;                    /* rows that contradict the options were added */
+    double square;                   /* Σ v² */
     double log_loss, brier;          /* Σ v·loss */
     double hinge, squared, logistic; /* Σ v·loss */
     struct bin bins[DN_CALIBRATION_BINS];
@@ -80,7 +81,7 @@ static bool curves_new(const dn_metrics_options *options, dn_curves **out) {
 static void prepare_ranking(struct metrics *m) {
     dn_error why = {0};
     if (m->options.unranked || m->options.n_rows == 0 ||
-        !(m->options.probabilities || m->options.class_scores)) {
+        !(m->options.probabilities || m->options.class_scores || m->options.rank_scores)) {
         return;
     }
     if (dni_ranking_init(&m->ranking, &m->options, &why) != DN_OK) {
@@ -188,6 +189,7 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
     m->added += (double)rows->n;
     if ((rows->probabilities != NULL) != m->options.probabilities ||
         (rows->class_scores != NULL) != m->options.class_scores ||
+        (rows->rank_scores != NULL) != m->options.rank_scores ||
         (rows->weight != NULL && !m->options.weighted) || m->added > (double)m->options.n_rows) {
         m->misused = true;
         return;
@@ -197,6 +199,7 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
         size_t truth = rows->truth[i], predicted = rows->predicted[i];
         const double *p = rows->probabilities == NULL ? NULL : rows->probabilities + i * K;
         const double *scores = rows->class_scores == NULL ? NULL : rows->class_scores + i * K;
+        const double *ranks = rows->rank_scores == NULL ? scores : rows->rank_scores + i * K;
         if (!(v > 0)) {
             continue;
         }
@@ -206,6 +209,7 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
         }
         metrics->rows += 1;
         metrics->weight += v;
+        m->square += v * v;
         if (predicted == DN_AMBIGUOUS) {
             m->ambiguous[truth] += v;
         } else {
@@ -218,7 +222,7 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
             add_margin(m, truth, scores, v);
         }
         if (m->ranking.memory != NULL) {
-            add_rank(m, truth, p, scores, v);
+            add_rank(m, truth, p, ranks, v);
         }
     }
 }
@@ -252,6 +256,14 @@ static double matthews(const double *cell) {
     return ratio(cell[0] * cell[3] - cell[1] * cell[2], square);
 }
 
+/* Sets interval [2] to Wilson's interval of the share p of n rows. */
+static void wilson(double p, double n, double *interval) {
+    const double z2 = DNI_NORMAL_95 * DNI_NORMAL_95, centre = (p + z2 / (2 * n)) / (1 + z2 / n),
+                 half = DNI_NORMAL_95 / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+    interval[0] = centre - half;
+    interval[1] = centre + half;
+}
+
 /* Sums over the classes for the Matthews correlation coefficient of K classes,
  *
  *   R_K = (c·s − Σ t_k p_k)/√((s² − Σ p_k²)(s² − Σ t_k²))
@@ -265,6 +277,11 @@ static double matthews(const double *cell) {
 struct correlation {
     double right, product, predicted, truth;
 };
+
+/* Cohen's kappa: (c·s − Σ t_k p_k)/(s² − Σ t_k p_k). */
+static double cohen(const struct correlation *c, double total) {
+    return ratio(c->right * total - c->product, total * total - c->product);
+}
 
 static double gorodkin(const struct correlation *c, double total, double ambiguous) {
     double predicted = c->predicted + ambiguous * (total - ambiguous);
@@ -309,6 +326,8 @@ static void finish_classes(struct metrics *m) {
     base->balanced_accuracy = ratio(present.sum, present.count);
     base->mcc = K == 2 && base->ambiguous == 0 ? matthews(base->confusion)
                                                : gorodkin(&c, base->weight, base->ambiguous);
+    base->kappa = cohen(&c, base->weight);
+    wilson(base->accuracy, base->weight * base->weight / m->square, base->accuracy_interval);
     base->macro =
         (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count),
                            ratio(f1.sum, f1.count), base->weight};
@@ -339,13 +358,14 @@ static dn_status finish_ranks(struct metrics *m, dn_error *err) {
     size_t n = MAX_TOTAL_POINTS / base->n_classes;
     n = n > DN_CURVE_POINTS ? DN_CURVE_POINTS : n < MIN_POINTS ? MIN_POINTS : n;
     base->roc_auc = base->average_precision = (double)NAN;
+    base->roc_auc_interval[0] = base->roc_auc_interval[1] = (double)NAN;
     dn_status status = DN_OK;
     if (m->ranking.broken) {
         (void)snprintf(base->warning, sizeof base->warning,
                        "roc_auc and average_precision are not computed: a score is not a number");
     } else if (m->ranking.memory != NULL) {
         status = dni_ranking_finish(&m->ranking, n, base->curves, &base->roc_auc,
-                                    &base->average_precision, err);
+                                    &base->average_precision, base->roc_auc_interval, err);
     }
     dni_ranking_done(&m->ranking);
     return status;

@@ -1,14 +1,20 @@
 /* Rank statistics of one class against the rest.
  *
- * The rows are in descending order of score. Rows with equal scores form a group. T and F are the
- * weights of the rows of the class and of the other rows, up to and including a group.
+ * The rows are in descending order of score. Rows whose scores tie with the first score of a group
+ * belong to the group. T and F are the weights of the rows of the class and of the other rows, up to
+ * and including a group.
  *
  *   ROC area           Σ_groups ΔF (T_before + ½ΔT) / (T_all F_all): the probability that a row of
  *                      the class has the greater score, ties ½
  *   average precision  Σ_groups ΔT/T_all · T/(T + F)
  *
+ *   its variance       Σ w²(V − A)² m/(m − 1) over the rows of the class, with V the share of the
+ *                      other rows below the row (ties ½), w = v/T_all and m = 1/Σw²; and the same
+ *                      over the other rows with the share of the rows of the class above
+ *
  * Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006, algorithms 1 and
- * 2. */
+ * 2. DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988; in sorted order as Sun and Xu, IEEE
+ * Signal Processing Letters 21, 2014. */
 #include "evaluate/ranking.h"
 #include "base/run_memory.h"
 
@@ -17,7 +23,11 @@
 
 dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options, dn_error *err) {
     size_t n = options->n_rows, columns = options->n_classes == 2 ? 1 : options->n_classes;
-    dni_ranking r = {.run = options->run, .n_columns = columns, .capacity = n};
+    dni_ranking r = {.run = options->run,
+                     .n_columns = columns,
+                     .capacity = n,
+                     .probabilities =
+                         options->probabilities && (columns > 1 || !options->class_scores)};
     if (n > DN_MAX_RANKED_SCORES / columns) {
         return dn_error_set(
             err, DN_ERR_BUDGET,
@@ -66,31 +76,53 @@ struct walk {
     const double *score; /* [n] descending */
     size_t at;
     uint32_t positive;
+    /* greatest difference between the first score of a group and another one; for probabilities as a
+     * share of the first */
+    double tie;
     double true_positive, false_positive; /* T and F, including the last group */
     double true_step, false_step;         /* ΔT and ΔF of the last group */
-    double threshold;                     /* score of the last group */
+    double true_square, false_square;     /* Σ v² of the last group */
+    double threshold;                     /* least score of the last group */
 };
 
 static struct walk walk_of(const dni_ranking *r, const double *score, uint32_t positive) {
-    return (struct walk){.ranking = r, .score = score, .positive = positive};
+    struct walk w = {.ranking = r, .score = score, .positive = positive};
+    size_t first = 0, last = r->n;
+    while (first < last && !isfinite(score[first])) {
+        first++;
+    }
+    while (last > first && !isfinite(score[last - 1])) {
+        last--;
+    }
+    if (r->probabilities) {
+        w.tie = DNI_PROBABILITY_TIE * (double)r->n_columns;
+    } else if (last > first) {
+        w.tie = DNI_RANK_TIE * (score[first] - score[last - 1]);
+    }
+    return w;
 }
 
-/* Advances to the next group of equal scores. Returns false at the end. */
+/* Advances to the next group. Returns false at the end. */
 static bool walk_next(struct walk *w) {
     const dni_ranking *r = w->ranking;
     if (w->at == r->n) {
         return false;
     }
-    w->threshold = w->score[w->at];
-    w->true_step = w->false_step = 0;
-    for (; w->at < r->n && w->score[w->at] == w->threshold; w->at++) {
+    const double greatest = w->score[w->at];
+    const double tie = r->probabilities ? w->tie * greatest : w->tie;
+    w->true_step = w->false_step = w->true_square = w->false_square = 0;
+    for (; w->at < r->n && (w->score[w->at] == greatest || greatest - w->score[w->at] <= tie);
+         w->at++) {
         uint32_t row = r->row[w->at];
         double weight = r->weight == NULL ? 1 : r->weight[row];
         if (r->truth[row] == w->positive) {
             w->true_step += weight;
+            w->true_square += weight * weight;
         } else {
             w->false_step += weight;
+            w->false_square += weight * weight;
         }
+        w->threshold = w->score[w->at];
     }
     w->true_positive += w->true_step;
     w->false_positive += w->false_step;
@@ -120,6 +152,29 @@ static struct areas areas_of(const dni_ranking *r, const double *score, uint32_t
     a.roc = defined ? a.roc / a.negatives / a.positives : (double)NAN;
     a.precision = defined ? a.precision / a.positives : (double)NAN;
     return a;
+}
+
+/* Returns the variance of the ROC area a->roc. NaN: a class has only one row. */
+static double variance_of(const dni_ranking *r, const double *score, uint32_t positive,
+                          const struct areas *a) {
+    struct walk w = walk_of(r, score, positive);
+    double positives = 0, negatives = 0, true_squares = 0, false_squares = 0;
+    while (walk_next(&w)) {
+        const double below = a->negatives - w.false_positive + w.false_step / 2,
+                     above = w.true_positive - w.true_step / 2,
+                     of_true = below / a->negatives - a->roc,
+                     of_false = above / a->positives - a->roc;
+        positives += w.true_square * of_true * of_true;
+        negatives += w.false_square * of_false * of_false;
+        true_squares += w.true_square;
+        false_squares += w.false_square;
+    }
+    const double T = a->positives, F = a->negatives, m = T * T / true_squares,
+                 n = F * F / false_squares;
+    if (!(m > 1 && n > 1)) {
+        return (double)NAN;
+    }
+    return positives / (T * T) * m / (m - 1) + negatives / (F * F) * n / (n - 1);
 }
 
 /* ---- curves ---- */
@@ -197,7 +252,7 @@ static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t p
     while (next_corner(&w, &more, &corner)) {
         n++;
     }
-    struct thinner t;
+    struct thinner t = {0};
     dn_status status = thinner_init(&t, curve, n, max_points, 0, err);
     if (status != DN_OK) {
         return status;
@@ -216,7 +271,7 @@ static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t p
 static dn_status precision_curve(const dni_ranking *r, const double *score, uint32_t positive,
                                  const struct areas *a, size_t max_points, dn_curve *curve,
                                  dn_error *err) {
-    struct thinner t;
+    struct thinner t = {0};
     dn_status status = thinner_init(&t, curve, a->n_groups + 1, max_points, 1, err);
     if (status != DN_OK) {
         return status;
@@ -236,7 +291,7 @@ static dn_status precision_curve(const dni_ranking *r, const double *score, uint
 
 /* ---- all columns ---- */
 static dn_status finish_column(dni_ranking *r, size_t column, size_t max_points, dn_curves *curves,
-                               struct areas *out, dn_error *err) {
+                               struct areas *out, double *out_interval, dn_error *err) {
     double *score = r->score + column * r->capacity;
     uint32_t positive = r->n_columns == 1 ? 1 : (uint32_t)column;
     for (size_t i = 0; i < r->n; i++) {
@@ -250,6 +305,11 @@ static dn_status finish_column(dni_ranking *r, size_t column, size_t max_points,
         return status;
     }
     *out = areas_of(r, score, positive);
+    if (r->n_columns == 1 && !isnan(out->roc)) {
+        const double half = DNI_NORMAL_95 * sqrt(variance_of(r, score, positive, out));
+        out_interval[0] = isnan(half) ? half : fmax(0, out->roc - half);
+        out_interval[1] = isnan(half) ? half : fmin(1, out->roc + half);
+    }
     if (curves == NULL) {
         return DN_OK;
     }
@@ -264,11 +324,11 @@ static dn_status finish_column(dni_ranking *r, size_t column, size_t max_points,
 }
 
 dn_status dni_ranking_finish(dni_ranking *r, size_t max_points, dn_curves *curves, double *out_roc,
-                             double *out_precision, dn_error *err) {
+                             double *out_precision, double *out_interval, dn_error *err) {
     double roc = 0, precision = 0, count = 0;
     for (size_t k = 0; k < r->n_columns; k++) {
         struct areas a = {0};
-        dn_status status = finish_column(r, k, max_points, curves, &a, err);
+        dn_status status = finish_column(r, k, max_points, curves, &a, out_interval, err);
         if (status != DN_OK) {
             return status;
         }

@@ -68,7 +68,11 @@ DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, c
     }
 }
 
-/* query_ones: number of 1 bits of the query; ones [n]: of each point, or NULL. */
+/* Returns the index of point j in the table of kernel values: the number of common 1 bits, or, with
+ * `ones`, the number of bits that differ.
+ *
+ *   query_ones  number of 1 bits of the query
+ *   ones        [n] number of 1 bits of each point; NULL: common bits are wanted */
 DNI_ALWAYS_INLINE uint8_t table_index(const uint8_t *counts, const uint8_t *ones, size_t query_ones,
                                       size_t j) {
     return (uint8_t)(ones == NULL ? counts[j] : query_ones + ones[j] - 2 * (size_t)counts[j]);

@@ -258,14 +258,17 @@ static dn_status too_far(dn_error *err) {
                         "the columns, or leave out those of extreme values");
 }
 
-/* Returns the width. low, high: medians of the distances D. */
-static double width_of(double low, double high) {
-    const double width = sqrt(low + (high - low) / 2);
+/* Returns the width. low, high: medians of the distances D; for rbf of their squares. */
+static double width_of(const dn_kernel *kernel, double low, double high) {
+    const bool squared = kernel->type == DN_KERNEL_RBF;
+    low = squared ? sqrt(low) : low;
+    high = squared ? sqrt(high) : high;
+    const double median = low + (high - low) / 2, width = squared ? median : sqrt(median);
     return width > 0 ? width : 1;
 }
 
-static dn_status find_width(const dni_points *points, double *weight, const dn_run *run,
-                            double *out, dn_error *err) {
+static dn_status find_width(const dn_kernel *kernel, const dni_points *points, double *weight,
+                            const dn_run *run, double *out, dn_error *err) {
     const struct distances_shape shape = {dni_points_n(points), dni_points_work(points)};
     const size_t n = n_pairs(shape.n);
     const double one = scale_weights(weight, shape.n);
@@ -289,7 +292,7 @@ static dn_status find_width(const dni_points *points, double *weight, const dn_r
             goto cleanup;
         }
     }
-    *out = width_of(low, high);
+    *out = width_of(kernel, low, high);
 cleanup:
     dn_run_free(run, memory);
     return status;
@@ -305,7 +308,7 @@ dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const d
     if (status != DN_OK) {
         return status == DN_ERR_NUMERIC ? too_far(err) : status;
     }
-    status = find_width(points, weight, run, out, err);
+    status = find_width(kernel, points, weight, run, out, err);
     dni_points_free(points);
     dn_run_free(run, weight);
     return status;

@@ -1,4 +1,4 @@
-/* The default width of a kernel of type distance. */
+/* The default width of a kernel of type distance, and that of rbf under DN_RULES_FIRST. */
 #ifndef DNI_WIDTH_H
 #define DNI_WIDTH_H
 
@@ -7,8 +7,8 @@
 #include <discern/run.h>
 
 /* Estimates the width for `auto`: the square root of the median of D over the pairs of at most
- * 1,000 rows, drawn with the run's seed. K is then exp(−½) at the median distance. kernel->width is
- * ignored.
+ * 1,000 rows, drawn with the run's seed; for rbf the median of ‖x − z‖. K is then exp(−½) at the
+ * median distance. kernel->width is ignored.
  *
  * If the median is 0, the width is 1. A row of weight v counts as v equal rows, also in the draw.
  * If the number of pairs is even, the median is the mean of the lower and the upper median.

@@ -20,7 +20,8 @@
 #include <string.h>
 
 #define MIN_VECTORS 32
-#define MAX_ALL_VECTORS 2049 /* largest order for which all eigenvectors are computed */
+#define CHUNK 512
+#define WIDE_GAP 1e-6 /* relative to the largest eigenvalue */
 
 struct eigen {
     lapack_int n;
@@ -29,6 +30,7 @@ struct eigen {
     double *subdiagonal; /* [n] of T, n - 1 of them */
     double *tau;         /* [n] scalars τ of the reflections */
     double *values;      /* [n] eigenvalues, ascending */
+    double *spare;       /* [n] eigenvalues that dstemr computes */
     double *copy;        /* [2n] copies of diagonal and subdiagonal, which dsterf and dstemr
                           * overwrite */
     double *work;        /* [work_size] */
@@ -68,6 +70,7 @@ static void eigen_layout(dni_layout *layout, const void *shape, void *work) {
     s->subdiagonal = dni_layout_doubles(layout, n);
     s->tau = dni_layout_doubles(layout, n);
     s->values = dni_layout_doubles(layout, n);
+    s->spare = dni_layout_doubles(layout, n);
     s->copy = dni_layout_doubles(layout, 2 * n);
     s->work = dni_layout_doubles(layout, (size_t)work_size_of((lapack_int)n));
     s->integers = dni_layout_array(layout, 12 * n, sizeof *s->integers);
@@ -125,21 +128,44 @@ static dn_status all_eigenvectors(const dn_run *run, struct eigen *s, size_t m, 
     return info == 0 ? DN_OK : no_result(n, err);
 }
 
+/* Returns the end of the eigenvectors first … end − 1 that one call of dstemr computes: a call
+ * computes about CHUNK vectors if wide gaps divide the m eigenvalues, so that the vectors of
+ * different calls are orthogonal. */
+static size_t chunk_end(const struct eigen *s, size_t first, size_t m, double largest) {
+    for (size_t end = first + CHUNK; end < m; end++) {
+        if (s->values[end] - s->values[end - 1] > WIDE_GAP * largest) {
+            return end;
+        }
+    }
+    return m;
+}
+
 /* vectors [m × n] ← the eigenvectors of T for its m smallest eigenvalues, by dstemr, which
- * computes only these; by all_eigenvectors if dstemr fails and n <= MAX_ALL_VECTORS. *out_found:
+ * computes only these; by all_eigenvectors if dstemr fails and n <= DNI_MAX_EIGEN. *out_found:
  * true if one of the methods succeeded. */
 static dn_status tridiagonal_eigenvectors(const dn_run *run, struct eigen *s, size_t m,
                                           double *vectors, bool *out_found, dn_error *err) {
     size_t n = (size_t)s->n;
-    copy_tridiagonal(s);
-    lapack_int found = 0, *support = s->integers, *integers = support + 2 * n;
-    lapack_logical try_rac = 1;
-    lapack_int info =
-        LAPACKE_dstemr_work(LAPACK_COL_MAJOR, 'V', 'I', s->n, s->copy, s->copy + n, 0, 0, 1,
-                            (lapack_int)m, &found, s->values, vectors, s->n, (lapack_int)m, support,
-                            &try_rac, s->work, s->work_size, integers, 10 * s->n);
-    *out_found = info == 0 && (size_t)found == m;
-    if (*out_found || n > MAX_ALL_VECTORS) {
+    const double largest = s->values[n - 1];
+    lapack_int *support = s->integers, *integers = support + 2 * n;
+    *out_found = true;
+    for (size_t first = 0, end; *out_found && first < m; first = end) {
+        end = chunk_end(s, first, m, largest);
+        dn_status status = dn_run_stop(run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        copy_tridiagonal(s);
+        lapack_int found = 0;
+        lapack_logical try_rac = 1;
+        lapack_int info =
+            LAPACKE_dstemr_work(LAPACK_COL_MAJOR, 'V', 'I', s->n, s->copy, s->copy + n, 0, 0,
+                                (lapack_int)first + 1, (lapack_int)end, &found, s->spare,
+                                vectors + first * n, s->n, (lapack_int)(end - first), support,
+                                &try_rac, s->work, s->work_size, integers, 10 * s->n);
+        *out_found = info == 0 && (size_t)found == end - first;
+    }
+    if (*out_found || n > DNI_MAX_EIGEN) {
         return DN_OK;
     }
     *out_found = true;
@@ -231,6 +257,33 @@ cleanup:
         *out_vectors = vectors;
     }
     return status;
+}
+
+double dni_symmetric_eigen_memory(size_t n) {
+    struct eigen unused;
+    return dni_layout_bytes(eigen_layout, &n, &unused) +
+           sizeof(double) * (1 + 2 * (double)n * ((double)n + 2)); /* all_eigenvectors */
+}
+
+dn_status dni_symmetric_eigen(const dn_run *run, double *a, size_t n, double *values,
+                              double *vectors, dn_error *err) {
+    assert(n > 0 && n <= DNI_MAX_EIGEN);
+    if (!lower_is_finite(a, n)) {
+        return not_finite(n, err);
+    }
+    struct eigen s = {.n = (lapack_int)n, .a = a};
+    bool found = false;
+    dn_status status = eigen_alloc(run, &s, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = eigenvalues(run, &s, err);
+    if (status == DN_OK) {
+        memcpy(values, s.values, n * sizeof *values);
+        status = eigenvectors(run, &s, n, vectors, &found, err);
+    }
+    dn_run_free(run, s.memory);
+    return status == DN_OK && !found ? no_result(n, err) : status;
 }
 
 dn_status dni_symmetric_extremes(const dn_run *run, double *a, size_t n, double *least,

@@ -1,5 +1,4 @@
-/* Null spaces of symmetric matrices: the eigenvalues, and the eigenvectors of the eigenvalues that
- * are 0. */
+/* Null spaces and eigenvectors of symmetric matrices. */
 #ifndef DNI_EIGEN_H
 #define DNI_EIGEN_H
 
@@ -29,6 +28,20 @@ DN_MUST_USE dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n,
 /* Returns the bytes of working memory that dni_symmetric_null needs if it finds n eigenvectors,
  * including its result. The case in which all eigenvectors are computed at once is not included. */
 double dni_symmetric_null_memory(size_t n);
+
+/* Computes all eigenvalues, and orthonormal eigenvectors.
+ *
+ *   a        [n × n] row-major, lower triangle; overwritten. 0 < n <= DNI_MAX_EIGEN
+ *   values   [n] out: ascending
+ *   vectors  [n × n] out: row i is the eigenvector of values[i]
+ *
+ * Polls and errors: as in dni_symmetric_null; DN_ERR_NUMERIC also if the eigenvectors could not be
+ * computed. Cost: O(10/3 n³). */
+#define DNI_MAX_EIGEN 2049
+DN_MUST_USE dn_status dni_symmetric_eigen(const dn_run *run, double *a, size_t n, double *values,
+                                          double *vectors, dn_error *err);
+/* Returns the maximum bytes of working memory of dni_symmetric_eigen. */
+double dni_symmetric_eigen_memory(size_t n);
 
 /* Computes the smallest and the largest eigenvalue of a [n × n], 0 < n <= DNI_MAX_ORDER.
  * Overwrites a. Polls and errors: as in dni_symmetric_null. */

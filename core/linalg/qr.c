@@ -119,8 +119,8 @@ static void spread(const struct pivoting *q, size_t rank, size_t column, double 
     }
 }
 
-static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance, size_t *rank,
-                        dn_error *err) {
+static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance, size_t max_rank,
+                        size_t *rank, dn_error *err) {
     double first = 0, length;
     for (size_t s = 0; s < q->d; s++) {
         dn_status status = dn_run_stop(run, err);
@@ -136,7 +136,7 @@ static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance,
                                 q->d);
         }
         *rank = s;
-        if (!(length > tolerance * first)) {
+        if (!(length > tolerance * first) || s == max_rank) {
             return DN_OK;
         }
         swap_columns(q, s, column);
@@ -147,7 +147,8 @@ static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance,
 }
 
 dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k, double tolerance,
-                       double *x, size_t *out_n_null, double **out_null, dn_error *err) {
+                       size_t max_rank, double *x, size_t *out_n_null, double **out_null,
+                       dn_error *err) {
     struct pivoting q = {.r = r, .stride = d + k, .d = d, .k = k};
     void *order = NULL, *work = NULL, *null = NULL;
     size_t rank = 0;
@@ -164,7 +165,7 @@ dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k, double 
     for (size_t j = 0; j < d; j++) {
         q.order[j] = j;
     }
-    status = factor(run, &q, tolerance, &rank, err);
+    status = factor(run, &q, tolerance, max_rank, &rank, err);
     if (status == DN_OK && rank < d) {
         status = dn_run_alloc(run, (d - rank) * d, sizeof(double), "the combinations of columns",
                               &null, err);

@@ -25,8 +25,8 @@ DN_MUST_USE dn_status dni_qr_append(const dn_run *run, double *r, size_t p, doub
                                     size_t n_rows, double *work, dn_error *err);
 
 /* Minimises ‖T_i − Z x_i‖ for the triangle of [Z | T], by QR with column pivoting. The rank is the
- * number of pivots above `tolerance` times the norm of the largest column; the weights of columns
- * that are not pivots are 0.
+ * number of pivots above `tolerance` times the norm of the largest column, at most max_rank; the
+ * weights of columns that are not pivots are 0.
  *
  *   r           [(d + k) × (d + k)] overwritten
  *   x           [k × d] out: one minimiser per row
@@ -37,7 +37,7 @@ DN_MUST_USE dn_status dni_qr_append(const dn_run *run, double *r, size_t p, doub
  * Errors: DN_ERR_NUMERIC if r is not finite; those of dn_run_alloc and dn_run_stop. Cost: O(4/3
  * d³). */
 DN_MUST_USE dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k,
-                                   double tolerance, double *x, size_t *out_n_null,
+                                   double tolerance, size_t max_rank, double *x, size_t *out_n_null,
                                    double **out_null, dn_error *err);
 
 /* rows [n × d] ← orthonormal rows with the same span; linearly dependent rows become 0. Polls the

@@ -115,12 +115,13 @@ size_t dn_decision_label(dn_decision decision, size_t K, const double *scores) {
         return scores[0] < 0;
     }
     if (K == 2) {
-        return scores[0] > 0;
+        return decision == DN_DECISION_ONE_VS_REST_CLOSED ? scores[0] >= 0 : scores[0] > 0;
     }
     size_t n_positive = 0, last = DN_AMBIGUOUS;
     switch (decision) {
     case DN_DECISION_NATIVE:
     case DN_DECISION_ONE_VS_REST:
+    case DN_DECISION_ONE_VS_REST_CLOSED:
     case DN_DECISION_OUTLIER:
         return greatest(scores, K);
     case DN_DECISION_ONE_VS_ONE:
@@ -223,5 +224,15 @@ bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scor
         return false;
     }
     memcpy(m, scores, K * sizeof *m);
+    return true;
+}
+
+bool dn_decision_rank_scores(dn_decision decision, size_t K, const double *scores, double *m) {
+    if (!dni_decision_is_pairwise(decision, K)) {
+        return dn_decision_class_scores(decision, K, scores, m);
+    }
+    for (size_t k = 0; k < K; k++) {
+        (void)votes(scores, K, k, &m[k]);
+    }
     return true;
 }

@@ -85,6 +85,22 @@ void dni_linear_to_raw(const double *w, size_t stride, const double *w0, size_t 
     }
 }
 
+void dni_linear_to_encoded(const double *raw, size_t n_scores, size_t n_features,
+                           const double *mean, const double *scale, double *table) {
+    const size_t width = n_features + 1;
+    for (size_t k = 0; k < n_scores; k++) {
+        const double *from = raw + k * width;
+        double *to = table + k * width;
+        to[n_features] = from[n_features];
+        for (size_t j = 0; j < n_features; j++) {
+            to[j] = scale == NULL ? from[j] : from[j] * scale[j];
+            if (mean != NULL) {
+                to[n_features] += from[j] * mean[j];
+            }
+        }
+    }
+}
+
 static dn_status linear_raw(const dn_machine *machine, const double *mean, const double *scale,
                             dn_machine **out, dn_error *err) {
     const dni_linear_machine *from = dni_linear_machine_of(machine);

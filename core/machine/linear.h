@@ -30,5 +30,11 @@ dni_linear_machine *dni_linear_machine_of(const dn_machine *machine);
 void dni_linear_to_raw(const double *w, size_t stride, const double *w0, size_t w0_stride,
                        size_t n_scores, size_t n_features, const double *mean, const double *scale,
                        double *w_raw, double *w0_raw);
+/* The inverse: weights for encoded features from weights for raw features. mean and scale as above.
+ *
+ *   raw    [n_scores × (n_features + 1)] in each row the weights and then the intercept
+ *   table  [n_scores × (n_features + 1)] */
+void dni_linear_to_encoded(const double *raw, size_t n_scores, size_t n_features,
+                           const double *mean, const double *scale, double *table);
 
 #endif

@@ -75,6 +75,7 @@ void dn_machine_free(dn_machine *machine) {
     for (size_t i = 0; i < machine->n_arrays; i++) {
         free(machine->array[i]);
     }
+    free(machine->duals);
     free(machine);
 }
 
@@ -95,6 +96,41 @@ dn_status dni_machine_new_projection(dn_machine *machine, size_t n_components, d
     return DN_OK;
 }
 
+/* Items follow the structure in one allocation. */
+struct machine_duals {
+    dn_duals duals;
+    dn_dual items[];
+};
+
+dn_status dni_machine_new_duals(dn_machine *machine, size_t n, dn_dual **out, dn_error *err) {
+    struct machine_duals *own =
+        n > SIZE_MAX / 2 / sizeof(dn_dual) ? NULL : calloc(1, sizeof *own + n * sizeof(dn_dual));
+    if (own == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "%zu support vectors need memory which the system does not have", n);
+    }
+    own->duals = (dn_duals){.n = n, .items = own->items};
+    free(machine->duals);
+    machine->duals = &own->duals;
+    *out = own->items;
+    return DN_OK;
+}
+
+size_t dni_machine_duals(dn_machine *machine, dn_dual **out) {
+    struct machine_duals *own = (struct machine_duals *)machine->duals;
+    *out = own == NULL ? NULL : own->items;
+    return own == NULL ? 0 : own->duals.n;
+}
+
+void dni_machine_omit_duals(dn_machine *machine) {
+    if (machine->duals == NULL || machine->duals->omitted) {
+        return;
+    }
+    struct machine_duals *less = realloc(machine->duals, sizeof *less);
+    machine->duals = less != NULL ? &less->duals : machine->duals;
+    *machine->duals = (dn_duals){.omitted = true};
+}
+
 void dni_machine_set_threshold(dn_machine *machine, double threshold) {
     machine->threshold = threshold;
 }
@@ -111,7 +147,12 @@ void dni_machine_clear_feature(dn_machine *machine, size_t feature) {
 }
 
 double dni_machine_memory(const dn_machine *machine) {
-    return machine->kind->memory == NULL ? machine->bytes : machine->kind->memory(machine);
+    const double duals =
+        machine->duals == NULL
+            ? 0
+            : (double)sizeof *machine->duals + (double)machine->duals->n * (double)sizeof(dn_dual);
+    return duals +
+           (machine->kind->memory == NULL ? machine->bytes : machine->kind->memory(machine));
 }
 
 double dni_machine_shared_memory(const dn_machine *machine) {
@@ -225,6 +266,15 @@ bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part 
         scores[0] = work[1] - work[0];
     }
     return possible;
+}
+
+size_t dni_machine_n_hidden(const dn_machine *machine) {
+    return machine->kind->n_hidden == NULL ? 0 : machine->kind->n_hidden(machine);
+}
+
+void dni_machine_hidden(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
+                        double *out, double *work) {
+    machine->kind->hidden(machine, parts, n_parts, out, work);
 }
 
 void dni_machine_contributions(const dn_machine *machine, const double *x, double *out,

@@ -4,6 +4,7 @@
 #define DNI_MACHINE_DISPATCH_H
 
 #include "base/bytes.h"
+#include <discern/duals.h>
 #include <discern/machine.h>
 #include <discern/matrix.h>
 #include <discern/run.h>
@@ -18,6 +19,7 @@ struct dn_machine {
     size_t n_classes, n_features;
     double *projection; /* [n_components × n_features] projection directions; NULL: none */
     size_t n_components;
+    dn_duals *duals;  /* support vectors of the training; NULL: none */
     double threshold; /* DN_DECISION_OUTLIER: a row with a score below −threshold is an outlier */
 
     void *array[DNI_MACHINE_MAX_ARRAYS]; /* [n_arrays] allocated by dni_machine_array */
@@ -41,6 +43,15 @@ DN_MUST_USE dn_status dni_machine_new_projection(dn_machine *machine, size_t n_c
 /* Sets the threshold >= 0 of DN_DECISION_OUTLIER. A row with a score below −threshold is an
  * outlier. */
 void dni_machine_set_threshold(dn_machine *machine, double threshold);
+/* Allocates the support vectors of a machine, with all numbers 0. *out [n] receives the items, which
+ * the machine owns; the caller sets them, and machine->duals->residual. Fails with
+ * DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_machine_new_duals(dn_machine *machine, size_t n, dn_dual **out,
+                                            dn_error *err);
+/* Returns the number of support vectors. *out: the items; NULL if the machine has no list. */
+size_t dni_machine_duals(dn_machine *machine, dn_dual **out);
+/* Frees the support vectors of a machine and marks them as omitted, if the machine has any. */
+void dni_machine_omit_duals(dn_machine *machine);
 /* Sets the weights of a feature to 0 in a linear machine. Has no effect on machines of other
  * kinds. */
 void dni_machine_clear_feature(dn_machine *machine, size_t feature);
@@ -97,6 +108,12 @@ bool dni_machine_scores(const dn_machine *machine, const double *x, double *scor
  * instead of O(n_features). */
 bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
                                 size_t n_parts, double *scores, double *work);
+/* Returns the number of units in the last hidden layer; 0: the machine has no hidden layers. */
+size_t dni_machine_n_hidden(const dn_machine *machine);
+/* out [dni_machine_n_hidden] ← the outputs of the units in the last hidden layer for the entries of
+ * a sparse x. Requires dni_machine_n_hidden > 0. */
+void dni_machine_hidden(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
+                        double *out, double *work);
 /* out [n_scores × n_features] ← the contribution of each feature to each score. The contributions
  * and the intercept add up to the score. x may be the first n_features numbers of `out`, unless
  * dni_machine_needs_all. Requires dni_machine_has_contributions. */

@@ -113,6 +113,11 @@ struct dni_machine_kind {
     /* Returns the weights [n_scores × n_features] and intercepts [n_scores]. NULL: the scores are
      * not linear in x. */
     void (*linear)(const dn_machine *machine, double **out_w, double **out_w0);
+    /* Returns the number of units in the last hidden layer. NULL: the kind has no hidden layers. */
+    size_t (*n_hidden)(const dn_machine *machine);
+    /* out [n_hidden] ← the outputs of these units. NULL: the kind has no hidden layers. */
+    void (*hidden)(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
+                   double *out, double *work);
     /* Returns the number by which a score is divided to give the distance from the decision
      * surface. NaN: the distance is not defined. NULL: NaN. */
     double (*norm)(const dn_machine *machine);

@@ -138,21 +138,34 @@ static void layer_sums(const double *x, size_t inputs, const double *w, size_t u
     }
 }
 
-/* Computes the scores from the sums z of the first layer, which are in the first half of `work`. */
-static void later_layers(const dn_machine *machine, double *scores, double *work) {
+/* Computes the outputs of the last hidden layer from the sums z of the first layer, which are in
+ * the first half of `work`. Returns the outputs, in `work`. *out_w: the weights of the output
+ * layer. */
+static const double *hidden_layers(const dn_machine *machine, double *work, const double **out_w) {
     const dni_network *network = dni_network_of(machine);
     const dni_layers layers = layers_of(machine);
     double *z = work, *next = work + dni_layers_widest(&layers);
     const double *w = network->w + (machine->n_features + 1) * network->units[0];
-    for (size_t l = 1; l < network->n_layers; l++) {
+    dni_activate(network->activation, z, network->units[0]);
+    for (size_t l = 1; l + 1 < network->n_layers; l++) {
         const size_t inputs = network->units[l - 1], units = network->units[l];
-        dni_activate(network->activation, z, inputs);
-        layer_sums(z, inputs, w, units, l + 1 == network->n_layers ? scores : next);
+        layer_sums(z, inputs, w, units, next);
+        dni_activate(network->activation, next, units);
         w += (inputs + 1) * units;
         double *previous = z;
         z = next;
         next = previous;
     }
+    *out_w = w;
+    return z;
+}
+
+/* Computes the scores from the sums of the first layer. `work`: as in hidden_layers. */
+static void later_layers(const dn_machine *machine, double *scores, double *work) {
+    const dni_network *network = dni_network_of(machine);
+    const size_t last = network->n_layers - 1;
+    const double *w, *z = hidden_layers(machine, work, &w);
+    layer_sums(z, network->units[last - 1], w, network->units[last], scores);
 }
 
 static bool network_scores(const dn_machine *machine, const double *x, double *scores,
@@ -163,8 +176,9 @@ static bool network_scores(const dn_machine *machine, const double *x, double *s
     return true;
 }
 
-static bool network_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
-                                   size_t n_parts, double *scores, double *work) {
+/* work [units] ← the sums of the first layer. */
+static void first_sums(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
+                       double *work) {
     const dni_network *network = dni_network_of(machine);
     const size_t units = network->units[0];
     memcpy(work, network->w + machine->n_features * units, units * sizeof *work);
@@ -173,8 +187,25 @@ static bool network_scores_entries(const dn_machine *machine, const dni_entry_pa
             add_weights(part->value[e], network->w + part->feature[e] * units, units, work);
         }
     }
+}
+
+static bool network_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
+                                   size_t n_parts, double *scores, double *work) {
+    first_sums(machine, parts, n_parts, work);
     later_layers(machine, scores, work);
     return true;
+}
+
+static size_t network_n_hidden(const dn_machine *machine) {
+    const dni_network *network = dni_network_of(machine);
+    return network->units[network->n_layers - 2];
+}
+
+static void network_hidden(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
+                           double *out, double *work) {
+    const double *w;
+    first_sums(machine, parts, n_parts, work);
+    memcpy(out, hidden_layers(machine, work, &w), network_n_hidden(machine) * sizeof *out);
 }
 
 /* ---- tiles of rows ---- */
@@ -387,6 +418,8 @@ const dni_machine_kind dni_network_kind = {
     .work = network_work,
     .scores = network_scores,
     .scores_entries = network_scores_entries,
+    .n_hidden = network_n_hidden,
+    .hidden = network_hidden,
     .tile_work = network_tile_work,
     .score_tile = network_score_tile,
     .cost = network_cost,

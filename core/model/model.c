@@ -210,6 +210,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
     m->machines = parts->machines;
     m->calibration = parts->calibration;
     m->statistics = parts->statistics;
+    m->feature_mean = parts->feature_mean;
     *out = m;
     return DN_OK;
 }
@@ -232,6 +233,7 @@ void dn_model_unref(dn_model *model) {
     dni_machines_free(model->raw, model->raw_shares ? 0 : model->n_machines);
     dni_calibration_free(model->calibration);
     dni_statistics_free(model->statistics);
+    free(model->feature_mean);
     free(model->intercept);
     free(model->own_w);
     free(model->own_by_feature);
@@ -250,6 +252,7 @@ size_t dn_model_memory(const dn_model *model) {
                    model->params->algorithm->n_params * sizeof(dn_param_value);
     bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) *
              model->n_features * model->n_scores * sizeof(double);
+    bytes += model->feature_mean == NULL ? 0 : model->n_features * sizeof(double);
     bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
     for (size_t i = 0; i < model->n_machines; i++) {
         bytes += (size_t)dni_machine_memory(model->machines[i]) + 2 * sizeof(dn_machine *);
@@ -332,6 +335,30 @@ bool dn_model_has_contributions(const dn_model *model) {
     return dni_machine_has_contributions(model->raw[0]);
 }
 
+const double *dn_model_feature_means(const dn_model *model) {
+    return model->feature_mean;
+}
+
+dn_status dn_model_mean_contributions(const dn_model *model, double *out, dn_error *err) {
+    if (!dn_model_has_contributions(model) || model->feature_mean == NULL) {
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "the model has no contributions of the mean row%s",
+                            model->feature_mean == NULL && dn_model_has_contributions(model)
+                                ? ": an earlier version of the library trained it"
+                                : "");
+    }
+    double *work = malloc((model->work + 1) * sizeof *work);
+    if (work == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the contributions of the mean row");
+    }
+    for (size_t k = 0; k < model->n_machines; k++) {
+        dni_machine_contributions(model->raw[k], model->feature_mean, out, work);
+        out += dn_machine_n_scores(model->raw[k]) * model->n_features;
+    }
+    free(work);
+    return DN_OK;
+}
+
 bool dn_model_can_be_impossible(const dn_model *model) {
     return !dni_machine_finite_scores(model->raw[0]);
 }
@@ -383,8 +410,19 @@ const double *dn_model_intercept(const dn_model *model) {
     return model->intercept;
 }
 
-size_t dn_model_n_components(const dn_model *model) {
-    return model->n_machines == 1 ? model->raw[0]->n_components : 0;
+size_t dn_model_n_components(const dn_model *model, dn_coordinates coordinates) {
+    switch (coordinates) {
+    case DN_COORDINATES_DIRECTIONS:
+        return model->n_machines == 1 ? model->raw[0]->n_components : 0;
+    case DN_COORDINATES_BASIS:
+        return model->n_basis > 0 ? model->n_features : 0;
+    case DN_COORDINATES_HIDDEN:
+        return model->n_machines == 1 ? dni_machine_n_hidden(model->raw[0]) : 0;
+    case DN_COORDINATES_SCORES:
+        return model->n_scores;
+    default:
+        return 0;
+    }
 }
 
 size_t dn_model_n_scores(const dn_model *model) {

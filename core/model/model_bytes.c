@@ -11,6 +11,7 @@
 #include "machine/machine_dispatch.h"
 #include "machine/machine_kind.h"
 #include "model/calibration.h"
+#include "model/model_duals.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -92,6 +93,16 @@ static void write_statistics(const dn_model *model, dni_writer *w) {
     dni_statistics_write(model->statistics, w);
 }
 
+static void write_means(const dn_model *model, dni_writer *w) {
+    const size_t n = model->feature_mean == NULL ? 0 : model->n_features;
+    dni_write_u64(w, n);
+    dni_write_f64s(w, model->feature_mean, n);
+}
+
+static void write_duals(const dn_model *model, dni_writer *w) {
+    dni_duals_write(model->machines, model->n_machines, w);
+}
+
 /* ---- reading ---- */
 /* The parts of a model that have been read so far. */
 struct parts {
@@ -107,6 +118,7 @@ struct parts {
     size_t n_machines;
     dn_calibration *calibration;
     dni_statistics *statistics;
+    double *feature_mean;
 };
 
 static void parts_done(struct parts *p) {
@@ -116,6 +128,7 @@ static void parts_done(struct parts *p) {
     dni_machines_free(p->machines, p->n_machines);
     dni_calibration_free(p->calibration);
     dni_statistics_free(p->statistics);
+    free(p->feature_mean);
 }
 
 /* Reads a text into a NUL-terminated buffer. Returns false if it does not fit, is truncated or
@@ -264,7 +277,7 @@ static dn_status read_encoder(dni_reader *r, struct parts *p, dn_error *err) {
 static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     size_t d = dn_encoder_n_features(p->encoder), K = p->classes.view.n;
     uint8_t decision = dni_read_u8(r);
-    if (r->failed || decision > DN_DECISION_OUTLIER ||
+    if (r->failed || decision > DN_DECISION_ONE_VS_REST_CLOSED ||
         (dn_decision)decision != dn_params_decision(p->params)) {
         return dni_machine_corrupt("the decision rule is unknown", err);
     }
@@ -317,6 +330,33 @@ static dn_status read_statistics(dni_reader *r, struct parts *p, dn_error *err) 
                                      p->encoder, &p->statistics, err);
 }
 
+static dn_status read_means(dni_reader *r, struct parts *p, dn_error *err) {
+    if (p->version < DNI_MODEL_WITH_MEANS) {
+        return DN_OK;
+    }
+    const size_t n = dni_read_count(r, 8);
+    if (r->failed || (n != 0 && n != dn_encoder_n_features(p->encoder))) {
+        return dni_machine_corrupt("the number of feature means is wrong", err);
+    }
+    if (n == 0) {
+        return DN_OK;
+    }
+    p->feature_mean = malloc(n * sizeof *p->feature_mean);
+    if (p->feature_mean == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the means of %zu features", n);
+    }
+    bool finite = dni_read_f64s(r, p->feature_mean, n);
+    for (size_t j = 0; finite && j < n; j++) {
+        finite = isfinite(p->feature_mean[j]);
+    }
+    return finite ? DN_OK : dni_machine_corrupt("a feature mean is missing or not finite", err);
+}
+
+static dn_status read_duals(dni_reader *r, struct parts *p, dn_error *err) {
+    return p->version < DNI_MODEL_WITH_DUALS ? DN_OK
+                                             : dni_duals_read(r, p->machines, p->n_machines, err);
+}
+
 /* Checks magic, version, size and checksum. *out becomes a reader of the bytes between the header
  * and the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
@@ -357,7 +397,8 @@ static const struct {
     {write_algorithm, read_algorithm},   {write_values, read_values},
     {write_target, read_target},         {write_encoder, read_encoder},
     {write_machines, read_machines},     {write_calibration, read_calibration},
-    {write_statistics, read_statistics},
+    {write_statistics, read_statistics}, {write_means, read_means},
+    {write_duals, read_duals},
 };
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
@@ -397,9 +438,9 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
 
 /* Makes a model of the parts, which the model then owns. */
 static dn_status make_model(struct parts *p, dn_model **out, dn_error *err) {
-    const dni_model_parts parts = {p->params,     p->seed,        p->target,    p->target_length,
-                                   &p->classes,   p->encoder,     p->decision,  p->machines,
-                                   p->n_machines, p->calibration, p->statistics};
+    const dni_model_parts parts = {p->params,     p->seed,        p->target,     p->target_length,
+                                   &p->classes,   p->encoder,     p->decision,   p->machines,
+                                   p->n_machines, p->calibration, p->statistics, p->feature_mean};
     dn_error error = {0};
     const dn_status status = dni_model_new(&parts, out, &error);
     if (status == DN_OK) {
@@ -407,6 +448,7 @@ static dn_status make_model(struct parts *p, dn_model **out, dn_error *err) {
         p->machines = NULL;
         p->calibration = NULL;
         p->statistics = NULL;
+        p->feature_mean = NULL;
         return DN_OK;
     }
     return status == DN_ERR_NUMERIC

@@ -19,6 +19,8 @@
  *   …         the machines (machine/machine_bytes.h)
  *   …         if the parameter `calibrate` is not none: the calibration (model/calibration.h)
  *   …         the statistics of the weights (model/model_statistics.h); not in versions 2 to 4
+ *   u64       number of feature means, 0 or the number of features; f64 each; not in versions 2 to 5
+ *   …         the support vectors of the machines (model/model_duals.h); not in versions 2 to 6
  *   u32       CRC-32 of all bytes before it
  *
  * Parameters are matched by name. A parameter that the algorithm no longer has is skipped; a
@@ -29,9 +31,11 @@
 #define DNI_MODEL_MAGIC "DNMODEL\n"
 #define DNI_MODEL_SIZE_AT 16   /* offset of the total size */
 #define DNI_MODEL_HEAD_SIZE 24 /* bytes up to the id of the algorithm */
-#define DNI_MODEL_VERSION                                                                          \
-    5 /* versions 2 to 4 can be read: 2 and 3 lack kernel machines and outliers, 4 lacks             \
-         statistics; version 1 cannot be read */
+/* Versions 2 to 6 can be read: 2 and 3 lack kernel machines and outliers, 4 lacks statistics, 5
+ * lacks feature means, 6 lacks support vectors of the training. Version 1 cannot be read. */
+#define DNI_MODEL_VERSION 7
 #define DNI_MODEL_WITH_STATISTICS 5 /* the first version with the section of statistics */
+#define DNI_MODEL_WITH_MEANS 6      /* the first version with the section of feature means */
+#define DNI_MODEL_WITH_DUALS 7      /* the first version with the section of support vectors */
 
 #endif

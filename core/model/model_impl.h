@@ -32,6 +32,7 @@ struct dn_model {
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
     dni_statistics *statistics;  /* of the weights; NULL: none */
+    double *feature_mean; /* [n_features] of the raw features over the training rows; NULL: none */
     size_t n_machines;
     dn_machine **machines; /* [n_machines] machines for encoded x */
     dn_machine **raw;      /* [n_machines] the same machines, converted to raw features */
@@ -73,6 +74,8 @@ typedef struct dni_model_parts {
     size_t n_machines;
     dn_calibration *calibration; /* owned by the model on success; NULL: none */
     dni_statistics *statistics;  /* owned by the model on success; NULL: none */
+    /* [n_features] allocated by malloc; owned by the model on success; NULL: none */
+    double *feature_mean;
 } dni_model_parts;
 
 /* Creates a model. DN_ERR_MEMORY. DN_ERR_NUMERIC: the weights converted to raw features are not

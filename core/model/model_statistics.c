@@ -39,6 +39,9 @@ static const struct {
                                    "there are no more rows than parameters, so that the residual "
                                    "variance is undefined"},
     [DN_STATISTICS_EXACT] = {"exact", "the residuals are 0"},
+    [DN_STATISTICS_OVERFLOW] =
+        {"overflow", "a variance or a deviance is not a finite number, because values of "
+                     "the features or the penalty are very large or very small"},
 };
 enum { N_REASONS = sizeof reasons / sizeof reasons[0] };
 
@@ -197,6 +200,19 @@ static bool in_range(const double *values, size_t n, double least) {
     return true;
 }
 
+bool dni_statistics_in_range(const dni_statistics *s) {
+    const dn_statistics *v = &s->view;
+    bool good = v->n_rows > 0 && isfinite(v->weight) && v->weight > 0 && isfinite(v->log_weights) &&
+                isfinite(v->lambda) && v->lambda >= 0 && isfinite(v->parameters) &&
+                v->parameters >= 0;
+    for (size_t k = 0; k < v->n_responses && good; k++) {
+        good = isfinite(s->responses[k].null_deviance) && isfinite(s->responses[k].deviance);
+    }
+    return good && in_range(s->error, v->n_scores * (v->n_features + 1), 0) &&
+           in_range(s->inflation, v->n_terms, 0) &&
+           in_range(s->covariance, v->n_covariance * v->n_covariance, -DBL_MAX);
+}
+
 static bool read_covariance(dni_reader *reader, dni_statistics *s) {
     const size_t n = s->view.n_covariance;
     if (dni_read_u64(reader) != n || reader->failed) {
@@ -204,7 +220,7 @@ static bool read_covariance(dni_reader *reader, dni_statistics *s) {
     }
     for (size_t i = 0; i < n; i++) {
         double *row = s->covariance + i * n;
-        if (!dni_read_f64s(reader, row, i + 1) || !in_range(row, i + 1, -DBL_MAX)) {
+        if (!dni_read_f64s(reader, row, i + 1)) {
             return false;
         }
         for (size_t j = 0; j < i; j++) {
@@ -221,22 +237,13 @@ static bool read_numbers(dni_reader *reader, dni_statistics *s) {
     v->log_weights = dni_read_f64(reader);
     v->lambda = dni_read_f64(reader);
     v->parameters = dni_read_f64(reader);
-    if (reader->failed || v->n_rows == 0 || !(isfinite(v->weight) && v->weight > 0) ||
-        !isfinite(v->log_weights) || !(isfinite(v->lambda) && v->lambda >= 0) ||
-        !(isfinite(v->parameters) && v->parameters >= 0)) {
-        return false;
-    }
     for (size_t k = 0; k < v->n_responses; k++) {
         s->responses[k].null_deviance = dni_read_f64(reader);
         s->responses[k].deviance = dni_read_f64(reader);
-        if (!(isfinite(s->responses[k].null_deviance) && isfinite(s->responses[k].deviance))) {
-            return false;
-        }
     }
-    const size_t n = v->n_scores * (v->n_features + 1);
-    return dni_read_f64s(reader, s->error, n) && in_range(s->error, n, 0) &&
-           dni_read_f64s(reader, s->inflation, v->n_terms) &&
-           in_range(s->inflation, v->n_terms, 0) && read_covariance(reader, s);
+    return !reader->failed && dni_read_f64s(reader, s->error, v->n_scores * (v->n_features + 1)) &&
+           dni_read_f64s(reader, s->inflation, v->n_terms) && read_covariance(reader, s) &&
+           dni_statistics_in_range(s);
 }
 
 dn_status dni_statistics_read(dni_reader *reader, size_t n_scores, const dn_encoder *encoder,

@@ -15,6 +15,10 @@ typedef struct dni_statistics {
     dn_inflation *terms;    /* [n_terms] without `factor` and `scaled` */
 } dni_statistics;
 
+/* True if all numbers can be stored and read back: they are finite, or NaN where they are not
+ * defined, and not negative where they are variances, errors or counts. */
+bool dni_statistics_in_range(const dni_statistics *statistics);
+
 /* Creates statistics without arrays, for a reason other than DN_STATISTICS_AVAILABLE.
  * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_statistics_none(dn_statistics_reason reason, dni_statistics **out,

@@ -248,7 +248,8 @@ static double distance_of(const dn_model *m, const double *scores, struct worksp
         return min;
     }
     if (m->n_scores != K ||
-        (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST)) {
+        (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST &&
+         m->decision != DN_DECISION_ONE_VS_REST_CLOSED)) {
         return min;
     }
     const size_t best = dn_decision_label(m->decision, K, scores);
@@ -445,15 +446,34 @@ size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
     return rows.n;
 }
 
-size_t dn_model_transform(const dn_model *m, dn_raw_rows rows, double *workspace, double *out) {
-    struct workspace w = workspace_of(m, workspace);
-    size_t d = m->n_features, n_components = dn_model_n_components(m);
-    for (size_t i = 0; i < rows.n; i++) {
-        dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), w.x);
-        for (size_t c = 0; c < n_components; c++) {
-            out[i * n_components + c] = dni_dot(m->raw[0]->projection + c * d, w.x, d);
+/* Computes the coordinates of row i, other than scores. */
+static void coordinates_of(const dn_model *m, dn_coordinates coordinates, dn_raw_rows rows,
+                           size_t i, const struct workspace *w, double *out) {
+    const size_t d = m->n_features;
+    if (coordinates == DN_COORDINATES_BASIS) {
+        dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), out);
+    } else if (coordinates == DN_COORDINATES_HIDDEN) {
+        const struct entries entries = entries_of(m, rows, i, w);
+        dni_machine_hidden(m->raw[0], entries.parts, 2, out, w->machine_work);
+    } else {
+        dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), w->x);
+        for (size_t c = 0; c < m->raw[0]->n_components; c++) {
+            out[c] = dni_dot(m->raw[0]->projection + c * d, w->x, d);
         }
-        if (!dni_all_finite(out + i * n_components, n_components)) {
+    }
+}
+
+size_t dn_model_transform(const dn_model *m, dn_coordinates coordinates, dn_raw_rows rows,
+                          double *workspace, double *out) {
+    const struct workspace w = workspace_of(m, workspace);
+    const size_t n = dn_model_n_components(m, coordinates);
+    if (coordinates == DN_COORDINATES_SCORES) {
+        const dn_prediction scores = {.scores = out};
+        return dn_model_predict(m, rows, workspace, &scores);
+    }
+    for (size_t i = 0; i < rows.n; i++) {
+        coordinates_of(m, coordinates, rows, i, &w, out + i * n);
+        if (!dni_all_finite(out + i * n, n)) {
             return i;
         }
     }

@@ -30,6 +30,32 @@ static void newton_layout(dni_layout *layout, const void *shape, void *work) {
     t->scale = dni_layout_doubles(layout, n);
 }
 
+/* Largest rounding error of a value, relative to the value: of scores that are differences of large
+ * numbers, because columns are nearly dependent. */
+#define ROUNDING 1e-10
+
+/* Tries the whole step where the decrease is less than the rounding error of the value, so that a
+ * line search may fail. Accepts the step if it halves the gradient and the value grows by rounding
+ * errors only. */
+static dn_status try_whole_step(dni_descent *d, bool *moved, dn_error *err) {
+    double value;
+    for (size_t i = 0; i < d->n; i++) {
+        d->x_new[i] = d->x[i] + d->step[i];
+    }
+    const dn_status status =
+        d->objective->evaluate(d->objective->ctx, d->run, d->x_new, &value, d->gradient_new, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    d->out.evaluations++;
+    *moved = isfinite(value) && value <= d->value + ROUNDING * fabs(d->value) &&
+             dni_max_abs(d->gradient_new, d->n) <= 0.5 * dni_max_abs(d->gradient, d->n);
+    if (*moved) {
+        d->value = value;
+    }
+    return DN_OK;
+}
+
 static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
     const struct newton *t = (const struct newton *)d;
     const dni_objective *o = d->objective;
@@ -55,6 +81,12 @@ static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
     const double slope = dni_dot(d->gradient, d->step, n);
     if (!(slope < 0)) {
         return DN_OK;
+    }
+    if (-slope <= ROUNDING * fabs(d->value)) {
+        status = try_whole_step(d, moved, err);
+        if (status != DN_OK || *moved) {
+            return status;
+        }
     }
     status = dni_line_search_run(d, d->step, slope, 1, moved, err);
     if (status == DN_OK && !*moved && -slope > 2 * fabs(d->value)) {

@@ -22,7 +22,9 @@
 #include "statistics/fit_statistics.h"
 #include "base/layout.h"
 #include "catalogue/param_rows.h"
-#include "learners/shared/linear/linear_problem.h"
+#include "learners/shared/learner.h"
+#include "learners/shared/linear/linear_rank.h"
+#include "learners/shared/linear/target_coding.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/step.h"
@@ -63,6 +65,7 @@ struct job {
     const dn_run *run;
     bool least_squares;
     double lambda;
+    dni_target_coding coding; /* of least squares */
     dni_moments moments;
     dni_linear_problem problem;
     struct work work;
@@ -79,11 +82,7 @@ static bool is_least_squares(const dn_params *params) {
 }
 
 static double lambda_of(const dn_params *params, double weight) {
-    if (dni_params_is(params, "penalty", "none")) {
-        return 0;
-    }
-    return dni_params_is(params, "lambda", "auto") ? 1 / (2 * weight)
-                                                   : dn_params_number(params, "lambda");
+    return dni_params_is(params, "penalty", "none") ? 0 : dni_lambda_of(params, weight);
 }
 
 /* Multiplications of the Gram matrices, of the inverse Hessian and of the inflation factors. */
@@ -109,7 +108,7 @@ dn_statistics_reason dni_statistics_reason(const dn_params *params, size_t n_row
     if (dni_params_is(params, "loss", "squared_error")) {
         return DN_STATISTICS_LOSS;
     }
-    if (l1 && (dni_params_is(params, "lambda", "auto") || dn_params_number(params, "lambda") > 0)) {
+    if (l1 && !dni_lambda_is_zero(params)) {
         return DN_STATISTICS_L1;
     }
     if (n_features > DN_STATISTICS_MAX_FEATURES ||
@@ -174,6 +173,7 @@ static dn_status set_up(struct job *j, dn_error *err) {
         return status;
     }
     j->lambda = lambda_of(input->params, j->moments.weight);
+    j->coding = dni_target_coding_of(input->params, input->n_classes);
     status = dni_linear_init(&j->problem, input->rows, input->n_classes,
                              j->least_squares ? j->lambda / 2 : j->lambda, &j->moments,
                              uses_of(j->least_squares), j->run, err);
@@ -201,7 +201,7 @@ static dn_status find_null(struct job *j, bool independent, dn_error *err) {
         memcpy(m + i * d, j->work.gram + i * (d + 1), (i + 1) * sizeof *m);
     }
     const dn_status status =
-        dni_symmetric_null(j->run, m, d, DNI_DEPENDENT_SHARE, &j->n_null, &j->null_basis, err);
+        dni_symmetric_null(j->run, m, d, DNI_RANK_SHARE, &j->n_null, &j->null_basis, err);
     if (status != DN_OK || j->n_null == 0 || j->null_basis != NULL) {
         j->problem.null_basis = j->null_basis;
         j->problem.n_null = j->n_null;
@@ -299,10 +299,11 @@ static dn_status measure(struct job *j, dn_error *err) {
     status = dn_run_sum(j->run, p->rows, &(dn_sum){residual_block, p, sizeof *p, 1 + S},
                         j->work.sums, err);
     for (size_t k = 0; k < S && status == DN_OK; k++) {
-        const double share = of_class[S == 1 ? 1 : k] / V, size = S == 1 ? 4 : 1;
+        const double share = of_class[S == 1 ? 1 : k] / V, size = S == 1 ? 4 : 1,
+                     square = j->coding.scale * j->coding.scale;
         out->view.log_weights = j->work.sums[0];
-        out->responses[k] = (dn_response){.null_deviance = size * V * share * (1 - share),
-                                          .deviance = j->work.sums[1 + k]};
+        out->responses[k] = (dn_response){.null_deviance = square * size * V * share * (1 - share),
+                                          .deviance = square * j->work.sums[1 + k]};
     }
     return status;
 }
@@ -324,7 +325,7 @@ static double newton_step(struct job *j, double df) {
     double largest = 0;
     for (size_t k = 0; k < j->out->view.n_responses; k++) {
         const double variance = j->least_squares ? j->out->responses[k].deviance / df : 1,
-                     step = sqrt(V * squared_step(j, k) / variance);
+                     step = j->coding.scale * sqrt(V * squared_step(j, k) / variance);
         largest = step > largest || isnan(step) ? step : largest;
     }
     return largest;
@@ -484,8 +485,11 @@ static dn_status compute(struct job *j, dn_error *err) {
     const size_t d = j->problem.width - 1, S = j->problem.n_scores;
     double *table = j->work.step;
     for (size_t k = 0; k < S; k++) {
-        memcpy(table + k * (d + 1), w + k * d, d * sizeof *w);
-        table[k * (d + 1) + d] = w0[k];
+        double *g = table + k * (d + 1); /* the score is cg + b (target_coding.h) */
+        for (size_t i = 0; i < d; i++) {
+            g[i] = w[k * d + i] / j->coding.scale;
+        }
+        g[d] = (w0[k] - j->coding.shift) / j->coding.scale;
     }
     dni_linear_from_original(&j->problem, table, j->work.x);
     status = dni_linear_gram(&j->problem, 1, j->work.gram, err);
@@ -557,6 +561,9 @@ dn_status dni_statistics_compute(const dn_fit_input *input, const dn_machine *ma
     }
     status = compute_and_release(&j, err);
     reason = j.out->view.reason;
+    if (status == DN_OK && reason == DN_STATISTICS_AVAILABLE && !dni_statistics_in_range(j.out)) {
+        reason = DN_STATISTICS_OVERFLOW;
+    }
     if (status != DN_OK || reason != DN_STATISTICS_AVAILABLE) {
         dni_statistics_free(j.out);
         return status == DN_OK ? dni_statistics_none(reason, out, err) : status;

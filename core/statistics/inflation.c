@@ -10,6 +10,7 @@
  * along an orthonormal basis of the combinations that vanish; this does not change the factors of
  * the columns that are orthogonal to it, and the others have none. */
 #include "statistics/inflation.h"
+#include "learners/shared/linear/linear_rank.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/step.h"
@@ -80,8 +81,7 @@ static dn_status remove_null(dni_inflation_work *w, size_t d, const dn_run *run,
     size_t n_null = 0;
     double *null = NULL;
     memcpy(w->inverse, w->correlation, d * d * sizeof *w->inverse);
-    dn_status status =
-        dni_symmetric_null(run, w->inverse, d, DNI_DEPENDENT_SHARE, &n_null, &null, err);
+    dn_status status = dni_symmetric_null(run, w->inverse, d, DNI_RANK_SHARE, &n_null, &null, err);
     if (status != DN_OK || null == NULL) {
         return status;
     }

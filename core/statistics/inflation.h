@@ -5,8 +5,6 @@
 #include "base/layout.h"
 #include "model/model_statistics.h"
 
-/* Eigenvalues of the correlation matrix up to this share of the largest one count as 0. */
-#define DNI_DEPENDENT_SHARE 1e-10
 /* Terms with more features have no factor. */
 enum { DNI_MAX_TERM = 64 };
 

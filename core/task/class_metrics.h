@@ -10,6 +10,7 @@
     X(log_loss)                                                                                    \
     X(brier)                                                                                       \
     X(mcc)                                                                                         \
+    X(kappa)                                                                                       \
     X(roc_auc)                                                                                     \
     X(average_precision)                                                                           \
     X(hinge)                                                                                       \

@@ -1,9 +1,11 @@
 /* The steps of one fit: encoder, rows, machines, model and evaluation. */
 #include "training/fit.h"
 #include "base/argument.h"
+#include "machine/machine_dispatch.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 #include "number/number_text.h"
+#include "statistics/feature_means.h"
 #include "statistics/fit_statistics.h"
 #include "task/weights.h"
 #include "training/constant_inputs.h"
@@ -133,7 +135,7 @@ dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
 /* Creates the model from the machines. Its parameters are resolved: "auto" is replaced by a
  * number. */
 static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machines,
-                            dni_statistics *statistics, dn_error *err) {
+                            dni_statistics *statistics, double *feature_mean, dn_error *err) {
     const dn_train_request *r = fit->request;
     const char *target = fit->labels->task->has_truth ? r->source->columns[r->target].name : "";
     const dn_decision decision = dn_params_decision(r->params);
@@ -162,7 +164,8 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
                                    .machines = machines,
                                    .n_machines = n_machines,
                                    .calibration = fit->calibration,
-                                   .statistics = statistics};
+                                   .statistics = statistics,
+                                   .feature_mean = feature_mean};
     status = dni_model_new(&parts, &fit->model, err);
     if (status == DN_OK) {
         fit->calibration = NULL; /* the model owns it */
@@ -198,10 +201,31 @@ static dn_status compute_statistics(const dni_fit *fit, dn_machine *const *machi
                : DN_OK;
 }
 
+/* *out ← the means of the raw features; NULL: the machines have no contributions, or the caller
+ * wants no statistics. */
+static dn_status compute_means(const dni_fit *fit, const dn_machine *machine, double **out,
+                               dn_error *err) {
+    const dni_prepared *p = fit->prepared;
+    const size_t d = p->rows->n_cols;
+    *out = NULL;
+    if (!fit->statistics || !dni_machine_has_contributions(machine)) {
+        return DN_OK;
+    }
+    *out = malloc((d + 1) * sizeof **out);
+    if (*out == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the means of %zu features", d);
+    }
+    return dni_feature_means_compute(p->rows, p->encoder,
+                                     fit->request->features.missing_number !=
+                                         DN_MISSING_FREQUENT_NUMBER,
+                                     fit->run, *out, err);
+}
+
 dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     dn_machine **machines;
     size_t n_machines;
     dni_statistics *statistics = NULL;
+    double *feature_mean = NULL;
     dn_status status = dni_fit_machines(fit->prepared, fit->request->params, fit->run, &machines,
                                         &n_machines, &fit->report, err);
     if (status != DN_OK) {
@@ -211,9 +235,13 @@ dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     dn_report_text(&fit->report, "rows", fit->prepared->streamed ? "streamed" : "in memory");
     status = compute_statistics(fit, machines, &statistics, err);
     if (status == DN_OK) {
-        status = make_model(fit, machines, n_machines, statistics, err);
+        status = compute_means(fit, machines[0], &feature_mean, err);
+    }
+    if (status == DN_OK) {
+        status = make_model(fit, machines, n_machines, statistics, feature_mean, err);
     }
     if (status != DN_OK) {
+        free(feature_mean);
         dni_statistics_free(statistics);
         dni_machines_free(machines, n_machines);
     }

@@ -29,7 +29,7 @@ typedef struct dni_fit {
     const dn_run *run;
     dni_labels *labels;          /* borrowed; `role` selects the rows, `value` is overwritten */
     dn_calibration *calibration; /* owned by the fit, then by the model; NULL: no calibration */
-    bool statistics; /* true: compute the statistics of the weights (discern/statistics.h) */
+    bool statistics; /* true: compute the statistics of the weights and the feature means */
 
     /* a reference owned by the fit. The caller may set `prepared` before dni_fit_encode to reuse
      * the rows of another fit (prepared_rows.h). NULL: dni_fit_encode creates the rows */

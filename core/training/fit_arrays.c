@@ -260,16 +260,16 @@ static dn_status train(struct arrays *a, const dn_algorithm *method, const char 
     }
     status = dn_params_set_words(params, words, err);
     if (status == DN_OK) {
-        const dn_train_request request = {
-            .source = &a->source,
-            .params = params,
-            .target = a->target,
-            .weighted = a->weight != SIZE_MAX,
-            .weight = a->weight,
-            .weights = a->data->weights,
-            .features = {.columns = a->inputs,
-                         .n_columns = a->n_inputs,
-                         .standardize = (method->flags & DN_ALGORITHM_STANDARDIZE) != 0}};
+        const dn_train_request request = {.source = &a->source,
+                                          .params = params,
+                                          .target = a->target,
+                                          .weighted = a->weight != SIZE_MAX,
+                                          .weight = a->weight,
+                                          .weights = a->data->weights,
+                                          .features = {.columns = a->inputs,
+                                                       .n_columns = a->n_inputs,
+                                                       .standardize =
+                                                           dn_params_standardizes(params)}};
         status = dn_train(&request, a->run, out, err);
     }
     dn_params_free(params);

@@ -7,6 +7,7 @@
 #include "catalogue/report.h"
 #include "learners/shared/learner.h"
 #include "machine/decision_pairs.h"
+#include "machine/machine_dispatch.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ struct fitting {
     dn_machine **machines; /* [n] */
     dn_report *report;     /* combined report of all machines */
     size_t n_reported, n_unconverged;
+    size_t n_duals;       /* number of support vectors of all machines so far */
     dni_class_rows index; /* one versus one: the rows of each class */
 };
 
@@ -132,6 +134,44 @@ static void end_report(const struct fitting *f) {
     dn_report_number(f->report, "machines_not_converged", (double)f->n_unconverged);
 }
 
+/* ---- support vectors ---- */
+/* Replaces the numbers of support vectors among the rows of machine i by numbers of rows of the
+ * table.
+ *
+ *   pair  the machine was fitted to the rows of its two classes only; false: to all training rows */
+static void number_duals(struct fitting *f, size_t i, bool pair) {
+    const dni_prepared *p = f->prepared;
+    dn_machine *machine = f->machines[i];
+    size_t negative, positive, row = 0, next = 0;
+    dn_dual *items;
+    if (machine->duals == NULL) {
+        return;
+    }
+    const size_t n = dni_machine_duals(machine, &items);
+    dn_decision_machine(f->decision, p->n_classes, i, &negative, &positive);
+    for (size_t k = 0; k < p->source->n_rows && next < n; k++) {
+        const bool taken =
+            p->role[k] == DN_ROW_TRAIN &&
+            (!pair || p->index[k] == (double)negative || p->index[k] == (double)positive);
+        if (taken && items[next].row == row) {
+            items[next++].row = k;
+        }
+        row += taken;
+    }
+    f->n_duals += machine->duals->omitted ? DN_MAX_DUALS + 1 : n;
+    if (f->n_duals > DN_MAX_DUALS) {
+        f->n_duals = DN_MAX_DUALS + 1;
+        dni_machine_omit_duals(machine);
+    }
+}
+
+/* If the support vectors of some machines are omitted, omits those of all. */
+static void limit_duals(const struct fitting *f) {
+    for (size_t i = 0; i < f->n && f->n_duals > DN_MAX_DUALS; i++) {
+        dni_machine_omit_duals(f->machines[i]);
+    }
+}
+
 /* ---- fits ---- */
 /* Copies the parameters for a machine with two classes. A distribution over all classes becomes a
  * distribution over two. For a pair of classes, the ratio of their probabilities is unchanged. With
@@ -169,7 +209,8 @@ static dn_fit_input input_of(const struct fitting *f, const dn_params *params, c
                           .scale = dn_encoder_scale(f->prepared->encoder),
                           .encoder = f->prepared->encoder,
                           .class_names = class_names,
-                          .rows_per_weight = f->prepared->rows_per_weight};
+                          .rows_per_weight = f->prepared->rows_per_weight,
+                          .n_model_rows = f->prepared->rows->n_rows};
 }
 
 /* Returns the input of a fit to all classes. */
@@ -206,6 +247,9 @@ static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     dni_share_init(&share, f->run, i, f->n);
     dni_share_machine(&share, f->report->iterations);
     status = dni_learner_fit(&input, &share.run, &f->machines[i], &part, err);
+    if (status == DN_OK) {
+        number_duals(f, i, negative != SIZE_MAX);
+    }
 cleanup:
     dn_rows_free(rows);
     dn_params_free(params);
@@ -232,6 +276,7 @@ static dn_status fit_native(struct fitting *f, dn_error *err) {
     const dn_fit_input input = input_of_all(f);
     dn_status status = dni_learner_fit(&input, f->run, f->machines, f->report, err);
     if (status == DN_OK) {
+        number_duals(f, 0, false);
         warn_of_params(f);
     }
     return status;
@@ -247,6 +292,9 @@ static dn_status fit_together(struct fitting *f, dn_error *err) {
     }
     status = f->params->algorithm->fit_together(&input, f->decision, f->run, f->machines, &receiver,
                                                 err);
+    for (size_t i = 0; i < f->n && status == DN_OK; i++) {
+        number_duals(f, i, false);
+    }
     if (status == DN_OK) {
         end_report(f);
     }
@@ -279,6 +327,7 @@ dn_status dni_fit_machines(const dni_prepared *prepared, const dn_params *params
         dni_machines_free(f.machines, n);
         return status;
     }
+    limit_duals(&f);
     *report = fresh;
     *out = f.machines;
     *out_n = n;

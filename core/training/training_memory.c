@@ -5,6 +5,7 @@
 #include "encoder/encoder_tile.h"
 #include "evaluate/evaluate_table.h"
 #include "machine/decision_pairs.h"
+#include "statistics/feature_means.h"
 #include "statistics/fit_statistics.h"
 #include "task/labels.h"
 #include "task/split.h"
@@ -176,21 +177,24 @@ static bool is_several(const dn_params *params, size_t n_classes) {
     return n_classes > 2 && dn_params_decision(params) != DN_DECISION_NATIVE && !together;
 }
 
-/* Bytes of the learner, or of the statistics that are computed after it, for n_rows rows with `entries` entries of text and sparse columns each. */
+/* Bytes of the learner, or of the statistics and feature means that are computed after it, for
+ * n_rows rows with `entries` entries of text and sparse columns each. */
 static double method_memory(const dn_train_request *request, const struct shape *shape,
                             double entries, size_t n_rows, size_t n_classes, size_t n_slots) {
+    const bool several = is_several(request->params, n_classes);
     const dn_fit_shape fitted = {.n_rows = n_rows,
                                  .n_features = (size_t)shape->features,
-                                 .n_classes =
-                                     is_several(request->params, n_classes) ? 2 : n_classes,
+                                 .n_classes = several ? 2 : n_classes,
                                  .n_slots = n_slots,
                                  .n_entries =
                                      stored_entries(request, shape, entries, (double)n_rows),
-                                 .counted = shape->counted};
+                                 .counted = shape->counted,
+                                 .fewer_rows = several};
     dn_fit_shape all = fitted;
     all.n_classes = n_classes;
     return fmax(request->params->algorithm->memory(request->params, &fitted),
-                dni_statistics_memory(request->params, &all));
+                fmax(dni_statistics_memory(request->params, &all),
+                     dni_feature_means_memory(n_rows, (size_t)shape->features, n_slots)));
 }
 
 double dn_train_method_memory(const dn_train_request *given, size_t n_features, size_t n_classes,

@@ -7,25 +7,6 @@ static void put_key(struct json_writer *w, const char *key) {
     }
 }
 
-void api_put_vector(struct json_writer *w, const char *key, const double *v, size_t n) {
-    put_key(w, key);
-    json_begin_array(w);
-    for (size_t j = 0; j < n; j++) {
-        json_put_double(w, v[j]);
-    }
-    json_end_array(w);
-}
-
-void api_put_matrix(struct json_writer *w, const char *key, const double *m, size_t n_rows,
-                    size_t n_cols) {
-    put_key(w, key);
-    json_begin_array(w);
-    for (size_t i = 0; i < n_rows && !w->out->failed; i++) {
-        api_put_vector(w, NULL, m + i * n_cols, n_cols);
-    }
-    json_end_array(w);
-}
-
 /* ---- the visitor ---- */
 static void begin_object(void *ctx, const char *name) {
     put_key(ctx, name);
@@ -71,7 +52,7 @@ static void text(void *ctx, const char *name, const char *bytes, size_t length) 
 
 static void array(void *ctx, const char *name, const dn_number_array *a) {
     if (a->n_dims == 2) {
-        api_put_matrix(ctx, name, a->values, a->shape[0], a->shape[1]);
+        json_put_matrix(ctx, name, a->values, a->shape[0], a->shape[1]);
         return;
     }
     put_key(ctx, name);

@@ -23,7 +23,7 @@ static bool bad_cursor(struct http_call *call, const char *cursor) {
     return false;
 }
 
-bool api_page_names(struct http_call *call, struct api_page *out) {
+static bool page_names(struct http_call *call, struct api_page *out) {
     struct api_page page;
     if (!page_limit(call, &page)) {
         return false;
@@ -41,7 +41,7 @@ bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *aft
     if (!page_limit(call, &page)) {
         return false;
     }
-    if (page.after && !api_number_parse(page.after, &after)) {
+    if (page.after && !ids_number_parse(page.after, &after)) {
         return bad_cursor(call, page.after);
     }
     *out = page;
@@ -52,15 +52,13 @@ bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *aft
 void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
                     struct problem *problem) {
     struct buf body = {0}, cursor = {0};
-    struct json_writer w;
     if (problem->type) {
         http_reply_problem(call, problem);
         return;
     }
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);
-    json_put_key(&w, "items");
-    json_begin_array(&w);
+    json_kv_begin_array(&w, "items");
     for (size_t i = 0; i < page->n; i++) {
         kind->write(api_app_of(call), (const char *)page->items + i * kind->size, &w);
     }
@@ -74,4 +72,34 @@ void api_list_reply(struct http_call *call, const struct api_item *kind, struct 
     store_page_done(page);
     buf_done(&cursor);
     api_reply_json(call, 200, &body);
+}
+
+void api_list_names(struct http_call *call, const struct api_item *kind,
+                    bool (*list)(struct store *store, const char *after,
+                                 const struct store_limit *limit, struct store_page *out,
+                                 struct problem *problem)) {
+    struct problem problem = {0};
+    struct api_page page;
+    struct store_page found = {0};
+    if (!page_names(call, &page)) {
+        return;
+    }
+    list(api_app_of(call)->store, page.after, &page.limit, &found, &problem);
+    api_list_reply(call, kind, &found, &problem);
+}
+
+void api_list_versions(struct http_call *call, const struct api_item *kind, const char *placeholder,
+                       bool (*list)(struct store *store, const char *name, int64_t after,
+                                    const struct store_limit *limit, struct store_page *out,
+                                    struct problem *problem)) {
+    struct problem problem = {0};
+    struct api_page page;
+    struct store_page found = {0};
+    int64_t after = 0;
+    if (!api_page_numbers(call, &page, &after)) {
+        return;
+    }
+    list(api_app_of(call)->store, http_path_param(call, placeholder), after, &page.limit, &found,
+         &problem);
+    api_list_reply(call, kind, &found, &problem);
 }

@@ -50,7 +50,7 @@ static bool admit_number(struct http_call *call, const char *placeholder, const 
                          enum problem_type unknown) {
     const char *text = http_path_param(call, placeholder);
     int64_t number;
-    if (text[0] == '\0' || api_number_parse(text, &number)) {
+    if (text[0] == '\0' || ids_number_parse(text, &number)) {
         return true;
     }
     http_fail(call, unknown, "there is no %s \"%s\": it is an integer from 1 to %" PRId64, noun,

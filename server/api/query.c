@@ -13,7 +13,7 @@ bool api_query_int(struct http_call *call, const char *name, int64_t minimum, in
         return true;
     }
     bool zero = strcmp(text, "0") == 0;
-    if ((!zero && !api_number_parse(text, &v)) || v < minimum || v > maximum) {
+    if ((!zero && !ids_number_parse(text, &v)) || v < minimum || v > maximum) {
         http_fail(call, PROBLEM_BAD_REQUEST,
                   "query parameter \"%s\" must be an integer from %" PRId64 " to %" PRId64
                   ", got \"%.100s\"",

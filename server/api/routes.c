@@ -34,10 +34,13 @@ static const char *const query_append[] = {"encoding", "header",   "delimiter", 
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};
-static const char *const query_weights[] = {"matrices", "statistics", "level", NULL};
-static const char *const query_predict[] = {"encoding", "output", "zero_based", NULL};
-static const char *const query_evaluate[] = {"encoding", "curves", "target", "zero_based", NULL};
-static const char *const query_transform[] = {"encoding", "zero_based", NULL};
+static const char *const query_weights[] = {"matrices",        "statistics", "level",
+                                            "support_vectors", "expand",     NULL};
+static const char *const query_predict[] = {"encoding", "extra",      "output", "baseline",
+                                            "top",      "zero_based", NULL};
+static const char *const query_evaluate[] = {"encoding", "extra",      "curves",
+                                             "target",   "zero_based", NULL};
+static const char *const query_transform[] = {"encoding", "extra", "of", "zero_based", NULL};
 
 /* Rows of the table. A macro holds what routes of a kind have in common. */
 #define READ(path_, operation_, ...)                                                               \
@@ -72,7 +75,7 @@ static const char *const query_transform[] = {"encoding", "zero_based", NULL};
     COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .limit = &api_max_body,           \
             .plain = true, __VA_ARGS__)
 
-/* Columns that go together. */
+/* Groups of columns of the table that several routes share. */
 #define TABLE_BODY(sink_)                                                                          \
     .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload, .accepts = &api_takes_table
 #define OBJECT_BODY .body = HTTP_BODY_MEMORY, .accepts = &api_takes_object
@@ -146,9 +149,13 @@ const struct http_route api_routes[] = {
             .offers = &api_sends_answers),
     COMPUTE_ROWS("/evaluate", "evaluate", .where = HTTP_ON_POOL, .handle = api_model_evaluate,
                  .query = query_evaluate, .accepts = &api_takes_labelled_rows),
+    COMPUTE("POST", "/importance", "importance", .where = HTTP_ON_POOL,
+            .handle = api_model_importance, OBJECT_BODY, .query = query_none),
     COMPUTE("POST", "/evaluate_grid", "evaluateGrid", .where = HTTP_ON_POOL,
             .handle = api_model_evaluate_grid, OBJECT_BODY, .query = query_none,
             .offers = &api_sends_grid),
+    COMPUTE("POST", "/projection_curve", "projectionCurve", .where = HTTP_ON_POOL,
+            .handle = api_model_projection_curve, OBJECT_BODY, .query = query_none),
     COMPUTE_ROWS("/transform", "transform", .where = HTTP_ON_POOL, .handle = api_model_transform,
                  .sink = &api_transform_lines, .query = query_transform,
                  .accepts = &api_takes_instances, .offers = &api_sends_answers),

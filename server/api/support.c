@@ -15,41 +15,10 @@ struct api_app *api_app_of(const struct http_call *call) {
     return http_app(call);
 }
 
-bool api_number_parse(const char *text, int64_t *out) {
-    int64_t v = 0;
-    if (text[0] < '1' || text[0] > '9') {
-        return false;
-    }
-    for (; *text >= '0' && *text <= '9'; text++) {
-        v = v * 10 + (*text - '0');
-        if (v > API_NUMBER_MAX) {
-            return false;
-        }
-    }
-    if (*text != '\0') {
-        return false;
-    }
-    *out = v;
-    return true;
-}
-
 int64_t api_path_number(const struct http_call *call, const char *placeholder) {
     int64_t number = 0;
-    (void)api_number_parse(http_path_param(call, placeholder), &number);
+    (void)ids_number_parse(http_path_param(call, placeholder), &number);
     return number;
-}
-
-bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version) {
-    const char *at = strchr(text, '@');
-    size_t n = at ? (size_t)(at - text) : strlen(text);
-    int64_t v = 0;
-    if (!ids_name_valid(text, n) || (at && !api_number_parse(at + 1, &v))) {
-        return false;
-    }
-    memcpy(name, text, n);
-    name[n] = '\0';
-    *version = v;
-    return true;
 }
 
 struct store_condition api_condition(const struct http_call *call) {
@@ -136,8 +105,7 @@ static bool read_tags(const json_t *root, struct arena *arena, const char **out,
         return true;
     }
     struct buf text = {0};
-    struct json_writer w;
-    json_writer_init(&w, &text);
+    struct json_writer w = json_writer_of(&text);
     json_begin_array(&w);
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(tags[i]);

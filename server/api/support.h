@@ -1,8 +1,6 @@
-/* What the handlers of every resource share: reading query and body, pages of lists, conditions,
- * names and versions, answers in JSON.
- *
- * Functions that return false (or NULL) have answered the call: the handler returns at once. All
- * run on the call's thread. */
+/* Functions that the handlers of all resources share: reading query and body, pages of lists,
+ * conditions, names and versions, answers in JSON. A function that returns false (or NULL) has
+ * answered the call: the handler then returns. All run on the call's thread. */
 #ifndef API_SUPPORT_H
 #define API_SUPPORT_H
 
@@ -14,7 +12,7 @@
 #define API_JSON "application/json"
 /* The largest id, version or row number: 2^53 - 1. Larger integers are not exact in JSON readers
  * that use doubles. */
-#define API_NUMBER_MAX ((INT64_C(1) << 53) - 1)
+#define API_NUMBER_MAX IDS_NUMBER_MAX
 /* Maximum size of the stored text of the items of a page, as an item can be large. */
 #define API_PAGE_BYTES (8 * 1024 * 1024)
 
@@ -30,11 +28,6 @@ bool api_query_bool(struct http_call *call, const char *name, bool *out);
 /* ---- names and numbers in the path ---- */
 /* The number in the path, which api_admit has checked. 0: the path has none. */
 int64_t api_path_number(const struct http_call *call, const char *placeholder);
-/* Parses 1 … API_NUMBER_MAX in decimal digits. */
-bool api_number_parse(const char *text, int64_t *out);
-/* Parses "iris" or "iris@2" into name and version (0: none). false: malformed; nothing was
- * answered. */
-bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version);
 
 /* ---- lists ---- */
 struct api_page {
@@ -42,8 +35,7 @@ struct api_page {
     const char
         *after; /* name or number of the last item of the page before; NULL: from the start */
 };
-/* Read ?limit= and ?after=, a cursor that is a name or a number (0: none). */
-bool api_page_names(struct http_call *call, struct api_page *out);
+/* Reads ?limit= and ?after=, a cursor that is a number (0: none). */
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number);
 
 /* How the items of a page are written. */
@@ -56,10 +48,21 @@ struct api_item {
  * taken). */
 void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
                     struct problem *problem);
+/* Reply a page of a list by names, or of the versions of the resource in the path.
+ *
+ *   placeholder  of the resource's name in the path */
+void api_list_names(struct http_call *call, const struct api_item *kind,
+                    bool (*list)(struct store *store, const char *after,
+                                 const struct store_limit *limit, struct store_page *out,
+                                 struct problem *problem));
+void api_list_versions(struct http_call *call, const struct api_item *kind, const char *placeholder,
+                       bool (*list)(struct store *store, const char *name, int64_t after,
+                                    const struct store_limit *limit, struct store_page *out,
+                                    struct problem *problem));
 
 /* ---- bodies and answers ---- */
-/* The body as a JSON object; the caller ends with json_decref. NULL: answered 400 (no JSON) or 422 (no
- * object). */
+/* The body as a JSON object; the caller ends with json_decref. NULL: answered 400 (not JSON) or 422
+ * (not an object). */
 json_t *api_body_object(struct http_call *call);
 void api_reply_json(struct http_call *call, int status, struct buf *body);
 /* Replies with a body that does not change while its version exists. The ETag is its hash. */

@@ -1,5 +1,5 @@
-/* The arena: blocks of growing size, newest first; a big piece gets a block of its own behind the
- * newest, so that the newest is not wasted. */
+/* The arena: blocks of growing size, the newest first. A large allocation gets a block of its own
+ * after the newest block in the list, so that the free space of the newest block stays in use. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 enum { ARENA_FIRST = 4096, ARENA_LARGEST = 65536 };
 
 struct arena_block {
-    struct arena_block *next; /* older */
-    size_t capacity;          /* bytes of data */
-    size_t used;              /* bytes of data handed out */
+    struct arena_block *next; /* next older block */
+    size_t capacity;          /* size of `data` in bytes */
+    size_t used;              /* allocated bytes of `data` */
     max_align_t data[];       /* the memory */
 };
 
@@ -37,8 +37,8 @@ void arena_done(struct arena *a) {
 }
 
 void arena_reset(struct arena *a) {
-    struct arena_block *kept =
-        NULL; /* the oldest of usual size: a huge one must not be held for ever */
+    /* Keeps the oldest block of usual size; a larger block must not stay allocated. */
+    struct arena_block *kept = NULL;
     for (struct arena_block *block = a->blocks; block != NULL;) {
         struct arena_block *next = block->next;
         if (block->capacity <= ARENA_LARGEST) {
@@ -57,7 +57,7 @@ void arena_reset(struct arena *a) {
     a->total = 0;
 }
 
-/* A new block with room for `size` bytes; the caller links it. */
+/* Returns a new block with `size` bytes, which the caller links; NULL if out of memory. */
 static struct arena_block *block_new(size_t size) {
     struct arena_block *block = malloc(sizeof *block + size);
     if (block != NULL) {
@@ -66,7 +66,8 @@ static struct arena_block *block_new(size_t size) {
     return block;
 }
 
-/* The block to cut `size` (rounded) bytes from: the newest if it has room, else a new one. */
+/* Returns the block from which `size` (rounded) bytes are taken: the newest if it has room,
+ * otherwise a new one. */
 static struct arena_block *block_for(struct arena *a, size_t size) {
     struct arena_block *newest = a->blocks;
     if (newest != NULL && size <= newest->capacity - newest->used) {
@@ -91,7 +92,7 @@ static struct arena_block *block_for(struct arena *a, size_t size) {
 
 void *arena_alloc(struct arena *a, size_t size) {
     const size_t align = _Alignof(max_align_t);
-    /* Half of the address space is more than any allocator gives, and keeps the sums below from
+    /* No allocator returns more than half of the address space. The limit keeps the sums below from
      * overflowing. */
     if (size > PTRDIFF_MAX - 2 * sizeof(struct arena_block) || size > SIZE_MAX - a->total ||
         (a->limit > 0 && a->total + size > a->limit)) {

@@ -1,4 +1,4 @@
-/* The pointer is copied as bytes, since its type differs from array to array. */
+/* `array` points to a pointer of any type, so the pointer is copied as bytes. */
 #include "base/array.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* The growable byte buffer: doubling growth, a sticky failure flag instead of an error at every
- * append. */
+/* The growable byte buffer. Its capacity is doubled when needed. A failure sets a sticky flag, so
+ * the caller need not check each append. */
 #include "base/buf.h"
 
 #include <stdint.h>
@@ -25,8 +25,8 @@ bool buf_reserve(struct buf *b, size_t more) {
     if (more <= b->capacity - b->size) {
         return true;
     }
-    if (more >
-        PTRDIFF_MAX - b->size) { /* more than any allocator gives; and doubling cannot overflow */
+    /* No allocator returns more. The limit also keeps the doubling from overflowing. */
+    if (more > PTRDIFF_MAX - b->size) {
         b->failed = true;
         return false;
     }
@@ -89,7 +89,7 @@ void buf_vprintf(struct buf *b, const char *format, va_list args) {
         b->failed = true;
     } else if ((size_t)n < room) {
         b->size += (size_t)n;
-    } else if (buf_reserve(b, (size_t)n + 1)) { /* the NUL of vsnprintf needs its byte too */
+    } else if (buf_reserve(b, (size_t)n + 1)) { /* plus one byte for the NUL of vsnprintf */
         (void)vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
         b->size += (size_t)n;
     }

@@ -1,4 +1,4 @@
-/* The two clocks and the text of a time. */
+/* The two clocks, and the text of a time. */
 #include "base/clock.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ int64_t clock_real_ms(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* `digits` decimal digits of v, leading zeros included. */
+/* Writes v as `digits` decimal digits with leading zeros. Returns the end. */
 static char *put_digits(char *out, int64_t v, int digits) {
     for (int i = digits - 1; i >= 0; i--) {
         out[i] = (char)('0' + v % 10);
@@ -31,17 +31,17 @@ static char *put_char(char *out, char c) {
 }
 
 void clock_format(int64_t real_ms, char out[CLOCK_TEXT_SIZE]) {
-    const int64_t first = -62167219200000,
-                  last = 253402300799999; /* years 0000 to 9999, all that RFC 3339 can write */
+    /* The years 0000 to 9999, which are all that RFC 3339 can represent. */
+    const int64_t first = -62167219200000, last = 253402300799999;
     const int64_t ms = real_ms < first ? first : real_ms > last ? last : real_ms;
-    const int64_t since = ms - first; /* from 0000-01-01, never negative */
+    const int64_t since = ms - first; /* milliseconds since 0000-01-01, never negative */
     const int64_t day_ms = 86400000;
     const int64_t of_day = since % day_ms;
-    /* Civil date from days, in years that begin on 1 March (then the leap day is the last day of
-     * the year): day 0 becomes 1 March of the year -400, 400 years have 146,097 days; month m of
-     * such a year begins at day (153 m + 2) / 5. */
-    const int64_t days =
-        since / day_ms + 146097 - 60; /* 0000-03-01 is day 60 of the leap year 0000 */
+    /* Converts days to a date, in years that begin on 1 March, so that the leap day is the last day
+     * of a year. Day 0 is 1 March of the year -400; 400 years have 146,097 days; month m of such a
+     * year begins at day (153 m + 2) / 5. */
+    /* 0000-03-01 is day 60 of the leap year 0000. */
+    const int64_t days = since / day_ms + 146097 - 60;
     const int64_t era = days / 146097, of_era = days % 146097;
     const int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     const int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);

@@ -1,4 +1,4 @@
-/* Time: monotonic for durations, real for timestamps. Thread safe. */
+/* Time: a monotonic clock for durations, the real clock for timestamps. Thread safe. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -6,7 +6,7 @@
 
 int64_t clock_monotonic_ns(void);
 int64_t clock_real_ms(void); /* milliseconds since 1970, UTC */
-/* RFC 3339 UTC with milliseconds: "2026-05-04T03:02:01.000Z". */
+/* Writes a time as RFC 3339 in UTC with milliseconds: "2026-05-04T03:02:01.000Z". */
 #define CLOCK_TEXT_SIZE 32
 void clock_format(int64_t real_ms, char out[CLOCK_TEXT_SIZE]);
 

@@ -1,18 +1,18 @@
-/* Entity tags: the lists of If-Match and If-None-Match (RFC 9110, sections 8.8.3 and 13.1). */
+/* Entity tags in If-Match and If-None-Match (RFC 9110, sections 8.8.3 and 13.1). */
 #include "base/etag.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* One tag: its opaque part with quotes, and whether W/ stood before it. */
+/* One entity tag. */
 struct tag {
-    const char *opaque; /* from the opening quote */
-    size_t length;      /* to the closing one, both counted */
+    const char *opaque; /* the opaque part, beginning with its opening quote */
+    size_t length;      /* length of the opaque part, including both quotes */
     bool is_weak;
 };
 
-/* Reads the tag at s; NULL if there is none there, else what follows it. A tag's text may hold
- * commas, no quotes: there is no escape. */
+/* Reads the tag at s. Returns the byte after it; NULL if there is no tag. The opaque part may
+ * contain commas, but no quotes: there is no escape. */
 static const char *tag_read(const char *s, struct tag *out) {
     out->is_weak = s[0] == 'W' && s[1] == '/';
     s += out->is_weak ? 2 : 0;
@@ -28,9 +28,10 @@ static const char *tag_read(const char *s, struct tag *out) {
     return end + 1;
 }
 
-/* forms: a tag that goes on with a hyphen behind our text matches too. */
+/* Compares two tags. weak: weak comparison. forms: `theirs` also matches if it is `ours` followed
+ * by a hyphen and more text. */
 static bool tag_matches(const struct tag *theirs, const struct tag *ours, bool weak, bool forms) {
-    const size_t n = ours->length - 1; /* without the closing quote */
+    const size_t n = ours->length - 1; /* length without the closing quote */
     return (weak || (!theirs->is_weak && !ours->is_weak)) && theirs->length > n &&
            memcmp(theirs->opaque, ours->opaque, n) == 0 &&
            (theirs->length == ours->length || (forms && theirs->opaque[n] == '-'));
@@ -58,7 +59,7 @@ static bool list_matches(const char *list, const char *etag, bool weak, bool for
             }
             list = after;
         }
-        list += strcspn(list, ","); /* what is no tag is passed over */
+        list += strcspn(list, ","); /* skips text that is not a tag */
         list += strspn(list, ", \t");
     }
     return false;

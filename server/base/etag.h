@@ -1,19 +1,20 @@
-/* Entity tags: If-Match and If-None-Match lists. */
+/* Entity tags in the headers If-Match and If-None-Match. */
 #ifndef BASE_ETAG_H
 #define BASE_ETAG_H
 
 #include "base/buf.h"
 #include <stdbool.h>
 
-/* Does the header value `list` ("*" or entity tags, comma-separated) name `etag` (quotes included;
- * NULL: the resource does not exist, then only a list matches nothing)? weak: W/ prefixes are
- * ignored (If-None-Match); otherwise a weak tag never matches (If-Match). */
+/* Whether the header value `list` ("*" or comma-separated entity tags) contains `etag`, given with
+ * its quotes. etag NULL: the resource does not exist, and the result is false. weak: W/ prefixes
+ * are ignored (If-None-Match); otherwise a weak tag never matches (If-Match). */
 bool etag_list_matches(const char *list, const char *etag, bool weak);
-/* Likewise for the state of a resource: a tag of any of its forms names it (see etag_form). */
+/* Like etag_list_matches, for the state of a resource: the tag of any form of the resource in this
+ * state matches (see etag_form). */
 bool etag_list_names(const char *list, const char *state, bool weak);
-/* The tag of one form of a resource in this state: strong tags must differ between content codings
- * and between releases, which may render the same state differently. coding: NULL for identity. The
- * state's tag, a hyphen and the name of the form. */
+/* Appends the tag of one form of a resource: the tag of its state, a hyphen, and the name of the
+ * form. Strong tags must differ between content codings, and between releases, which may render the
+ * same state differently. coding: NULL for identity. */
 void etag_form(struct buf *out, const char *state, const char *coding);
 
 #endif

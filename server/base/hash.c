@@ -1,4 +1,4 @@
-/* Hashes, each by the library that does it fastest among those the daemon loads anyway. */
+/* Hash functions. For each, the fastest of the libraries that the daemon uses anyway. */
 #include "base/hash.h"
 
 #include <gnutls/crypto.h>
@@ -12,7 +12,7 @@ _Static_assert(HASH_SHA256_TEXT == 2 * 32 + 1, "SHA-256 has 32 bytes");
 _Static_assert(HASH_BLAKE2B_TEXT == 2 * HASH_BLAKE2B_SIZE + 1, "two digits a byte and NUL");
 
 struct hash_sha256 {
-    gnutls_hash_hd_t handle; /* NULL once ended */
+    gnutls_hash_hd_t handle; /* NULL after the digest was taken */
 };
 
 struct hash_sha256 *hash_sha256_new(void) {
@@ -26,7 +26,7 @@ struct hash_sha256 *hash_sha256_new(void) {
 
 void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n) {
     if (n > 0 && gnutls_hash(h->handle, bytes, n) < 0) {
-        abort(); /* SHA-256 of memory cannot fail; a wrong digest must never be stored */
+        abort(); /* cannot fail for data in memory; a wrong digest must never be stored */
     }
 }
 
@@ -51,7 +51,8 @@ struct hash_blake2b {
 };
 
 struct hash_blake2b *hash_blake2b_new(void) {
-    if (sodium_init() < 0) { /* chooses the code for this CPU; harmless when done already */
+    /* selects the code for this CPU; may be called again */
+    if (sodium_init() < 0) {
         return NULL;
     }
     struct hash_blake2b *h = aligned_alloc(_Alignof(struct hash_blake2b), sizeof *h);
@@ -72,7 +73,8 @@ void hash_blake2b_end(struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_SIZE]) {
 }
 
 void hash_blake2b_reset(struct hash_blake2b *h) {
-    memset(&h->state, 0, sizeof h->state); /* its end is padding, which _save copies too */
+    /* clears the padding at the end too, because hash_blake2b_save copies it */
+    memset(&h->state, 0, sizeof h->state);
     (void)crypto_generichash_init(&h->state, NULL, 0, HASH_BLAKE2B_SIZE);
 }
 
@@ -80,9 +82,9 @@ void hash_blake2b_free(struct hash_blake2b *h) {
     free(h);
 }
 
-/* What _save writes: the library's version, its state, and the BLAKE2b digest of both. The digest
- * is compared before the state is used: the library aborts the process on a state that it did not
- * make. */
+/* The saved form: the library's version, its state, and the BLAKE2b digest of both. The digest is
+ * checked before the state is used, because the library aborts the process if a state is
+ * invalid. */
 enum {
     SAVED_VERSION = 16,
     SAVED_STATE = HASH_BLAKE2B_STATE - SAVED_VERSION - HASH_BLAKE2B_SIZE,

@@ -1,4 +1,4 @@
-/* glibc's malloc; other libraries give memory back by themselves or not at all. */
+/* The functions are for glibc's malloc; with other C libraries they do nothing. */
 #include "base/heap.h"
 
 #include <stdlib.h> /* has __GLIBC__ */

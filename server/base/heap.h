@@ -1,14 +1,14 @@
-/* The heap's free memory: shared by the threads, and given back to the system. */
+/* Free memory of the heap: shared by all threads, and returned to the system. */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H
 
-/* Threads share two heaps instead of having one each: what one of them frees another finds, so that
- * a table that is read by each of the pool in turn takes the memory of one. Small things come from
- * caches of the threads anyway. Before the first thread. */
+/* Makes all threads share two malloc arenas instead of one for each thread. Memory that one thread
+ * frees can then be used by others: a table that is read by several threads of the pool in turn
+ * needs the memory of one. To be called before the first thread is started. */
 void heap_share(void);
 
-/* After something large was freed in many pieces: malloc keeps their pages, thread by thread,
- * because something small lives among them. Costs milliseconds. Any thread. */
+/* Returns free memory to the system. To be called after something large was freed in many pieces,
+ * which malloc would otherwise keep. Takes milliseconds. Any thread. */
 void heap_give_back(void);
 
 #endif

@@ -1,8 +1,9 @@
-/* Random identifiers, and the rule of resource names. */
+/* Random identifiers, names of resources and references to versions. */
 #include "base/ids.h"
 #include "base/hash.h"
 
 #include <sodium.h>
+#include <string.h>
 
 bool ids_init(void) {
     return sodium_init() >= 0;
@@ -20,7 +21,7 @@ uint64_t ids_random(void) {
     return v;
 }
 
-/* ASCII only: isalnum() would ask the locale. */
+/* ASCII only: isalnum() depends on the locale. */
 static bool is_alnum(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
@@ -34,5 +35,36 @@ bool ids_name_valid(const char *name, size_t length) {
             return false;
         }
     }
+    return true;
+}
+
+bool ids_number_parse(const char *text, int64_t *out) {
+    int64_t v = 0;
+    if (text[0] < '1' || text[0] > '9') {
+        return false;
+    }
+    for (; *text >= '0' && *text <= '9'; text++) {
+        v = v * 10 + (*text - '0');
+        if (v > IDS_NUMBER_MAX) {
+            return false;
+        }
+    }
+    if (*text != '\0') {
+        return false;
+    }
+    *out = v;
+    return true;
+}
+
+bool ids_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version) {
+    const char *at = strchr(text, '@');
+    size_t n = at ? (size_t)(at - text) : strlen(text);
+    int64_t v = 0;
+    if (!ids_name_valid(text, n) || (at && !ids_number_parse(at + 1, &v))) {
+        return false;
+    }
+    memcpy(name, text, n);
+    name[n] = '\0';
+    *version = v;
     return true;
 }

@@ -1,4 +1,4 @@
-/* Problems: the closed list of types, collecting faults, and the document a client reads. */
+/* Problems: the table of types, the collection of faults, and the document for the client. */
 #include "base/problem.h"
 #include "base/json/json_write.h"
 #include "base/utf8.h"
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text may quote what a client sent, so it has a limit; what is longer is cut and ends with an
- * ellipsis. */
+/* Limits in bytes. A text may contain text of a client, so longer texts are truncated and end with
+ * an ellipsis. */
 enum { DETAIL_MAX = 4000, FAULT_MAX = 1000, POINTER_MAX = 1000 };
 #define ELLIPSIS "\xE2\x80\xA6"
 
 struct row {
-    const char *name;    /* in the type URI */
-    int status;          /* HTTP */
-    const char *title;   /* one line, the same for every problem of the type */
-    const char *meaning; /* what it means and what to do */
+    const char *name;    /* name in the type URI */
+    int status;          /* HTTP status */
+    const char *title;   /* one line, the same for all problems of the type */
+    const char *meaning; /* meaning of the type, and what the client can do */
 };
 
 static const struct row rows[PROBLEM_COUNT] = {[PROBLEM_NONE] = {"none", 200, "No problem",
@@ -59,7 +59,7 @@ bool problem_find(const char *name, enum problem_type *out) {
     return false;
 }
 
-/* The text as valid UTF-8 of at most `limit` bytes and an ellipsis, owned by the caller; NULL when
+/* Returns the text as valid UTF-8, truncated to `limit` bytes with an ellipsis, malloc'ed; NULL if
  * out of memory. */
 static char *text_clean(const char *text, size_t n, size_t limit) {
     struct buf clean = {0};
@@ -73,8 +73,8 @@ static char *text_clean(const char *text, size_t n, size_t limit) {
     return out;
 }
 
-/* A message stays on its line, whatever names it quotes: control characters as JSON would escape
- * them. */
+/* Appends the text with control characters escaped as in JSON, so that a message stays on one
+ * line. */
 static void text_show(struct buf *out, const char *text, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const unsigned char c = (unsigned char)text[i];
@@ -94,9 +94,9 @@ static char *text_format(size_t limit, const char *format, va_list args) {
     const char *text = buf_cstr(&raw);
     char *out = NULL;
     if (text != NULL) {
-        text_show(&shown, text,
-                  utf8_cut(text, raw.size,
-                           limit + 4)); /* so that what is longer than the limit stays longer */
+        /* A few bytes more than the limit, so that text_clean still detects that the text is too
+         * long. */
+        text_show(&shown, text, utf8_cut(text, raw.size, limit + 4));
         text = buf_cstr(&shown);
         out = text != NULL ? text_clean(text, shown.size, limit) : NULL;
     }
@@ -134,8 +134,8 @@ bool problem_set_permanent(struct problem *p, enum problem_type type, const char
     return false;
 }
 
-/* The detail of a problem that was begun by its first fault: the fault and its place, for clients
- * that read no further. */
+/* Returns the detail for a problem whose first fault is e: the place and the text of the fault, for
+ * clients that do not read the list of faults. */
 static char *detail_of(const struct problem_error *e) {
     struct buf text = {0};
     if (e->pointer != NULL && e->pointer[0] != '\0') {
@@ -152,8 +152,8 @@ static char *detail_of(const struct problem_error *e) {
     return out;
 }
 
-/* Takes the fault's texts. The array is allocated whole at the first fault: it is small, and then a
- * long list costs one allocation. */
+/* Adds a fault and takes ownership of its texts. The array is allocated with its full size at the
+ * first fault: it is small, so a long list costs one allocation. */
 static void error_take(struct problem *p, enum problem_type type, struct problem_error *e) {
     assert(type > PROBLEM_NONE && type < PROBLEM_COUNT);
     if (p->type == PROBLEM_NONE) {
@@ -172,7 +172,7 @@ static void error_take(struct problem *p, enum problem_type type, struct problem
     }
 }
 
-/* The first problem wins: faults of another type than the one that is set are not noted. */
+/* Whether a fault of this type may be added: faults of another type than the first are ignored. */
 static bool takes(const struct problem *p, enum problem_type type) {
     return p->type == PROBLEM_NONE || p->type == type;
 }
@@ -180,8 +180,9 @@ static bool takes(const struct problem *p, enum problem_type type) {
 bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
                  ...) {
     if (takes(p, type)) {
-        if (p->n_errors == PROBLEM_MAX_ERRORS) { /* what will be dropped need not be formatted: a
-                                                    client can make millions */
+        /* A fault that will be dropped is not formatted, because a client can cause millions of
+         * them. */
+        if (p->n_errors == PROBLEM_MAX_ERRORS) {
             p->n_dropped++;
             return false;
         }
@@ -254,8 +255,7 @@ static void error_write(struct json_writer *w, const struct problem_error *e) {
 }
 
 static void errors_write(struct json_writer *w, const struct problem *p) {
-    json_put_key(w, "errors");
-    json_begin_array(w);
+    json_kv_begin_array(w, "errors");
     for (size_t i = 0; i < p->n_errors; i++) {
         error_write(w, &p->errors[i]);
     }
@@ -286,7 +286,7 @@ void problem_put_stored(struct json_writer *w, const char *base_path, const char
     }
     struct buf whole = {0};
     buf_puts(&whole, begin);
-    buf_puts(&whole, base_path); /* has no character to be escaped */
+    buf_puts(&whole, base_path); /* it has no characters that must be escaped */
     buf_puts(&whole, document + n);
     json_kv_raw(w, "error", buf_cstr(&whole));
     w->out->failed = w->out->failed || whole.failed;
@@ -296,8 +296,7 @@ void problem_put_stored(struct json_writer *w, const char *base_path, const char
 void problem_write(const struct problem *p, const char *base_path, const char *request_id,
                    struct buf *out) {
     const struct row *row = row_of(p->type);
-    struct json_writer w;
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     problem_put_type(&w, base_path, p->type);
     json_kv_string(&w, "title", row->title);

@@ -1,7 +1,7 @@
-/* Problems: the one error type of the server, from a layer that notes it to the answer a client
- * reads (RFC 9457) and to a failed job's `error`.
+/* Problems: the error type of all modules. A problem is set where the fault is found, and sent to
+ * the client (RFC 9457) or stored as the `error` of a failed job.
  *
- * The list is closed and documented: GET /problems/{name} explains each. */
+ * The list of types is closed and documented: GET /problems/{name} explains each type. */
 #ifndef BASE_PROBLEM_H
 #define BASE_PROBLEM_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* enum, name in the type URI, status, title, what it means and what to do */
+/* enum constant, name in the type URI, HTTP status, title, meaning and what the client can do */
 #define PROBLEM_LIST(X)                                                                            \
     X(PROBLEM_BAD_REQUEST, "bad-request", 400, "Bad request",                                      \
       "The request cannot be understood: its path, query, framing or syntax is malformed. The "    \
@@ -107,25 +107,26 @@ enum problem_type {
         PROBLEM_COUNT
 };
 
-#define PROBLEM_MAX_ERRORS 100 /* further faults are counted, not listed */
+#define PROBLEM_MAX_ERRORS 100 /* further faults are counted, but not listed */
 
-/* One fault: either a JSON pointer or a line (and column) of a text body; or a row and a column
- * name of instances, which a pointer expresses too. */
+/* One fault: its place is either a JSON pointer, or a line and a column of a text body. */
 struct problem_error {
     char *pointer;  /* NULL: none */
-    int64_t line;   /* counted from 1; 0: none */
-    int64_t column; /* counted from 1; 0: none */
+    int64_t line;   /* from 1; 0: none */
+    int64_t column; /* from 1; 0: none */
     char *detail;
 };
 
-/* {0} is "no problem". First one wins: problem_set on one that is set does nothing. One thread. */
+/* {0} means "no problem". The first problem is kept: problem_set has no effect if a problem is set
+ * already. Used by one thread at a time. */
 struct problem {
     enum problem_type type;
-    char *detail;                 /* NULL when memory ran out */
-    struct problem_error *errors; /* n_errors of them */
+    char *detail;                 /* NULL if out of memory */
+    struct problem_error *errors; /* [n_errors] list of faults */
     size_t n_errors;
-    size_t n_dropped; /* faults beyond PROBLEM_MAX_ERRORS */
-    bool permanent;   /* of a store function: the stored data are damaged, a retry fails again */
+    size_t n_dropped; /* number of faults beyond PROBLEM_MAX_ERRORS */
+    /* set by store functions: the stored data are damaged, so a retry would fail too */
+    bool permanent;
 };
 
 const char *problem_name(enum problem_type type);
@@ -134,37 +135,39 @@ const char *problem_title(enum problem_type type);
 const char *problem_meaning(enum problem_type type);
 bool problem_find(const char *name, enum problem_type *out);
 
-/* Always return false, so that `return problem_set(p, PROBLEM_INVALID, "…")` reads well. p must not
- * be NULL. Invalid UTF-8 in the text is replaced. */
+/* The functions that set a problem return false, so that the caller can write `return
+ * problem_set(p, PROBLEM_INVALID, "…")`. p must not be NULL. Invalid UTF-8 in the text is
+ * replaced. */
 bool problem_set(struct problem *p, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Likewise, for a failure that a retry cannot mend. */
+/* Like problem_set, for a failure that would occur again in a retry. */
 bool problem_set_permanent(struct problem *p, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds a fault. If no problem is set yet it sets the type, and a detail that tells this fault and
- * its place; if one of another type is set, nothing is added. Details are cut at 4,000 bytes, those
- * of faults and pointers at 1,000. pointer: RFC 6901 built by the caller (json_pointer in
- * base/json/json.h). */
+/* Add a fault. If no problem is set yet, they set the type, and a detail that contains this fault
+ * and its place. If a problem of another type is set, they add nothing. Details are truncated to
+ * 4,000 bytes, texts of faults and pointers to 1,000. pointer: RFC 6901, made by the caller
+ * (json_pointer in base/json/json.h). */
 bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
 bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
-void problem_done(struct problem *p); /* frees, back to {0} */
-/* Type, detail and `permanent` of `from`, not its list of faults: for handing one failure to
- * several who wait. */
+void problem_done(struct problem *p); /* frees the memory and sets {0} */
+/* Copies type, detail and `permanent` of `from`, but not its list of faults: to report one failure
+ * to several callers. */
 void problem_copy(struct problem *to, const struct problem *from);
-void problem_move(struct problem *to, struct problem *from); /* to must be {0}; from becomes {0} */
+/* `to` must be {0}; `from` becomes {0} */
+void problem_move(struct problem *to, struct problem *from);
 /* Appends the problem document.
  *
- *   base_path   of the link in "type"; "" for a document that is stored: problem_put_stored adds
- *               the path when it is sent
+ *   base_path   put before the link in "type"; "" for a document that is stored:
+ *               problem_put_stored adds the path when the document is sent
  *   request_id  NULL: none */
 void problem_write(const struct problem *p, const char *base_path, const char *request_id,
                    struct buf *out);
 /* Writes the member "type" of a problem document: the link BASE_PATH/problems/NAME. */
 void problem_put_type(struct json_writer *w, const char *base_path, enum problem_type type);
-/* Writes the member "error": a problem document that was stored, with the base path in front of its
- * link, or null. document: as problem_write made it; NULL: null. */
+/* Writes the member "error": a stored problem document, with the base path put before its link.
+ * document: as problem_write wrote it; NULL is written as null. */
 void problem_put_stored(struct json_writer *w, const char *base_path, const char *document);
 
 #endif

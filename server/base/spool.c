@@ -1,4 +1,4 @@
-/* A file that is unlinked as soon as it is open. */
+/* A temporary file that is unlinked as soon as it is open. */
 #include "base/spool.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ void spool_done(struct spool *s) {
     s->fd = -1;
 }
 
-/* A new file without a name; -1: errno says why not. */
+/* Creates a file and removes its name. Returns the descriptor; -1 on failure, and sets errno. */
 static int open_nameless(const char *folder) {
     struct buf path = {0};
     buf_printf(&path, "%s/.discern-spool-XXXXXX", folder);

@@ -1,5 +1,5 @@
-/* A spool: bytes on their way through a temporary file that has no name any more, so that whatever
- * becomes of the process nothing of it stays. One thread at a time. */
+/* A spool: a temporary file without a name, so that nothing of it is left if the process crashes.
+ * Used by one thread at a time. */
 #ifndef BASE_SPOOL_H
 #define BASE_SPOOL_H
 
@@ -9,22 +9,24 @@
 #include <stdint.h>
 
 struct spool {
-    const char *folder; /* where the file is made; the caller's */
-    int64_t limit;      /* most bytes it may hold */
-    int64_t size;       /* bytes in it */
-    int fd;             /* -1: no file yet */
+    const char *folder; /* folder in which the file is created; memory of the caller */
+    int64_t limit;      /* limit of `size` */
+    int64_t size;       /* bytes in the file */
+    int fd;             /* descriptor; -1: no file yet */
 };
 
 void spool_init(struct spool *s, const char *folder, int64_t limit);
-void spool_done(struct spool *s); /* the file goes */
-/* Appends what the buffer holds and empties it; makes the file first if there is none. May block
- * for the disk. false: PROBLEM_STORAGE_FULL, or PROBLEM_INTERNAL; PROBLEM_ANSWER_TOO_LONG without
- * a detail when the limit is passed: the caller knows what was too long. */
+void spool_done(struct spool *s); /* closes and so removes the file */
+/* Appends the contents of the buffer to the file and empties the buffer. Creates the file if there
+ * is none. May block on the disk. Returns false after PROBLEM_STORAGE_FULL, PROBLEM_INTERNAL or
+ * PROBLEM_UNAVAILABLE (no memory). If the limit is exceeded, sets PROBLEM_ANSWER_TOO_LONG without a
+ * detail, which the caller must add. */
 bool spool_write(struct spool *s, struct buf *bytes, struct problem *problem);
-/* Appends up to n bytes from `offset` on to the buffer. false: they could not be read, or there is
- * no memory. */
+/* Appends up to n bytes of the file, from `offset` on, to the buffer. Returns false if they could
+ * not be read or if out of memory. */
 bool spool_read(const struct spool *s, int64_t offset, size_t n, struct buf *out);
-/* Can a file be made there? false: PROBLEM_BAD_REQUEST says why not. */
+/* Whether a file can be created in the folder. Returns false after setting PROBLEM_BAD_REQUEST with
+ * the reason. */
 bool spool_check(const char *folder, struct problem *problem);
 
 #endif

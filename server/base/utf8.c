@@ -1,11 +1,12 @@
-/* UTF-8 validity by the table of well-formed sequences (Unicode, table 3-7), eight ASCII bytes at a
- * time. */
+/* Validation of UTF-8 by the table of well-formed byte sequences (Unicode, table 3-7); eight ASCII
+ * bytes are checked at a time. */
 #include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Length of the well-formed sequence at p (n > 0 bytes are there), 0 if there is none. */
+/* Returns the length of the well-formed sequence at p, where n > 0 bytes are available; 0 if there
+ * is none. */
 static size_t sequence_length(const unsigned char *p, size_t n) {
     const unsigned char c = p[0];
     if (c < 0x80) {
@@ -49,8 +50,8 @@ size_t utf8_valid_prefix(const char *bytes, size_t n) {
             }
             i += 8;
         }
-        /* A non-ASCII byte is within eight, or the end: go on by sequences until the next aligned
-         * chance. */
+        /* There is a non-ASCII byte among the next eight, or fewer than eight bytes are left: check
+         * eight sequences one by one. */
         for (size_t k = 0; k < 8 && i < n; k++) {
             const size_t length = sequence_length(p + i, n - i);
             if (length == 0) {
@@ -67,8 +68,8 @@ size_t utf8_cut(const char *bytes, size_t n, size_t limit) {
         return n;
     }
     size_t end = limit;
-    /* Step back over continuation bytes, at most three: in text that is no UTF-8 there may be any
-     * number. */
+    /* Goes back over continuation bytes, at most three: text that is not UTF-8 may have any number
+     * of them. */
     for (int k = 0; k < 3 && end > 0 && ((unsigned char)bytes[end] & 0xC0) == 0x80; k++) {
         end--;
     }

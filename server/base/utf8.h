@@ -1,4 +1,4 @@
-/* UTF-8: validity, cutting, repair. Thread safe. */
+/* UTF-8: validation, truncation, repair. Thread safe. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Length of the longest valid prefix (no overlongs, no surrogates, <= U+10FFFF): n when all is
- * valid. Fast on ASCII. A sequence cut by the end counts as invalid. */
+/* Returns the length of the longest valid prefix (no overlong forms, no surrogates, <= U+10FFFF).
+ * Fast for ASCII. A sequence that is cut off at the end is invalid. */
 size_t utf8_valid_prefix(const char *bytes, size_t n);
-/* n if n <= limit, else the largest length <= limit that does not cut a sequence (in text that is
- * no UTF-8: limit). */
+/* Returns n if n <= limit, otherwise the largest length <= limit that does not divide a sequence
+ * (limit, if the text is not UTF-8). */
 size_t utf8_cut(const char *bytes, size_t n, size_t limit);
 #define UTF8_REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
-/* Appends the bytes, each invalid one as U+FFFD. */
+/* Appends the bytes; each invalid byte is replaced by U+FFFD. */
 void utf8_append(struct buf *out, const char *bytes, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of formats, and what is made from it. */
+/* The table of formats, and lookups in it. */
 #include "formats/format.h"
 
 #include <assert.h>

@@ -15,7 +15,7 @@ static double number_of(const json_t *object, const char *key) {
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* -1: the member is absent or not a count. */
+/* Returns -1 if the member is absent or not a count. */
 static int64_t count_of(const json_t *object, const char *key) {
     const double value = number_of(object, key);
     return value >= 0 && value < 9e15 ? (int64_t)value : -1;

@@ -42,9 +42,9 @@ struct http_settings {
     double keep_alive_timeout;           /* s between requests (75) */
     double
         minimum_rate; /* bytes/s over 30 s, of bodies that arrive and replies that are sent (64) */
-    int64_t discard_limit; /* a refused body is read to its end, up to so many bytes; 0: not read */
-    double discard_time; /* … and for so many s; then the reply is sent, and reading goes on for at
-                            most 5 s; 0: the reply is sent at once */
+    int64_t discard_limit; /* bytes of a refused body that are read at most; 0: none */
+    double discard_time;   /* s for which a refused body is read at most; then the reply is sent,
+                              and reading continues for 5 s at most; 0: the reply is sent at once */
     int64_t body_memory;   /* bytes that bodies, readers of streamed bodies and replies may hold
                             together; a call that needs more is answered 503. 0: 512 MiB */
     double drain_delay;    /* s for which connections are accepted after the drain began (0) */
@@ -88,8 +88,8 @@ void http_poke(struct http_server *server, int64_t topic);
 /* ---- routes ---- */
 enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
 enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
-/* What a client must be permitted to do. WRITE: the handler changes something. Without memory for
- * its reply such a call is refused before the handler runs, never after. */
+/* What a client must be permitted to do. HTTP_SCOPE_WRITE: the handler changes something. If there
+ * is no memory for its reply, the call is refused before the handler runs, never afterwards. */
 enum http_scope { HTTP_SCOPE_READ, HTTP_SCOPE_WRITE, HTTP_SCOPE_ADMIN };
 /* Bits: the conditions that a route applies. It ignores the others. */
 enum http_condition { HTTP_IF_MATCH = 1, HTTP_IF_NONE_MATCH = 2 };
@@ -144,13 +144,13 @@ struct http_route {
     /* What http_settings.admit checks, with `scope` and `creates`: */
     const char *const *query;         /* names of the parameters, ends with NULL; NULL: any */
     const struct http_media *accepts; /* of the body; NULL: any */
-    const struct http_media *offers;  /* of the reply; NULL: one, whatever Accept has */
+    const struct http_media *offers;  /* of the reply; NULL: one; Accept is ignored */
     const char *cache;                /* Cache-Control of all replies; NULL: "no-cache" */
     unsigned conditions;              /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
     enum http_scope scope;
     bool creates; /* the client chooses the name in the path: a malformed one is answered 400 */
     bool quiet;   /* logged at debug level (health checks, metrics) */
-    bool plain;   /* replies are never compressed: their time counts for more than their length */
+    bool plain;   /* replies are not compressed: latency matters more than size */
     bool lasting; /* the handler may run for seconds: one thread of the pool is left to others */
 };
 

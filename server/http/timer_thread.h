@@ -8,7 +8,7 @@
 
 struct timer_thread {
     pthread_t thread;
-    pthread_mutex_t lock; /* guards `stop`, and what the owner says */
+    pthread_mutex_t lock; /* guards `stop`, and data of the owner */
     pthread_cond_t wake;
     bool stop;
     bool started;

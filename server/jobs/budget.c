@@ -1,17 +1,17 @@
-/* A counting allocator: each block carries its size in a header before it. */
+/* A counting allocator: a header before each block has the size of the block. */
 #include "jobs/budget.h"
 
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Before each block; keeps the block aligned for any type. */
+/* The header before each block. Its size keeps the block aligned for any type. */
 union header {
     size_t size;
     max_align_t align;
 };
 
-/* Counts n bytes, if there are so many. */
+/* Adds n bytes to `used` unless that would exceed the limit. */
 static bool take(struct budget *b, int64_t n) {
     int64_t used = atomic_load(&b->used);
     do {

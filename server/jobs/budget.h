@@ -1,5 +1,5 @@
-/* An allocator with a budget: what a job may use, counted exactly, refused beyond. What becomes the
- * job's model is counted with it (dn_allocator.charge). */
+/* An allocator with a limit for one job. It counts every block and fails beyond the limit. The
+ * memory of the model is counted too (dn_allocator.charge). */
 #ifndef JOBS_BUDGET_H
 #define JOBS_BUDGET_H
 
@@ -7,13 +7,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The caller's struct; its allocator's functions may be called from any thread. Must outlive what
- * was allocated. */
+/* Must outlive all blocks. The functions of `allocator` are thread-safe. */
 struct budget {
     dn_allocator allocator;
     int64_t limit;           /* bytes */
     _Atomic int64_t used;    /* bytes, headers included */
-    _Atomic int64_t highest; /* most in use at once so far */
+    _Atomic int64_t highest; /* maximum of `used` so far */
 };
 void budget_init(struct budget *b, int64_t limit);
 

@@ -1,18 +1,10 @@
-/* What training leaves, as JSON and as problems. */
+/* Writes metrics, classes and feature names as JSON, and converts core errors to problems. */
 #include "jobs/documents.h"
 #include "jobs/request/params.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-void jobs_numbers_put(const double *numbers, size_t n, struct json_writer *w) {
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_put_double(w, numbers[i]);
-    }
-    json_end_array(w);
-}
 
 void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w) {
     if (classes->type == DN_NUMERIC) {
@@ -25,9 +17,18 @@ void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w
     }
 }
 
+void jobs_classes_write(const char *key, const dn_classes *classes, struct json_writer *w) {
+    json_kv_begin_array(w, key);
+    for (size_t k = 0; k < classes->n; k++) {
+        jobs_class_write(classes, k, w);
+    }
+    json_end_array(w);
+}
+
 const char *jobs_decision_name(dn_decision decision) {
     switch (decision) {
     case DN_DECISION_ONE_VS_REST:
+    case DN_DECISION_ONE_VS_REST_CLOSED:
         return "one_vs_rest";
     case DN_DECISION_ONE_VS_REST_STRICT:
     case DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT:
@@ -73,16 +74,9 @@ static void class_metrics_write(const dn_class_metrics *m, struct json_writer *w
 /* The sum of the confusion matrices of n metrics. */
 static void confusion_write(const dn_metrics *const *metrics, size_t n, const dn_classes *classes,
                             struct json_writer *w) {
-    json_put_key(w, "confusion");
-    json_begin_object(w);
-    json_put_key(w, "classes");
-    json_begin_array(w);
-    for (size_t k = 0; k < classes->n; k++) {
-        jobs_class_write(classes, k, w);
-    }
-    json_end_array(w);
-    json_put_key(w, "matrix");
-    json_begin_array(w);
+    json_kv_begin_object(w, "confusion");
+    jobs_classes_write("classes", classes, w);
+    json_kv_begin_array(w, "matrix");
     for (size_t i = 0; i < classes->n; i++) {
         json_begin_array(w);
         for (size_t j = 0; j < classes->n; j++) {
@@ -100,8 +94,7 @@ static void confusion_write(const dn_metrics *const *metrics, size_t n, const dn
 
 static void curve_write(const dn_curve *c, const char *x, const char *y, struct json_writer *w) {
     json_kv_double(w, "area", c->area);
-    json_put_key(w, "points");
-    json_begin_array(w);
+    json_kv_begin_array(w, "points");
     for (size_t i = 0; i < c->n_points; i++) {
         json_begin_object(w);
         json_kv_double(w, x, c->points[i].x);
@@ -112,7 +105,7 @@ static void curve_write(const dn_curve *c, const char *x, const char *y, struct 
     json_end_array(w);
 }
 
-/* One object for each curve: the class, what is under it, its points. */
+/* Writes one object for each curve: class, threshold_of, area under the curve, points. */
 static void curve_list_write(const dn_curves *curves, const dn_curve *list, const char *x,
                              const char *y, const dn_classes *classes, struct json_writer *w) {
     json_begin_array(w);
@@ -152,12 +145,13 @@ static void curves_write(const dn_curves *curves, const dn_classes *classes,
     json_end_array(w);
 }
 
-/* Row k of per_class; beyond the classes macro, then weighted. */
+/* The metrics of class k. k = n_classes: the macro means; k = n_classes + 1: the weighted means. */
 static const dn_class_metrics *class_row(const dn_metrics *m, size_t k) {
     return k < m->n_classes ? &m->per_class[k] : k == m->n_classes ? &m->macro : &m->weighted;
 }
 
-/* Means over n metrics where they are defined; support is added up. */
+/* The mean of precision, recall and F1 of row k over those of the n metrics in which each is
+ * defined, and the sum of the support. */
 static dn_class_metrics class_mean(const dn_metrics *const *metrics, size_t n, size_t k) {
     double sum[3] = {0}, defined[3] = {0}, support = 0;
     for (size_t f = 0; f < n; f++) {
@@ -176,12 +170,12 @@ static dn_class_metrics class_mean(const dn_metrics *const *metrics, size_t n, s
         dn_class_metrics){.precision = sum[0], .recall = sum[1], .f1 = sum[2], .support = support};
 }
 
-/* The members of metrics but the single numbers; of several, means. */
+/* Writes the confusion matrix, per_class, macro and weighted: sums of the confusion matrices and
+ * means of the other numbers over n metrics. */
 static void tables_write(const dn_metrics *const *metrics, size_t n, const dn_classes *classes,
                          struct json_writer *w) {
     confusion_write(metrics, n, classes, w);
-    json_put_key(w, "per_class");
-    json_begin_array(w);
+    json_kv_begin_array(w, "per_class");
     for (size_t k = 0; k < classes->n; k++) {
         const dn_class_metrics mean = class_mean(metrics, n, k);
         json_begin_object(w);
@@ -193,8 +187,7 @@ static void tables_write(const dn_metrics *const *metrics, size_t n, const dn_cl
     json_end_array(w);
     for (size_t k = 0; k < 2; k++) {
         const dn_class_metrics mean = class_mean(metrics, n, classes->n + k);
-        json_put_key(w, k == 0 ? "macro" : "weighted");
-        json_begin_object(w);
+        json_kv_begin_object(w, k == 0 ? "macro" : "weighted");
         class_metrics_write(&mean, w);
         json_end_object(w);
     }
@@ -206,10 +199,25 @@ static void scalars_write(const dn_metrics *m, struct json_writer *w) {
     }
 }
 
+/* Writes [lower, upper], or null. */
+static void interval_write(const char *key, const double *interval, struct json_writer *w) {
+    json_put_key(w, key);
+    if (isnan(interval[0])) {
+        json_put_null(w);
+        return;
+    }
+    json_begin_array(w);
+    json_put_double(w, interval[0]);
+    json_put_double(w, interval[1]);
+    json_end_array(w);
+}
+
 void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct json_writer *w) {
     json_begin_object(w);
     json_kv_double(w, "rows", m->rows);
     scalars_write(m, w);
+    interval_write("accuracy_interval", m->accuracy_interval, w);
+    interval_write("roc_auc_interval", m->roc_auc_interval, w);
     tables_write(&m, 1, classes, w);
     if (m->curves) {
         curves_write(m->curves, classes, w);
@@ -220,8 +228,8 @@ void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct j
     json_end_object(w);
 }
 
-/* Mean and deviation of the single number i over the folds where it is defined; NaN where it is in
- * none. */
+/* The mean and the standard deviation of metric i over the folds in which the metric is defined;
+ * NaN if no fold defines the metric. */
 static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, double *out_deviation) {
     double sum = 0, squares = 0, defined = 0;
     for (size_t f = 0; f < n; f++) {
@@ -238,11 +246,10 @@ static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, doub
     return mean;
 }
 
-/* Of single numbers that are defined in some folds and not in all, in how many: the mean is theirs.
- */
+/* Writes "counted": for each metric that is defined in some folds but not in all, the number of
+ * folds that define the metric. The mean is over these folds. */
 static void counted_write(const dn_metrics *const *folds, size_t n, struct json_writer *w) {
-    json_put_key(w, "counted");
-    json_begin_object(w);
+    json_kv_begin_object(w, "counted");
     for (size_t i = 0; dn_metric_name(i); i++) {
         size_t defined = 0;
         for (size_t f = 0; f < n; f++) {
@@ -267,16 +274,14 @@ void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes
         json_kv_double(w, dn_metric_name(i), fold_mean(folds, n, i, &deviation));
     }
     tables_write(folds, n, classes, w);
-    json_put_key(w, "std");
-    json_begin_object(w);
+    json_kv_begin_object(w, "std");
     for (size_t i = 0; dn_metric_name(i); i++) {
         (void)fold_mean(folds, n, i, &deviation);
         json_kv_double(w, dn_metric_name(i), deviation);
     }
     json_end_object(w);
     counted_write(folds, n, w);
-    json_put_key(w, "folds");
-    json_begin_array(w);
+    json_kv_begin_array(w, "folds");
     for (size_t f = 0; f < n; f++) {
         json_begin_object(w);
         json_kv_double(w, "rows", folds[f]->rows);
@@ -287,7 +292,7 @@ void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes
     json_end_object(w);
 }
 
-/* Where a core status belongs among the problems. */
+/* The problem type for a status of the core. */
 static enum problem_type problem_type_of(dn_status code) {
     switch (code) {
     case DN_ERR_ARGUMENT:
@@ -312,28 +317,28 @@ static enum problem_type problem_type_of(dn_status code) {
     return PROBLEM_INTERNAL;
 }
 
-/* Writes the JSON pointer of the member of the job's body that the error is about; "" if unknown. */
-static void find_pointer(const dn_error *err, const struct jobs_spec *spec,
+/* Writes the JSON pointer of the member of the job's body that the error is about; "": unknown. */
+static void find_pointer(const dn_error *err, const struct jobs_request *r,
                          char out[JOBS_POINTER_SIZE]) {
     const char *pointer = "/features";
     if (err->field[0] == '\0') {
         pointer = "";
-    } else if (spec->target.name != NULL && strcmp(err->field, spec->target.name) == 0) {
+    } else if (r->target.name != NULL && strcmp(err->field, r->target.name) == 0) {
         pointer = "/target";
-    } else if (spec->weighted && strcmp(err->field, spec->weight.name) == 0) {
+    } else if (r->weighted && strcmp(err->field, r->weight.name) == 0) {
         pointer = "/weight";
-    } else if (dn_params_has(spec->params, err->field)) {
+    } else if (dn_params_has(r->params, err->field)) {
         jobs_param_pointer(err->field, out);
         return;
     }
     (void)snprintf(out, JOBS_POINTER_SIZE, "%s", pointer);
 }
 
-void jobs_problem_from_core(const dn_error *err, const struct jobs_spec *spec,
+void jobs_problem_from_core(const dn_error *err, const struct jobs_request *r,
                             struct problem *out) {
     char pointer[JOBS_POINTER_SIZE] = "";
-    if (spec != NULL) {
-        find_pointer(err, spec, pointer);
+    if (r != NULL) {
+        find_pointer(err, r, pointer);
     }
     if (pointer[0] != '\0') {
         problem_add(out, problem_type_of(err->code), pointer, "%s", err->message);

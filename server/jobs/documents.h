@@ -5,28 +5,29 @@
 #include "base/buf.h"
 #include "base/json/json_write.h"
 #include "base/problem.h"
-#include "jobs/request/spec.h"
+#include "jobs/request/job_request.h"
 #include <discern/discern.h>
 
-/* Metrics as API.md shows them, one JSON object; with the curves when there are some. */
+/* Writes metrics as one JSON object. It has the curves if metrics->curves is not NULL. */
 void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
                         struct json_writer *w);
-/* The metrics of n folds as one such object: means over the folds where they are defined, "std"
- * with the deviations (divisor: how many folds), the confusion matrices added up, and "folds" with
- * each fold's own numbers. */
+/* Writes the metrics of n folds as one JSON object: the mean of each metric over the folds in which
+ * the metric is defined, "std" with the standard deviations over these folds (divisor: the number
+ * of these folds), the sum of the confusion matrices, and "folds" with the metrics of each fold. */
 void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
                       struct json_writer *w);
-/* Numbers as a JSON array. */
-void jobs_numbers_put(const double *numbers, size_t n, struct json_writer *w);
-/* A class as JSON number, boolean or string. */
+/* Writes class k as a JSON number, boolean or string. */
 void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w);
-/* A decision as the parameter `multiclass` has it. */
+/* Writes all classes as a JSON array under the key. */
+void jobs_classes_write(const char *key, const dn_classes *classes, struct json_writer *w);
+/* The value of the parameter `multiclass` that stands for the decision. */
 const char *jobs_decision_name(dn_decision decision);
-/* The names of an encoder's features as a JSON array. */
+/* Writes the names of the encoder's features as a JSON array. */
 void jobs_feature_names_write(const dn_encoder *encoder, struct json_writer *w);
-/* A core error as a problem: which type it becomes is said here and nowhere else. The error's field
- * becomes a place in the job's body: a parameter, the target, the weight, or a column, which is
- * among the features; spec NULL: it was no job, and nothing has a place. */
-void jobs_problem_from_core(const dn_error *err, const struct jobs_spec *spec, struct problem *out);
+/* Converts a core error to a problem. Only this function chooses the problem type. The error's
+ * field becomes a path in the job's body: the path of a parameter, of the target or of the weight,
+ * or "/features" if the field names another column. r NULL: the error did not come from a job;
+ * no path is set. */
+void jobs_problem_from_core(const dn_error *err, const struct jobs_request *r, struct problem *out);
 
 #endif

@@ -255,18 +255,8 @@ void jobs_stop(struct jobs *j) {
     free(j);
 }
 
-int64_t jobs_training_memory(int64_t memory_bytes) {
-    return memory_bytes - memory_bytes / 8;
-}
-
-int64_t jobs_memory_limit(const struct jobs *j) {
-    return j->settings.memory_bytes;
-}
-
-int64_t jobs_thread_limit(const struct jobs *j) {
-    return j->settings.train_threads;
-}
-
-double jobs_seconds_limit(const struct jobs *j) {
-    return j->settings.seconds;
+struct jobs_limits jobs_limits(const struct jobs *j) {
+    return (struct jobs_limits){.seconds = j->settings.seconds,
+                                .memory_bytes = j->settings.memory_bytes,
+                                .threads = j->settings.train_threads};
 }

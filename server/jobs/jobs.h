@@ -7,6 +7,7 @@
 #define JOBS_JOBS_H
 
 #include "base/problem.h"
+#include "jobs/request/job_request.h"
 #include "store/store.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,10 +16,10 @@
 struct jobs;
 struct jobs_settings {
     int64_t workers;       /* 1 to 256 */
-    int64_t train_threads; /* most threads of a job; 0: one for each core */
-    int64_t memory_bytes;  /* most memory of a job (--job-memory) */
-    double seconds;        /* most duration of a job; 0: no limit */
-    int64_t attempts;      /* a job that crashed so often fails (3) */
+    int64_t train_threads; /* maximum threads of a job; 0: one for each core */
+    int64_t memory_bytes;  /* maximum memory of a job (--job-memory) */
+    double seconds;        /* maximum duration of a job; 0: no limit */
+    int64_t attempts;      /* number of crashes after which a job fails (3) */
     int64_t keep_jobs;     /* number of ended jobs that are kept (10,000) */
     int64_t keep_versions; /* number of versions of a model that are kept; 0: all */
 };
@@ -26,7 +27,7 @@ struct jobs_settings {
 bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out,
                 struct problem *problem);
 void jobs_open(struct jobs *jobs);
-/* A job was queued: idle workers claim at once instead of at their next poll. */
+/* Call after a job was queued: idle workers claim at once instead of at their next poll. */
 void jobs_poke(struct jobs *jobs);
 bool jobs_healthy(struct jobs *jobs); /* all workers were started */
 /* Asks running jobs to stop, which takes up to 1 s; they are queued again. No further job is
@@ -36,11 +37,6 @@ void jobs_stop(struct jobs *jobs); /* drains, joins the threads and frees */
 /* After jobs_drain: waits until no worker runs a job. Returns false if one still does at the
  * timeout. */
 bool jobs_await_drain(struct jobs *jobs, int64_t timeout_ms);
-/* The part of a job's memory that the training may use. The rest, an eighth, caches encoded chunks
- * of the dataset for the passes after the first. */
-int64_t jobs_training_memory(int64_t memory_bytes);
-int64_t jobs_memory_limit(const struct jobs *jobs);
-int64_t jobs_thread_limit(const struct jobs *jobs);
-double jobs_seconds_limit(const struct jobs *jobs);
+struct jobs_limits jobs_limits(const struct jobs *jobs); /* the daemon's limits of a job */
 
 #endif

@@ -1,5 +1,6 @@
-/* Progress and history from the training to the reporter, the reason to stop back. Of the history
- * at most 900 rows are kept for each power of ten of iterations beyond the first thousand. */
+/* Carries progress and history from the training to the reporter, and the reason to stop from the
+ * reporter to the training. The history has every iteration to 1,000 and at most 900 rows for each
+ * further power of ten. */
 #include "jobs/mailbox.h"
 #include "base/array.h"
 
@@ -34,6 +35,7 @@ void mailbox_open(struct mailbox *m, const struct store_claim *claim) {
     m->claim = *claim;
     m->fresh = false;
     m->progress = (dn_progress){0};
+    m->row_iteration = 0;
     m->elapsed = 0;
     atomic_store(&m->stop, STOP_NOT);
     pthread_mutex_unlock(&m->lock);
@@ -59,22 +61,35 @@ enum stop_reason mailbox_stopped(const struct mailbox *m) {
                                                                                        : reason;
 }
 
-/* Whether the iteration has a row: each to 1,000, every 10th to 10,000, every 100th to 100,000
- * ... */
+/* Whether the iteration has a row in the history: each to 1,000, every 10th to 10,000, every 100th
+ * to 100,000 ... */
 static bool history_wants(size_t iteration) {
     size_t step = 1;
     while (iteration / step > 1000) {
         step *= 10;
     }
-    return iteration > 0 && iteration % step == 0;
+    return iteration % step == 0;
+}
+
+/* Writes the number of the report. A report of an update has the numbers of the update, of its pass
+ * and of its row. */
+static void put_number(const dn_progress *p, struct json_writer *w) {
+    if (p->pass == 0) {
+        json_kv_int(w, "iteration", (int64_t)p->iteration);
+        return;
+    }
+    json_kv_int(w, "update", (int64_t)p->iteration);
+    json_kv_int(w, "iteration", (int64_t)p->pass);
+    if (p->row != SIZE_MAX) {
+        json_kv_int(w, "row", (int64_t)p->row);
+    }
 }
 
 static char *history_doc(const dn_progress *p, double elapsed) {
     struct buf out = {0};
-    struct json_writer w;
-    json_writer_init(&w, &out);
+    struct json_writer w = json_writer_of(&out);
     json_begin_object(&w);
-    json_kv_int(&w, "iteration", (int64_t)p->iteration);
+    put_number(p, &w);
     json_kv_double(&w, "loss", p->loss);
     json_kv_double(&w, "gradient_norm", p->gradient_norm);
     json_kv_double(&w, "train_error", p->train_error);
@@ -83,34 +98,19 @@ static char *history_doc(const dn_progress *p, double elapsed) {
     return buf_take(&out, NULL);
 }
 
-static void put_vector(struct json_writer *w, const double *v, size_t n) {
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_put_double(w, v[i]);
-    }
-    json_end_array(w);
-}
-
-/* JSON of w and w0: a vector and a number for one discriminant, a matrix and a vector for
+/* Writes w and w0 as JSON: a vector and a number for one discriminant, a matrix and a vector for
  * several. */
 static char *snapshot_doc(const dn_progress *p) {
     struct buf out = {0};
-    struct json_writer w;
-    json_writer_init(&w, &out);
+    struct json_writer w = json_writer_of(&out);
     json_begin_object(&w);
-    json_kv_int(&w, "iteration", (int64_t)p->iteration);
-    json_put_key(&w, "w");
+    put_number(p, &w);
     if (p->n_scores == 1) {
-        put_vector(&w, p->w, p->n_features);
+        json_put_vector(&w, "w", p->w, p->n_features);
         json_kv_double(&w, "w0", p->w0[0]);
     } else {
-        json_begin_array(&w);
-        for (size_t k = 0; k < p->n_scores; k++) {
-            put_vector(&w, p->w + k * p->n_features, p->n_features);
-        }
-        json_end_array(&w);
-        json_put_key(&w, "w0");
-        put_vector(&w, p->w0, p->n_scores);
+        json_put_matrix(&w, "w", p->w, p->n_scores, p->n_features);
+        json_put_vector(&w, "w0", p->w0, p->n_scores);
     }
     json_end_object(&w);
     return buf_take(&out, NULL);
@@ -131,7 +131,9 @@ static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *d
 
 void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
     bool own = p->fold == 0; /* iterations of folds are not in the history */
-    char *row = own && history_wants(p->iteration) ? history_doc(p, elapsed) : NULL;
+    const bool wanted = own && p->iteration != m->row_iteration && history_wants(p->iteration);
+    char *row = wanted ? history_doc(p, elapsed) : NULL;
+    m->row_iteration = wanted ? p->iteration : m->row_iteration;
     char *snapshot = own && p->w ? snapshot_doc(p) : NULL;
     pthread_mutex_lock(&m->lock);
     m->progress = *p;
@@ -151,8 +153,7 @@ void mailbox_complete(struct mailbox *m, double elapsed) {
 }
 
 static void progress_write(const dn_progress *p, double elapsed, struct buf *out) {
-    struct json_writer w;
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     json_kv_double(&w, "fraction", p->fraction);
     json_kv_int(&w, "iteration", (int64_t)p->iteration);

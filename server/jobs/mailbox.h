@@ -19,11 +19,13 @@ enum stop_reason { STOP_NOT, STOP_CANCELLED, STOP_LOST, STOP_DRAIN };
 struct mailbox {
     pthread_mutex_t lock; /* guards all members that are not atomic; a leaf */
     pthread_cond_t delivered;
-    struct store_claim claim;       /* of the running job; job 0: idle */
-    bool delivering;                /* the reporter has taken rows and writes them to the store */
-    bool fresh;                     /* progress has changed since the last delivery */
-    struct dn_progress progress;    /* the latest; w and w0 are NULL */
-    double elapsed;                 /* seconds from the start of the training to `progress` */
+    struct store_claim claim;    /* of the running job; job 0: idle */
+    bool delivering;             /* the reporter has taken rows and writes them to the store */
+    bool fresh;                  /* progress has changed since the last delivery */
+    struct dn_progress progress; /* the latest; w and w0 are NULL */
+    size_t row_iteration; /* iteration of the last row of the history; 0: none. Used only by the
+                           * thread of the training, without the lock */
+    double elapsed;       /* seconds from the start of the training to `progress` */
     struct store_history_row *rows; /* [n_rows] since the last delivery; owns their docs */
     size_t n_rows, room;
     _Atomic int stop;   /* enum stop_reason of the running job */
@@ -34,23 +36,26 @@ void mailbox_init(struct mailbox *m);
 void mailbox_done(struct mailbox *m);
 /* The worker opens the mailbox at the start of a job and closes it after its end is stored. */
 void mailbox_open(struct mailbox *m, const struct store_claim *claim);
+/* Stores the progress. Adds a row to the history if the iteration differs from that of the last
+ * row: computations between two iterations report the same iteration again. */
 void mailbox_report(struct mailbox *m, const dn_progress *progress, double elapsed);
-/* Sets the progress to 1, when the model is trained. Before mailbox_take. */
+/* Sets the progress to 1. Called after the model is trained and before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);
-/* Waits for the current delivery and takes what was not delivered; the caller frees the rows with
- * mailbox_rows_free. Later deliveries only renew the lease and read cancellations. */
+/* Waits for the current delivery and takes the rows and the progress that were not delivered; the
+ * caller frees the rows with mailbox_rows_free. Later deliveries only renew the lease and read
+ * cancellations. */
 void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
                   struct buf *progress);
 /* Waits for the current delivery and frees the rows that were not taken. */
 void mailbox_close(struct mailbox *m);
 void mailbox_rows_free(struct store_history_row *rows, size_t n_rows);
-/* Of the reporter: delivers progress and history to the store, renews the lease, and stops the
- * training if the job was cancelled or its claim is lost. Has no effect without a job. */
+/* Called by the reporter: delivers progress and history to the store, renews the lease, and stops
+ * the training if the job was cancelled or its claim is lost. Has no effect without a job. */
 void mailbox_deliver(struct mailbox *m, struct store *store);
 /* Asks the training to stop. The first reason is kept. */
 void mailbox_stop(struct mailbox *m, enum stop_reason reason);
 enum stop_reason mailbox_stopped(const struct mailbox *m);
-/* Whether the daemon ends, also after another reason. */
+/* Whether the daemon ends, also if the training was asked to stop for another reason before. */
 bool mailbox_draining(const struct mailbox *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* JSON of a finished training. */
+/* Writes the JSON documents of a finished training. */
 #include "jobs/result.h"
 
 #include "base/json/json.h"
@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAMES 16384 /* of features in a model's description */
+#define MAX_NAMES 16384 /* limit of feature names in a model's description */
 
 static void list_write(const dn_detail *details, size_t n, struct json_writer *w) {
     for (size_t i = 0; i < n; i++) {
         if (details[i].list) {
-            json_put_key(w, details[i].name);
-            jobs_numbers_put(details[i].list, details[i].n_list, w);
+            json_put_vector(w, details[i].name, details[i].list, details[i].n_list);
         } else if (details[i].text[0]) {
             json_kv_string(w, details[i].name, details[i].text);
         } else if (details[i].boolean) {
@@ -26,7 +25,8 @@ static void list_write(const dn_detail *details, size_t n, struct json_writer *w
     }
 }
 
-/* One of several machines: two classes against each other, or one against all others. */
+/* Writes the report of one of several machines. The machine separates one class from another or,
+ * if part->negative is SIZE_MAX, from all others. */
 static void part_write(const dn_report_part *part, const dn_classes *classes,
                        struct json_writer *w) {
     json_begin_object(w);
@@ -34,8 +34,7 @@ static void part_write(const dn_report_part *part, const dn_classes *classes,
         json_put_key(w, "class");
         jobs_class_write(classes, part->positive, w);
     } else {
-        json_put_key(w, "classes");
-        json_begin_array(w);
+        json_kv_begin_array(w, "classes");
         jobs_class_write(classes, part->negative, w);
         jobs_class_write(classes, part->positive, w);
         json_end_array(w);
@@ -52,8 +51,7 @@ static void parts_write(const dn_train_result *r, struct json_writer *w) {
     if (r->report.n_parts == 0) {
         return;
     }
-    json_put_key(w, r->report.parts[0].negative == SIZE_MAX ? "machines" : "pairs");
-    json_begin_array(w);
+    json_kv_begin_array(w, r->report.parts[0].negative == SIZE_MAX ? "machines" : "pairs");
     for (size_t i = 0; i < r->report.n_parts; i++) {
         part_write(&r->report.parts[i], dn_model_classes(r->model), w);
     }
@@ -64,8 +62,7 @@ static void details_write(const dn_train_result *r, struct json_writer *w) {
     json_begin_object(w);
     list_write(r->report.details, r->report.n_details, w);
     parts_write(r, w);
-    json_put_key(w, "seconds");
-    json_begin_object(w);
+    json_kv_begin_object(w, "seconds");
     json_kv_double(w, "load", r->seconds_load);
     json_kv_double(w, "encode", r->seconds_encode);
     json_kv_double(w, "fit", r->seconds_fit);
@@ -102,7 +99,7 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* The members that result and model description share. */
+/* Writes the members that the job's result and the model's description have in common. */
 static void fit_write(const dn_train_result *r, struct json_writer *w) {
     json_kv_bool(w, "converged", r->report.converged);
     json_kv_string(w, "stop_reason", dn_stop_reason_name(r->report.stop_reason));
@@ -117,20 +114,21 @@ static void fit_write(const dn_train_result *r, struct json_writer *w) {
     metrics_write(r, w);
 }
 
-void result_write(const dn_train_result *r, struct buf *out) {
-    struct json_writer w;
-    json_writer_init(&w, out);
-    json_begin_object(&w);
-    fit_write(r, &w);
-    json_end_object(&w);
+/* Writes the parameters that the training used. */
+static void params_write(const dn_train_result *r, struct json_writer *w) {
+    struct buf params = {0};
+    jobs_params_write(dn_model_params(r->model), &params);
+    json_kv_raw(w, "params", buf_cstr(&params));
+    w->out->failed = w->out->failed || params.failed;
+    buf_done(&params);
 }
 
-static void classes_write(const dn_classes *classes, struct json_writer *w) {
-    json_begin_array(w);
-    for (size_t k = 0; k < classes->n; k++) {
-        jobs_class_write(classes, k, w);
-    }
-    json_end_array(w);
+void result_write(const dn_train_result *r, struct buf *out) {
+    struct json_writer w = json_writer_of(out);
+    json_begin_object(&w);
+    params_write(r, &w);
+    fit_write(r, &w);
+    json_end_object(&w);
 }
 
 static void level_put(const dn_input *input, size_t level, struct json_writer *w) {
@@ -142,12 +140,12 @@ static void level_put(const dn_input *input, size_t level, struct json_writer *w
     }
 }
 
-/* The levels of a category, what stands for a missing and for an unseen one (null: a level of its
- * own, or all zeros), and the one that is left out. */
+/* Writes the levels of categorical input i; the levels that replace missing and unseen values
+ * (null: missing values are a level of their own, unseen values become zeros); and the level
+ * without a feature. */
 static void levels_write(const dn_encoder *encoder, size_t i, struct json_writer *w) {
     const dn_input *input = dn_encoder_input(encoder, i);
-    json_put_key(w, "levels");
-    json_begin_array(w);
+    json_kv_begin_array(w, "levels");
     for (size_t l = 0; l < input->levels.n; l++) {
         level_put(input, l, w);
     }
@@ -185,8 +183,8 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
     json_end_array(w);
 }
 
-/* Descriptions are listed and sent often: the names of very many features are told by the weights
- * alone. */
+/* Writes the number and the names of the features. With more than MAX_NAMES features the names are
+ * null, to limit the size of lists of models; GET /v1/models/{model}/weights has all names. */
 static void features_write(const dn_encoder *encoder, struct json_writer *w) {
     const size_t n = dn_encoder_n_features(encoder);
     json_kv_int(w, "n_features", (int64_t)n);
@@ -208,27 +206,22 @@ static void dataset_write(const struct store_dataset *d, struct json_writer *w) 
     json_end_object(w);
 }
 
-void result_model_info_write(const dn_train_result *r, const struct jobs_spec *spec,
+void result_model_info_write(const dn_train_result *r, const struct jobs_request *request,
                              const struct store_dataset *dataset, int64_t job, struct buf *out) {
-    struct json_writer w;
-    struct buf params = {0};
-    jobs_params_write(dn_model_params(r->model), &params);
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
-    json_kv_string(&w, "algorithm", spec->algorithm->id);
-    json_kv_raw(&w, "params", buf_cstr(&params));
-    json_kv_string(&w, "target", spec->target.name);
-    json_put_key(&w, "classes");
-    classes_write(dn_model_classes(r->model), &w);
+    json_kv_string(&w, "algorithm", request->algorithm->id);
+    params_write(r, &w);
+    json_kv_string(&w, "target", request->target.name);
+    jobs_classes_write("classes", dn_model_classes(r->model), &w);
     json_put_key(&w, "inputs");
     inputs_write(dn_model_encoder(r->model), &w);
     features_write(dn_model_encoder(r->model), &w);
-    json_kv_bool(&w, "standardize", spec->features.standardize);
-    json_put_key(&w, "encoding");
-    json_begin_object(&w);
-    jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
+    json_kv_bool(&w, "standardize", request->features.standardize);
+    json_kv_begin_object(&w, "encoding");
+    jobs_features_write(&request->features, request->inputs, request->n_inputs, &w);
     json_end_object(&w);
-    jobs_options_write(spec, &w);
+    jobs_options_write(request, &w);
     json_kv_string(&w, "decision", jobs_decision_name(dn_model_decision(r->model)));
     json_kv_int(&w, "n_machines", (int64_t)dn_model_n_machines(r->model));
     json_put_key(&w, "dataset");
@@ -237,12 +230,12 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
     fit_write(r, &w);
     json_kv_string(&w, "daemon_version", DISCERN_VERSION);
     json_end_object(&w);
-    buf_done(&params);
 }
 
-/* Whether the training reports, of the model as a whole, what warning i of the post announced. */
-static bool is_reported(const dn_report *report, const struct jobs_spec *spec, size_t i) {
-    const char *code = i < spec->n_warnings ? spec->warning_codes[i] : "";
+/* Whether the training has a warning about the whole model (not one machine or fold) with the code
+ * of warning i of the POST. */
+static bool is_reported(const dn_report *report, const struct jobs_request *request, size_t i) {
+    const char *code = i < request->n_warnings ? request->warning_codes[i] : "";
     bool found = false;
     for (size_t k = 0; k < report->n_warnings; k++) {
         const dn_warning *w = &report->warnings[k];
@@ -252,16 +245,15 @@ static bool is_reported(const dn_report *report, const struct jobs_spec *spec, s
     return found && code[0] != '\0';
 }
 
-void result_warnings_write(const dn_train_result *r, const struct jobs_spec *spec,
+void result_warnings_write(const dn_train_result *r, const struct jobs_request *request,
                            const char *before, struct buf *out) {
     struct problem ignored = {0};
-    struct json_writer w;
     json_t *posted = before != NULL ? json_parse(before, strlen(before), &ignored) : NULL;
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_array(&w);
     for (size_t i = 0; i < json_array_size(posted); i++) {
         const json_t *text = json_array_get(posted, i);
-        if (!is_reported(&r->report, spec, i)) {
+        if (!is_reported(&r->report, request, i)) {
             json_put_stringn(&w, json_string_value(text), json_string_length(text));
         }
     }

@@ -1,5 +1,5 @@
-/* Stored chunks as a table source. Blobs that were read once are kept, encoded, while the budget
- * lasts: compact, and later passes only decode. */
+/* A table source over stored chunks. A blob that was read is kept in its encoded form, which is
+ * smaller, until the limit is reached; later passes decode it again. */
 #include "jobs/source.h"
 
 #include <pthread.h>
@@ -13,25 +13,25 @@ struct kept {
     char bytes[];
 };
 
-/* What a slot needs to decode one column. */
+/* The decoder of one column in one slot. */
 struct decoder {
     dn_column_chunk *chunk; /* NULL until first used */
-    size_t charged;         /* bytes of it that are charged to the budget */
+    size_t charged;         /* bytes of `chunk` that are charged to the budget */
 };
 
 struct jobs_source {
-    dn_table_source table; /* first: handed out; ctx points back here */
+    dn_table_source table; /* first member: given to callers; table.ctx points to this struct */
     struct store *store;
     int64_t dataset_id;
     struct store_chunk *chunks; /* [table.n_chunks] */
     size_t *first_row;          /* [n_chunks + 1] */
-    dn_table_column *columns;   /* [n_cols]; names are the caller's copies below */
+    dn_table_column *columns;   /* [n_cols]; copies, also of the names */
     size_t *stored_index;       /* [n_cols] */
-    dn_run run;                 /* its allocator is the budget that decoders are charged to */
+    dn_run run;                 /* run.allocator is the budget, which decoders are charged to */
     struct decoder *decoders;   /* [n_slots × n_cols] */
     struct buf *blobs;          /* [n_slots] a blob that was read and is not kept */
     size_t *blobs_charged;      /* [n_slots] bytes of blobs that are charged to the budget */
-    struct kept *_Atomic *kept; /* [n_chunks × n_cols]; NULL: not (yet) kept */
+    struct kept *_Atomic *kept; /* [n_chunks × n_cols]; NULL: this blob is not kept */
     _Atomic int64_t room;       /* bytes that may still be kept */
 };
 
@@ -42,7 +42,8 @@ static dn_status problem_to_error(struct problem *problem, dn_error *err) {
     return s;
 }
 
-/* Keeps a copy of the blob if the budget allows; a race of two threads is won by the first. */
+/* Keeps a copy of the blob if `room` allows. If two threads keep the same blob, the first copy
+ * stays. */
 static void keep(struct jobs_source *s, struct kept *_Atomic *place, const struct buf *bytes) {
     int64_t n = (int64_t)(sizeof(struct kept) + bytes->size);
     if (atomic_fetch_sub(&s->room, n) < n) {
@@ -123,7 +124,7 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
     return DN_OK;
 }
 
-/* Copies names and types; false: no memory. */
+/* Copies names and types. False: no memory. */
 static bool take_columns(struct jobs_source *s, const struct jobs_column *columns, size_t n) {
     s->columns = calloc(n + 1, sizeof *s->columns);
     s->stored_index = calloc(n + 1, sizeof *s->stored_index);
@@ -141,7 +142,7 @@ static bool take_columns(struct jobs_source *s, const struct jobs_column *column
     return true;
 }
 
-/* Chunk borders from the store's list; false: no memory. */
+/* Sets the first row of each chunk from the store's list. False: no memory. */
 static bool take_chunks(struct jobs_source *s, size_t n) {
     s->first_row = calloc(n + 1, sizeof *s->first_row);
     if (!s->first_row) {
@@ -155,7 +156,7 @@ static bool take_chunks(struct jobs_source *s, size_t n) {
 
 double jobs_source_memory(const dn_table_column *columns, size_t n, size_t n_slots,
                           const struct jobs_source_shape *shape) {
-    double row = sizeof(double); /* bytes; of the blob of one column of numbers */
+    double row = sizeof(double); /* bytes of a row in the blob of one numeric column */
     bool has_text = false, has_sparse = false;
     for (size_t i = 0; i < n; i++) {
         const dn_column_type type = columns[i].type;

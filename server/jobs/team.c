@@ -1,8 +1,8 @@
 /* Blocks of rows on several threads.
  *
- * The blocks are divided into ranges of 2^level consecutive blocks, some four for each thread.
- * Every thread takes the next range until none is left: consecutive blocks stay on one thread,
- * which opens fewer chunks of a table. */
+ * The blocks are divided into ranges of 2^level consecutive blocks, about four ranges for each
+ * thread. Every thread takes the next range until none is left. A thread so works on consecutive
+ * blocks and decodes fewer chunks of a table. */
 #include "jobs/team.h"
 
 #include "base/log/log.h"
@@ -21,7 +21,7 @@ struct task {
     size_t n_ranges;
     atomic_size_t next;  /* first range that no thread has taken */
     atomic_bool failed;  /* some range failed: the other threads stop */
-    dn_error *errors;    /* [threads] the error of each */
+    dn_error *errors;    /* [threads] the error of each thread */
     dn_status *statuses; /* [threads] */
 };
 

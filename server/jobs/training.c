@@ -1,4 +1,5 @@
-/* From a claimed job to its end: source, dn_train, staged model bytes, one small transaction. */
+/* Runs a claimed job: opens the dataset, calls dn_train, stages the model's bytes, and writes the
+ * job's end in one transaction. */
 #include "jobs/training.h"
 
 #include "base/clock.h"
@@ -6,7 +7,7 @@
 #include "jobs/budget.h"
 #include "jobs/documents.h"
 #include "jobs/request/class_weights.h"
-#include "jobs/request/spec.h"
+#include "jobs/request/job_request.h"
 #include "jobs/result.h"
 #include "jobs/source.h"
 #include "jobs/staging.h"
@@ -16,22 +17,22 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_SECONDS 1e9 /* beyond, nanoseconds would not fit */
+#define MAX_SECONDS 1e9 /* a longer limit in nanoseconds would overflow int64_t */
 
-/* One run; dn_run.ctx. */
+/* The state of one run; dn_run.ctx points to it. */
 struct training {
     struct store *store;
     const struct jobs_settings *settings;
     const struct store_job *job;
     struct mailbox *mailbox;
     struct arena arena;
-    struct jobs_spec spec;
+    struct jobs_request request;
     struct budget budget;
     struct team *team;
-    int64_t began_ns, deadline_ns; /* monotonic; deadline 0: none */
+    int64_t began_ns, deadline_ns; /* monotonic clock; deadline_ns 0: no time limit */
 };
 
-/* The rows to train on, and those of another table to validate on. */
+/* The table to train on, and the table to validate on. */
 struct tables {
     struct jobs_source *source, *validation; /* validation NULL: none */
 };
@@ -74,7 +75,8 @@ static void wait_for_retry(const struct training *t, int tries, bool success) {
     }
 }
 
-/* Stages a model's bytes, again and again while the store fails and nobody asks to stop. */
+/* Stages a model's bytes. Retries until the store succeeds, the failure is permanent, or the
+ * training is asked to stop. */
 static bool stage_model(const struct training *t, const void *bytes, size_t size, int64_t *part,
                         struct problem *problem) {
     const struct store_claim claim = store_job_claim_of(t->job);
@@ -96,7 +98,7 @@ static bool stage_model(const struct training *t, const void *bytes, size_t size
     return true;
 }
 
-/* Turns a success into another end; the staged model is dropped. */
+/* Replaces a success by another end and drops the staged model. */
 static void give_up_success(const struct training *t, struct store_job_end *end,
                             enum store_job_state state, const char *error) {
     store_part_drop(t->store, end->model_part);
@@ -128,10 +130,10 @@ static bool replace_success(const struct training *t, struct store_job_end *end,
     return true;
 }
 
-/* Writes the end until the store takes it or another owner has the job: a full disk may be emptied,
- * and a job that stayed "running" would hold its dataset for ever. The reporter renews the lease
- * meanwhile. If the daemon ends before the store takes any end, the next start finds the job
- * interrupted and runs it again. */
+/* Writes the job's end. Retries until the write succeeds or the claim is lost: space on a full disk
+ * may become free, and a job that stayed "running" would pin its dataset for ever. The reporter
+ * renews the lease meanwhile. If the daemon ends before a write succeeds, the next start queues the
+ * job again. */
 static bool write_end(struct training *t, struct store_job_end *end, int64_t *version) {
     struct buf doc = {0};
     bool good = false, over = false;
@@ -162,7 +164,7 @@ static bool write_end(struct training *t, struct store_job_end *end, int64_t *ve
     return good;
 }
 
-/* Ends the job in the store, with the progress and history that were not delivered yet. */
+/* Writes the job's end with the progress and history that were not delivered yet. */
 static void finish(struct training *t, struct store_job_end *end) {
     struct buf progress = {0};
     struct store_history_row *rows = NULL;
@@ -188,12 +190,12 @@ static void finish(struct training *t, struct store_job_end *end) {
     buf_done(&progress);
 }
 
-/* The end of a run that made no model. */
+/* Writes the end of a run that made no model. */
 static void finish_without(struct training *t, struct problem *problem) {
     enum stop_reason why = mailbox_stopped(t->mailbox);
     struct store_job_end end = {.state = STORE_JOB_FAILED};
     struct buf doc = {0};
-    if (why == STOP_LOST) { /* another owner runs it: no trace of ours */
+    if (why == STOP_LOST) { /* another worker has claimed the job: write nothing */
         log_warn("job.lost", log_int("job", t->job->id));
     } else if (why == STOP_CANCELLED || why == STOP_DRAIN) {
         end.state = why == STOP_CANCELLED ? STORE_JOB_CANCELLED : STORE_JOB_QUEUED;
@@ -206,7 +208,8 @@ static void finish_without(struct training *t, struct problem *problem) {
     buf_done(&doc);
 }
 
-/* A model was trained: stage its bytes, then the end with everything that goes with it. */
+/* Stages the bytes of the trained model and writes the job's end, result, warnings and the model's
+ * description. */
 static bool finish_with(struct training *t, const struct store_dataset *dataset,
                         const dn_train_result *result, struct problem *problem) {
     void *bytes = NULL;
@@ -214,7 +217,7 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
     dn_error err;
     dn_error_clear(&err);
     if (dn_model_write(result->model, &bytes, &size, &err) != DN_OK) {
-        jobs_problem_from_core(&err, &t->spec, problem);
+        jobs_problem_from_core(&err, &t->request, problem);
         return false;
     }
     int64_t part = 0;
@@ -225,8 +228,8 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
     }
     struct buf text = {0}, info = {0}, warnings = {0};
     result_write(result, &text);
-    result_model_info_write(result, &t->spec, dataset, t->job->id, &info);
-    result_warnings_write(result, &t->spec, t->job->warnings, &warnings);
+    result_model_info_write(result, &t->request, dataset, t->job->id, &info);
+    result_warnings_write(result, &t->request, t->job->warnings, &warnings);
     struct store_job_end end = {
         .state = STORE_JOB_SUCCEEDED,
         .result = buf_cstr(&text),
@@ -250,53 +253,53 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
 
 static dn_run run_of(struct training *t) {
     dn_run run = dn_run_default();
-    run.seed = t->spec.seed;
+    run.seed = t->request.seed;
     run.allocator = &t->budget.allocator;
     run.n_slots = team_size(t->team);
     run.each = training_each;
     run.stop = training_stop;
     run.elapsed = training_elapsed;
     run.progress = training_progress;
-    run.snapshots = t->spec.snapshots;
-    run.n_snapshots = t->spec.n_snapshots;
+    run.snapshots = t->request.snapshots;
+    run.n_snapshots = t->request.n_snapshots;
+    run.updates = t->request.of_updates;
     run.ctx = t;
     return run;
 }
 
-/* What the core is asked for: the source's column 0 is the target, if there is one, then come the
- * inputs, then the weight. */
+/* Sets the request of dn_train. Columns of the source: the target if there is one, the inputs, the
+ * weight if there is one. */
 static bool request_of(struct training *t, const struct tables *tables, const dn_run *run,
                        dn_train_request *out, struct problem *problem) {
-    const struct jobs_spec *spec = &t->spec;
-    const size_t first = jobs_spec_first_input(spec);
+    const struct jobs_request *r = &t->request;
+    const size_t first = jobs_request_first_input(r);
     dn_train_request request = {
         .source = jobs_source_table(tables->source),
-        .params = spec->params,
+        .params = r->params,
         .target = first == 0 ? DN_NO_TARGET : 0,
-        .weighted = spec->weighted,
-        .weight = first + spec->n_inputs,
-        .class_weight = spec->class_weights.kind,
-        .weights = spec->weights,
-        .n_class_weights = spec->class_weights.n,
-        .holdout = spec->holdout,
-        .folds = spec->folds,
-        .curves = spec->curves,
+        .weighted = r->weighted,
+        .weight = first + r->n_inputs,
+        .class_weight = r->class_weights.kind,
+        .weights = r->weights,
+        .n_class_weights = r->class_weights.n,
+        .holdout = r->holdout,
+        .folds = r->folds,
+        .curves = r->curves,
         .validation = tables->validation ? jobs_source_table(tables->validation) : NULL,
     };
-    size_t *inputs = arena_alloc(&t->arena, (spec->n_inputs + 1) * sizeof *inputs);
-    for (size_t i = 0; inputs && i < spec->n_inputs; i++) {
+    size_t *inputs = arena_alloc(&t->arena, (r->n_inputs + 1) * sizeof *inputs);
+    for (size_t i = 0; inputs && i < r->n_inputs; i++) {
         inputs[i] = first + i;
     }
     if (!inputs) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
-    request.features = jobs_features_spec(&spec->features, inputs, spec->n_inputs);
-    if (!jobs_columns_places(spec->inputs, spec->n_inputs, &t->arena,
-                             &request.features.index_filters)) {
+    request.features = jobs_features_spec(&r->features, inputs, r->n_inputs);
+    if (!jobs_columns_places(r->inputs, r->n_inputs, &t->arena, &request.features.index_filters)) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
-    if (spec->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&
-        !jobs_class_weights_order(&spec->class_weights, request.source, 0, run, &t->arena,
+    if (r->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&
+        !jobs_class_weights_order(&r->class_weights, request.source, 0, run, &t->arena,
                                   &request.class_weights, problem)) {
         return false;
     }
@@ -319,7 +322,7 @@ static bool train(struct training *t, const struct store_dataset *dataset,
     }
     bool good = dn_train(&request, &run, result, &err) == DN_OK;
     if (!good) {
-        jobs_problem_from_core(&err, &t->spec, problem);
+        jobs_problem_from_core(&err, &t->request, problem);
     } else {
         good = finish_with(t, dataset, result, problem);
         dn_train_result_done(result);
@@ -328,60 +331,62 @@ static bool train(struct training *t, const struct store_dataset *dataset,
     return good;
 }
 
-/* The columns that training reads: the target first, if there is one, then the inputs, then the
- * weight. */
+/* Opens the dataset. Columns of the source: the target if there is one, the inputs, the weight if
+ * there is one. */
 static bool open_source(struct training *t, int64_t kept, struct jobs_source **out,
                         struct problem *problem) {
-    const struct jobs_spec *spec = &t->spec;
-    const size_t first = jobs_spec_first_input(spec), n = first + spec->n_inputs;
+    const struct jobs_request *r = &t->request;
+    const size_t first = jobs_request_first_input(r), n = first + r->n_inputs;
     struct jobs_column *columns = arena_alloc(&t->arena, (n + 1) * sizeof *columns);
     if (!columns) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     if (first > 0) {
-        columns[0] = spec->target;
+        columns[0] = r->target;
     }
-    if (spec->n_inputs > 0) {
-        memcpy(columns + first, spec->inputs, spec->n_inputs * sizeof *columns);
+    if (r->n_inputs > 0) {
+        memcpy(columns + first, r->inputs, r->n_inputs * sizeof *columns);
     }
-    if (spec->weighted) {
-        columns[n] = spec->weight;
+    if (r->weighted) {
+        columns[n] = r->weight;
     }
-    return jobs_source_open(t->store, t->job->dataset_id, columns, n + (spec->weighted ? 1 : 0),
+    return jobs_source_open(t->store, t->job->dataset_id, columns, n + (r->weighted ? 1 : 0),
                             team_size(t->team), kept, &t->budget.allocator, out, problem);
 }
 
-/* The same columns of the rows to validate on; the weight where that table has it. */
+/* Opens the validation dataset with the same columns; the weight only if this dataset has it. */
 static bool open_validation(struct training *t, int64_t kept, struct jobs_source **out,
                             struct problem *problem) {
-    const struct jobs_spec *spec = &t->spec;
-    const struct jobs_validation *v = &spec->validation;
+    const struct jobs_request *r = &t->request;
+    const struct jobs_validation *v = &r->validation;
     if (!v->dataset) {
         return true;
     }
     return jobs_source_open(t->store, v->id, v->columns,
-                            jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0),
+                            jobs_request_first_input(r) + r->n_inputs + (v->weighted ? 1 : 0),
                             team_size(t->team), kept, &t->budget.allocator, out, problem);
 }
 
 static bool prepare_and_train(struct training *t, struct problem *problem) {
     struct store_dataset dataset;
     struct tables tables = {0};
-    if (!jobs_spec_read(t->job->spec, &t->arena, &t->spec, problem)) {
+    if (!jobs_request_read_stored(t->job->spec, &t->arena, &t->request, problem)) {
         return false;
     }
-    if (t->spec.seconds > 0) {
-        t->deadline_ns = t->began_ns + (int64_t)(fmin(t->spec.seconds, MAX_SECONDS) * 1e9);
+    if (t->request.limits.seconds > 0) {
+        t->deadline_ns =
+            t->began_ns + (int64_t)(fmin(t->request.limits.seconds, MAX_SECONDS) * 1e9);
     }
-    int64_t kept = t->spec.memory_bytes - jobs_training_memory(t->spec.memory_bytes);
-    if (t->spec.validation.dataset) {
-        kept /= 2; /* it is shared by the two tables */
+    int64_t kept =
+        t->request.limits.memory_bytes - jobs_training_memory(t->request.limits.memory_bytes);
+    if (t->request.validation.dataset) {
+        kept /= 2; /* each of the two tables gets half */
     }
-    budget_init(&t->budget, jobs_training_memory(t->spec.memory_bytes));
+    budget_init(&t->budget, jobs_training_memory(t->request.limits.memory_bytes));
     if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &dataset, problem)) {
         return false;
     }
-    bool good = team_start((size_t)t->spec.threads, &t->team, problem) &&
+    bool good = team_start((size_t)t->request.limits.threads, &t->team, problem) &&
                 open_source(t, kept, &tables.source, problem) &&
                 open_validation(t, kept, &tables.validation, problem) &&
                 train(t, &dataset, &tables, problem);
@@ -411,6 +416,6 @@ void training_run(struct store *store, const struct jobs_settings *settings,
     }
     mailbox_close(mailbox);
     problem_done(&problem);
-    jobs_spec_done(&t.spec);
+    jobs_request_done(&t.request);
     arena_done(&t.arena);
 }

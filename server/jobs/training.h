@@ -1,4 +1,4 @@
-/* One training run: from a claimed job to its end in the store. */
+/* Runs a claimed job and writes its end to the store. */
 #ifndef JOBS_TRAINING_H
 #define JOBS_TRAINING_H
 
@@ -6,8 +6,8 @@
 #include "jobs/mailbox.h"
 #include "store/store.h"
 
-/* Trains what the claimed job says and writes its end: a model, a failure, a cancellation, or back
- * to the queue (drain). The mailbox is opened and closed here. */
+/* Runs the training of a claimed job and writes how it ended: a model, a failure or a cancellation,
+ * or, if the daemon ends, the job is queued again. Opens and closes the mailbox. */
 void training_run(struct store *store, const struct jobs_settings *settings,
                   const struct store_job *job, struct mailbox *mailbox);
 

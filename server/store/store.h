@@ -2,9 +2,10 @@
  *
  * One thread makes all writes. Functions that write and have no callback wait for their commit: do
  * not call them on an I/O thread. Functions that read run one short transaction. All functions are
- * thread safe. Fallible functions return false and set the problem, which must be {0} before; their
- * outputs are untouched then. A full disk is PROBLEM_STORAGE_FULL. JSON members are valid JSON
- * text; the store does not parse them. Times are milliseconds since 1970; 0 is null. */
+ * thread safe. Fallible functions return false and set the problem, which must be {0} before the
+ * call; on failure their outputs are untouched. A full disk is PROBLEM_STORAGE_FULL. JSON members
+ * are valid JSON text; the store does not parse them. Times are milliseconds since 1970; 0 is
+ * null. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -16,8 +17,8 @@
 #include <stdint.h>
 
 /* The number that is stored beside each document: the format in which this binary writes the job's
- * spec and result, a dataset's columns, notes and options, and a model's info. It rises when a
- * document changes its meaning. store_open refuses a database with a higher number.
+ * spec and result, a dataset's columns, notes and options, and a model's info. It is increased when
+ * the meaning of a document changes. store_open refuses a database with a higher number.
  *   1  dataset options: only those that the request gave
  *   2  dataset options: all, with their initial values */
 #define STORE_DOCUMENT_FORMAT 2
@@ -25,34 +26,37 @@
 struct store;
 
 struct store_settings {
-    const char *path;   /* of the database file, which is created if it does not exist */
-    int64_t lease_ms;   /* duration of the lease of a job or a staged part; 0: 15,000 */
-    int64_t bulk_limit; /* bytes of queued chunks from which store_part_append asks to pause; 0: 8
-                           MiB, about one chunk beside the one that is written */
-    bool no_backup;     /* migrations make no copy of the database before */
+    const char *path; /* path of the database file, which is created if it does not exist */
+    int64_t lease_ms; /* duration of the lease of a job or a staged part; 0: 15,000 */
+    /* store_part_append asks to pause while more bytes of chunks than this are queued; 0: 8 MiB,
+     * about one chunk in addition to the one that is being written */
+    int64_t bulk_limit;
+    bool no_backup; /* do not copy the database before migrations */
 };
 
 /* Creates or opens the file, locks FILE.lock (flock), applies migrations, starts the writer thread,
- * queues the running jobs of the last process again, and starts to sweep. Fails if the file is
- * locked, not writable, not a Discern database or newer than this binary, or if a migration was
- * changed after it was applied. */
+ * queues again the jobs that were running when the last process ended, and starts the sweep. Fails
+ * if the file is locked, not writable, not a Discern database or newer than this binary, or if a
+ * migration was changed after it was applied. */
 bool store_open(const struct store_settings *settings, struct store **out, struct problem *problem);
-/* Runs the queued transactions, checkpoints and closes the file. No other call may run. NULL is
- * allowed. */
+/* Runs the queued transactions, checkpoints and closes the file. No other call may run at the same
+ * time or later. NULL is allowed. */
 void store_close(struct store *store);
-/* The owner id of this process in leases: random, the same until store_close. */
+/* Returns the owner id of this process in leases: random, the same until store_close. */
 const char *store_owner(const struct store *store);
 /* Whether a read succeeds and the writer thread answers, each within 1 s. */
 bool store_healthy(struct store *store, struct problem *problem);
 
 struct store_stats {
     int64_t database_bytes, log_bytes; /* file sizes */
-    size_t state_queue, bulk_queue;    /* transactions waiting */
-    int64_t bulk_bytes;                /* bytes waiting */
-    int64_t free_bytes;                /* in the file's free pages */
-    int64_t dataset_bytes; /* in chunks and summaries of dataset versions; a chunk of several
-                              versions counts once */
-    int64_t doomed_bytes; /* in chunks and summaries of deleted versions that are not removed yet */
+    size_t state_queue, bulk_queue;    /* number of waiting transactions */
+    int64_t bulk_bytes;                /* bytes of the chunks in the bulk queue */
+    int64_t free_bytes;                /* bytes in free pages of the file */
+    /* bytes of chunks and summaries of dataset versions; a chunk that several versions share is
+     * counted once */
+    int64_t dataset_bytes;
+    /* bytes of chunks and summaries of deleted versions that are not removed yet */
+    int64_t doomed_bytes;
 };
 void store_stats(struct store *store, struct store_stats *out);
 
@@ -60,30 +64,32 @@ void store_stats(struct store *store, struct store_stats *out);
 enum store_change_kind {
     STORE_CHANGE_DATASET,
     STORE_CHANGE_MODEL,      /* a version was added or removed, or became live */
-    STORE_CHANGE_MODEL_TEXT, /* of the description or the tags of a model */
+    STORE_CHANGE_MODEL_TEXT, /* the description or the tags of a model changed */
     STORE_CHANGE_JOB
 };
 struct store_change {
     int64_t seq; /* ascending from 1 */
     enum store_change_kind kind;
-    char name[IDS_NAME_SIZE]; /* dataset or model; "" for a job */
-    int64_t job;              /* id; 0 otherwise */
-    /* MODEL: */
+    char name[IDS_NAME_SIZE]; /* name of the dataset or model; "" for a job */
+    int64_t job;              /* id of the job; 0 for other kinds */
+    /* the members from here on are for STORE_CHANGE_MODEL */
     int64_t live;    /* the live version after the change; 0: no version is left */
     int64_t oldest;  /* all versions below this one were removed */
     int64_t removed; /* the version that was removed; 0: none */
 };
-/* Copies the changes after `since`, oldest first, at most `room`; returns their number. *lost:
- * changes after `since` were overwritten, so the caller must read its data again. Cheap, no SQL. */
+/* Copies the changes after number `since`, oldest first, at most `room`; returns how many. *lost:
+ * changes after `since` were overwritten, so the caller must read its data again. Cheap, runs no
+ * SQL. */
 size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room,
                      bool *lost);
-/* The number of the last change; 0: none. */
+/* Returns the number of the last change; 0: none. */
 int64_t store_changes_last(struct store *store);
-/* Returns the number of the last change. *committing: a MODEL change of this name is being
- * committed. Readers of the database may see it already, so a cached copy may be old. */
+/* Returns the number of the last change. *committing: a STORE_CHANGE_MODEL change of this name is
+ * being committed. Readers of the database may see the change already, so a cached copy may be
+ * old. */
 int64_t store_changes_look(struct store *store, const char *model, bool *committing);
-/* Waits for a change after `since`, at most timeout_ms. store_wake ends the wait. Returns the
- * number of the last change. */
+/* Waits for a change after number `since`, at most timeout_ms. store_wake ends the wait. Returns
+ * the number of the last change. */
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms);
 void store_wake(struct store *store);
 
@@ -92,43 +98,44 @@ struct store_blob {
     void *bytes; /* malloc'ed */
     size_t size;
 };
-/* Runs on the writer thread when the chunk was committed (problem NULL) or refused: it must be
+/* Runs on the writer thread when the chunk was committed (problem NULL) or refused. It must be
  * short and must not call a store function that waits. */
 typedef void (*store_done_fn)(void *arg, const struct problem *problem);
-/* A worker's right to write a job. The fencing token rises with each claim of the job, so the
- * writes of a worker whose job was claimed again are refused with PROBLEM_CONFLICT. */
+/* A worker's right to write a job. Each claim of the job gets a higher token (a fencing token), so
+ * the writes of a worker whose job was claimed again are refused with PROBLEM_CONFLICT. */
 struct store_claim {
     int64_t job, token;
 };
-/* Returns an id for staged chunks. They are leased to this process, which renews the lease until
- * they are published or dropped. claim: the job that the chunks belong to, NULL: none; chunks of a
- * job that was claimed again are refused. Runs no transaction: cheap, may be called on an I/O
- * thread. 0: no memory; then the first chunk is refused. */
+/* Returns an id for staged chunks. The chunks are leased to this process, which renews the lease
+ * until they are published or dropped. claim: the job that the chunks belong to, NULL: none; if the
+ * job was claimed again, further chunks are refused. Runs no transaction: cheap, may be called on
+ * an I/O thread. Returns 0 if out of memory; then the first chunk is refused. */
 int64_t store_part_begin(struct store *store, const struct store_claim *claim);
 /* Queues a chunk of n_rows rows. blobs: [n_blobs] one for each column of a dataset, one for a
- * model; takes the memory of the blobs (not the array), also on failure. chunk: its number, from 0
- * in ascending order; or from 1, with number 0 at any time after them. `done` is called once.
- * Returns false if the queue is over its limit: the chunk is queued, and the caller should append
- * no other before a `done`. Computes checksums; does not wait. */
+ * model; the function takes ownership of the bytes of the blobs (not of the array), also on
+ * failure. chunk: number of the chunk, either from 0 in ascending order, or from 1 in ascending
+ * order with number 0 at any later time. `done` is called once. Returns false if the queue is over
+ * its limit: the chunk is queued, but the caller should append no further chunk before a `done`.
+ * Computes checksums; does not wait. */
 bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows,
                        const struct store_blob *blobs, size_t n_blobs, store_done_fn done,
                        void *arg);
-/* Reads a blob of a staged part, after the `done` of its chunk. Replaces the contents of out. The
- * CRC is checked. */
+/* Reads a blob of a staged part. To be called after the `done` of its chunk. Replaces the contents
+ * of `out`. The CRC is checked. */
 bool store_part_read(struct store *store, int64_t part, int64_t chunk, size_t column,
                      struct buf *out, struct problem *problem);
 /* Discards a staged part; the sweep removes its chunks. Does not wait. */
 void store_part_drop(struct store *store, int64_t part);
 
 /* ---- lists ---- */
-/* How much of a list a page may have. 0: no limit. */
+/* The size of a page. 0: no limit. */
 struct store_limit {
     size_t items;
-    size_t bytes; /* of text: the page ends with the item that reaches them */
+    size_t bytes; /* bytes of text: the page ends with the item that reaches this limit */
 };
-/* A page of a list, for the caller to free. */
+/* A page of a list. The caller frees it with store_page_done. */
 struct store_page {
-    void *items; /* [n] of the struct that the function names; NULL: n is 0 */
+    void *items; /* [n] items of the struct type that the function documents; NULL: n is 0 */
     size_t n;
     bool more; /* more items follow in the list */
     const struct store_item *kind;
@@ -137,31 +144,31 @@ void store_page_done(struct store_page *page); /* NULL and {0} are allowed */
 
 /* ---- conditions ---- */
 struct store_condition {
-    /* Values of the headers; NULL: absent. */
+    /* values of the headers; NULL: the header is absent */
     const char *if_match;
     const char *if_none_match;
 };
-/* Checks If-Match and If-None-Match for the etag (NULL: the resource does not exist):
- * PROBLEM_PRECONDITION_FAILED. kind and name, as "dataset" and "iris", are for the message. c may
- * be NULL. */
+/* Checks If-Match and If-None-Match against the etag (NULL: the resource does not exist). Returns
+ * false and sets PROBLEM_PRECONDITION_FAILED if a condition is false. kind and name, as "dataset"
+ * and "iris", are used in the message. c may be NULL. */
 bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind,
                            const char *name, struct problem *problem);
 
 /* ---- datasets ---- */
 struct store_dataset {
-    int64_t id; /* of the version */
+    int64_t id; /* id of the version */
     char name[IDS_NAME_SIZE];
     int64_t version, n_rows, n_cols, bytes, created_at;
     char *sha256;      /* NULL after an append */
     char *content;     /* digest of the values, "b2:…" */
     char *columns;     /* JSON array of column objects (names, types, summaries) */
-    char *notes;       /* JSON object: options and warnings of the reading */
+    char *notes;       /* JSON object: how the upload was read, and warnings */
     char *options;     /* as in store_dataset_new */
     char *description; /* may be NULL */
     char *tags;        /* JSON array */
     int64_t revision;  /* counts changes of description and tags */
     bool newest;       /* the newest version of its name */
-    char etag[64];     /* quotes included */
+    char etag[64];     /* with its quotes */
 };
 void store_dataset_done(struct store_dataset *d);
 
@@ -170,64 +177,70 @@ struct store_dataset_new {
     int64_t part;
     int64_t n_rows, n_cols, bytes;
     const char *sha256, *content, *columns, *notes;
-    const char *options; /* options of the request that change the reading. With the content and
-                            options of the newest version no version is made */
-    const char *options_format_1; /* `options` in document format 1, for the comparison; may be
-                                     NULL */
-    /* Of appended rows: id of the version that they are appended to. Its parts come before `part`,
+    /* options of the request that change how the body is read. If content and options equal those
+     * of the newest version, no version is made */
+    const char *options;
+    /* `options` in document format 1, used for the comparison; may be NULL */
+    const char *options_format_1;
+    /* append only: id of the version to which the rows are appended. Its parts come before `part`,
      * and its rows are counted in n_rows. PROBLEM_CONFLICT if it is not the newest version. 0: no
-     * append. */
+     * append */
     int64_t onto;
-    int64_t taken; /* number of the last parts of `onto` that are left out; `part` has their rows */
-    const struct store_blob *summaries; /* [n_summaries] saved summaries of the columns; without
-                                           them an append reads the chunks */
+    /* append only: how many of the last parts of `onto` are left out, because `part` has their
+     * rows */
+    int64_t taken;
+    /* [n_summaries] saved summaries of the columns; without them a later append reads the chunks */
+    const struct store_blob *summaries;
     size_t n_summaries;
     struct store_condition condition;
 };
 struct store_dataset_published {
     int64_t id, version;
     bool created; /* the name had no version */
-    bool
-        unchanged; /* no version was made: id and version are of the newest one, the part is dead */
+    /* no version was made: id and version are those of the newest version, the part is dead */
+    bool unchanged;
 };
-/* Publishes a staged part as a version. dataset: the version as it was committed, for the caller to
- * free; NULL: not wanted. */
+/* Publishes a staged part as a version. dataset: gets the version as it was committed, which the
+ * caller frees; NULL: not needed. */
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
                            struct store_dataset_published *out, struct store_dataset *dataset,
                            struct problem *problem);
 /* The queue of appends of this process. An append extends the newest version, so two appends of one
- * dataset must not end at the same time. One append of a dataset runs at a time, at most
+ * dataset must not end at the same time. At any time one append of a dataset runs, and at most
  * STORE_APPENDS_RUNNING of all datasets, in the order of their first store_append_run. At most
- * STORE_APPENDS_OF_ONE appends of one dataset and STORE_APPENDS_OF_ALL of all have a place. */
+ * STORE_APPENDS_OF_ONE appends of one dataset and STORE_APPENDS_OF_ALL of all datasets have a place
+ * in the queue. */
 enum { STORE_APPENDS_RUNNING = 2, STORE_APPENDS_OF_ONE = 32, STORE_APPENDS_OF_ALL = 128 };
-/* Takes a place when the first rows arrive. Returns its number for store_append_leave; 0: no place
- * is free. */
+/* Takes a place in the queue. To be called when the first rows arrive. Returns the number of the
+ * append, for store_append_run and store_append_leave; 0 if no place is free. */
 int64_t store_append_enter(struct store *store, const char *name);
 /* To be called when all rows have arrived: the first call queues the append. Returns whether it may
  * run. */
 bool store_append_run(struct store *store, int64_t append);
-/* Frees the place, so that other appends may run. 0 has no effect. */
+/* Frees the place, so that other appends may run. append 0 has no effect. */
 void store_append_leave(struct store *store, int64_t append);
-/* version 0: the newest version. PROBLEM_UNKNOWN_DATASET. */
+/* Reads a version. version 0: the newest version. Fails with PROBLEM_UNKNOWN_DATASET if there is
+ * none. */
 bool store_dataset_get(struct store *store, const char *name, int64_t version,
                        struct store_dataset *out, struct problem *problem);
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
                              struct problem *problem);
-/* The newest versions by name, ascending, of names after `after` (NULL: from the start). Items:
- * struct store_dataset. */
+/* Lists the newest version of each dataset in ascending order of names, from the first name after
+ * `after` (NULL: from the start). Items: struct store_dataset. */
 bool store_dataset_list(struct store *store, const char *after, const struct store_limit *limit,
                         struct store_page *out, struct problem *problem);
-/* The versions of a dataset after number `after`, ascending. Items: struct store_dataset. */
+/* Lists the versions of a dataset with numbers above `after`, ascending. Items: struct
+ * store_dataset. */
 bool store_dataset_versions(struct store *store, const char *name, int64_t after,
                             const struct store_limit *limit, struct store_page *out,
                             struct problem *problem);
-/* Changes description and tags. NULL leaves the old value; the description "" removes it. *dataset
- * becomes the newest version as it was committed, for the caller to free; dataset may be NULL. */
+/* Changes description and tags. NULL leaves the old value; the description "" removes it. dataset:
+ * gets the newest version as it was committed, which the caller frees; may be NULL. */
 bool store_dataset_patch(struct store *store, const char *name, const char *description,
                          const char *tags, const struct store_condition *condition,
                          struct store_dataset *dataset, struct problem *problem);
-/* Deletes a version (0: all of the name). The sweep removes its chunks later. PROBLEM_IN_USE while
- * a queued or running job reads it. */
+/* Deletes a version (0: all versions of the dataset). The sweep removes the chunks later. Fails
+ * with PROBLEM_IN_USE while a queued or running job reads a version. */
 bool store_dataset_delete(struct store *store, const char *name, int64_t version,
                           const struct store_condition *condition, struct problem *problem);
 
@@ -235,59 +248,62 @@ struct store_chunk {
     int64_t part, chunk;
     int64_t first_row, n_rows;
 };
-/* The chunks of a version in row order, [*n]; the caller frees the array. */
+/* Lists the chunks of a version in row order, in an array of *n elements that the caller frees. */
 bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **out, size_t *n,
                           struct problem *problem);
-/* Reads a column of a chunk. Replaces the contents of out. The CRC is checked. */
+/* Reads a column of a chunk. Replaces the contents of `out`. The CRC is checked. */
 bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size_t column,
                       struct buf *out, struct problem *problem);
-/* Reads the saved summary of a column of a version. Replaces the contents of out; empty: none is
- * saved. Only the last version that was published has summaries. */
+/* Reads the saved summary of a column of a version. Replaces the contents of `out`, which is empty
+ * if no summary is saved. Of each dataset, only the version that was published last has
+ * summaries. */
 bool store_dataset_summary(struct store *store, int64_t id, size_t column, struct buf *out,
                            struct problem *problem);
-/* Pins a version: its chunks stay until the unpin, even if the version is deleted meanwhile. To be
- * called before store_dataset_chunks. Pins are counted, and end with the process. An unpin without
- * a pin has no effect. */
+/* Pins a version: its chunks stay until the unpin, even if the version is deleted meanwhile. Call
+ * it before store_dataset_chunks. Pins are counted, and end with the process. An unpin without a
+ * pin has no effect. */
 bool store_dataset_pin(struct store *store, int64_t id, struct problem *problem);
 void store_dataset_unpin(struct store *store, int64_t id);
 
 /* ---- models ---- */
 struct store_model {
-    int64_t id; /* of the version */
+    int64_t id; /* id of the version */
     char name[IDS_NAME_SIZE];
     int64_t version, live_version, newest_version, created_at, bytes;
     char *info;        /* JSON object: algorithm, parameters, classes, features, metrics, … */
-    char *description; /* of the name; may be NULL */
+    char *description; /* description of the model; may be NULL */
     char *tags;        /* JSON array */
-    int64_t revision;  /* counts changes of the name's description, tags and live version */
+    int64_t revision;  /* counts changes of the model's description, tags and live version */
     char etag[64];
 };
 void store_model_done(struct store_model *m);
-/* version 0: the live version. PROBLEM_UNKNOWN_MODEL. */
+/* Reads a version. version 0: the live version. Fails with PROBLEM_UNKNOWN_MODEL if there is
+ * none. */
 bool store_model_get(struct store *store, const char *name, int64_t version,
                      struct store_model *out, struct problem *problem);
-/* The live versions by name, ascending, of names after `after` (NULL: from the start). Items:
- * struct store_model. */
+/* Lists the live version of each model in ascending order of names, from the first name after
+ * `after` (NULL: from the start). Items: struct store_model. */
 bool store_model_list(struct store *store, const char *after, const struct store_limit *limit,
                       struct store_page *out, struct problem *problem);
-/* The versions of a model after number `after`, ascending. Items: struct store_model. */
+/* Lists the versions of a model with numbers above `after`, ascending. Items: struct
+ * store_model. */
 bool store_model_versions(struct store *store, const char *name, int64_t after,
                           const struct store_limit *limit, struct store_page *out,
                           struct problem *problem);
-/* Reads the bytes of a version. Replaces out. The CRC is checked. */
+/* Reads the bytes of a version. Replaces the contents of `out`. The CRC is checked. */
 bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct problem *problem);
-/* Makes a version live. model, here and in store_model_patch: the live version as it was committed,
- * for the caller to free; NULL: not wanted. */
+/* Makes a version live. model, also in store_model_patch: gets the live version as it was
+ * committed, which the caller frees; NULL: not needed. */
 bool store_model_set_live(struct store *store, const char *name, int64_t version,
                           const struct store_condition *condition, struct store_model *model,
                           struct problem *problem);
-/* Changes description and tags as store_dataset_patch does. */
+/* Changes description and tags like store_dataset_patch. */
 bool store_model_patch(struct store *store, const char *name, const char *description,
                        const char *tags, const struct store_condition *condition,
                        struct store_model *model, struct problem *problem);
-/* Deletes a version (0: all). promote: the version that becomes live; 0: none. PROBLEM_CONFLICT if
- * the live version is deleted, other versions exist and none is promoted. With its last version the
- * name is deleted; version numbers are not used again. */
+/* Deletes a version (0: all versions). promote: the version that becomes live; 0: none. Fails with
+ * PROBLEM_CONFLICT if the live version is deleted, other versions exist and none is promoted. When
+ * its last version is deleted, the model is deleted; its version numbers are not used again. */
 bool store_model_delete(struct store *store, const char *name, int64_t version, int64_t promote,
                         const struct store_condition *condition, struct problem *problem);
 
@@ -312,57 +328,62 @@ struct store_job {
     char *algorithm;
     char dataset[IDS_NAME_SIZE];
     int64_t dataset_version, dataset_id; /* id of the version */
-    char *spec; /* JSON object: the validated request with all values resolved */
+    char *request; /* JSON object: the body of the POST; NULL: an earlier release made the job */
+    char *spec;    /* JSON object: the validated request with all values resolved */
     int64_t created_at, started_at, finished_at;
     int64_t attempts;
-    int64_t token; /* of its latest claim; 0: it was never claimed */
+    int64_t token; /* token of the latest claim; 0: the job was never claimed */
     bool cancel_requested;
     char *progress;     /* JSON object or NULL */
     char *warnings;     /* JSON array */
     char *error;        /* problem document or NULL */
     char *result;       /* JSON object without "model" and "version", or NULL */
-    int64_t version;    /* of the model it made; 0: none */
-    int64_t last_event; /* number of its newest event */
+    int64_t version;    /* version of the model that the job made; 0: none */
+    int64_t last_event; /* number of the newest event of the job */
 };
 void store_job_done(struct store_job *j);
 
 struct store_job_new {
     const char *model, *algorithm;
-    int64_t dataset_id;    /* version to train on; PROBLEM_UNKNOWN_DATASET if it was deleted */
-    int64_t validation_id; /* version to validate on, likewise; 0: none */
+    /* id of the version to train on; PROBLEM_UNKNOWN_DATASET if that was deleted */
+    int64_t dataset_id;
+    /* id of the version to validate on; PROBLEM_UNKNOWN_DATASET if that was deleted; 0: none */
+    int64_t validation_id;
+    const char *request; /* JSON object, or NULL */
     const char *spec;
     const char *warnings; /* JSON array, or NULL */
-    int64_t max_queued;   /* PROBLEM_UNAVAILABLE if so many jobs are queued; 0: no limit */
+    int64_t max_queued;   /* PROBLEM_UNAVAILABLE if at least so many jobs are queued; 0: no limit */
 };
-/* Queues a job. job, here and in store_job_cancel: the job as it was committed, for the caller to
- * free; NULL: not wanted. */
+/* Queues a job. job, also in store_job_cancel: gets the job as it was committed, which the caller
+ * frees; NULL: not needed. */
 bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id,
                       struct store_job *job, struct problem *problem);
-/* PROBLEM_UNKNOWN_JOB. */
+/* Reads a job. Fails with PROBLEM_UNKNOWN_JOB if there is none. */
 bool store_job_get(struct store *store, int64_t id, struct store_job *out, struct problem *problem);
-/* Reads the state alone, at less cost. PROBLEM_UNKNOWN_JOB. */
+/* Reads only the state, which is cheaper. Fails with PROBLEM_UNKNOWN_JOB if there is no such
+ * job. */
 bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out,
                          struct problem *problem);
 struct store_job_filter {
-    int state;         /* enum store_job_state, -1: any */
-    const char *model; /* NULL: any */
-    int64_t before;    /* ids below this; 0: from the newest */
+    int state;         /* enum store_job_state; -1: any state */
+    const char *model; /* name of the model; NULL: any model */
+    int64_t before;    /* only ids below this; 0: all, from the newest */
 };
-/* Jobs by id, descending. Items: struct store_job. */
+/* Lists jobs in descending order of ids. Items: struct store_job. */
 bool store_job_list(struct store *store, const struct store_job_filter *filter,
                     const struct store_limit *limit, struct store_page *out,
                     struct problem *problem);
-/* Number of jobs in each state, indexed by enum store_job_state. */
+/* Counts the jobs in each state. counts: indexed by enum store_job_state. */
 bool store_job_counts(struct store *store, int64_t counts[5], struct problem *problem);
 
 /* Claims the oldest queued job for a worker: sets it running, counts an attempt, sets owner, lease
- * and a new token, and clears progress and history. Before, jobs whose lease ended are queued
- * again; a job with max_attempts attempts fails with PROBLEM_JOB_CRASHED instead. *found false: no
+ * and a new token, and clears progress and history. Before that, it queues again the jobs whose
+ * lease ended; a job with max_attempts attempts fails with PROBLEM_JOB_CRASHED. *found: false if no
  * job may start now.
  *
- * A job that was running in a process that died is a suspect: it may have ended the process. One
- * suspect runs at a time; queued jobs that are not suspects start before the others. A suspect
- * starts its last attempt when no job runs, and no job is claimed while it runs.
+ * A job that was running when a process died is a suspect: it may have caused the crash. At most
+ * one suspect runs at a time; while one runs, queued jobs that are not suspects may start. The last
+ * attempt of a suspect starts only when no job runs, and no job is claimed while it runs.
  *
  * Cost: a read if no job is queued, otherwise a transaction. */
 bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job *out, bool *found,
@@ -376,56 +397,64 @@ struct store_history_row {
     const char *doc; /* JSON object */
 };
 /* Renews the lease of a claimed job. progress: JSON object, stored with the job and as a "progress"
- * event; NULL: none. rows: history since the last call. *cancel: a user asked to cancel the job.
- * PROBLEM_CONFLICT: the claim is lost. */
+ * event; NULL: none. rows: history rows since the last call. *cancel: whether a user asked to
+ * cancel the job. Fails with PROBLEM_CONFLICT if the claim is lost. */
 bool store_job_report(struct store *store, const struct store_claim *claim, const char *progress,
                       const struct store_history_row *rows, size_t n_rows, bool *cancel,
                       struct problem *problem);
 struct store_job_end {
     struct store_claim claim;
-    /* SUCCEEDED, FAILED or CANCELLED. QUEUED: the job is given back, its attempt is not counted. */
+    /* SUCCEEDED, FAILED or CANCELLED; QUEUED: the job is queued again and its attempt is not
+     * counted */
     enum store_job_state state;
     const char *progress, *warnings, *error, *result; /* JSON or NULL */
-    const struct store_history_row *rows;             /* [n_rows] since the last report */
+    /* [n_rows] history rows since the last report */
+    const struct store_history_row *rows;
     size_t n_rows;
     int64_t model_part; /* SUCCEEDED: the staged part with the model's bytes */
     int64_t model_bytes;
     const char *model_info; /* JSON object */
-    int64_t keep_versions;  /* SUCCEEDED: versions that are neither live nor among the newest
-                               keep_versions are deleted; 0: none */
+    /* SUCCEEDED: deletes the versions that are neither live nor among the newest keep_versions; 0:
+     * deletes none */
+    int64_t keep_versions;
 };
-/* Ends a claimed job in one transaction, which also publishes the model of a success. *out_version:
- * of the model, 0: none; may be NULL. PROBLEM_CONFLICT: the claim is lost. */
+/* Ends a claimed job in one transaction, which also publishes the model if the job succeeded.
+ * *out_version: version of the model; 0: none; out_version may be NULL. Fails with PROBLEM_CONFLICT
+ * if the claim is lost. */
 bool store_job_end(struct store *store, const struct store_job_end *end, int64_t *out_version,
                    struct problem *problem);
-/* Cancels a queued job; asks the worker of a running job to stop. PROBLEM_CONFLICT if the job has
- * ended. */
+/* Cancels a queued job, or asks the worker of a running job to stop. Fails with PROBLEM_CONFLICT if
+ * the job has ended. */
 bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
                       struct problem *problem);
-/* Deletes an ended job. PROBLEM_CONFLICT if it is queued or running. */
+/* Deletes an ended job. Fails with PROBLEM_CONFLICT if the job is queued or running. */
 bool store_job_delete(struct store *store, int64_t id, struct problem *problem);
-/* Deletes the ended jobs except the `keep` that ended last. */
+/* Deletes all ended jobs except the `keep` jobs that ended last. */
 bool store_job_prune(struct store *store, int64_t keep, struct problem *problem);
 
 enum store_event_kind { STORE_EVENT_STATE, STORE_EVENT_PROGRESS, STORE_EVENT_DONE };
 struct store_event {
-    int64_t seq; /* its number among the events of the job, from 1 */
+    int64_t seq; /* number of the event among the events of the job, from 1 */
     enum store_event_kind kind;
-    char *progress; /* PROGRESS: JSON object; NULL otherwise */
-    /* STATE and DONE: members of the job at the time of the event. */
+    char *progress; /* PROGRESS: JSON object; other kinds: NULL */
+    /* STATE and DONE: the members below are those of the job at the time of the event */
     enum store_job_state state;
     int64_t attempts, started_at;
     char *warnings; /* JSON array */
 };
-/* The events of a job after number `after`, ascending. Items: struct store_event.
- * PROBLEM_UNKNOWN_JOB. */
+/* Lists the events of a job with numbers above `after`, ascending. Items: struct store_event. Fails
+ * with PROBLEM_UNKNOWN_JOB if there is no such job. */
 bool store_job_events(struct store *store, int64_t id, int64_t after,
                       const struct store_limit *limit, struct store_page *out,
                       struct problem *problem);
-/* The history rows of a job, or its snapshots, in the order of their report. Items: struct
- * store_history_row. PROBLEM_UNKNOWN_JOB. */
+/* Lists the history rows of a job, or its snapshots, in the order in which they were reported.
+ * Items: struct store_history_row. Fails with PROBLEM_UNKNOWN_JOB if there is no such job. */
 bool store_job_history(struct store *store, int64_t id, bool snapshots,
                        const struct store_limit *limit, struct store_page *out,
                        struct problem *problem);
+/* Reads the snapshot of an iteration or update. *doc: JSON object, freed by the caller; NULL: the
+ * job kept no snapshot with this number. Fails with PROBLEM_UNKNOWN_JOB if there is no such job. */
+bool store_job_snapshot(struct store *store, int64_t id, int64_t iteration, char **doc,
+                        struct problem *problem);
 
 #endif

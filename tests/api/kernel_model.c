@@ -18,8 +18,8 @@ static void find_same(struct kernel_model *p) {
     }
 }
 
-/* S of the columns, estimated or as the job has it: what /weights says; and its inverse in
- * standardised units. */
+/* Covariance S of the columns: estimated, or the matrix in the job (what /weights prints). Returns
+ * S⁻¹ in standardised units. */
 static double *inverse_covariance(const struct kernel_model *p, const json_t *given) {
     const struct view *view = p->view;
     const size_t d = view->d;
@@ -45,7 +45,7 @@ static double *inverse_covariance(const struct kernel_model *p, const json_t *gi
     return plain_inverse(s, d);
 }
 
-/* What was asked for is what /weights says. */
+/* The kernel that /weights prints is the kernel of the request. */
 static void check_kernel(const struct kernel_model *p, json_t *asked) {
     const char *key;
     json_t *value;
@@ -75,14 +75,15 @@ static void compute_kernel(struct kernel_model *p, const json_t *asked) {
     }
 }
 
-/* Value e of a support vector is its feature j's: all of them, or [j, x] pairs. */
+/* Value e of a support vector and its feature, *j. Dense vectors list all features, sparse ones [j,
+ * x] pairs. */
 static double entry_of(const json_t *row, size_t e, bool sparse, size_t *j) {
     const json_t *entry = json_array_get(row, e);
     *j = sparse ? (size_t)json_integer_value(json_array_get(entry, 0)) : e;
     return json_number_value(sparse ? json_array_get(entry, 1) : entry);
 }
 
-/* A support vector as the columns have it, by the features' names. */
+/* Support vector s in the units of the columns, its values found by the features' names. */
 static double *support_vector(const struct kernel_model *p, size_t s) {
     const json_t *features = value_at(p->weights, "/features"),
                  *row = value_at(p->weights, text("/support_vectors/%zu", s));
@@ -131,7 +132,8 @@ static void find_support(struct kernel_model *p) {
     }
 }
 
-/* Means and scales of features that are standardised are those of the rows. */
+/* The means and scales of standardised features are the means and deviations of the training
+ * rows. */
 static void check_scales(const struct kernel_model *p) {
     const struct view *view = p->view;
     const bool standardised = p->kind == VIEW_NUMBERS || p->kind == VIEW_MIXED;

@@ -1,4 +1,5 @@
-/* A model of machines with a kernel, and all that is known of its rows without it. */
+/* A kernel model trained by the daemon, with kernel values and weights of its rows that the test
+ * computes by itself. */
 #ifndef TESTS_API_KERNEL_MODEL_H
 #define TESTS_API_KERNEL_MODEL_H
 
@@ -9,20 +10,21 @@ struct kernel_model {
     /* the caller's */
     enum view_kind kind;
     const struct kernel_rows *rows;
-    double v[TRAINED]; /* how much the rows count: weights of rows and classes */
-    /* found by training */
+    double v[TRAINED]; /* weights of the rows, with class weights */
+    /* answers of the daemon */
     const struct response *job, *weights,
-        *predictions; /* of all rows: label, scores, distance, contributions */
+        *predictions; /* answer of predict for all rows: label, scores, distance, contributions */
     const struct view *view;
-    size_t same[TRAINED];           /* the first row of the same class that is like it */
-    double K[ROWS][TRAINED];        /* of all rows and the training rows, by definition */
-    size_t row_of_support[TRAINED]; /* the row that a support vector is */
+    size_t same[TRAINED]; /* first training row of the same class with equal features */
+    /* kernel values of all rows and the training rows, computed by definition */
+    double K[ROWS][TRAINED];
+    size_t row_of_support[TRAINED]; /* number of the training row that a support vector equals */
     size_t n_support;
 };
 
-/* Trains model "m": `params` are further members of the parameters (",'C':1"), `more` of the job.
- * What it says of its kernel and its features must be what was asked for, and its support vectors
- * rows. */
+/* Trains model "m": `params` are further members of the parameters (",'C':1"), `more` further
+ * members of the job. Checks that the kernel and features in the answers are those of the request,
+ * and that each support vector is a training row. */
 void kernel_model_train(struct kernel_model *p, const char *dataset, const char *kernel,
                         const char *features, const char *params, const char *more);
 

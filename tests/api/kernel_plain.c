@@ -29,7 +29,7 @@ static double dot(const double *x, const double *z, size_t d) {
     return sum;
 }
 
-/* Levenshtein, over sequences that end at their first 0. */
+/* Levenshtein distance of two sequences; a sequence ends at its first 0. */
 static double edits(const double *x, const double *z, size_t d) {
     size_t m = 0, n = 0;
     while (m < d && x[m] != 0) {

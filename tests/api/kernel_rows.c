@@ -18,11 +18,10 @@ enum {
     BUCKETS = 64
 };
 
-/* What the rows are made of. */
+/* The values that a row is made of. */
 struct row {
     double number[NUMBERS], entry[PLACES];
-    size_t n_words,
-        word[MOST_WORDS]; /* in their order; WORDS and more: the same ones in capitals */
+    size_t n_words, word[MOST_WORDS]; /* the words in order; word k + WORDS is word k in capitals */
     size_t n_edges;
     char edge[MOST_EDGES][2];
     size_t class_;
@@ -35,7 +34,7 @@ static size_t below(uint64_t *state, size_t n) {
     return (size_t)(next_uniform(state) * (double)n);
 }
 
-/* Classes lean towards some words, labels and places each. */
+/* Each class has some words, labels and nodes that are more frequent in it. */
 static struct row make_row(uint64_t *state, bool is_new) {
     struct row r = {.class_ = below(state, 3), .v = (double)below(state, 4) * 0.75};
     for (size_t j = 0; j < NUMBERS; j++) {
@@ -127,7 +126,7 @@ double kernel_gram(size_t row, size_t trained) {
 }
 
 /* ---- datasets ---- */
-/* Text that grows: as many bytes as the rows of any dataset may have. */
+/* Buffer for text that grows; large enough for the rows of any dataset here. */
 enum { ROOM = 1 << 19 };
 
 static const char *table_csv(void) {
@@ -197,7 +196,7 @@ const struct kernel_rows *kernel_rows_of(const char *dataset) {
     return r;
 }
 
-/* The columns of a row that a view is of. */
+/* The columns of row i that the view uses, as an instance. */
 static json_t *instance_of(enum view_kind kind, size_t i) {
     json_t *row = json_object();
     for (size_t k = 0; kind == VIEW_PLACES && k < TRAINED; k++) {
@@ -230,7 +229,7 @@ const char *kernel_rows_body(enum view_kind kind, const char **type) {
 }
 
 /* ---- features ---- */
-/* While features are found, rows have room for the most. */
+/* While features are collected, each row has space for the largest number of them. */
 static struct view *view_new(void) {
     struct view *view = keep(calloc(1, sizeof *view), free);
     view->names = keep(calloc(MOST_FEATURES, sizeof *view->names), free);
@@ -261,7 +260,7 @@ static void add_numbers(struct view *view) {
     }
 }
 
-/* As core/data/words.h says: 64-bit FNV-1a of the bytes. */
+/* 64-bit FNV-1a of the bytes, the hash that core/text uses. */
 static uint64_t fnv(const char *word) {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (; *word != '\0'; word++) {
@@ -281,7 +280,7 @@ static void count_words(struct view *view, bool hashed) {
     }
 }
 
-/* The Σv of the training rows that have feature j. */
+/* Σv of the training rows that contain feature j. */
 static double frequency(const struct view *view, const double *v, size_t j) {
     double sum = 0;
     for (size_t i = 0; i < TRAINED; i++) {
@@ -290,7 +289,7 @@ static double frequency(const struct view *view, const double *v, size_t j) {
     return sum;
 }
 
-/* Words that no training row has. */
+/* Removes the words that no training row contains. */
 static void forget_unseen(struct view *view, const double *v) {
     for (size_t j = 0; j < view->d; j++) {
         const bool seen = frequency(view, v, j) > 0;
@@ -331,7 +330,7 @@ static void weigh_words(struct view *view, const double *v) {
 static void add_characters(struct view *view) {
     for (size_t i = 0; i < ROWS; i++) {
         const unsigned char *at = (const unsigned char *)note_of(i);
-        for (size_t k = 0; *at != '\0'; k++) { /* of one or two bytes */
+        for (size_t k = 0; *at != '\0'; k++) { /* a character of one or two bytes */
             const bool two = *at >= 0x80;
             *raw_of(view, i, text("note:[%zu]", k + 1)) =
                 two ? (at[0] & 0x1f) << 6 | (at[1] & 0x3f) : *at;
@@ -350,7 +349,7 @@ static bool joined(const struct row *r, char a, char b) {
     return false;
 }
 
-/* All paths that begin as `path` does. */
+/* Adds all paths that start with `path`. */
 static void add_paths(struct view *view, size_t i, const char *path, size_t n, size_t most) {
     *raw_of(view, i, text("edges:%s", path)) = 1;
     for (char next = 'a'; n < most && next < 'a' + LABELS; next++) {
@@ -384,7 +383,7 @@ static void add_places(struct view *view) {
     }
 }
 
-/* Columns of numbers have mean 0 and deviation 1. */
+/* Standardises the columns of numbers to mean 0 and deviation 1. */
 static void standardise(struct view *view, const double *v) {
     for (size_t j = 0; j < view->d; j++) {
         double n = 0, mean = 0, square = 0;
@@ -405,7 +404,7 @@ static void standardise(struct view *view, const double *v) {
     }
 }
 
-/* Rows one behind the other. */
+/* Moves the rows together: row i starts at i·d. */
 static void close_up(struct view *view, double *x) {
     for (size_t i = 1; i < ROWS; i++) {
         memmove(x + i * view->d, x + i * MOST_FEATURES, view->d * sizeof *x);

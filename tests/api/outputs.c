@@ -9,7 +9,8 @@ size_t n_grid, n_flowers;
 
 /* ---- setting up ---- */
 
-/* Three longish blobs in different directions: the lines between them do not meet in one point. */
+/* Three elongated blobs in different directions: the boundaries between pairs of them do not meet
+ * in one point. */
 static void put_blobs(void) {
     static const double middle[3][2] = {{0, 0}, {4, 1}, {1, 4}},
                         along[3][2] = {{2.6, 0.4}, {-0.3, 2.4}, {1.4, -1.4}};
@@ -94,7 +95,7 @@ int outputs_close(void **state) {
     return 0;
 }
 
-/* ---- looking at answers ---- */
+/* ---- checks of answers ---- */
 
 const struct response *predict(const char *model, const char *outputs, const char *body) {
     const char *path = text("/v1/models/%s/predict?output=%s", model, outputs);

@@ -1,4 +1,4 @@
-/* Two models that must say the same. */
+/* Compares two models that must be equal. */
 #include "property.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { MOST_CLASSES = 16 };
 
 const struct sheet *property_sheet(const char *table) {
     if (strcmp(table, "two") ==
-        0) { /* two classes that overlap: a maximum of the likelihood without a penalty */
+        0) { /* two overlapping classes: without a penalty the likelihood has a maximum */
         return sheet_without(sheet_read("iris.csv"), "setosa");
     }
     if (strcmp(table, "made") == 0) {
@@ -32,7 +32,7 @@ int64_t property_post(const struct method *m, const char *model, const char *dat
 
 /* ---- one model ---- */
 
-/* What a model says of a sheet's rows. */
+/* Predictions of a model for a sheet's rows. */
 struct said {
     const struct response *job, *weights;
     const json_t *predictions;
@@ -96,17 +96,15 @@ static bool has_pairs(const struct pair *p) {
     return strstr(p->method->params, "one_vs_one") != NULL;
 }
 
-/* Number k of the first model's n scores is which of the second's, and times what. */
+/* Finds the score of the second model that belongs to score k of the first, and its factor. */
 static size_t counterpart(const struct pair *p, size_t k, size_t n, size_t n_classes,
                           double *sign) {
     *sign = 1;
     if (!p->reversed) {
         return k;
     }
-    if (n == 1 ||
-        (has_pairs(p) &&
-         n_classes >
-             2)) { /* pair i < j, j positive, becomes n−1−j < n−1−i: the other one is positive */
+    /* with reversed classes pair i < j, j positive, becomes pair n−1−j < n−1−i, n−1−i negative */
+    if (n == 1 || (has_pairs(p) && n_classes > 2)) {
         size_t at = 0, wanted = SIZE_MAX, found = SIZE_MAX;
         *sign = -1;
         for (size_t pass = 0; pass < 2; pass++) {
@@ -139,9 +137,7 @@ static void same_scores(const struct pair *p, const struct said *a, const struct
         for (size_t k = 0; k < n; k++) {
             double sign;
             const size_t l = counterpart(p, k, n, a->n_classes, &sign);
-            const double base = offset ? number(u, 0) : 0,
-                         other_base = offset ? number(v, 0)
-                                             : 0; /* what is left is the difference to the first */
+            const double base = offset ? number(u, 0) : 0, other_base = offset ? number(v, 0) : 0;
             same(p, text("score %zu of row %zu", k, i), sign * factor * (number(u, k) - base),
                  number(v, l) - other_base, most * factor);
         }
@@ -149,9 +145,10 @@ static void same_scores(const struct pair *p, const struct said *a, const struct
 }
 
 static void same_probabilities(const struct pair *p, const struct said *a, const struct said *b) {
-    const double most = p->method->tolerance *
-                        fmax(1, largest_score(a)); /* |dp| <= |dg|, of any of the models here */
-    double moved = 0;                              /* ln of the volume that the units change by */
+    const double most =
+        p->method->tolerance * fmax(1, largest_score(a)); /* |dp| <= |dg| for every model here */
+    /* logarithm of the factor by which the change of units scales a volume */
+    double moved = 0;
     for (size_t j = 0; p->scale != NULL && j < p->one->n_cols; j++) {
         moved += sheet_is_number(p->one, j) ? log(fabs(p->scale[j])) : 0;
     }
@@ -193,7 +190,7 @@ static void same_labels(const struct pair *p, const struct said *a, const struct
     }
 }
 
-/* The column that a feature is made of, SIZE_MAX: a category's. */
+/* The column of a numeric feature; SIZE_MAX: the feature is a level of a categorical column. */
 static size_t column_of(const struct sheet *s, const char *feature) {
     for (size_t j = 0; j < s->n_cols; j++) {
         if (strcmp(s->names[j], feature) == 0 && sheet_is_number(s, j)) {
@@ -212,8 +209,8 @@ static size_t find_feature(const json_t *features, const json_t *name) {
     return j;
 }
 
-/* Discriminant k of the first model, l of the second. What the classes have in common may differ
- * where the units do: then the difference to the first discriminant counts. */
+/* Compares discriminant k of the first model and l of the second. A term common to all classes may
+ * differ after a change of units: then the differences to the first discriminant are compared. */
 static void same_discriminant(const struct pair *p, const struct said *a, const struct said *b,
                               size_t k, size_t l, double sign) {
     const json_t *features = value_at(a->weights, "/features"),
@@ -264,7 +261,7 @@ static void same_weights(const struct pair *p, const struct said *a, const struc
 }
 
 static void same_metrics(const struct pair *p, const struct said *a, const struct said *b) {
-    static const char *const exact[] = {"accuracy", "error", "balanced_accuracy", "mcc"};
+    static const char *const exact[] = {"accuracy", "error", "balanced_accuracy", "mcc", "kappa"};
     static const char *const close[] = {"log_loss", "brier", "hinge", "squared_loss",
                                         "logistic_loss"};
     for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
@@ -272,7 +269,7 @@ static void same_metrics(const struct pair *p, const struct said *a, const struc
         same(p, exact[i], real_at(a->job, at), real_at(b->job, at), 1e-12);
     }
     const bool scaled = (p->method->except & SCORES_SCALED) &&
-                        p->scale != NULL; /* losses of scores are those of other scores */
+                        p->scale != NULL; /* scaled scores have other losses */
     for (size_t i = 0; i < sizeof close / sizeof close[0] && !scaled; i++) {
         const json_t *u = value_at(a->job, text("/result/metrics/train/%s", close[i]));
         const json_t *v = value_at(b->job, text("/result/metrics/train/%s", close[i]));
@@ -280,7 +277,8 @@ static void same_metrics(const struct pair *p, const struct said *a, const struc
         const double x = json_number_value(u), y = json_number_value(v),
                      s = fmax(1, largest_score(a));
         same(p, close[i], x, y,
-             p->method->tolerance * s * s); /* the square of a margin is the steepest */
+             p->method->tolerance * s *
+                 s); /* s²: the loss that grows fastest is the squared margin */
     }
     if (!p->reversed && p->scale == NULL) {
         same(p, "objective", real_at(a->job, "/result/objective"),

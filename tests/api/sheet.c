@@ -1,5 +1,5 @@
-/* Tables in memory: made, changed, written as CSV. Cells stay the texts they were read as, so that
- * a change of order changes no digit. */
+/* Tables in memory, which are generated, changed and written as CSV. Cells keep the text that they
+ * were read with: a change of the order changes no digit. */
 #include "sheet.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A table in memory whose rows, columns, units and classes can be exchanged, for tests of what must
- * not depend on them. Every function gives a new sheet that lives until the test ends. */
+/* A table in memory whose rows, columns, units and classes can be exchanged, for tests of
+ * invariance. Each function returns a new sheet that is valid until the test ends. */
 #ifndef TESTS_API_SHEET_H
 #define TESTS_API_SHEET_H
 
@@ -8,40 +8,41 @@
 struct sheet {
     size_t n_rows, n_cols;
     const char **names;   /* [n_cols] */
-    const char **cell;    /* [n_rows × n_cols] as written in the file; "" is missing */
+    const char **cell;    /* [n_rows × n_cols] text in the file; "" if missing */
     const char **label;   /* [n_rows] */
-    const double *weight; /* [n_rows]; NULL: no such column */
+    const double *weight; /* [n_rows]; NULL: no column of weights */
 };
 
-const struct sheet *sheet_read(const char *file); /* of tests/data: numbers, the label last */
-/* Made up: six numbers, a category and a boolean, some cells missing; classes that overlap: 2 and
- * 10, or "a", "b", … (at most 4). */
+/* file of tests/data: columns of numbers, then the label */
+const struct sheet *sheet_read(const char *file);
+/* Generated table: six columns of numbers, a categorical and a boolean one, some cells missing; 2
+ * to 4 classes named "a", "b", …, or 10 named by digits. The classes overlap. */
 const struct sheet *sheet_made(size_t n_rows, size_t n_classes);
 const struct sheet *sheet_without(const struct sheet *s,
-                                  const char *label); /* the rows of the other classes */
+                                  const char *label); /* the rows of all classes but `label` */
 const struct sheet *sheet_rows(const struct sheet *s, const size_t *rows,
-                               size_t n); /* these, in this order */
+                               size_t n); /* the rows with these numbers, in this order */
 const struct sheet *sheet_columns(const struct sheet *s,
-                                  const size_t *order); /* column j is the old order[j] */
+                                  const size_t *order); /* column j is the old column order[j] */
 const struct sheet *sheet_moved(const struct sheet *s, const double *scale,
                                 const double *shift); /* [n_cols] x becomes scale·x + shift */
-const struct sheet *sheet_renamed(const struct sheet *s, const char *const *classes,
-                                  size_t n); /* ascending; k gets the name of n−1−k */
+/* classes [n] ascending; class k gets the name of class n − 1 − k */
+const struct sheet *sheet_renamed(const struct sheet *s, const char *const *classes, size_t n);
 const struct sheet *sheet_weighed(const struct sheet *s,
-                                  const double *weight); /* with a column of weights */
+                                  const double *weight); /* adds a column of weights */
 
-size_t
-sheet_classes(const struct sheet *s,
-              const char *classes[]); /* the names, ascending by bytes; their number, at most 16 */
+/* Writes the names of the classes in ascending order of bytes; returns their number, at most 16. */
+size_t sheet_classes(const struct sheet *s, const char *classes[]);
 bool sheet_is_number(const struct sheet *s, size_t column);
-double sheet_largest(const struct sheet *s, size_t column); /* of the |x| of a column of numbers */
+/* the largest |x| of a column of numbers */
+double sheet_largest(const struct sheet *s, size_t column);
 
-/* CSV with a header. labelled: with "class" and, where there are weights, "weight". */
+/* CSV with a header. labelled: with column "class" and, if the sheet has weights, "weight". */
 const char *sheet_csv(const struct sheet *s, bool labelled);
 void sheet_upload(const struct sheet *s, const char *dataset);
 
-/* The same numbers in every run: uniform in [0, 1). */
+/* A number in [0, 1) from a generator with a fixed sequence. */
 double next_uniform(uint64_t *state);
-size_t *shuffled(size_t n, uint64_t seed); /* 0 … n−1 in another order */
+size_t *shuffled(size_t n, uint64_t seed); /* the numbers 0 … n − 1 in random order */
 
 #endif

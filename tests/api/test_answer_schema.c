@@ -1,4 +1,4 @@
-/* The check that every answer of an API test goes through: what it must notice. */
+/* Tests of the check that compares every answer of the API tests with its OpenAPI schema. */
 #include "lib/answer_schema.h"
 #include "lib/cmocka.h"
 
@@ -7,7 +7,7 @@
 static const char VERSION[] = "{\"name\":\"discernd\",\"version\":\"1\",\"library\":\"1\","
                               "\"started_at\":\"2026-01-01T00:00:00.000Z\",\"uptime\":1";
 
-/* The fault of an answer; "": it conforms. In a static buffer. */
+/* The fault of an answer in a static buffer; "" if the answer conforms. */
 static const char *fault_of(const char *method, const char *target, long status, const char *type,
                             const char *head, const char *tail) {
     static char fault[1000];

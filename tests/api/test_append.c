@@ -1,5 +1,5 @@
-/* Rows appended over HTTP: the version that comes of it is that of the whole uploaded at once, in
- * every format; conditions and refusals; many at once; models trained on it. */
+/* Rows appended over HTTP: the new version equals an upload of all rows at once, in every format;
+ * conditions and refusals; many appends at the same time; models trained on the result. */
 #include "lib/api.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ static const char *rows_of(const char *dataset, int64_t version) {
 
 #define IRIS_HEADER "sepal_length,sepal_width,petal_length,petal_width,class\n"
 
-/* Lines [from, upto) of iris, the header not counted. */
+/* Lines [from, upto) of iris without the header. */
 static const char *iris_lines(int from, int upto) {
     const char *at = strchr(read_whole("tests/data/iris.csv", NULL), '\n') + 1;
     for (int i = 0; i < from; i++) {
@@ -76,7 +76,7 @@ static void test_is_the_whole_table(void **state) {
     assert_string_equal(rows_of("halves", 2), rows_of("whole", 1));
     assert_int_equal(whole_at(call_get("/v1/datasets/halves?version=1"), "/rows"),
                      60); /* as it was */
-    /* the whole, sent as one, is what is there */
+    /* equal to an upload of all rows at once */
     r = status_check(call_upload("/v1/datasets/halves", read_whole("tests/data/iris.csv", NULL)),
                      200);
     assert_string_equal(header_of(r, "Discern-Unchanged"), "true");
@@ -129,11 +129,12 @@ static void test_options_hold(void **state) {
                      201); /* for these rows */
     assert_json(r, "/columns/0/missing", "3");
     assert_json(r, "/columns/1/missing", "1");
-    r = status_check(post_rows("options", "a,z\n-,4\n"), 201); /* and the upload's again */
+    /* the options of the upload apply to appended rows */
+    r = status_check(post_rows("options", "a,z\n-,4\n"), 201);
     assert_json(r, "/columns/0/missing", "4");
     status_check(call_upload("/v1/datasets/commented?comment=*", "*x\na,z\n1,x\n"), 201);
     r = status_check(post_rows("commented", "a,z\n*,y\n2,z\n"), 201);
-    assert_int_equal(whole_at(r, "/rows"), 2); /* the first is a comment */
+    assert_int_equal(whole_at(r, "/rows"), 2); /* the first line is a comment */
     r = status_check(post_rows_with("/v1/datasets/commented/rows?comment=-", "a,z\n*,y\n-\n", NULL),
                      201);
     assert_int_equal(whole_at(r, "/rows"), 3);
@@ -144,8 +145,8 @@ static void test_options_hold(void **state) {
                   400, "bad-request");
 }
 
-/* Types that a JSON body declares hold like those of the option: a version with them is another
- * one. */
+/* Types declared in a JSON body are kept like those of the query: a version with declared types
+ * differs from one without. */
 static void test_declared_types_hold(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/declared", "a\n1\n2\n"), 201);
@@ -168,8 +169,8 @@ static void test_declared_types_hold(void **state) {
     assert_int_equal(count_at(r, "/notes/append/warnings"), 0);
 }
 
-/* More distinct texts than there is memory to count: types and content depend on the values only,
- * and each column can be a feature. */
+/* A column with more distinct texts than the counters can hold: its type and digest depend on the
+ * values only, and it can be a feature. */
 static void test_counts_without_memory(void **state) {
     (void)state;
     enum { COLUMNS = 40, ROWS = 18000, DISTINCT = 9000, CELL = 6 };
@@ -241,10 +242,10 @@ static void test_refused_rows_leave_nothing(void **state) {
                                     "n,s\n3,z\nabc,w\n4\n", NULL),
                      201);
     assert_int_equal(whole_at(r, "/rows"), 3);
-    assert_int_equal(whole_at(r, "/version"), 2); /* no number was used for what was refused */
+    assert_int_equal(whole_at(r, "/version"), 2); /* a refused append uses no version number */
 }
 
-/* The client leaves in the middle: nothing of it stays. */
+/* The client disconnects in the middle of the body: no row of it is stored. */
 static void test_client_leaves(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/left", "a,b\n1,x\n2,y\n"), 201);
@@ -302,7 +303,7 @@ static void test_many_at_once(void **state) {
         status_check(call_get("/v1/datasets/shared/rows?limit=1000"), 200);
     int next[APPENDERS] = {0};
     for (size_t i = 2; i < count_at(rows, "/items");
-         i++) { /* each row once, each appender's in its order */
+         i++) { /* each row once, the rows of one appender in order */
         const int64_t who = whole_at(rows, text("/items/%zu/who", i));
         assert_in_range(who, 0, APPENDERS - 1);
         assert_int_equal(whole_at(rows, text("/items/%zu/time", i)), next[who]++);
@@ -312,7 +313,7 @@ static void test_many_at_once(void **state) {
     assert_string_equal(string_at(whole, "/content"), string_at(r, "/content"));
 }
 
-/* A body that is on its way while something else happens. */
+/* An upload whose body is sent in two parts with something between them. */
 struct slow {
     int fd;
     const char *rest;
@@ -331,7 +332,7 @@ static struct slow slow_begin(const char *dataset, const char *first, const char
         assert_int_equal(recv(s.fd, interim + n, 1, 0), 1);
     }
     assert_memory_equal(interim, "HTTP/1.1 100 ",
-                        13); /* now the version has been looked up: that is before the body */
+                        13); /* the version is looked up before the body is read */
     assert_int_equal(send(s.fd, first, strlen(first), MSG_NOSIGNAL), (ssize_t)strlen(first));
     return s;
 }
@@ -355,8 +356,8 @@ static void test_others_append_meanwhile(void **state) {
     assert_string_equal(string_at(whole, "/content"), string_at(r, "/content"));
 }
 
-/* The places for appends of a dataset are bounded. Beyond them a call is refused before it sends
- * rows; a client that leaves frees its place; all who have one are served. */
+/* A dataset has a limited number of appends at the same time. A further append is refused before it
+ * sends rows; a client that disconnects frees its place; all appends that have a place succeed. */
 static void test_limit_of_appends_at_once(void **state) {
     (void)state;
     enum { PLACES = 32 }; /* STORE_APPENDS_OF_ONE */
@@ -366,7 +367,7 @@ static void test_limit_of_appends_at_once(void **state) {
     for (int i = 0; i < PLACES; i++) {
         s[i] = slow_begin("bounded", text("%d,p\n", i), "8,q\n");
     }
-    /* the places are taken a little after the rows were sent: until then others may append */
+    /* an append takes its place shortly after its rows arrive: until then others may append */
     const struct response *r = NULL;
     int64_t more = 0;
     for (double end = now() + 20; (r = post_rows("bounded", "3,z\n"))->status == 201; more++) {
@@ -390,8 +391,7 @@ static void test_limit_of_appends_at_once(void **state) {
     assert_int_equal(whole_at(r, "/version"), 1 + more + 1 + PLACES - 1);
 }
 
-/* Clients that send a head and no rows, more than there are places: they keep nobody from
- * appending. */
+/* Clients that have sent a head and no rows, more than the limit of appends: others can append. */
 static void test_idle_clients_do_not_count_as_appends(void **state) {
     (void)state;
     enum { IDLE = 40 };
@@ -424,7 +424,7 @@ static void test_replaced_meanwhile(void **state) {
 }
 
 /* ---- training ---- */
-/* 9,000 rows of a made-up table: more than two blocks of the core. */
+/* 9,000 rows of a generated table: more than two blocks of the core. */
 static const char *made_rows(int from, int upto) {
     char *rows = keep(malloc((size_t)(upto - from) * 48 + 1), free), *at = rows;
     assert_non_null(rows);
@@ -474,7 +474,7 @@ static void test_training_does_not_see_the_borders(void **state) {
 }
 
 /* ---- many ---- */
-/* What the database says of the dataset "many": dataset_versions are v, their parts p. */
+/* A number from the database about dataset "many": dataset_versions are v, their parts p. */
 static int64_t of_many(const char *what) {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
@@ -492,8 +492,8 @@ static int64_t of_many(const char *what) {
     return answer;
 }
 
-/* Some hundreds of appends of a row or two: few parts, each row written a few times, all versions
- * readable, and the same model. */
+/* Some hundreds of appends of one or two rows: few parts, each row written a few times, all
+ * versions readable, and the model equals that of one upload. */
 static void test_many_appends(void **state) {
     (void)state;
     enum { N = 300 };
@@ -540,7 +540,8 @@ static void test_many_appends(void **state) {
 }
 
 /* ---- summaries ---- */
-/* The description of the columns is the same but for "type_reason", which names a line of a body. */
+/* The descriptions of the columns are equal except "type_reason", which names a line of the
+ * body. */
 static void assert_same_summaries(const struct response *a, const struct response *b) {
     json_t *of[] = {json_deep_copy(value_at(a, "/columns")),
                     json_deep_copy(value_at(b, "/columns"))};
@@ -581,9 +582,8 @@ static void forget_summaries(const char *change) {
     service_restart(NULL);
 }
 
-/* An append continues the saved summaries: of what is stored it reads the short chunk that it
- * writes again, and nothing else. Without summaries it reads all chunks. Either way the description
- * is that of the whole. */
+/* An append continues the stored summaries: it reads only the short chunk that it replaces. Without
+ * summaries it reads all chunks. In both cases the description equals that of one upload. */
 static void test_reads_no_stored_chunks(void **state) {
     (void)state;
     enum { FIRST = 150000, CHUNKS = 3, COLUMNS = 4, STRINGS = 2 };
@@ -593,15 +593,16 @@ static void test_reads_no_stored_chunks(void **state) {
     assert_int_equal(chunks_read() - before, 0);
     before = chunks_read();
     assert_same_summaries(append_made(FIRST + 100, FIRST + 150), whole_of(FIRST + 150));
-    assert_int_equal(chunks_read() - before, COLUMNS + STRINGS); /* strings are weighed first */
+    /* the strings are read first for their size */
+    assert_int_equal(chunks_read() - before, COLUMNS + STRINGS);
 
-    forget_summaries("DELETE FROM dataset_summaries"); /* as older daemons leave a version */
+    forget_summaries("DELETE FROM dataset_summaries"); /* as older daemons stored a version */
     before = chunks_read();
     assert_same_summaries(append_made(FIRST + 150, FIRST + 550), whole_of(FIRST + 550));
     assert_true(chunks_read() - before >= CHUNKS * COLUMNS);
     before = chunks_read();
     assert_same_summaries(append_made(FIRST + 550, FIRST + 560), whole_of(FIRST + 560));
-    assert_int_equal(chunks_read() - before, 0); /* 550 rows stay as they are */
+    assert_int_equal(chunks_read() - before, 0); /* the 550 rows are not read */
 
     forget_summaries("UPDATE dataset_summaries SET state = zeroblob(length(state))"); /* damage */
     before = chunks_read();
@@ -612,8 +613,8 @@ static void test_reads_no_stored_chunks(void **state) {
     assert_same_summaries(append_made(FIRST + 560, FIRST + 570), whole_of(FIRST + 570));
 }
 
-/* A column of missing cells is not read whatever its type becomes; one of numbers is read when it
- * becomes one of texts. */
+/* A column of missing cells is not read when its type changes; a column of numbers is read when it
+ * becomes text. */
 static void test_reads_chunks_of_changed_types(void **state) {
     (void)state;
     static const struct {
@@ -633,7 +634,7 @@ static void test_reads_chunks_of_changed_types(void **state) {
         const struct response *r =
             post_rows_with("/v1/datasets/changed/rows?header=false", appended[i].rows, NULL);
         status_check(r, 201);
-        /* two full chunks, and the short ones that are weighed or written again */
+        /* two full chunks, and the short ones that are measured or replaced */
         assert_in_range(chunks_read() - before, 2 * appended[i].read,
                         2 * appended[i].read + 3 + 2 * (int)i);
         assert_same_summaries(r, call_upload("/v1/datasets/changed-whole",

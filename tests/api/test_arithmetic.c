@@ -1,5 +1,5 @@
-/* What the daemon says, recomputed from the data and the weights it reports: optimality of what it
- * trained, scores, probabilities, objectives, metrics. */
+/* Results of the daemon, recomputed from the data and the weights in its answers: optimality of the
+ * training, scores, probabilities, objectives, metrics. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A linear model as /weights tells it, on raw features. */
+/* A linear model as /weights describes it, in the units of the columns. */
 struct model {
     size_t n_scores, n_features;
     double *w, *w0; /* [n_scores × n_features], [n_scores] */
@@ -28,7 +28,7 @@ static struct model weights_of(const char *name) {
     return m;
 }
 
-/* Scores and the probabilities of all classes. */
+/* Computes the scores and the probabilities of all classes at x. */
 static void apply(const struct model *m, const double *x, size_t n_classes, double *score,
                   double *p) {
     double most = -HUGE_VAL, sum = 0;
@@ -54,8 +54,8 @@ static void apply(const struct model *m, const double *x, size_t n_classes, doub
 
 /* ---- optimality ---- */
 
-/* The objective and the largest component of its gradient, in standardised weights (or raw ones),
- * of all rows. */
+/* The objective over all rows and the largest component of its gradient, by the standardised
+ * weights or by the raw ones. */
 static double objective(const struct table *t, const struct model *m, double lambda,
                         bool standardize, double *gradient) {
     const size_t d = t->n_cols, K = m->n_scores;
@@ -112,7 +112,7 @@ static void test_the_gradient_is_zero_where_it_says(void **state) {
         assert_int_equal(m.n_scores, t->n_classes == 2 ? 1 : t->n_classes);
         assert_close(real_at(r, "/result/objective"), J, 1e-9);
         assert_true(json_is_true(value_at(r, "/result/converged")));
-        if (cases[i].standardize) { /* the stopping rule is about standardised weights */
+        if (cases[i].standardize) { /* the stopping rule uses standardised weights */
             assert_true(gradient < 1e-8);
         } else {
             assert_true(gradient < 1e-6);
@@ -213,7 +213,7 @@ static void metrics_check(const struct response *r, const char *at, const struct
         double support = 0, predicted = 0;
         for (size_t c = 0; c < K; c++) {
             assert_int_equal(whole_at(r, text("%s/confusion/matrix/%zu/%zu", at, k, c)),
-                             (int64_t)matrix[k][c]); /* rows are the truth */
+                             (int64_t)matrix[k][c]); /* rows of the matrix are the true classes */
             support += matrix[k][c];
             predicted += matrix[c][k];
         }
@@ -265,8 +265,8 @@ static void test_metrics_are_those_of_the_predictions(void **state) {
     "{'model':'held','dataset':'wine','target':'class','algorithm':'logistic','seed':" seed        \
     ",'validation':{'holdout':0.3}}"
 
-/* The holdout takes its share of each class, the same rows for the same seed, others for another.
- */
+/* The holdout contains its share of each class; an equal seed selects equal rows, another seed
+ * others. */
 static void test_the_holdout_is_stratified_and_seeded(void **state) {
     (void)state;
     const struct table *t = table_read("tests/data/wine.csv");
@@ -294,8 +294,8 @@ static double score_of(const char *instance) {
     return real_at(status_check(r, 200), "/predictions/0/scores/0");
 }
 
-/* Missing number: the training mean. Missing category: a level of its own where training had some.
- * Unseen category: none of the levels. */
+/* A missing number is replaced by the training mean. A missing category has a level of its own if
+ * training had missing cells. An unknown category has no level. */
 static void test_missing_and_unseen_values(void **state) {
     (void)state;
     const char *rows = repeat(

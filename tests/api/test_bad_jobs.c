@@ -1,5 +1,5 @@
-/* Jobs and predictions that cannot be: refused at once with every fault at its place. Nothing is
- * queued, no model appears. */
+/* Invalid jobs and predictions are refused with a list of all faults and their places. Nothing is
+ * queued, no model is created. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Uploads what the tests ask jobs of, and trains model "iris". */
+/* Uploads the datasets of these tests and trains model "iris". */
 static int prepare(void **state) {
     if (group_start(state) != 0) {
         return -1;
@@ -27,8 +27,8 @@ static size_t jobs_now(void) {
     return count_at(call_get("/v1/jobs?limit=1000"), "/items");
 }
 
-/* The job is refused with 422 and an error at every pointer given; nothing is queued, dry run or
- * not. */
+/* The job is refused with 422 and has an error at each of the pointers, with and without dry_run.
+ * Nothing is queued. */
 static void refused(const char *spec, const char *first, const char *second) {
     size_t before = jobs_now();
     for (int dry = 0; dry < 2; dry++) {
@@ -49,7 +49,7 @@ static void test_wrong_types_in_every_field(void **state) {
     (void)state;
     static const char *const values[] = {"1",       "'text'", "true",  "null", "[1]",
                                          "{'a':1}", "-1",     "1e999", "''"};
-    /* field, pointer, the values (by index) that are right or could be */
+    /* member, pointer, indices of the values that are valid or can be */
     static const struct {
         const char *field, *pointer, *allowed;
     } fields[] = {
@@ -58,13 +58,13 @@ static void test_wrong_types_in_every_field(void **state) {
         {"'target':%s", "/target", ""},
         {"'algorithm':%s", "/algorithm", ""},
         {"'params':%s", "/params",
-         "35"}, /* an object of an unknown parameter is another fault, null is none given */
+         "35"}, /* an object has an unknown parameter (another fault), null is the default */
         {"'params':{'lambda':%s}", "/params/lambda", "03"},
         {"'params':{'solver':%s}", "/params/solver", "3"},
         {"'params':{'max_iterations':%s}", "/params/max_iterations", "03"},
         {"'features':%s", "/features", "35"},
         {"'features':{'include':%s}", "/features/include",
-         "34"}, /* a list of what is no name: the fault is at its item */
+         "34"}, /* an item of the wrong type: the fault is at the item */
         {"'features':{'exclude':%s}", "/features/exclude", "34"},
         {"'features':{'standardize':%s}", "/features/standardize", "23"},
         {"'validation':%s", "/validation", "35"},
@@ -81,14 +81,14 @@ static void test_wrong_types_in_every_field(void **state) {
             if (strchr(fields[i].allowed, (int)('0' + v)) != NULL) {
                 continue;
             }
-            if (strcmp(values[v], "1e999") == 0) { /* no number of JSON that a double can hold: the
-                                                      body is refused, whatever the field */
+            /* no JSON number that a double can hold: the body is refused for every member */
+            if (strcmp(values[v], "1e999") == 0) {
                 const char *job = text("{%s}", text("'seed':%s", values[v]));
                 const struct response *r = call_post("/v1/jobs", "%s", job);
                 problem_check(r, r->status == 400 ? 400 : 422, NULL);
                 continue;
             }
-            /* the wrong field beside right ones */
+            /* the invalid member among valid ones */
             char field[200];
             const char *at = strstr(fields[i].field, "%s");
             (void)snprintf(field, sizeof field, "%.*s%s%s", (int)(at - fields[i].field),
@@ -161,7 +161,7 @@ static void test_unknown_names(void **state) {
     problem_check(call_get("/problems/nobody"), 404, "unknown-problem");
 }
 
-/* A label column that is missing, constant or entirely missing; no feature left. */
+/* A target that is missing, constant or has only missing cells; no features. */
 static void test_data_that_cannot_be_trained_on(void **state) {
     (void)state;
     refused("{'model':'m','dataset':'odd','target':'label','algorithm':'logistic'}", "/target",
@@ -181,15 +181,15 @@ static void test_data_that_cannot_be_trained_on(void **state) {
     refused("{'model':'m','dataset':'digits','target':'class','algorithm':'logistic','params':{'"
             "solver':'newton'},'limits':{'memory_mib':1}}",
             "/limits/memory_mib", NULL);
-    /* half of the labels are missing: the rows that have one are enough, and the result says how
-     * many were not used */
+    /* half of the labels are missing: the rows with a label are enough, and the result has the
+     * number of rows that were not used */
     const struct response *r = job_train("{'model':'half','dataset':'odd','target':'half','"
                                          "algorithm':'logistic','features':{'include':['x']}}");
     assert_int_equal(whole_at(r, "/result/rows/train"), 2);
     assert_int_equal(whole_at(r, "/result/rows/skipped"), 2);
 }
 
-/* The job is refused with 422, and what is said has all these pieces. */
+/* The job is refused with 422, and the message contains all pieces. */
 static void refused_saying(const char *spec, const char *place, const char *const *pieces) {
     refused(spec, place, NULL);
     const struct response *r = call_post("/v1/jobs", "%s", spec);
@@ -201,8 +201,8 @@ static void refused_saying(const char *spec, const char *place, const char *cons
 }
 #define SAYING(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Levels become part of the model: too many of them, or too much text in them, are told before the
- * job runs. */
+/* Levels are stored in the model: too many levels, or too much text in them, are refused at the
+ * POST. */
 static void test_categories_too_large_for_a_model(void **state) {
     (void)state;
     enum { PEOPLE = 10001, ESSAYS = 12, LETTERS = 100000 };
@@ -252,7 +252,7 @@ static void test_categories_too_large_for_a_model(void **state) {
 
 /* ---- predict ---- */
 
-/* Instances that are refused; place: where an error must be, "/instances/1/petal_width". */
+/* Instances that are refused with an error at `place`, such as "/instances/1/petal_width". */
 static void instances_refused(const char *instances, const char *place) {
     const struct response *r = call_post("/v1/models/iris/predict", "{'instances':%s}", instances);
     problem_check(r, 422, "invalid-instances");
@@ -261,8 +261,7 @@ static void instances_refused(const char *instances, const char *place) {
     }
     if (strstr(instances, "petal_wid") != NULL ||
         (place != NULL && strcmp(place + strlen(place) - 2, "/3") == 0)) {
-        assert_non_null(
-            strstr(r->body, "petal_wid")); /* the column is named whatever the pointer */
+        assert_non_null(strstr(r->body, "petal_wid")); /* the message names the column */
     }
 }
 
@@ -285,22 +284,21 @@ static void test_predict_with_wrong_instances(void **state) {
     instances_refused("7", NULL);
     instances_refused("[7]", "/instances/0");
     instances_refused("{'a':1}", NULL);
-    /* every fault is told, not just the first */
+    /* all faults are listed, not only the first */
     const struct response *r =
         call_post("/v1/models/iris/predict", "{'instances':[[1,2,3],[1,2,3,4],[1,2,'x','y']]}");
     problem_check(r, 422, "invalid-instances");
     fault_check(r, "/instances/0"), fault_check(r, "/instances/2/2"),
         fault_check(r, "/instances/2/3");
-    instances_refused("[[1,2,3,NaN]]",
-                      "/instances/0/3"); /* no JSON, but what a careless client writes: the row and
-                                            the column are named */
+    /* not valid JSON, but a common mistake of clients: the row and the column are named */
+    instances_refused("[[1,2,3,NaN]]", "/instances/0/3");
     instances_refused("[[1,2,3,Infinity]]", "/instances/0/3");
     problem_check(call_post("/v1/models/iris/predict", "{'instances':[[1,2,3"), 400, "bad-json");
     problem_check(call_post("/v1/models/iris/predict", "{}"), 422, NULL);
     problem_check(call_post("/v1/models/iris/predict", "{'rows':[[1,2,3,4]]}"), 422, NULL);
 }
 
-/* A column that no instance names is a misspelling, not a missing value; one that some name is
+/* A column that no instance has is refused as a misspelling. A column that some instances have is
  * missing in the others. */
 static void test_a_column_that_no_instance_names(void **state) {
     (void)state;

@@ -1,6 +1,6 @@
-/* Requests that are wrong before their content is looked at: paths, framing, sizes, origins,
- * slowness. Each gets a problem document or, where HTTP itself is broken, at least a status and a
- * closed connection; never a hang, never a crash, never a second answer. */
+/* Requests that are invalid before their content is read: paths, framing, sizes, origins, slow
+ * clients. Each gets a problem document or, where the HTTP syntax is broken, a status and a closed
+ * connection. No request gets two answers. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -61,8 +61,8 @@ static void test_unknown_routes_and_methods(void **state) {
 
 /* ---- framing ---- */
 
-/* 400 and the connection ends: what follows the request is not read as another. Where the library
- * lets us it is a problem document. */
+/* 400, and the connection is closed: the bytes after the request are not read as a request. The
+ * body is a problem document where the library allows it. */
 static void broken(const char *head) {
     const char *smuggled = "GET /version HTTP/1.1\r\n" HOST "\r\n";
     const struct response *r = raw_text("%s\r\n\r\n%s%s", head, "0\r\n\r\n", smuggled);
@@ -108,7 +108,7 @@ static void test_framing(void **state) {
     assert_true(r->closed);
 }
 
-/* Bytes that are no HTTP. */
+/* Bytes that are not HTTP. */
 static void test_garbage(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -146,7 +146,7 @@ static void test_expectations(void **state) {
                       "PUT /v1/datasets/x HTTP/1.1\r\n" HOST
                       "Connection: close\r\nExpect: miracles\r\nContent-Length: 4\r\n\r\na\n1\n"),
                   417, "expectation-failed");
-    /* refused before it is sent: the answer comes though no byte of the body does */
+    /* refused before the body is sent: the answer comes without a byte of the body */
     const struct response *r = raw_text("PUT /v1/nowhere HTTP/1.1\r\n" HOST
                                         "Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n");
     problem_check(r, 404, "not-found");
@@ -157,7 +157,7 @@ static void test_expectations(void **state) {
 
 /* ---- how much ---- */
 
-/* An answer or a closed connection, within the minute that talk waits. */
+/* An answer or a closed connection within a minute, the time limit of raw_text. */
 static const struct response *answered(const char *head) {
     const struct response *r = raw_text("%s\r\nConnection: close\r\n\r\n", head);
     assert_true(r->closed);
@@ -185,7 +185,7 @@ static void test_many_parameters_headers_cookies(void **state) {
         r = answered(text("GET /version HTTP/1.1\r\n" HOST "%sX: y", repeat("Cookie: c=1\r\n", n)));
         assert_true(r->status == 200 || r->status == 431 || (r->status == 0 && n > 10));
     }
-    /* parameters that the call knows nothing of are refused when they can be read */
+    /* unknown query parameters are refused if they can be read */
     problem_check(call_get("/v1/datasets?%sx=1", repeat("p=1&", 500)), 400, "bad-request");
 }
 
@@ -246,7 +246,7 @@ static void test_pages_on_other_origins(void **state) {
                  200);
 }
 
-/* A page whose name was made to point here tells its own name as Host. */
+/* A page with a DNS name that resolves to the daemon (DNS rebinding) sends that name as Host. */
 static void test_other_hosts(void **state) {
     (void)state;
     static const char *const hosts[] = {"evil.example", "evil.example:80", "localhost.evil.example",

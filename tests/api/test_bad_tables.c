@@ -1,5 +1,5 @@
-/* Tables that are wrong, one by one, as curl -T sends them and chunked: each gets a problem
- * document that says what and where, nothing of it is stored. */
+/* Invalid tables, sent as `curl -T` does and chunked: each gets a problem document with the fault
+ * and its place; no part of the table is stored. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -8,14 +8,14 @@
 
 #define AS_JSON "Content-Type: application/json"
 
-/* No table came of it. */
+/* The dataset does not exist. */
 static void expect_nothing(const char *name) {
     problem_check(call_get("/v1/datasets/%s", name), 404, "unknown-dataset");
     problem_check(call_get("/v1/datasets/%s/rows", name), 404, "unknown-dataset");
 }
 
-/* An upload that is refused with 422 /problems/invalid-dataset; place: where one of the errors must
- * be, or NULL. size 0: strlen. */
+/* An upload that is refused with 422 /problems/invalid-dataset. place: where one of the errors must
+ * be, or NULL. size 0: strlen(body). */
 static void refused(const char *body, size_t size, const char *place) {
     for (int chunked = 0; chunked < 2; chunked++) {
         const struct response *r = call(&(struct request){.method = "PUT",
@@ -37,7 +37,7 @@ static void test_empty_body(void **state) {
     problem_check(call_upload("/v1/datasets/empty", ""), 422, "invalid-dataset");
     problem_check(call_upload("/v1/datasets/empty", "\n\n\n"), 422, "invalid-dataset");
     problem_check(call_upload("/v1/datasets/empty", "\xEF\xBB\xBF"), 422,
-                  "invalid-dataset"); /* a byte order mark and nothing else */
+                  "invalid-dataset"); /* only a byte order mark */
     problem_check(call_upload_bytes("/v1/datasets/empty", "", 0, AS_JSON), 400, "bad-json");
     expect_nothing("empty");
 }
@@ -57,19 +57,19 @@ static void test_ragged_rows(void **state) {
     (void)state;
     refused("a,b\n1,2\n3\n4,5\n", 0, "line 3");
     refused("a,b\n1,2\n3,4,5\n", 0, "line 3");
-    /* all of the faults, not just the first */
+    /* all faults are listed, not only the first */
     const struct response *r =
         problem_check(call_upload("/v1/datasets/refused", "a,b\n1\n2,3\n4\n5,6,7\n"), 422,
                       "invalid-dataset");
     fault_check(r, "line 2");
     fault_check(r, "line 4");
     fault_check(r, "line 5");
-    /* however many there are, the answer stays small */
+    /* the number of listed faults is limited */
     const char *many = text("a,b\n%s", repeat("1\n", 100000));
     assert_true(
         problem_check(call_upload("/v1/datasets/refused", many), 422, "invalid-dataset")->size <
         65536);
-    /* lines are counted through cells that have line ends in them */
+    /* line ends within quoted cells count as lines */
     refused("a,b\n1,\"x\ny\nz\"\n3\n", 0, "line 5");
 }
 
@@ -99,7 +99,7 @@ static void test_invalid_utf8(void **state) {
                   400, "bad-json");
 }
 
-/* 10,000 columns are many, not wrong: they are kept, or refused with the limit. */
+/* 10,000 columns are valid: they are stored, or refused with a message that names the limit. */
 static void test_ten_thousand_columns(void **state) {
     (void)state;
     enum { COLUMNS = 10000 };
@@ -121,7 +121,7 @@ static void test_ten_thousand_columns(void **state) {
         r = status_check(call_get("/v1/datasets/wide/rows?columns=c9999,c0"), 200);
         assert_int_equal(whole_at(r, "/items/0/c9999"), 9999 % 7);
     }
-    /* a million columns are too many whatever the limit */
+    /* a million columns exceed every limit */
     refused(text("%sx\n1\n", repeat("x,", 1000000)), 0, NULL);
 }
 
@@ -217,7 +217,8 @@ static void test_broken_json_tables(void **state) {
     expect_nothing("refused");
 }
 
-/* A declared type that a cell cannot have is a fault at the cell, not a silent missing value. */
+/* A cell that does not fit its column's declared type is a fault at the cell, never a missing
+ * value. */
 static void test_declared_types_are_kept(void **state) {
     (void)state;
     static const struct {
@@ -233,7 +234,7 @@ static void test_declared_types_are_kept(void **state) {
     expect_nothing("refused");
 }
 
-/* A failed replacement leaves what was there. */
+/* A failed replacement leaves the dataset unchanged. */
 static void test_a_refused_replacement_changes_nothing(void **state) {
     (void)state;
     const struct response *before =
@@ -241,7 +242,7 @@ static void test_a_refused_replacement_changes_nothing(void **state) {
     problem_check(call_upload("/v1/datasets/kept", "a,b\n1\n"), 422, "invalid-dataset");
     const struct response *after = status_check(call_get("/v1/datasets/kept"), 200);
     assert_int_equal(json_object_del(before->json, "upload"),
-                     0); /* how fast it came is told once */
+                     0); /* the upload's figures are only in its answer */
     assert_true(json_equal(before->json, after->json));
     assert_string_equal(header_of(before, "ETag"), header_of(after, "ETag"));
     assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/kept", "a,b\n1,x\n2,z\n"),

@@ -1,6 +1,6 @@
-/* Bodies that are refused: over the limit with and without their length known, control documents
- * that are none, JSON nested deep. After each the daemon is well and nothing half there. (Tables
- * that are none: test_bad_tables.c; jobs: test_bad_jobs.c.) */
+/* Bodies that are refused: larger than the limit with and without Content-Length, control documents
+ * that are not valid, deeply nested JSON. After each the daemon serves and nothing of the body is
+ * stored. Tables: test_bad_tables.c; jobs: test_bad_jobs.c. */
 #include "lib/api.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int open_daemon(void **state) {
     return 0;
 }
 
-/* After every test: alive, what was there is there, nothing of what was refused. */
+/* Runs after each test: the daemon serves, earlier data are stored, refused data are not. */
 static int still_well(void **state) {
     status_check(call_get("/readyz"), 200);
     status_check(call_get("/v1/datasets/iris"), 200);
@@ -26,7 +26,8 @@ static int still_well(void **state) {
     return test_end(state);
 }
 
-/* A condition that cannot hold is said before the body is sent, by who asks first. */
+/* A condition that fails is answered before the body is sent, if the client waits for 100
+ * Continue. */
 static void test_conditions_before_bodies(void **state) {
     (void)state;
     static const char *const other[] = {"If-Match: \"zz\"", "Expect: 100-continue", NULL},
@@ -40,7 +41,7 @@ static void test_conditions_before_bodies(void **state) {
     problem_check(call_bytes("PUT", "/v1/datasets/iris", fresh, body, size), 412,
                   "precondition-failed");
     free(body);
-    assert_int_equal(daemon_stop(&the_daemon), 0); /* all lines are written */
+    assert_int_equal(daemon_stop(&the_daemon), 0); /* stopped: all log lines are written */
     const char *log = daemon_log(&the_daemon);
     size_t n = 0;
     for (const char *at = log; (at = strstr(at, "status=412")) != NULL; at++) {
@@ -71,8 +72,8 @@ static void test_bodies_over_the_limit(void **state) {
     free(text);
 }
 
-/* Bodies that fit singly but not together: the one too many is told so, small calls go on, and
- * there is room again when they have gone. */
+/* Bodies that each fit the memory but not together: the one that exceeds it is refused, small calls
+ * succeed, and after the end of the bodies others are accepted. */
 static void test_more_bodies_than_memory(void **state) {
     (void)state;
     enum { N = 5 };
@@ -88,7 +89,7 @@ static void test_more_bodies_than_memory(void **state) {
         raw_send_text(fds[i], head);
         raw_send(fds[i], text, 14999999); /* never ends */
     }
-    double held = 0; /* what is sent is not yet taken */
+    double held = 0; /* the daemon reads what was sent with a delay */
     for (int i = 0; i < 1000 && held < 59e6; i++) {
         held = metric_at("discern_http_body_bytes");
         usleep(10000);

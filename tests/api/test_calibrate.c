@@ -1,5 +1,5 @@
-/* `calibrate`: probabilities of machines that have scores only, as good on rows that nobody has
- * seen, in every answer, and after a restart; and what the plan says of too few rows. */
+/* `calibrate`: probabilities of models that have only scores, their quality on unseen rows, in
+ * every answer and after a restart, and the estimate's warning for too few rows. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static double uniform(uint64_t *s) {
     return (double)(*s >> 11) * 0x1p-53;
 }
 
-/* Rows (x, z) of which P(b | x) = σ(3x), z is noise; `first` rows are left out. */
+/* Rows (x, z) with P(b | x) = σ(3x); z is noise. The first `first` rows are left out. */
 static void upload_chances(const char *name, int first) {
     char *body = malloc((size_t)ROWS * 48 + 16), path[64];
     uint64_t s = 11;
@@ -50,7 +50,7 @@ static int prepare(void **state) {
     "{'model':'m','dataset':'" dataset "','target':'" target "','algorithm':'" algorithm           \
     "','params':{" params "}}"
 
-/* The log loss of the chances themselves is about 0.33, of guessing ln 2. */
+/* The log loss of the true probabilities is about 0.33, of constant probabilities ln 2. */
 static void test_calibrated_on_unseen_rows(void **state) {
     (void)state;
     static const char *const algorithms[] = {"least_squares", "perceptron", "svm"},
@@ -75,7 +75,7 @@ static void test_calibrated_on_unseen_rows(void **state) {
     }
 }
 
-/* What /weights says is what prediction does, also after the daemon comes back. */
+/* Prediction uses the calibration that /weights prints, also after a restart. */
 static void test_calibration_is_reported_and_stored(void **state) {
     (void)state;
     job_train(JOB("seen", "y", "least_squares", "'calibrate':'platt','calibration_folds':3"));

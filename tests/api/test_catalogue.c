@@ -1,6 +1,6 @@
-/* The catalogue is what the daemon does: every algorithm of /v1/algorithms trains with every value
- * it offers, on real data; every number is taken at the ends of its range and refused beyond.
- * Nothing here names an algorithm: one that is added is walked too. */
+/* Each algorithm of /v1/algorithms trains with each value that the catalogue offers, on real data;
+ * each number is accepted at the ends of its range and refused outside. The test contains no names
+ * of algorithms: a new algorithm is tested without a change here. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What everything takes, then what kernels of texts take (graphs too), and values of a kernel. */
+/* Datasets for all methods, then for kernels of texts and graphs, then a matrix of kernel
+ * values. */
 static const char *const datasets[] = {"iris", "wine", "breast_cancer", "graphs", "gram"};
 static const size_t n_classes[] = {3, 3, 2, 2, 2};
 enum {
@@ -57,13 +58,13 @@ static bool is_type(const json_t *param, const char *type) {
     return strcmp(json_string_value(json_object_get(param, "type")), type) == 0;
 }
 
-/* What is set: a parameter, or a member of one that is an object of this type. */
+/* What is set: a parameter, or a member of an object parameter of the given type. */
 struct subject {
     const json_t *param;
-    const char *owner, *type; /* NULL: it is no member */
+    const char *owner, *type; /* NULL: a parameter, not a member */
 };
 
-/* Where it stands, below /params/. */
+/* The place below /params/. */
 static const char *place_of(struct subject s) {
     return s.owner ? text("%s/%s", s.owner, name_of(s.param)) : name_of(s.param);
 }
@@ -87,7 +88,7 @@ static const char *spec_of(const json_t *algorithm, size_t dataset, const char *
                 json_string_value(json_object_get(algorithm, "id")), params, limits);
 }
 
-/* The job runs to its end: it succeeds, or says why it cannot. Returns whether it succeeded. */
+/* Waits for the job. Returns whether it succeeded; a failed job must have a detail. */
 static bool ends_well(const struct response *accepted, const char *spec) {
     const struct response *r = job_wait(whole_at(accepted, "/id"));
     if (strcmp(string_at(r, "/state"), "succeeded") == 0) {
@@ -101,8 +102,8 @@ static bool ends_well(const struct response *accepted, const char *spec) {
     return false;
 }
 
-/* The parameter is refused: 422 with a fault at its place, or at an item of the list that it is,
- * that names it. */
+/* The parameter is refused with 422 and an error at its place, or at an item of its list, that
+ * names it. */
 static void is_refused(const struct response *r, const char *name, const char *spec) {
     bool there = false;
     size_t i;
@@ -123,8 +124,7 @@ static void is_refused(const struct response *r, const char *name, const char *s
     }
 }
 
-/* Whether it is the columns that do not suit the object that the parameter is, or belongs to: other
- * choices would not help. */
+/* Whether the columns do not suit the object parameter, so that no other choice of values helps. */
 static bool is_hopeless(const struct response *r, const char *object) {
     size_t i;
     json_t *fault;
@@ -138,8 +138,8 @@ static bool is_hopeless(const struct response *r, const char *object) {
     return false;
 }
 
-/* Posts the job with the setting alone, and, where a rule between parameters forbids that, with
- * every value of one or two other choices. NULL: never accepted. */
+/* Posts the job with the setting alone. If a rule between parameters forbids that, with every value
+ * of one or two other choices. NULL: never accepted. */
 static const struct response *post_somehow(const json_t *algorithm, size_t dataset,
                                            struct subject s, const char *setting,
                                            const char *limits, const char **out_spec) {
@@ -187,9 +187,9 @@ static const struct response *post_somehow(const json_t *algorithm, size_t datas
     return NULL;
 }
 
-/* ---- every value that is offered ---- */
+/* ---- every offered value ---- */
 
-/* Whether the model's parameters have the value; of an object every member that was given. */
+/* Whether the model's parameters have the value; of an object every given member. */
 static bool has_value(const json_t *params, const char *name, const json_t *value) {
     const char *key;
     json_t *member, *own = json_object_get(params, name);
@@ -200,7 +200,7 @@ static bool has_value(const json_t *params, const char *name, const json_t *valu
         return json_equal(json_object_get(own, "type"), value);
     }
     if (!json_is_object(value)) {
-        return json_equal(own, value) || json_is_null(own); /* of a word that null stands for */
+        return json_equal(own, value) || json_is_null(own); /* null stands for a word */
     }
     json_object_foreach((json_t *)(uintptr_t)value, key, member) {
         if (!has_value(own, key, member)) {
@@ -210,8 +210,8 @@ static bool has_value(const json_t *params, const char *name, const json_t *valu
     return true;
 }
 
-/* What the model says of itself is what was asked, and what it is worth is what an evaluation
- * finds. */
+/* The model's description has the parameters of the request, and its metrics equal those of an
+ * evaluation. */
 static void check_model(const json_t *algorithm, size_t dataset, const json_t *given,
                         const char *spec) {
     const struct response *model = status_check(call_get("/v1/models/m"), 200);
@@ -239,8 +239,8 @@ static void check_model(const json_t *algorithm, size_t dataset, const json_t *g
     }
 }
 
-/* Trains with the setting on every dataset: it must succeed on one of them at least. With
- * TEST_SLOW, that one is enough. With other choices where it is not taken alone. */
+/* Trains with the setting on every dataset: one of them must succeed. With TEST_SLOW the first
+ * success is enough. If the setting is not accepted alone, other choices are added. */
 static void train_with(const json_t *algorithm, struct subject s, const char *setting) {
     size_t succeeded = 0;
     const char *spec = NULL;
@@ -262,7 +262,7 @@ static void train_with(const json_t *algorithm, struct subject s, const char *se
     }
 }
 
-/* Its choices, its word, null for it, true and false. */
+/* Tries each choice, the word, null, true and false. */
 static void train_with_values(const json_t *algorithm, struct subject s) {
     size_t k;
     json_t *choice;
@@ -286,7 +286,8 @@ static void train_with_values(const json_t *algorithm, struct subject s) {
     }
 }
 
-/* The subjects of a parameter: itself, and each of its members with each type that has it. */
+/* Calls for a parameter: for itself, and for each of its members with each type that has the
+ * member. */
 static void each_subject(const json_t *algorithm, const json_t *param,
                          void (*check)(const json_t *algorithm, struct subject s)) {
     size_t m, k;
@@ -316,17 +317,18 @@ static void test_every_value_of_the_catalogue(void **state) {
         json_array_foreach(json_object_get(algorithm, "parameters"), j, param) {
             each_subject(algorithm, param, train_with_values);
             keep_free();
-            algorithms = catalogue(); /* the answers that it was in are gone */
+            algorithms = catalogue(); /* earlier answers were freed */
             algorithm = json_array_get(algorithms, i);
         }
     }
 }
 
-/* ---- numbers at and beyond the ends of their range ---- */
+/* ---- numbers at and beyond the ends of their ranges ---- */
 
 enum end { LEAST, MOST };
 
-/* The end itself, or the nearest number inside an open one; false: there is none. */
+/* The end of the range, or the nearest number inside if the range is open; false: there is no
+ * end. */
 static bool end_of(const json_t *param, enum end end, double *out) {
     const json_t *bound = json_object_get(param, end == LEAST ? "minimum" : "maximum");
     const bool open = json_is_true(
@@ -343,7 +345,7 @@ static bool end_of(const json_t *param, enum end end, double *out) {
     return true;
 }
 
-/* The nearest number outside. */
+/* The nearest number outside the range. */
 static double beyond(const json_t *param, enum end end, double inside) {
     const bool open = json_is_true(
         json_object_get(param, end == LEAST ? "exclusive_minimum" : "exclusive_maximum"));
@@ -357,7 +359,7 @@ static double beyond(const json_t *param, enum end end, double inside) {
                        : nextafter(inside, end == LEAST ? -(double)INFINITY : (double)INFINITY);
 }
 
-/* A number of JSON in every case, as a list of as many equal ones where the parameter is one. */
+/* The number as JSON; a list of equal numbers for a parameter that is a list. */
 static const char *setting_of(struct subject s, double value, size_t dataset) {
     const char *number = text("%.17g", value), *list = number;
     for (size_t k = 1; k < n_classes[dataset]; k++) {
@@ -394,14 +396,14 @@ static void check_end(const json_t *algorithm, struct subject s, enum end end) {
         const struct response *r = post_somehow(algorithm, d, s, setting, "\"seconds\":0.3", &spec);
         if (r != NULL) {
             (void)ends_well(r, spec);
-        } else if (!is_type(param, "list") && !s.owner) { /* a list's numbers may have to fit each
-                                                             other, a type's columns the type */
+            /* the numbers of a list may have to fit each other, and the columns the type */
+        } else if (!is_type(param, "list") && !s.owner) {
             fail_msg("no combination with %s is accepted, the last was %s", setting, spec);
         }
     }
 }
 
-/* What is no such number at all. */
+/* Values that are not numbers are refused. */
 static void check_types(const json_t *algorithm, struct subject s) {
     static const char *const wrong[] = {"true",      "\"much\"", "{\"most\":1}",
                                         "[[\"1\"]]", "[\"1\"]",  "1.5"};
@@ -426,7 +428,7 @@ static void check_numbers(const json_t *algorithm, struct subject s) {
     }
 }
 
-/* A member is refused with every type that has none of it. */
+/* A member is refused with each type that does not have it. */
 static void check_foreign(const json_t *algorithm, const json_t *param) {
     size_t m, k, own;
     json_t *member, *type, *taker;
@@ -464,7 +466,7 @@ static void test_numbers_at_and_beyond_the_limits(void **state) {
     }
 }
 
-/* Shares of the classes are known to be wrong before the job runs. */
+/* Class weights and shares that do not match the classes are refused at the POST. */
 static void test_lists_that_do_not_fit(void **state) {
     (void)state;
     const json_t *algorithms = catalogue();

@@ -1,5 +1,5 @@
-/* Many things at once: two jobs train while predictions go on, uploads of one name and of several,
- * the live version changes under predictions. */
+/* Several things at the same time: two jobs train while predictions continue, uploads to one name
+ * and to several, a live version that changes under predictions. */
 #include "lib/api.h"
 
 #include <pthread.h>
@@ -21,13 +21,13 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* ---- threads that predict until they are told to stop. cmocka's checks belong to the main thread:
- * here only counting ---- */
+/* ---- threads that predict until they are stopped; they only count, because cmocka's checks must
+ * run on the main thread ---- */
 
 struct predictors {
     pthread_t threads[8];
     size_t n;
-    const char *expected[3]; /* bodies any of which is right; NULL: none */
+    const char *expected[3]; /* bodies of which each is a right answer; NULL: none */
     atomic_bool stop;
     atomic_size_t served, wrong;
 };
@@ -81,7 +81,7 @@ static void test_two_jobs_train_while_predictions_go_on(void **state) {
     const char *expected = prediction();
     int64_t first = job_endless("a"), second = job_endless("b");
     job_wait_state(first, "running");
-    job_wait_state(second, "running"); /* both at once: --workers is 2 */
+    job_wait_state(second, "running"); /* both at the same time: --workers is 2 */
     predictors_start(&p, 4, expected, NULL);
     wait_served(&p, 200);
     assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)first), "/state"),
@@ -99,7 +99,7 @@ static void test_two_jobs_train_while_predictions_go_on(void **state) {
     assert_string_equal(string_at(job_wait(second), "/state"), "cancelled");
 }
 
-/* The same job beside others gives the same bytes as alone. */
+/* A job that runs beside others gives the same bytes as a job that runs alone. */
 static void test_a_job_beside_others_gives_the_same_weights(void **state) {
     (void)state;
 #define DESCENT                                                                                    \
@@ -107,7 +107,8 @@ static void test_a_job_beside_others_gives_the_same_weights(void **state) {
     "'params':{'solver':'%s','max_iterations':%d,'tolerance':1e-300}}"
     static const char *const solvers[] = {"gradient_descent", "sgd", "lbfgs", "newton"};
     static const int iterations[] = {
-        30, 10, 20, 2}; /* a pass of each weighs differently; where they stop does not matter */
+        /* a pass of each method takes another time; when they stop does not matter */
+        30, 10, 20, 2};
     int64_t ids[4];
     struct predictors p;
     for (size_t i = 0; i < 4; i++) {
@@ -156,7 +157,8 @@ static void *change(void *arg) {
     return NULL;
 }
 
-/* The answer to a change is what this change left, with an ETag that no other change has. */
+/* The answer to a change contains the state after this change, with an ETag that no other change
+ * has. */
 static void check_changes(const char *path) {
     static struct changer changers[4];
     for (int i = 0; i < 4; i++) {
@@ -181,7 +183,7 @@ static void test_answers_of_changes(void **state) {
     check_changes("/v1/datasets/iris");
 }
 
-/* No request sees half a swap: each answer is wholly of one version or wholly of the other. */
+/* Each answer is of one version only, while the live version changes. */
 static void test_the_live_version_changes_under_predictions(void **state) {
     (void)state;
     struct predictors p;
@@ -194,9 +196,8 @@ static void test_the_live_version_changes_under_predictions(void **state) {
     for (int i = 0; i < 60; i++) {
         int version = 1 + i % 2;
         status_check(call_put("/v1/models/iris/live", "{'version':%d}", version), 200);
-        assert_string_equal(prediction(), version == 1
-                                              ? one
-                                              : two); /* who has the answer to the change sees it */
+        /* a client that has the answer to the change sees the new version */
+        assert_string_equal(prediction(), version == 1 ? one : two);
     }
     predictors_end(&p);
     status_check(call_put("/v1/models/iris/live", "{'version':1}"), 200);
@@ -225,7 +226,7 @@ static void uploads(struct uploader *u, size_t n) {
     }
 }
 
-/* Every upload is a version of its own, whole; one of them was first. */
+/* Each upload becomes a complete version; exactly one is 201. */
 static void test_uploads_of_one_name_at_once(void **state) {
     (void)state;
     enum { N = 6, LINES = 60000 };
@@ -251,15 +252,16 @@ static void test_uploads_of_one_name_at_once(void **state) {
         const struct response *d =
             status_check(call_get("/v1/datasets/same?version=%lld", (long long)version), 200);
         assert_int_equal(whole_at(d, "/rows"), LINES);
-        assert_int_equal(whole_at(d, "/columns/0/min"), i); /* its own rows, nobody else's */
+        /* the rows of this upload, not of another */
+        assert_int_equal(whole_at(d, "/columns/0/min"), i);
         assert_int_equal(whole_at(d, "/columns/0/max"), i);
     }
     assert_int_equal(created, 1);
     assert_int_equal(count_at(call_get("/v1/datasets/same/versions"), "/items"), N);
 }
 
-/* A dataset that comes and goes while jobs name it: an upload answers with what it made, and a job
- * finds the dataset or says at which member it did not. */
+/* A dataset is created and deleted while jobs name it: an upload answers with its own version, and
+ * a job finds the dataset or names the member that does not. */
 static void *come_and_go(void *arg) {
     atomic_size_t *wrong = arg;
     for (int i = 0; i < 150; i++) {
@@ -289,7 +291,7 @@ static void test_jobs_of_a_dataset_that_comes_and_goes(void **state) {
             "{'model':'fleeting','dataset':'fleeting','target':'y','algorithm':'logistic'}");
         if (r->status == 202) {
             call_post(text("/v1/jobs/%lld/cancel", (long long)whole_at(r, "/id")), "%s",
-                      ""); /* so that the dataset can go again */
+                      ""); /* so that the dataset can be deleted again */
         } else {
             fault_check(problem_check(r, 422, "invalid"), "/dataset");
         }
@@ -300,7 +302,7 @@ static void test_jobs_of_a_dataset_that_comes_and_goes(void **state) {
     assert_int_equal(atomic_load(&wrong), 0);
 }
 
-/* If-None-Match: * lets exactly one of them through. */
+/* Only one of the uploads with If-None-Match: * succeeds. */
 static void *upload_new(void *arg) {
     struct uploader *u = arg;
     u->r = call(&(struct request){.method = "PUT",
@@ -333,11 +335,11 @@ static void test_only_one_creates(void **state) {
     assert_int_equal(created, 1);
 }
 
-/* More waiting calls and event streams than there are threads to hold them: the rest goes on, and
- * the end of the job reaches all. */
+/* More waiting calls and event streams than threads: other calls are served, and each waiting call
+ * gets the end of the job. */
 static void *wait_for_end(void *arg) {
     struct uploader *u = arg;
-    do { /* on a slow machine 50 s are over before the job is */
+    do { /* on a slow machine the job takes longer than the 50 s of a wait */
         u->r = call(&(struct request){.method = "GET", .path = u->path});
     } while (u->r->status == 200 && u->r->json != NULL &&
              strcmp(string_at(u->r, "/state"), "running") == 0);
@@ -383,6 +385,6 @@ int main(void) {
         TEST(test_only_one_creates),
         TEST(test_many_wait_for_one_job),
     };
-    curl_global_init(CURL_GLOBAL_DEFAULT); /* before there are threads */
+    curl_global_init(CURL_GLOBAL_DEFAULT); /* before threads are started */
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

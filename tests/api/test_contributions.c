@@ -1,5 +1,5 @@
-/* What the features contribute to a score, and how far a row is from the boundary: recomputed from
- * weights and scores. */
+/* Contributions of features to a score, and the distance of a row from the boundary, recomputed
+ * from weights and scores. */
 
 #include "outputs.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of column j of instance i of a body. */
+/* The value of feature j of instance i of the body. */
 static double value_of(const json_t *body, size_t i, size_t j, const json_t *features) {
     const json_t *row = json_array_get(json_object_get(body, "instances"), i);
     return json_is_array(row)
@@ -18,7 +18,7 @@ static double value_of(const json_t *body, size_t i, size_t j, const json_t *fea
 
 /* ---- contributions ---- */
 
-/* Each is weight times value. */
+/* Each contribution is weight times value. */
 static void expect_products(const struct response *a, const struct response *weights,
                             const char *body) {
     json_t *asked = json_loads(body, 0, NULL);
@@ -55,7 +55,7 @@ static void test_contributions(void **state) {
     }
 }
 
-/* A category is one part of those of its column's; what is missing brings what stands for it. */
+/* A category contributes by its level's feature; a missing value contributes by its replacement. */
 static void test_contributions_of_categories(void **state) {
     (void)state;
     static const char *const models[] = {"mixed", "mixed_bayes"};
@@ -69,12 +69,167 @@ static void test_contributions_of_categories(void **state) {
         assert_string_equal(string_at(a, "/features/2"), "colour=red");
         assert_true(real_at(a, "/predictions/0/contributions/0/1") == 0); /* it is not blue */
         assert_true(real_at(a, "/predictions/0/contributions/0/2") != 0);
-        assert_true(real_at(a, "/predictions/3/contributions/0/1") == 0); /* violet is nothing */
+        /* "violet" is not a level */
+        assert_true(real_at(a, "/predictions/3/contributions/0/1") == 0);
         assert_true(real_at(a, "/predictions/3/contributions/0/2") == 0);
     }
 }
 
-/* A short row asks for a number of each feature. */
+/* ---- differences from the mean row, and the largest ---- */
+
+static double number_in(const json_t *row, const char *name, size_t k) {
+    return item(json_object_get(row, name), k);
+}
+
+/* The contributions of the mean row are the same for all rows; they and the intercept sum up to
+ * the other intercept. Returns the part of feature j in score k. */
+static double baseline_of(const struct response *plain, const struct response *mean, size_t i,
+                          size_t k, size_t j) {
+    const json_t *a = json_array_get(json_object_get(row_of(plain, i), "contributions"), k),
+                 *b = json_array_get(json_object_get(row_of(mean, i), "contributions"), k);
+    return item(a, j) - item(b, j);
+}
+
+static void test_differences_from_the_mean(void **state) {
+    (void)state;
+    static const char *const models[] = {"iris", "pairs", "mixed", "mixed_bayes"};
+    static const char mixed_rows[] =
+        "{\"instances\":[[1,\"red\"],[null,\"blue\"],[3,null],[3,\"violet\"]]}";
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        const char *body = m == 0 ? flowers : m == 1 ? grid : mixed_rows;
+        const struct response *plain = predict(models[m], "contributions,scores", body),
+                              *mean =
+                                  predict(models[m], "contributions,scores&baseline=mean", body);
+        const size_t n_features = count_at(plain, "/features"),
+                     n_scores = count_at(plain, "/intercept");
+        assert_string_equal(string_at(mean, "/baseline"), "mean");
+        assert_false(has(plain, "/baseline"));
+        expect_sums(mean);
+        for (size_t k = 0; k < n_scores; k++) {
+            double sum = item(value_at(plain, "/intercept"), k);
+            for (size_t j = 0; j < n_features; j++) {
+                const double first = baseline_of(plain, mean, 0, k, j);
+                sum += first;
+                for (size_t i = 1; i < count_at(plain, "/predictions"); i++) {
+                    assert_near(baseline_of(plain, mean, i, k, j), first,
+                                1e-12 * (1 + fabs(first)));
+                }
+            }
+            assert_near(item(value_at(mean, "/intercept"), k), sum, 1e-11 * (1 + fabs(sum)));
+        }
+    }
+    /* linear: w_j (x_j − mean_j) with the means of the dataset */
+    const struct response *weights = weights_of("iris"),
+                          *mean = predict("iris", "contributions&baseline=mean", flowers),
+                          *plain = predict("iris", "contributions", flowers);
+    for (size_t j = 0; j < 4; j++) {
+        double sum = 0;
+        json_t *body = json_loads(flowers, 0, NULL);
+        for (size_t i = 0; i < n_flowers; i++) {
+            sum += value_of(body, i, j, value_at(mean, "/features"));
+        }
+        json_decref(body);
+        for (size_t k = 0; k < 3; k++) {
+            const double w = item(json_array_get(value_at(weights, "/w"), k), j);
+            assert_near(baseline_of(plain, mean, 7, k, j), w * sum / (double)n_flowers, 1e-12);
+        }
+    }
+}
+
+static void test_the_largest(void **state) {
+    (void)state;
+    const struct response *all = predict("iris", "contributions,scores&baseline=mean", flowers),
+                          *two =
+                              predict("iris", "contributions,scores&baseline=mean&top=2", flowers);
+    assert_false(has(two, "/features"));
+    assert_true(json_equal(value_at(all, "/intercept"), value_at(two, "/intercept")));
+    for (size_t i = 0; i < n_flowers; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            const json_t *full =
+                             json_array_get(json_object_get(row_of(all, i), "contributions"), k),
+                         *top = json_array_get(json_object_get(row_of(two, i), "contributions"), k);
+            double sum =
+                item(value_at(two, "/intercept"), k) + number_in(row_of(two, i), "rest", k);
+            assert_int_equal(json_array_size(top), 2);
+            for (size_t t = 0; t < 2; t++) {
+                const char *name = string_in(json_array_get(top, t), "/feature");
+                const double value = real_in(json_array_get(top, t), "/value");
+                size_t larger = 0, equal = 0;
+                for (size_t j = 0; j < 4; j++) {
+                    larger += fabs(item(full, j)) > fabs(value);
+                    equal +=
+                        strcmp(json_string_value(json_array_get(value_at(all, "/features"), j)),
+                               name) == 0 &&
+                        item(full, j) == value;
+                }
+                assert_int_equal(larger, t);
+                assert_int_equal(equal, 1);
+                sum += value;
+            }
+            assert_near(sum, number_in(row_of(two, i), "scores", k), 1e-12 * (1 + fabs(sum)));
+        }
+    }
+    /* more than there are; one score */
+    const struct response *one =
+        predict("mixed", "contributions&top=1000", "{\"instances\":[[1,\"red\"]]}");
+    assert_int_equal(count_at(one, "/predictions/0/contributions/0"),
+                     count_at(predict("mixed", "contributions", "{\"instances\":[[1,\"red\"]]}"),
+                              "/features"));
+    assert_true(number_in(row_of(one, 0), "rest", 0) == 0);
+}
+
+static const struct response *post(const char *query, const char *type, const char *accept,
+                                   const char *body) {
+    return call(&(struct request){.method = "POST",
+                                  .path = text("/v1/models/mixed/predict?output=%s", query),
+                                  .headers = HEADERS(type, accept),
+                                  .body = body});
+}
+
+static void test_the_largest_in_other_formats(void **state) {
+    (void)state;
+    const char *const json = "Content-Type: application/json", *const csv = "Accept: text/csv",
+                      *const lines = "Content-Type: application/x-ndjson",
+                      *const body = "{\"instances\":[[1,\"red\"]]}";
+    const struct response *a =
+        status_check(post("contributions&top=1", json, "Accept: application/json", body), 200);
+    const char *feature = string_at(a, "/predictions/0/contributions/0/0/feature");
+    const char *value = json_dumps(value_at(a, "/predictions/0/contributions/0/0/value"),
+                                   JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    const struct response *c = status_check(post("contributions&top=1", json, csv, body), 200);
+    const char *second = strchr(c->body, '\n');
+    assert_true(strncmp(c->body, "feature1,contribution1,rest\n", 28) == 0);
+    assert_non_null(second);
+    assert_true(strncmp(second + 1, feature, strlen(feature)) == 0);
+    assert_close(strtod(second + 1 + strlen(feature) + 1, NULL), strtod(value, NULL), 1e-15);
+    free((char *)(uintptr_t)value);
+    const struct response *l = status_check(post("contributions&top=1", lines,
+                                                 "Accept: application/x-ndjson", "[1,\"red\"]\n"),
+                                            200);
+    json_t *line = json_loads(l->body, 0, NULL);
+    assert_true(
+        json_equal(json_find(line, "/contributions"), value_at(a, "/predictions/0/contributions")));
+    assert_true(json_equal(json_find(line, "/rest"), value_at(a, "/predictions/0/rest")));
+    json_decref(line);
+}
+
+static void test_wrong_explanations(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"contributions&top=0",     "contributions&top=1001",
+                                        "contributions&top=x",     "contributions&baseline=zero",
+                                        "contributions&baseline=", "scores&top=3",
+                                        "scores&baseline=mean",    "contributions&top=1&top=2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        problem_check(post(wrong[i], "Content-Type: application/json", "Accept: application/json",
+                           "{\"instances\":[[1,\"red\"]]}"),
+                      400, "bad-request");
+        problem_check(post(wrong[i], "Content-Type: application/x-ndjson",
+                           "Accept: application/x-ndjson", "[1,\"red\"]\n"),
+                      400, "bad-request");
+    }
+}
+
+/* A sparse instance is short, but the answer has one number for each feature. */
 static void test_too_many_contributions(void **state) {
     (void)state;
     const struct response *w = weights_of("cancer");
@@ -156,7 +311,7 @@ static void test_distance_of_many_classes(void **state) {
     }
 }
 
-/* By votes, or where a rule claims one class at a time, there is no one surface. */
+/* With votes, or rules by which machines claim classes, there is no single decision surface. */
 static void test_no_distance(void **state) {
     (void)state;
     static const char *const models[] = {"pairs", "pairs_strict", "rest_strict",
@@ -173,6 +328,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_contributions),
         TEST(test_contributions_of_categories),
+        TEST(test_differences_from_the_mean),
+        TEST(test_the_largest),
+        TEST(test_the_largest_in_other_formats),
+        TEST(test_wrong_explanations),
         TEST(test_too_many_contributions),
         TEST(test_distance_of_two_classes),
         TEST(test_distance_of_many_classes),

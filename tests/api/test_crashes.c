@@ -1,5 +1,6 @@
-/* SIGKILL at many moments: acknowledged changes are kept, no change is kept in part, and interrupted
- * jobs end as jobs that were not interrupted. The database is checked after each kill. */
+/* SIGKILL at many moments: acknowledged changes are kept, no change is kept in part, and
+ * interrupted jobs end with the same result as uninterrupted ones. The database is checked after
+ * each kill. */
 #include "lib/api.h"
 
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What only makes work last: a tenth of it where the daemon takes that much longer. */
+/* Amount of work of a job that only has to take long: a tenth if the daemon is slow. */
 static int lasting(int amount) {
     return getenv("TEST_SLOW") == NULL ? amount : amount / 10;
 }
@@ -25,7 +26,7 @@ static void killed_and_back(void) {
 
 /* ---- uploads ---- */
 
-/* An upload on a thread of its own; its answer may never come. */
+/* An upload on its own thread; its answer may not arrive. */
 struct background {
     pthread_t thread;
     struct request request;
@@ -55,7 +56,7 @@ static void test_killed_during_an_upload(void **state) {
     const char *sha256 =
         string_at(status_check(call_upload("/v1/datasets/first", body), 201), "/sha256");
     double whole = now() - begin;
-    size_t known = 1; /* uploads that were acknowledged */
+    size_t known = 1; /* acknowledged uploads */
     for (int round = 0; round < ROUNDS; round++) {
         struct background b;
         const char *path = text("/v1/datasets/round-%d", round);
@@ -75,7 +76,7 @@ static void test_killed_during_an_upload(void **state) {
         }
         if (r->status == 404) {
             problem_check(r, 404, "unknown-dataset");
-        } else { /* there, so it is there whole */
+        } else { /* if the dataset exists, it is complete */
             assert_int_equal(whole_at(status_check(r, 200), "/rows"), lines);
             assert_string_equal(string_at(r, "/sha256"), sha256);
             r = status_check(call_get("%s/rows?offset=%d&limit=5&columns=c", path, lines - 1), 200);
@@ -84,8 +85,9 @@ static void test_killed_during_an_upload(void **state) {
         }
         assert_int_equal(count_at(call_get("/v1/datasets"), "/items"), known);
     }
-    assert_true(known < ROUNDS + 1); /* otherwise nothing was interrupted, and nothing tested */
-    /* the name of an upload that was lost can be used */
+    /* otherwise no upload was interrupted and the test checked nothing */
+    assert_true(known < ROUNDS + 1);
+    /* the name of a lost upload can be used again */
     status_check(call_upload("/v1/datasets/afterwards", body), 201);
 }
 
@@ -117,7 +119,7 @@ static void test_killed_during_training_and_at_its_end(void **state) {
             pause_ms(
                 (int)(1000 * whole * 1.1 * round /
                       (ROUNDS -
-                       1))); /* the last ones fall about the end, where the model is committed */
+                       1))); /* the last kills come near the end, when the model is committed */
             killed_and_back();
             const struct response *job = job_wait(id);
             assert_string_equal(string_at(job, "/state"), "succeeded");
@@ -134,7 +136,7 @@ static void test_killed_during_training_and_at_its_end(void **state) {
             const struct response *history =
                 status_check(call_get("/v1/jobs/%lld/history", (long long)id), 200);
             for (size_t i = 0; i < count_at(history, "/items");
-                 i++) { /* of the run that counts alone */
+                 i++) { /* only the items of the run that finished */
                 assert_int_equal(whole_at(history, text("/items/%zu/iteration", i)), i + 1);
             }
         }
@@ -142,7 +144,7 @@ static void test_killed_during_training_and_at_its_end(void **state) {
     }
 }
 
-/* A job that waits is not started by the kill, and a cancelled one stays so. */
+/* A queued job stays queued after a kill, a cancelled job stays cancelled. */
 static void test_the_queue_survives_kills(void **state) {
     (void)state;
     service_start(FLAGS("--workers", "1"));
@@ -158,7 +160,7 @@ static void test_the_queue_survives_kills(void **state) {
     killed_and_back();
     assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)cancelled), "/state"),
                         "cancelled");
-    problem_check(call_delete("/v1/datasets/iris"), 409, "in-use"); /* the waiting job's, still */
+    problem_check(call_delete("/v1/datasets/iris"), 409, "in-use"); /* in use by the queued job */
     status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)endless), "{}"), 202);
     assert_string_equal(string_at(job_wait(endless), "/state"), "cancelled");
     assert_string_equal(string_at(job_wait(queued), "/state"), "succeeded");
@@ -168,7 +170,7 @@ static void test_the_queue_survives_kills(void **state) {
                      4);
 }
 
-/* ---- changes that were acknowledged ---- */
+/* ---- acknowledged changes ---- */
 
 static void test_acknowledged_changes_survive(void **state) {
     (void)state;
@@ -197,7 +199,7 @@ static void test_acknowledged_changes_survive(void **state) {
     problem_check(call_get("/v1/models/m"), 404, "unknown-model");
     problem_check(call_get("/v1/datasets/iris"), 404, "unknown-dataset");
     assert_int_equal(whole_at(upload_file("iris", "iris.csv"), "/version"),
-                     3); /* numbers are never given twice */
+                     3); /* version numbers are not reused */
     assert_int_equal(
         whole_at(job_train(
                      "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}"),
@@ -218,8 +220,8 @@ static void *foreign_lock_main(void *arg) {
     return NULL;
 }
 
-/* A call that waits for the database longer than a drain waits for it: the daemon does not end
- * well, and says so, but the running job is back in the queue, without an attempt that counts. */
+/* A call waits for the database longer than the drain waits for the call: the daemon exits with an
+ * error and logs it, but gives the running job back to the queue without counting the attempt. */
 static void test_an_abandoned_drain_gives_jobs_back(void **state) {
     (void)state;
     struct foreign_lock lock;
@@ -257,6 +259,6 @@ int main(void) {
         TEST(test_acknowledged_changes_survive),
         TEST(test_an_abandoned_drain_gives_jobs_back),
     };
-    curl_global_init(CURL_GLOBAL_DEFAULT); /* before there are threads */
+    curl_global_init(CURL_GLOBAL_DEFAULT); /* before threads are started */
     return RUN_WITHOUT_DAEMON(tests);
 }

@@ -1,5 +1,5 @@
-/* Jobs that abort the daemon: it starts again, gives such a job up, and runs the other jobs. The
- * daemon is $BUILD/crashing/discernd, which aborts when a job for the model "bad" starts. */
+/* Jobs that abort the daemon: after a restart the daemon fails such a job and runs the others. The
+ * daemon is $BUILD/crashing/discernd, which aborts when a job for model "bad" starts. */
 #include "lib/api.h"
 
 #include <pthread.h>
@@ -9,14 +9,14 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The number of passes of a job that has to last: fewer where the daemon is slow. */
+/* Passes of a job that has to take long: fewer if the daemon is slow. */
 static int lasting(int passes) {
     return getenv("TEST_SLOW") == NULL ? passes : passes / 10;
 }
 
 #define BAD_JOB "{'model':'bad','dataset':'iris','target':'class','algorithm':'logistic'}"
 
-/* Somebody who predicts all the time while the daemon lives. */
+/* A thread that predicts while the daemon runs. */
 struct predictor {
     pthread_t thread;
     const char *expected;
@@ -55,12 +55,13 @@ static void wait_served(struct predictor *p, size_t more) {
     }
 }
 
-/* The job dies with the daemon, and is looked at in every life; returns how many lives it took. */
+/* The job aborts the daemon, and is read after each restart. Returns the number of starts until the
+ * job has failed. */
 static int deaths_until_given_up(struct predictor *p) {
     for (int deaths = 0;;) {
         int status = 0;
         if (waitpid(the_daemon.pid, &status, WNOHANG) ==
-            0) { /* it lives: has the job been given up? */
+            0) { /* the daemon runs: check whether the job has failed */
             const struct response *r =
                 call(&(struct request){.method = "GET", .path = "/v1/jobs/2"});
             if (r->status == 200 && strcmp(string_at(r, "/state"), "failed") == 0) {
@@ -69,7 +70,7 @@ static int deaths_until_given_up(struct predictor *p) {
             continue;
         }
         predictor_stop(p);
-        do { /* it may die again before it listens: the job is the first thing it finds */
+        do { /* the daemon may abort before it listens, because the job starts first */
             the_daemon.pid = 0;
             if (++deaths > 3) {
                 fail_msg("the job was started more than three times");
@@ -102,13 +103,13 @@ static void test_a_job_that_kills_the_daemon(void **state) {
     assert_true(json_is_null(value_at(job, "/result")));
     assert_non_null(strstr(call_get("/v1/jobs/2/events")->body, "event: done"));
     problem_check(call_get("/v1/models/bad"), 404, "unknown-model");
-    status_check(call_delete("/v1/datasets/iris"), 204); /* nothing holds it any more */
+    status_check(call_delete("/v1/datasets/iris"), 204); /* no job refers to it */
 }
 
-/* Starts the daemon as often as it dies, until n jobs are in the state. */
+/* Starts the daemon after each abort, until n jobs are in the state. */
 static void restart_until(const char *state, size_t n, int most_deaths) {
     for (int status = 0, deaths = 0;;) {
-        if (waitpid(the_daemon.pid, &status, WNOHANG) == 0) { /* it lives: are they there? */
+        if (waitpid(the_daemon.pid, &status, WNOHANG) == 0) { /* the daemon runs: count the jobs */
             const struct response *r =
                 call(&(struct request){.method = "GET", .path = text("/v1/jobs?state=%s", state)});
             if (r->status == 200 && count_at(r, "/items") == n) {
@@ -125,7 +126,7 @@ static void restart_until(const char *state, size_t n, int most_deaths) {
     }
 }
 
-enum { LONG = 1500 }; /* passes: more than a second */
+enum { LONG = 1500 }; /* passes that take longer than a second */
 #define LONG_JOB                                                                                   \
     "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':3,"           \
     "'params':{'solver':'gradient_descent','max_iterations':%d,'tolerance':0}}"
@@ -135,8 +136,8 @@ static const char *weights_of(const char *model) {
     return keep(json_dumps(value_at(r, "/w"), JSON_REAL_PRECISION(17)), free);
 }
 
-/* Queues jobs behind one that does not end, so that all of them are there before the first one
- * starts: the named innocent ones, with those that kill after the first. */
+/* Queues jobs behind one that does not end, so that all are queued before the first one starts: the
+ * named jobs that succeed, and after the first of them n_guilty jobs that abort the daemon. */
 static void queue_neighbours(const char *const *innocent, int n_innocent, int n_guilty) {
     service_start(FLAGS("--workers", "1"));
     upload_file("iris", "iris.csv");
@@ -152,8 +153,8 @@ static void queue_neighbours(const char *const *innocent, int n_innocent, int n_
     service_stop();
 }
 
-/* Two workers: the first innocent job and, once the endless one is gone, the first guilty one.
- * Returns when the guilty ones have failed and all the others have ended. */
+/* Two workers: the first named job runs and, after the endless job is cancelled, the first job that
+ * aborts. Returns when the aborting jobs have failed and all the others have ended. */
 static void run_neighbours(const char *const *innocent, int n_innocent, int n_guilty) {
     service_restart(FLAGS("--workers", "2"));
     job_wait_state(3, "running");
@@ -171,23 +172,23 @@ static void run_neighbours(const char *const *innocent, int n_innocent, int n_gu
     }
 }
 
-/* A job that runs beside the one that kills the daemon dies with it, and is not blamed for it: it
- * ends with the weights it has when nobody disturbs it. */
+/* A job that runs beside a job that aborts the daemon is restarted and does not count the attempt:
+ * it ends with the weights of an undisturbed run. */
 static void test_jobs_beside_a_crashing_job(void **state) {
     (void)state;
     queue_neighbours(FLAGS("first", "second"), 2, 1);
     run_neighbours(FLAGS("first", "second"), 2, 1);
 }
 
-/* Three jobs that kill the daemon one after the other while the same innocent one runs: its third
- * start is its own. */
+/* Three jobs abort the daemon one after the other while another job runs: that job's third start is
+ * not its last. */
 static void test_one_crashing_job_among_many(void **state) {
     (void)state;
     queue_neighbours(FLAGS("innocent"), 1, 3);
     run_neighbours(FLAGS("innocent"), 1, 3);
 }
 
-/* Fewer attempts, when told so. */
+/* A lower limit of attempts. */
 static void test_limit_of_attempts(void **state) {
     (void)state;
     service_start(FLAGS("--job-attempts", "1"));
@@ -210,6 +211,6 @@ int main(void) {
     const char *build = getenv("BUILD");
     setenv("TEST_CRASH_MODEL", "bad", true);
     setenv("DISCERND", text("%s/crashing/discernd", build != NULL ? build : "build"), true);
-    curl_global_init(CURL_GLOBAL_DEFAULT); /* before there are threads */
+    curl_global_init(CURL_GLOBAL_DEFAULT); /* before threads are started */
     return RUN_WITHOUT_DAEMON(tests);
 }

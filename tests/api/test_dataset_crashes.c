@@ -1,5 +1,5 @@
-/* kill -9 while rows are appended, versions deleted and their space given back: every version that
- * was acknowledged is whole, none is there by half. */
+/* SIGKILL while rows are appended, versions deleted and space freed: each acknowledged version is
+ * complete, no version is stored in part. */
 #include "lib/api.h"
 
 #include <pthread.h>
@@ -10,13 +10,13 @@
 
 enum { ROUNDS = 10, LINES = 20000, VERSIONS = 1000 };
 
-/* Appends and deletes on a thread of its own, until nobody answers. */
+/* Appends and deletes on its own thread until the daemon does not answer. */
 struct changer {
     pthread_t thread;
     const char *body;       /* LINES rows */
-    atomic_int made;        /* the newest version that was acknowledged */
-    bool deleted[VERSIONS]; /* this was acknowledged too; read after the thread has ended */
-    atomic_bool unexpected; /* an answer that should not be */
+    atomic_int made;        /* newest acknowledged version */
+    bool deleted[VERSIONS]; /* deletions that were acknowledged; read after the thread has ended */
+    atomic_bool unexpected; /* an answer with another status than expected */
 };
 
 static void *change(void *arg) {
@@ -43,8 +43,8 @@ static void *change(void *arg) {
     return NULL;
 }
 
-/* Versions as they must be: the newest is the one that was acknowledged last or the one after it,
- * none whose deletion was acknowledged is there, and each is whole. */
+/* The newest version is the last acknowledged one or the next, no version with an acknowledged
+ * deletion exists, and each version is complete. */
 static int check_versions(const struct changer *c) {
     const struct response *r =
         status_check(call_get("/v1/datasets/grows/versions?limit=1000"), 200);
@@ -77,8 +77,8 @@ static void test_killed_while_appending(void **state) {
     for (int round = 0; round < ROUNDS; round++) {
         assert_int_equal(pthread_create(&c.thread, NULL, change, &c), 0);
         const int before = atomic_load(&c.made);
-        for (double end = now() + 30; atomic_load(&c.made) < before + 2 &&
-                                      now() < end;) { /* at least so many, then at any moment */
+        /* wait for two further versions, then for a time that differs in each round */
+        for (double end = now() + 30; atomic_load(&c.made) < before + 2 && now() < end;) {
             pause_ms(1);
         }
         pause_ms(7 * round % 40);
@@ -89,7 +89,7 @@ static void test_killed_while_appending(void **state) {
         service_restart(NULL);
         atomic_store(&c.made, check_versions(&c));
     }
-    /* what no version has is given back */
+    /* chunks without a version are deleted */
     const int newest = atomic_load(&c.made);
     metric_falls_to_zero("discern_store_doomed_bytes");
     check_versions(&c);

@@ -1,5 +1,5 @@
-/* Versions of a dataset: listed, described, deleted one by one while others share their chunks and
- * jobs read them; the space they give back. */
+/* Versions of a dataset: lists, descriptions, deletions while other versions share chunks and jobs
+ * read them, and the space that is freed. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct response *append(const char *dataset, const char *body) {
                                   .body = body});
 }
 
-/* Versions 1, 2 (appended), 3 (replaced). */
+/* Makes versions 1, 2 (appended) and 3 (replaced). */
 static void make_three(const char *dataset) {
     status_check(call_upload(text("/v1/datasets/%s", dataset), "a,b\n1,x\n2,y\n"), 201);
     status_check(append(dataset, "a,b\n3,z\n"), 201);
@@ -23,7 +23,7 @@ static void drop(void *json) {
     json_decref(json);
 }
 
-/* A description as lists have it. */
+/* The members of a description that lists contain. */
 static const json_t *brief(const json_t *description) {
     static const char *const long_ones[] = {"quantiles", "quantiles_exact", "quantiles_error",
                                             "histogram"};
@@ -97,7 +97,7 @@ static void test_delete(void **state) {
                                          .path = "/v1/datasets/deleted/versions/2",
                                          .headers = HEADERS("If-Match: \"other\"")}),
                   412, "precondition-failed");
-    /* of the one that others share chunks with, the one in the middle goes … */
+    /* deletes the middle one of three versions that share chunks, */
     status_check(call(&(struct request){.method = "DELETE",
                                         .path = "/v1/datasets/deleted/versions/2",
                                         .headers = HEADERS(text("If-Match: %s", etag))}),
@@ -106,11 +106,11 @@ static void test_delete(void **state) {
     const struct response *r =
         status_check(call_get_with("Accept: text/csv", "/v1/datasets/deleted/rows?version=1"), 200);
     assert_string_equal(r->body, "a,b\n1,x\n2,y\n");
-    /* … then the newest: the one before it is the newest again, and can be appended to */
+    /* then the newest: the version before it becomes the newest and can be appended to */
     status_check(call_delete("/v1/datasets/deleted?version=3"), 204);
     assert_int_equal(whole_at(call_get("/v1/datasets/deleted"), "/version"), 1);
     r = status_check(append("deleted", "a,b\n9,w\n"), 201);
-    assert_int_equal(whole_at(r, "/version"), 4); /* numbers are not used again */
+    assert_int_equal(whole_at(r, "/version"), 4); /* version numbers are not reused */
     assert_int_equal(whole_at(r, "/rows"), 3);
     status_check(call_delete("/v1/datasets/deleted/versions/1"), 204);
     r = status_check(call_get_with("Accept: text/csv", "/v1/datasets/deleted/rows"), 200);
@@ -130,7 +130,8 @@ static void test_in_use(void **state) {
                *end = strchr(row, '\n') + 1;
     int64_t id = job_endless("endless");
     job_wait_state(id, "running");
-    /* what it reads can be appended to, and what comes of it deleted; it cannot go itself */
+    /* a version that a job reads can be appended to, and the result can be deleted; the version
+     * itself cannot be deleted */
     const struct response *r =
         status_check(append("digits", text("%.*s", (int)(end - head), head)), 201);
     assert_int_equal(whole_at(r, "/rows"), 1798);
@@ -164,7 +165,7 @@ static void test_train_on_a_version(void **state) {
 static void await_below(const char *series, double bytes) {
     double value = bytes;
     for (double end = now() + 30; (value = metric_at(series)) >= bytes && now() < end;) {
-        status_check(call_get("/v1/datasets"), 200); /* it serves meanwhile */
+        status_check(call_get("/v1/datasets"), 200); /* the daemon serves during the deletion */
         pause_ms(20);
     }
     if (!(value < bytes)) {
@@ -172,7 +173,7 @@ static void await_below(const char *series, double bytes) {
     }
 }
 
-/* Rows that do not become small. */
+/* Rows that compress badly. */
 static const char *large_rows(unsigned seed) {
     enum { ROWS = 120000 };
     char *rows = keep(malloc(ROWS * 64), free), *at = rows;
@@ -199,11 +200,12 @@ static void test_space_comes_back(void **state) {
     assert_true(first > 3 * mib);
     status_check(append("large", text("a,b,c,d\n%s", large_rows(2))), 201);
     const double both = metric_at("discern_dataset_bytes") - before;
-    assert_true(both > 1.9 * first && both < 2.1 * first); /* the first rows are stored once */
+    /* rows that versions share are stored once */
+    assert_true(both > 1.9 * first && both < 2.1 * first);
     status_check(call_delete("/v1/datasets/large/versions/1"), 204);
     await_below("discern_store_doomed_bytes", 1);
     assert_true(metric_at("discern_dataset_bytes") - before ==
-                both); /* the second version has them all */
+                both); /* the second version has all rows */
     assert_int_equal(whole_at(call_get("/v1/datasets/large"), "/rows"), 240000);
     const struct response *r =
         status_check(call_get("/v1/datasets/large/rows?offset=119999&limit=2&columns=a"), 200);
@@ -211,7 +213,7 @@ static void test_space_comes_back(void **state) {
     status_check(call_delete("/v1/datasets/large/versions/2"), 204);
     await_below("discern_dataset_bytes", before + 1);
     await_below("discern_store_doomed_bytes", 1);
-    await_below("discern_database_bytes", 3 * mib); /* the file itself is small again */
+    await_below("discern_database_bytes", 3 * mib); /* the file shrinks */
     await_below("discern_database_free_bytes", mib);
 }
 

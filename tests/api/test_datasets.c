@@ -17,7 +17,8 @@ static void test_upload_and_describe(void **state) {
     assert_string_equal(header_of(made, "Location"), "/v1/datasets/iris?version=1");
     assert_null(header_of(made, "Discern-Unchanged"));
     const struct response *seen = status_check(call_get("%s", header_of(made, "Location")), 200);
-    assert_int_equal(json_object_del(made->json, "upload"), 0); /* how fast it came is told once */
+    /* the upload's figures are only in its answer */
+    assert_int_equal(json_object_del(made->json, "upload"), 0);
     assert_true(json_equal(made->json, seen->json));
     assert_string_equal(header_of(made, "ETag"), header_of(seen, "ETag"));
     assert_string_equal(string_at(seen, "/name"), "iris");
@@ -44,7 +45,7 @@ static void test_bytes_and_hash_are_of_the_body(void **state) {
     const struct response *a = call_upload("/v1/datasets/hashed", "a,b\n1,x\n2,y\n");
     assert_int_equal(real_at(a, "/bytes"), 12);
     assert_string_equal(string_at(a, "/sha256"), "15920f3fb7c051cc15fceee84432e8803a139a9b53a4ea8"
-                                                 "32c37bf1109e200cf"); /* as sha256sum gives it */
+                                                 "32c37bf1109e200cf"); /* result of sha256sum */
 }
 
 static void test_same_content_makes_no_version(void **state) {
@@ -56,7 +57,7 @@ static void test_same_content_makes_no_version(void **state) {
     assert_int_equal(real_at(again, "/version"), 1);
     again = call_upload("/v1/datasets/same?header=auto&delimiter=auto&on_error=reject", table);
     assert_string_equal(header_of(again, "Discern-Unchanged"), "true"); /* initial values */
-    /* other options: another table in the making, even of the same bytes */
+    /* other options make another version of equal bytes */
     const struct response *typed =
         status_check(call_upload("/v1/datasets/same?types=a:categorical", table), 200);
     assert_null(header_of(typed, "Discern-Unchanged"));
@@ -138,7 +139,7 @@ static void test_rows_come_back_as_written(void **state) {
         call_get_with("Accept: text/csv", "/v1/datasets/wine/rows?limit=100000");
     status_check(a, 200);
     size_t k = 0;
-    for (size_t i = 0; i < a->size; i++) { /* the CSV standard's line ends are CR LF */
+    for (size_t i = 0; i < a->size; i++) { /* CSV lines end with CR LF (RFC 4180) */
         if (a->body[i] != '\r') {
             assert_true(k < size && a->body[i] == bytes[k]);
             k++;
@@ -149,6 +150,20 @@ static void test_rows_come_back_as_written(void **state) {
                  201);
     a = call_get_with("Accept: application/x-ndjson", "/v1/datasets/spelt/rows");
     assert_non_null(strstr(a->body, "\"007\""));
+}
+
+/* JSON parsers such as Jansson refuse integers of 2^63 and more. */
+static void test_large_integers_in_rows(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/integers",
+                             "x,class\n1e20,a\n-18446744073709551616,b\n3,a\n"),
+                 201);
+    const struct response *a = call_get("/v1/datasets/integers/rows");
+    status_check(a, 200);
+    assert_non_null(strstr(a->body, "100000000000000000000.0"));
+    assert_near(real_at(a, "/items/0/x"), 1e20, 0);
+    assert_near(real_at(a, "/items/1/x"), -18446744073709551616.0, 0);
+    assert_near(real_at(a, "/items/2/x"), 3, 0);
 }
 
 static void test_rows_in_pages_and_columns(void **state) {
@@ -179,8 +194,8 @@ static void test_rows_in_pages_and_columns(void **state) {
     problem_check(call_get("/v1/datasets/nobody/rows"), 404, "unknown-dataset");
 }
 
-/* Rows of a version never change: each form of them has a tag of its own, and who has it is told
- * so. */
+/* Rows of a version do not change: each format has its own ETag, and a request with the ETag gets
+ * 304. */
 static void test_rows_have_a_tag(void **state) {
     (void)state;
     static const struct {
@@ -213,13 +228,12 @@ static void test_rows_have_a_tag(void **state) {
         assert_int_equal(a->size, 0);
         assert_string_equal(header_of(a, "ETag"), tag[i]);
     }
-    match = text("If-None-Match: %s", tag[0]); /* the tag of another form */
+    match = text("If-None-Match: %s", tag[0]); /* the ETag of another format */
     const char *const other[] = {"Accept: text/csv", match, NULL};
     status_check(call_bytes("GET", "/v1/datasets/iris/rows", other, NULL, 0), 200);
 }
 
-/* CSV and NDJSON have no place for it: a header says how many rows there are, and where the next
- * ones are. */
+/* In CSV and NDJSON the number of rows and the link to the next page are in headers. */
 static void test_pages_of_rows_are_linked(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/pages", "\"a,b\",c\n1,x\n2,y\n3,x\n4,y\n5,x\n"), 201);
@@ -242,7 +256,7 @@ static void test_pages_of_rows_are_linked(void **state) {
 }
 
 /* Uploads the table (type NULL: as curl -T) and looks for words in its warnings; words NULL: there
- * are none. */
+ * must be no warning. */
 static void check_warning(const char *name, const char *type, const char *table,
                           const char *words) {
     const char *path = text("/v1/datasets/%s", name);
@@ -290,7 +304,7 @@ static void test_warnings_of_uploads(void **state) {
     }
 }
 
-/* One rule of quoting for every list. */
+/* All query lists have the same quoting rule. */
 static void test_types_of_a_column_named_with_a_comma(void **state) {
     (void)state;
     const struct response *a =
@@ -413,7 +427,7 @@ static void test_lists_come_in_pages(void **state) {
     problem_check(call_get("%s", "/v1/datasets?after=%2F"), 400, "bad-request");
 }
 
-/* Larger than the store's queue holds, so that the upload is paused and goes on. */
+/* Larger than the store's queue: the upload is paused and continues. */
 static void test_a_large_upload(void **state) {
     (void)state;
     enum { ROWS = 1200000, LINE = 48 };
@@ -450,6 +464,7 @@ int main(void) {
         TEST(test_json_is_the_same_table_as_csv),
         TEST(test_reading_options),
         TEST(test_rows_come_back_as_written),
+        TEST(test_large_integers_in_rows),
         TEST(test_rows_in_pages_and_columns),
         TEST(test_rows_have_a_tag),
         TEST(test_pages_of_rows_are_linked),

@@ -1,5 +1,5 @@
-/* From the scores of several machines to one class, none or several candidates: every rule at every
- * point of a plane, recomputed from the scores. */
+/* From the scores of several machines to one class, no class or several candidates: each rule,
+ * checked at every point of a grid against a computation from the scores. */
 
 #include "outputs.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether class k comes into question by its own claims, and the class of the rule; SIZE_MAX:
- * ambiguous. Pairs are (0,1), (0,2), (1,2), positive for the second. */
+/* Computes which classes claim the point, and the class by the rule; SIZE_MAX: ambiguous. Pairs are
+ * (0,1), (0,2), (1,2), positive for the second. */
 static size_t claim(const json_t *g, size_t n, bool *candidates) {
     size_t claimed = 0, last = SIZE_MAX;
     for (size_t k = 0; k < 3; k++) {
@@ -47,7 +47,7 @@ static size_t vote(const json_t *g, bool strict, bool *candidates) {
     return strict && won[best] < 2 ? SIZE_MAX : best;
 }
 
-/* How many of the grid's points the model leaves without a class, each checked. */
+/* Checks each point of the grid; returns the number of points without a class. */
 static size_t check_rule(const char *model) {
     const struct response *a = predict(model, "label,scores,ambiguous", grid),
                           *plain = predict(model, "label", grid);
@@ -71,7 +71,8 @@ static size_t check_rule(const char *model) {
                 }
             }
             assert_int_equal(json_array_size(named), n);
-            assert_int_equal(json_object_size(row_of(plain, i)), 3); /* said without being asked */
+            /* "candidates" is in every answer of an ambiguous row */
+            assert_int_equal(json_object_size(row_of(plain, i)), 3);
             assert_true(json_equal(json_object_get(row_of(plain, i), "candidates"), named));
             ambiguous++;
         } else {
@@ -85,8 +86,8 @@ static size_t check_rule(const char *model) {
     return ambiguous;
 }
 
-/* Three lines make a triangle; its middle wins against one class and loses against the other,
- * whichever it is. */
+/* The boundaries of three pairs form a triangle: inside it each class wins against one class and
+ * loses against another. */
 static void test_between_three_pairs(void **state) {
     (void)state;
     static const size_t corner[3][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -108,7 +109,7 @@ static void test_between_three_pairs(void **state) {
     assert_true(json_is_true(json_find(a->json, "/predictions/0/ambiguous")));
     assert_int_equal(count_at(a, "/predictions/0/candidates"), 3);
     a = call_get("/v1/models/pairs/predict?x=%.17g&y=%.17g&output=label,ambiguous", middle[0],
-                 middle[1]); /* a tie that the scores break */
+                 middle[1]); /* a tie of votes that the scores decide */
     assert_false(json_is_null(json_find(a->json, "/predictions/0/label")));
     assert_true(json_is_false(json_find(a->json, "/predictions/0/ambiguous")));
 }
@@ -121,8 +122,8 @@ static void test_rules(void **state) {
     (void)check_rule("pairs_strict");
 }
 
-/* Of the same scores: σ(g_i)/Σσ(g_j); none where a class has no score of its own, and then the
- * scores come instead. */
+/* Probabilities of machines: σ(g_i)/Σσ(g_j). A rule without a score for each class has no
+ * probabilities, and the answer has scores instead. */
 static void test_probabilities(void **state) {
     (void)state;
     const struct response *a = predict("rest_strict", "probabilities,scores", grid);
@@ -142,7 +143,7 @@ static void test_probabilities(void **state) {
     assert_int_equal(json_array_size(json_object_get(row_of(a, 0), "scores")), 2);
 }
 
-/* A point without a class is an error, wherever it is counted. */
+/* A point without a class counts as an error in every metric. */
 static void test_ambiguous_rows_are_errors(void **state) {
     (void)state;
     const struct response *rows = call_get("/v1/datasets/blobs/rows?limit=1000");

@@ -1,5 +1,4 @@
-/* POST …/evaluate: every metric recomputed from what predict says of the same rows, and the curves.
- */
+/* POST …/evaluate: every metric and curve, recomputed from the predictions of the same rows. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -8,11 +7,11 @@
 
 #define MAX_ROWS 600
 
-/* A dataset with what a model says of it. */
+/* A dataset with the predictions of a model. */
 struct judged {
     size_t n, n_classes, n_scores;
     bool probable;
-    size_t y[MAX_ROWS], label[MAX_ROWS]; /* label SIZE_MAX: none */
+    size_t y[MAX_ROWS], label[MAX_ROWS]; /* label SIZE_MAX: no class */
     double g[MAX_ROWS][3], p[MAX_ROWS][3];
 };
 
@@ -95,7 +94,8 @@ static double metric(const struct response *a, const char *name) {
 
 /* ---- recomputing ---- */
 
-/* What ranks class k among the others: g of two classes, otherwise its probability or score. */
+/* The value that ranks rows for class k: g for two classes, otherwise the class's probability or
+ * score. */
 static double rank_of(const struct judged *j, size_t i, size_t k) {
     if (j->n_classes == 2) {
         return j->g[i][0];
@@ -103,7 +103,7 @@ static double rank_of(const struct judged *j, size_t i, size_t k) {
     return j->probable ? j->p[i][k] : j->g[i][k];
 }
 
-/* The share of pairs in the right order. */
+/* ROC area: the share of pairs of rows in the right order. */
 static double area_of(const struct judged *j, size_t k) {
     double right = 0, pairs = 0;
     for (size_t a = 0; a < j->n; a++) {
@@ -136,7 +136,7 @@ static double precision_of(const struct judged *j, size_t k) {
     return sum / of_class;
 }
 
-/* t·g, or the true class's score less the greatest other. */
+/* t·g for two classes, otherwise the true class's score minus the largest other score. */
 static double margin_of(const struct judged *j, size_t i) {
     if (j->n_classes == 2) {
         return j->y[i] == 1 ? j->g[i][0] : -j->g[i][0];
@@ -253,7 +253,7 @@ static void test_metrics(void **state) {
     }
 }
 
-/* Trapezoids under the points, which are enough for a plot. */
+/* The area by trapezoids under the points of the curve agrees with the area roughly. */
 static void test_curves(void **state) {
     (void)state;
     static const char *const models[] = {"cancer", "iris"}, *const datasets[] = {"breast_cancer",
@@ -276,7 +276,8 @@ static void test_curves(void **state) {
             assert_true(n >= 2 && n <= 200);
             assert_true(real_in(points, "/0/false_positive_rate") == 0 &&
                         real_in(points, "/0/true_positive_rate") == 0);
-            assert_true(json_is_null(json_find(points, "/0/threshold"))); /* no score is as high */
+            /* null: a threshold above every score */
+            assert_true(json_is_null(json_find(points, "/0/threshold")));
             assert_true(real_in(points, "/-1/false_positive_rate") == 1 &&
                         real_in(points, "/-1/true_positive_rate") == 1);
             for (size_t i = 1; i < n; i++) {
@@ -297,7 +298,8 @@ static void test_curves(void **state) {
     }
 }
 
-/* Rows in the body, a stored dataset, one version: the same. Curves come only when asked for. */
+/* Rows in the body, a stored dataset and a named version give equal metrics. Curves are only in
+ * answers to `curves`. */
 static void test_every_way_gives_the_same(void **state) {
     (void)state;
     const struct response *rows = call_get("/v1/datasets/breast_cancer/rows?limit=1000");
@@ -333,7 +335,7 @@ static void test_every_way_gives_the_same(void **state) {
     free(body);
 }
 
-/* What one class alone leaves undefined is null, not a number. */
+/* A metric that needs two classes is null if the rows have one. */
 static void test_one_class_only(void **state) {
     (void)state;
     const struct response *a =

@@ -1,5 +1,5 @@
-/* POST …/evaluate_grid: what a grid says of its points is what predictions say of the same rows;
- * what is left out is what the dataset suggests; every fault has its place. */
+/* POST …/evaluate_grid: its values equal predictions of the same points; columns and ranges that
+ * are not given come from the training data; each fault has its place. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static void same(const json_t *a, const json_t *b, const char *what, size_t j, s
     }
 }
 
-/* The same rows by /predict, in the grid's order. */
+/* Predictions of the same points, in the grid's order. */
 static const struct response *predictions_of(const char *model, const struct response *grid,
                                              const char *outputs) {
     const char *rows = "";
@@ -153,7 +153,7 @@ static void what_is_wanted_is_there(void **state) {
     r = status_check(call_post("/v1/models/curved/evaluate_grid",
                                "{'x':{'column':'petal_length','steps':2}}"),
                      200);
-    assert_int_equal(count_at(r, "/scores"), 3); /* it has no probabilities */
+    assert_int_equal(count_at(r, "/scores"), 3); /* this model has no probabilities */
     r = status_check(call_post("/v1/models/lines/versions/1/evaluate_grid",
                                "{'x':{'column':'petal_length','steps':2},'output':'log_density'}"),
                      200);
@@ -161,7 +161,7 @@ static void what_is_wanted_is_there(void **state) {
     assert_string_equal(header_of(r, "Cache-Control"), "no-store");
 }
 
-/* Ranges and the other columns. */
+/* Defaults of ranges and of the other columns' values. */
 static void what_is_left_out(void **state) {
     (void)state;
     const char *path = "/v1/models/mixed/evaluate_grid";
@@ -184,7 +184,7 @@ static void what_is_left_out(void **state) {
                      200);
     assert_close(real_at(r, "/probabilities/1/0"), real_at(p, "/predictions/0/probabilities/1"), 0);
     r = problem_check(call_post(path, "{'x':{'column':'a','steps':2},'at':{'kind':'mauve'}}"), 422,
-                      "invalid"); /* a category never seen */
+                      "invalid"); /* a level that training did not see */
     fault_check(r, "/at/kind");
     assert_string_equal(
         string_at(r, "/errors/0/detail"),
@@ -197,7 +197,7 @@ static void what_is_left_out(void **state) {
     r = status_check(call_post("/v1/models/orphan/evaluate_grid", "{'x':{'column':'a','steps':3}}"),
                      200);
     assert_close(real_at(r, "/x/values/1"), 4.625,
-                 1e-12); /* the mean is what a standardised model knows */
+                 1e-12); /* the value of the other column is the mean of training */
     assert_true(real_at(r, "/x/values/0") < 0 && real_at(r, "/x/values/2") > 9);
     r = problem_check(call_post("/v1/models/plain/evaluate_grid", "{'x':{'column':'a','from':0}}"),
                       422, "invalid");
@@ -251,7 +251,8 @@ static void every_fault_has_its_place(void **state) {
     problem_check(call_get("/v1/models/lines/evaluate_grid"), 405, "method-not-allowed");
 }
 
-/* Axes are numbers; some models have none that could vary by itself. */
+/* Axes are columns of numbers. A model without a numeric column, or with columns that cannot vary
+ * alone, has no grid. */
 static void who_has_no_grid(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/mixed2", mixed_rows), 201);
@@ -288,7 +289,8 @@ static void who_has_no_grid(void **state) {
     assert_non_null(strstr(string_at(r, "/detail"), "\"note\" is text"));
 }
 
-/* As lines: the axes, and what predictions in the same format say of the same points. */
+/* The grid as CSV or NDJSON lines: the axes, then the same text as predictions of the points in
+ * this format. */
 static const struct response *grid_as(const char *model, const char *accept, const char *more) {
     return call(&(struct request){
         .method = "POST",
@@ -341,7 +343,7 @@ static void a_line_for_each_point(void **state) {
     problem_check(grid_as("lines", "image/png", ""), 406, "not-acceptable");
 }
 
-/* What cannot be computed has a place too. */
+/* A point whose score cannot be computed is an error with a place. */
 static void points_that_are_too_far(void **state) {
     (void)state;
     job_train("{'model':'steep','dataset':'iris','target':'class','algorithm':'svm','params':{'"
@@ -378,7 +380,7 @@ static void points_that_are_too_far(void **state) {
     fault_check(r, "/instances/1");
 }
 
-/* The largest there is: every point counts. */
+/* The largest grid; every point counts. */
 static void a_grid_of_250000_points(void **state) {
     (void)state;
     const struct response *r =

@@ -1,5 +1,5 @@
-/* Objective and weights of trainings over HTTP against numbers computed by other people's programs
- * (tests/data/golden.json), and the same seed giving the same bytes. */
+/* Objective and weights of trainings over HTTP against numbers of other programs
+ * (tests/data/golden.json); equal seeds give equal bytes. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define SHARED_PIMA                                                                                \
-    "../shared/data/pima.csv" /* not part of the project: its test is skipped where it is not */
+    "../shared/data/pima.csv" /* not part of the repository: the test is skipped without it */
 
 static json_t *golden;
 
@@ -31,7 +31,7 @@ static int close_daemon(void **state) {
     return group_end(state);
 }
 
-/* Mean and deviation (divisor n) of every column but the last, from the rows as they come back. */
+/* Mean and deviation (divisor n) of every column but the last, from GET …/rows. */
 struct scaling {
     size_t n;
     double mean[64], scale[64];
@@ -66,8 +66,8 @@ static struct scaling scaling_of(const char *dataset) {
     return s;
 }
 
-/* max|u - v| <= tol max|v| over the whole matrix: weights back in the standardised space, where the
- * golden ones are. */
+/* max|u − v| <= tol·max|v| over the matrix of weights, converted to standardised features as in the
+ * golden file. */
 static void check_weights(const char *model, const struct scaling *s, const json_t *expected,
                           double tolerance) {
     double worst = 0, largest = 0, worst0 = 0, largest0 = 0;
@@ -143,7 +143,7 @@ static void test_digits(void **state) {
     check_dataset("digits", "class");
 }
 
-/* The slow solvers reach the same objective, less exactly. */
+/* Gradient descent reaches the same objective to 1e-3. */
 static void check_descent(const char *dataset, const char *target, const char *solver,
                           const char *lambda) {
     const char *key = text("logistic_l2_%s_standardized", lambda);
@@ -177,11 +177,11 @@ static void test_descent_reaches_the_same_objective(void **state) {
             check_descent(names[i], "class", "sgd", lambdas[j]);
         }
     }
-    if (getenv("TEST_SLOW") != NULL) { /* under valgrind it would take half an hour */
+    if (getenv("TEST_SLOW") != NULL) { /* takes half an hour under valgrind */
         return;
     }
     check_descent("digits", "class", "gradient_descent",
-                  "0.1"); /* at 0.001 it takes 16,000 passes and ten seconds */
+                  "0.1"); /* with 0.001 it needs 16,000 passes and ten seconds */
     check_descent("digits", "class", "sgd", "0.1");
 }
 

@@ -1,6 +1,6 @@
-/* The other methods over HTTP against golden.json, compared as the conventions say: a vector or
- * matrix when max|u − v| <= tol·max|v|, a scalar when |u − v| <= tol·|v|, a probability when |u −
- * v| <= tol·v + 1e-12, accuracies exactly. */
+/* The other methods over HTTP against golden.json. Equal means: for a vector or matrix max|u − v|
+ * <= tol·max|v|, for a number |u − v| <= tol·|v|, for a probability |u − v| <= tol·v + 1e-12;
+ * accuracies are equal exactly. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHARED_PIMA                                                                                \
-    "../shared/data/pima.csv" /* not part of the project: left out where it is not */
+#define SHARED_PIMA "../shared/data/pima.csv" /* not part of the repository: left out without it */
 
 struct golden_table {
     const char *name, *target;
@@ -49,7 +48,7 @@ static int close_daemon(void **state) {
     return group_end(state);
 }
 
-/* Numbers of a JSON value, row after row. */
+/* Copies the numbers of a JSON value, row after row. */
 static size_t flatten(const json_t *value, double *out, size_t room) {
     if (json_is_number(value)) {
         assert_true(room > 0);
@@ -94,7 +93,7 @@ static const struct response *fit(const struct golden_table *t, const char *algo
                      t->name, t->target, algorithm, params);
 }
 
-/* The member `output` of the predictions for the golden rows, a list the caller decrefs. */
+/* The member `output` of the predictions of the golden rows; the caller decrefs the list. */
 static json_t *predict_rows(const struct golden_table *t, const char *output) {
     json_t *instances = json_array(), *out = json_array();
     const json_t *rows = json_object_get(json_object_get(golden, t->name), "rows");
@@ -142,7 +141,7 @@ static void test_least_squares(void **state) {
              r < json_array_size(scores) && json_array_size(json_array_get(scores, r)) == 1; r++) {
             double g = json_number_value(
                 json_array_get(json_array_get(scores, r),
-                               0)); /* two outputs that sum to 1, their difference g */
+                               0)); /* two outputs that sum up to 1, with difference g */
             json_array_set_new(scores, r, json_pack("[f,f]", (1 - g) / 2, (1 + g) / 2));
         }
         same_matrix(tables[i].name, scores, json_find(e, "/fitted_rows"), tolerance, false);
@@ -211,8 +210,9 @@ static void test_fisher(void **state) {
         }
         const struct response *a = call_get("/v1/models/m/weights");
         json_t *directions = json_deep_copy(json_find(a->json, "/directions"));
-        if (json_array_size(directions) == 1) { /* ours points to the second class, the golden one
-                                                   has its largest component positive */
+        /* Discern's direction points to the second class; in the golden file the largest
+         * component is positive */
+        if (json_array_size(directions) == 1) {
             json_t *own = json_array_get(directions, 0);
             const json_t *other = json_array_get(json_find(e, "/directions_unit"), 0);
             double product = 0;
@@ -245,7 +245,7 @@ static void test_logistic_unpenalised(void **state) {
     assert_near(real_at(a, "/w0/0"), real_in(e, "/w0_raw"), 1e-6 * fabs(real_in(e, "/w0_raw")));
 }
 
-/* Iris as two classes: setosa, and the rest as the second. */
+/* Iris as two classes: setosa is the first, all others are the second. */
 static void test_perceptron(void **state) {
     (void)state;
     const struct response *a = call_get("/v1/datasets/iris/rows?limit=1000");

@@ -1,5 +1,4 @@
-/* `features` of a job: what the plan says, what the trained model says, and every fault at its
- * place. */
+/* `features` of a job: the estimate, the trained model, and each fault with its place. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -7,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* n: numbers, one missing; c: red, blue, green, one missing; b: boolean; e: complete. */
+/* n: numbers, one missing; c: red, blue, green, one missing; b: boolean; e: numbers, none
+ * missing. */
 #define MIXED                                                                                      \
     "n,c,b,e,y\n1,red,true,1,a\n2,blue,false,2,b\n,green,true,3,a\n4,,false,4,b\n5,red,true,5,"    \
     "a\n2,red,false,7,b\n2,blue,true,9,a\n3,"                                                      \
@@ -31,7 +31,7 @@ static const struct response *plan(const char *spec) {
     return status_check(call_post("/v1/jobs?dry_run=true", "%s", spec), 200);
 }
 
-/* The plan's names are those that the model has in the end. */
+/* The feature names of the estimate are those of the trained model. */
 static const struct response *same_as_trained(const char *spec) {
     const struct response *planned = plan(spec);
     job_train("%s", spec);
@@ -76,7 +76,7 @@ static void test_missing_values(void **state) {
     assert_json(r, "/features/columns/0/features", "2");
     r = same_as_trained(JOB("mixed", "y", "'missing':'own_category'"));
     assert_json(r, "/features/missing/categorical", "'own_category'");
-    /* a missing number stands for the mean: the answers are the same */
+    /* a missing number is replaced by the mean: equal answers */
     r = call_post(
         "/v1/models/m/predict?output=scores",
         "{'instances':[{'n':null,'c':'red','b':true,'e':1},{'n':%.17g,'c':'red','b':true,'e':1}]}",
@@ -118,7 +118,8 @@ static void test_bases(void **state) {
                             "width':2},{'type':'distance','columns':['"
                             "n','e'],'points':[[0,0],[1,1]],'keep':true}]"));
     assert_json(r, "/features/basis_features", "[3,2]");
-    assert_json(r, "/features/columns/3/encoding", "'number'"); /* kept by the second */
+    /* a feature because the second basis keeps its columns */
+    assert_json(r, "/features/columns/3/encoding", "'number'");
     r = same_as_trained(
         JOB("mixed", "y", "'basis':[{'type':'gaussian','columns':['e'],'centers':2}]"));
     assert_json(r, "/features/basis/0",
@@ -131,7 +132,7 @@ static void test_bases(void **state) {
     assert_json(r, "/features/basis/0/columns", "['n','b','e']");
 }
 
-/* The names of a fisher basis need the rows: the plan has its number of features only. */
+/* The feature names of a fisher basis depend on the rows: the estimate has only their number. */
 static void test_a_fisher_basis(void **state) {
     (void)state;
     const char *spec = JOB("iris", "class", "'basis':[{'type':'fisher'}]");
@@ -145,7 +146,7 @@ static void test_a_fisher_basis(void **state) {
     assert_json(r, "/features/count", "5");
 }
 
-/* The same function by hand and by the basis. */
+/* A polynomial basis equals the same products uploaded as columns. */
 static void test_a_polynomial_is_the_columns_it_says(void **state) {
     (void)state;
     enum { ROWS = 40 };
@@ -188,8 +189,8 @@ static void test_a_constant_column_is_warned_of(void **state) {
 
 static void test_invalid_features(void **state) {
     (void)state;
-    /* of the dataset mixed with the target y: members of features, the place, and what must be said
-     * of it */
+    /* jobs on dataset mixed with target y: the member of features, the place of the fault, words of
+     * the message */
     static const struct {
         const char *features, *pointer, *words;
     } faults[] = {
@@ -274,8 +275,8 @@ static void test_invalid_features(void **state) {
     }
 }
 
-/* What belongs to a vocabulary has no place beside hashing; what a description shows of it may be
- * sent back. */
+/* Options of a vocabulary are refused together with hashing; the members of a description are
+ * accepted in a job. */
 static void test_useless_text_options(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/notes?types=m:text",
@@ -299,8 +300,8 @@ static void test_useless_text_options(void **state) {
     assert_null(strstr(plan(JOB("notes", "y", ENCODED))->body, "no effect"));
 }
 
-/* naive_bayes multiplies the levels' own probabilities: none may be left out. Without a category
- * there is nothing to leave out. */
+/* naive_bayes needs a probability of every level: drop_first is refused. Without a categorical
+ * column drop_first has no effect and is accepted. */
 static void test_every_level_where_it_is_needed(void **state) {
     (void)state;
     static const char *const job = "{'model':'m','dataset':'mixed','target':'y','algorithm':'naive_"
@@ -332,7 +333,7 @@ static void test_all_faults_of_features_at_once(void **state) {
     assert_int_equal(count_at(r, "/errors"), sizeof places / sizeof places[0]);
 }
 
-/* What only the rows show: the job fails and says what and why. */
+/* Faults that are found in the rows: the job fails with a message. */
 static void test_faults_found_while_reading_rows(void **state) {
     (void)state;
     const int64_t id =
@@ -343,7 +344,7 @@ static void test_faults_found_while_reading_rows(void **state) {
     assert_non_null(strstr(string_at(r, "/error/detail"), "centres"));
 }
 
-/* What is said of texts without a word that counts: in which rows there is nothing, and why. */
+/* The message about texts without words names the rows and the reason. */
 static void test_texts_without_words(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/wordless?types=t:text,s:text,u:text",
@@ -374,7 +375,7 @@ static void test_texts_without_words(void **state) {
     }
 }
 
-/* Graphs as texts: their paths are features, and what is no graph is refused where it stands. */
+/* Graphs as texts: paths are the features; a text that is not a graph is refused with its place. */
 static void test_graphs(void **state) {
     (void)state;
     static const char *const job = "{'model':'graphs','dataset':'graphs','target':'y','algorithm':'"
@@ -423,8 +424,8 @@ static void test_graphs(void **state) {
         strstr(r->body, "column \\\"g\\\", row 2: edge 1, \\\"c-\\\", must be two labels"));
 }
 
-/* All different words are counted before the vocabulary is chosen: the plan has the memory for
- * them. */
+/* All different words are counted before the vocabulary is chosen: the estimate includes the memory
+ * for them. */
 static void test_memory_of_words(void **state) {
     (void)state;
     enum { ROWS = 200, WORDS = 500 };

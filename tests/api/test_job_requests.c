@@ -1,5 +1,5 @@
-/* What a job may ask: the plan of a dry run, the columns that take part, every fault at its place
- * and all at once. */
+/* Job requests: the estimate of a dry run, the columns that are used, all faults with their places
+ * in one answer. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -38,12 +38,13 @@ static void test_dry_run_says_all_and_starts_nothing(void **state) {
     assert_int_equal(real_at(a, "/dataset/version"), 1);
     assert_int_equal(real_at(a, "/target/classes"), 2);
     assert_near(real_at(a, "/params/lambda"), 0.5, 0);
-    assert_string_equal(string_at(a, "/params/solver"), "newton"); /* as it would be used */
+    assert_string_equal(string_at(a, "/params/solver"), "newton"); /* the resolved value */
     assert_int_equal(real_at(a, "/params/max_iterations"), 100);
     assert_near(real_at(a, "/params/tolerance"), 1e-9, 0);
-    assert_string_equal(string_at(a, "/params/learning_rate"), "auto"); /* it depends on the data */
+    /* "auto": the value depends on the data */
+    assert_string_equal(string_at(a, "/params/learning_rate"), "auto");
     assert_true(json_is_true(json_find(a->json, "/features/standardize")));
-    /* n: 1; c: red, blue, green, (missing); b: 1 */
+    /* n: 1 feature; c: red, blue, green, (missing); b: 1 */
     assert_int_equal(real_at(a, "/features/count"), 6);
     assert_int_equal(real_at(a, "/features/columns/1/features"), 4);
     assert_string_equal(string_at(a, "/features/columns/1/encoding"), "one_hot");
@@ -73,7 +74,7 @@ static void test_chosen_columns(void **state) {
                   "{'model':'m','dataset':'mixed','target':'y','algorithm':"
                   "'logistic','features':{'exclude':['c']}}");
     assert_int_equal(real_at(a, "/features/count"), 2);
-    /* text is a feature for each word, of which there are no more than the summary has found */
+    /* a text column has one feature for each word; the summary bounds their number */
     status_check(call_upload("/v1/datasets/texts?types=t:text", "t,x,y\none,1,a\ntwo,2,b\n"), 201);
     a = call_json("POST", "/v1/jobs?dry_run=true",
                   "{'model':'m','dataset':'texts','target':'y','algorithm':'logistic'}");
@@ -92,7 +93,7 @@ static void test_chosen_columns(void **state) {
 
 /* ---- faults ---- */
 
-/* A member of an otherwise good job, and what must be said of it. */
+/* One member that makes a valid job invalid, and words of the message. */
 static const struct {
     const char *member, *pointer, *words;
 } faults[] = {
@@ -163,12 +164,14 @@ static const struct {
     {"\"limits\":{\"threads\":99}", "/limits/threads", "2"},
     {"\"limits\":{\"cores\":2}", "/limits/cores", "known"},
     {"\"snapshots\":10", "/snapshots", "array"},
-    {"\"snapshots\":[1,0]", "/snapshots/1", "integer"},
+    {"\"snapshots\":[1,-1]", "/snapshots/1", "integer"},
+    {"\"snapshots_of\":\"updates\"", "/snapshots_of", "only perceptron"},
+    {"\"snapshots_of\":\"passes\"", "/snapshots_of", "iterations"},
     {"\"snapshots\":[\"1\"]", "/snapshots/0", "integer"},
     {"\"colour\":\"blue\"", "/colour", "known"},
 };
 
-/* The good job with one member replaced or added. */
+/* The valid job with one member replaced or added. */
 static void spoil(const char *member, char *out, size_t size) {
     static const char *const good[] = {"\"model\":\"m\"", "\"dataset\":\"iris\"",
                                        "\"target\":\"class\"", "\"algorithm\":\"logistic\""};
@@ -189,7 +192,7 @@ static void test_invalid_jobs(void **state) {
         fault_contains(problem_check(call_text("POST", "/v1/jobs", NULL, body), 422, "invalid"),
                        faults[i].pointer, faults[i].words);
     }
-    /* a number of a list that breaks the rule: at its place too */
+    /* an invalid number in a list: the place is the item */
     fault_contains(
         problem_check(call_json("POST", "/v1/jobs",
                                 "{'model':'m','dataset':'iris','target':'class',"
@@ -198,7 +201,7 @@ static void test_invalid_jobs(void **state) {
         "/params/priors/2", "-1");
 }
 
-/* The job with n snapshots from `first` on. */
+/* The job with n snapshots from iteration `first` on. */
 static const struct response *snapshots(size_t n, size_t first) {
     static char body[16 * 1024];
     size_t at = (size_t)snprintf(body, sizeof body,
@@ -211,7 +214,8 @@ static const struct response *snapshots(size_t n, size_t first) {
     return call_text("POST", "/v1/jobs?dry_run=true", NULL, body);
 }
 
-/* As many snapshots as the limit says, and the last iteration that it allows; nothing beyond. */
+/* The largest number of snapshots and the last iteration are accepted, larger numbers are
+ * refused. */
 static void test_limits_of_snapshots(void **state) {
     (void)state;
     const struct response *a = snapshots(1000, 1);
@@ -220,11 +224,12 @@ static void test_limits_of_snapshots(void **state) {
     fault_contains(problem_check(snapshots(1001, 1), 422, "invalid"), "/snapshots", "at most 1000");
     status_check(snapshots(1, 1000000000), 200);
     fault_contains(problem_check(snapshots(2, 1000000000), 422, "invalid"), "/snapshots/1",
-                   "1 to 1000000000");
+                   "0 to 1000000000");
+    status_check(snapshots(1, 0), 200);
     status_check(snapshots(0, 1), 200);
 }
 
-/* null is the same as leaving it out. */
+/* null means that the member is not given. */
 static void test_null_is_not_given(void **state) {
     (void)state;
     const struct response *bare = call_text("POST", "/v1/jobs?dry_run=true", NULL, IRIS);
@@ -252,7 +257,7 @@ static void test_null_is_not_given(void **state) {
         "/target", "string");
 }
 
-/* A numeric target with hundreds of values is trained as classes, but not without a word. */
+/* A numeric target with hundreds of values is trained as classes, with a warning. */
 static void test_a_continuous_target_is_warned_of(void **state) {
     (void)state;
     char table[2048] = "x,few,many\n";
@@ -333,7 +338,8 @@ static void test_invalid_targets(void **state) {
     }
 }
 
-/* One warning for each of 10,000 columns without a value: memory in proportion to their number. */
+/* One warning for each of 10,000 columns without a value: the memory is proportional to their
+ * number. */
 static void test_ten_thousand_warnings(void **state) {
     (void)state;
     enum { N = 10000 };

@@ -1,5 +1,5 @@
-/* On what a model is judged, and what rows count: validation by holdout, folds and another dataset,
- * weights of rows and classes; the machines of many classes. */
+/* Validation by holdout, folds and another dataset; weights of rows and classes; the machines of
+ * several classes. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #define CLASS_NAMES "setosa", "versicolor", "virginica"
 
-/* iris with a column of weights, and cut in two: even and odd rows. */
+/* Uploads iris with a column of weights, and its even and odd rows as two datasets. */
 static void upload_variants(void) {
     const struct table *iris = table_read("tests/data/iris.csv");
     char *whole = keep(malloc(65536), free),
@@ -69,10 +69,11 @@ static int prepare(void **state) {
 
 /* ---- validation ---- */
 
-static const char *const scalars[] = {
-    "accuracy",      "error",   "balanced_accuracy", "log_loss", "brier",
-    "mcc",           "roc_auc", "average_precision", "hinge",    "squared_loss",
-    "logistic_loss", "ece",     "ambiguous"};
+static const char *const scalars[] = {"accuracy", "error",        "balanced_accuracy",
+                                      "log_loss", "brier",        "mcc",
+                                      "kappa",    "roc_auc",      "average_precision",
+                                      "hinge",    "squared_loss", "logistic_loss",
+                                      "ece",      "ambiguous"};
 enum { N_SCALARS = sizeof scalars / sizeof scalars[0] };
 
 static void test_all_metrics_are_there(void **state) {
@@ -91,8 +92,8 @@ static void test_all_metrics_are_there(void **state) {
     assert_json(call_get("/v1/models/m"), "/validation", "{'holdout':0.3}");
 }
 
-/* Of three rows of a class one is where the others are: the fold that has it gets one label, no
- * mcc, and the mean is that of the others. */
+/* A class of three rows: the fold with one of them has one label only and no mcc, and the mean is
+ * taken over the other folds. */
 static void test_folds_that_do_not_count(void **state) {
     (void)state;
     enum { FOLDS = 3 };
@@ -123,7 +124,7 @@ static void test_folds(void **state) {
     assert_int_equal(whole_at(r, "/result/metrics/train/rows"), 150);
     assert_int_equal(whole_at(r, "/result/metrics/validation/rows"), 150);
     assert_int_equal(count_at(r, "/result/metrics/validation/folds"), FOLDS);
-    for (size_t i = 0; i < N_SCALARS; i++) { /* means and deviations recomputed from the folds */
+    for (size_t i = 0; i < N_SCALARS; i++) { /* means and deviations, recomputed from the folds */
         double sum = 0, squares = 0;
         for (int f = 0; f < FOLDS; f++) {
             sum += real_at(r, text("/result/metrics/validation/folds/%d/%s", f, scalars[i]));
@@ -150,24 +151,24 @@ static void test_folds(void **state) {
     }
     assert_true(total == 150);
     assert_close(real_at(r, "/result/metrics/validation/accuracy"), right / total,
-                 1e-12); /* the folds are of equal size */
+                 1e-12); /* the folds have equal sizes */
     const struct response *model = call_get("/v1/models/m");
     assert_json(model, "/validation", "{'folds':5}");
     assert_true(json_equal(value_at(model, "/metrics"), value_at(r, "/result/metrics")));
-    /* the model is that of all rows, whatever is done to judge it */
+    /* validation does not change the model: it is trained on all rows */
     const struct response *plain = job_train(JOB("iris", ",'seed':3"));
     assert_true(real_at(plain, "/result/objective") == real_at(r, "/result/objective"));
     assert_true(json_is_null(value_at(plain, "/result/metrics/validation")));
-    /* history is the model's own */
+    /* the history is that of the model on all rows */
     const struct response *history =
         call_get("/v1/jobs/%lld/history", (long long)whole_at(r, "/id"));
     assert_int_equal(count_at(history, "/items"), whole_at(r, "/result/iterations"));
-    /* the same seed, the same folds */
+    /* an equal seed gives equal folds */
     const struct response *again = job_train(JOB("iris", ",'validation':{'folds':5},'seed':3"));
     assert_true(json_equal(value_at(again, "/result/metrics"), value_at(r, "/result/metrics")));
 }
 
-/* A basis learns from rows of its own, in each fold anew. */
+/* A basis is fitted to the training rows of each fold. */
 static void test_folds_with_a_basis(void **state) {
     (void)state;
     static const char *const bases[] = {"{'type':'polynomial','degree':2}",
@@ -197,15 +198,15 @@ static void test_another_dataset(void **state) {
                     real_at(r, text("/result/metrics/validation/%s", scalars[i])));
     }
     job_train(JOB("even", ",'validation':{'dataset':'even@1'}"));
-    /* a class that the training rows do not have is found by the job */
+    /* a class that the training rows lack is found when the job runs */
     r = job_wait(job_post(JOB("even", ",'validation':{'dataset':'foreign'}")));
     assert_string_equal(string_at(r, "/state"), "failed");
     assert_string_equal(string_at(r, "/error/type"), "/problems/untrainable");
     assert_non_null(strstr(string_at(r, "/error/detail"), "rose"));
 }
 
-/* The curves of a job are those of evaluating its model on the same rows; without a wish there are
- * none. */
+/* The curves of a job equal those of an evaluation of its model on the same rows; without `curves`
+ * there are none. */
 static void test_curves(void **state) {
     (void)state;
     static const char *const members[] = {"roc", "precision_recall", "calibration"};
@@ -233,7 +234,8 @@ static void test_curves(void **state) {
     assert_int_equal(count_at(r, "/result/metrics/validation/roc"), 3);
 }
 
-/* Neither dataset goes while the job waits or runs; both may afterwards. */
+/* Both datasets cannot be deleted while the job is queued or runs; both can be deleted
+ * afterwards. */
 static void test_both_datasets_stay_while_the_job_runs(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/rows", "a,class\n1,p\n2,q\n3,p\n4,q\n"), 201);
@@ -254,7 +256,7 @@ static void test_both_datasets_stay_while_the_job_runs(void **state) {
 
 /* ---- weights ---- */
 
-/* Weight 2 is the same as the row twice. */
+/* A row with weight 2 equals the row listed twice. */
 static void test_weights_count_as_rows(void **state) {
     (void)state;
     const struct response *weighted = job_train(JOB("iris", ",'weight':'w'"));
@@ -271,7 +273,7 @@ static void test_weights_count_as_rows(void **state) {
         assert_true(fabs(real_at(weighted, text("/result/metrics/train/%s", scalars[i])) -
                          real_at(doubled, text("/result/metrics/train/%s", scalars[i]))) <= 1e-6);
     }
-    /* without include the weight is no input either */
+    /* without `include` the weight column is not a feature */
     const struct response *r =
         status_check(call_post("/v1/jobs?dry_run=true",
                                "{'model':'m','dataset':'iris','target':'class','algorithm':"
@@ -284,7 +286,7 @@ static void test_weights_count_as_rows(void **state) {
 static void test_class_weights(void **state) {
     (void)state;
     const struct response *plain = job_train(JOB("doubled", ""));
-    /* the classes of `doubled` have almost the same number of rows: 67, 67, 66 */
+    /* the classes of `doubled` have almost equal numbers of rows: 67, 67, 66 */
     const struct response *given =
         job_train(JOB("doubled",
                       ",'class_weight':{'setosa':%.17g,'versicolor':%.17g,'virginica':%.17g}"),
@@ -296,14 +298,14 @@ static void test_class_weights(void **state) {
     assert_close(real_at(given, "/result/objective"), real_at(balanced, "/result/objective"), 1e-9);
     assert_true(fabs(real_at(plain, "/result/objective") - real_at(balanced, "/result/objective")) >
                 1e-9);
-    /* a heavier class is missed less often; the order in which they are named is nothing */
+    /* a class with a larger weight has fewer errors; the order of the weights does not matter */
     const struct response *heavy =
         job_train(JOB("iris", ",'class_weight':{'virginica':1000,'setosa':1,'versicolor':1}"));
     assert_true(real_at(heavy, "/result/metrics/train/per_class/2/recall") == 1);
     const struct response *other =
         job_train(JOB("iris", ",'class_weight':{'virginica':1,'setosa':1,'versicolor':1000}"));
     assert_true(real_at(other, "/result/metrics/train/per_class/1/recall") == 1);
-    /* numbers and booleans */
+    /* names of numeric and boolean classes */
     const struct response *r = job_train("{'model':'b','dataset':'votes','target':'yes','algorithm'"
                                          ":'logistic','class_weight':{'true':1,'"
                                          "false':2},'features':{'include':['x']}}");
@@ -311,7 +313,7 @@ static void test_class_weights(void **state) {
     r = job_train("{'model':'b','dataset':'votes','target':'n','algorithm':'logistic','class_"
                   "weight':{'5':1,'0':2},'features':{'include':['x']}}");
     (void)r;
-    /* what the summary cannot tell the rows do */
+    /* a class that the summary cannot show is checked with the rows */
     status_check(call_upload("/v1/datasets/marks", "x,n\n1,0\n2,5\n3,9\n4,0\n5,5\n6,9\n"), 201);
     r = job_wait(job_post("{'model':'b','dataset':'marks','target':'n','algorithm':'logistic','"
                           "class_weight':{'4':1,'0':2,'9':1}}"));
@@ -418,7 +420,7 @@ static void test_invalid_validation_and_weights(void **state) {
         }
         fault_check(problem_check(r, 422, "invalid"), faults[i].pointer);
     }
-    /* all of it at once: what is no weight, what is no class, what has none */
+    /* all faults in one answer: negative weights, unknown classes, classes without a weight */
     const struct response *all = problem_check(
         call_post("/v1/jobs",
                   "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"

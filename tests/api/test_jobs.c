@@ -1,4 +1,4 @@
-/* Jobs: the object, waiting, lists, events, history, cancelling, deleting. */
+/* Jobs: their JSON, waiting, lists, events, history, cancel, delete. */
 #include <sqlite3.h>
 
 #include "lib/api.h"
@@ -78,7 +78,7 @@ static void test_history_and_snapshots(void **state) {
         assert_true(real_in(json_array_get(json_find(a->json, "/items"), i), "/elapsed") >=
                     real_in(json_array_get(json_find(a->json, "/items"), i - 1), "/elapsed"));
     }
-    /* the training lies within the time from the request to the answer, and takes 1 ns or more */
+    /* the training time is at most the time from request to answer, and at least 1 ns */
     assert_true(real_at(a, "/items/-1/elapsed") >= 1e-9);
     assert_true(real_at(a, "/items/-1/elapsed") <= seconds);
     assert_near(real_at(a, "/items/-1/loss"), real_at(job, "/result/objective"), 1e-9);
@@ -152,8 +152,7 @@ static void test_lists_and_filters(void **state) {
     problem_check(call_get("/v1/jobs/123456789/events"), 404, "unknown-job");
 }
 
-/* As many may wait as --max-queued-jobs says; one that runs waits no more, nor does one that is
- * cancelled. */
+/* At most --max-queued-jobs jobs are queued; a running or cancelled job is not queued. */
 static void test_the_queue_is_bounded(void **state) {
     (void)state;
     service_start(FLAGS("--workers", "1", "--max-queued-jobs", "2"));
@@ -168,14 +167,14 @@ static void test_the_queue_is_bounded(void **state) {
     assert_non_null(strstr(string_at(a, "/detail"), "--max-queued-jobs"));
     status_check(call_post("/v1/jobs?dry_run=true", IRIS), 200);
     a = call_get("/v1/jobs");
-    assert_int_equal(count_at(a, "/items"), 3); /* the refused one left no trace */
+    assert_int_equal(count_at(a, "/items"), 3); /* a refused job is not in the list */
     status_check(call_empty("POST", "/v1/jobs/3/cancel"), 202);
     status_check(call_post("/v1/jobs", IRIS), 202);
 }
 
 /* ---- events ---- */
 
-/* The n-th message of a stream: its event and the parsed data. Returns its id, 0: there is none. */
+/* Message n of a stream: its event and parsed data. Returns its id; 0: there is no such message. */
 static long message(const char *stream, size_t n, char event[32], json_t **data) {
     const char *m = stream;
     long id = 0;
@@ -213,15 +212,15 @@ static void test_events_of_a_job_that_has_ended(void **state) {
     json_decref(data);
     assert_int_equal(last, first + 1);
     assert_int_equal(message(a->body, 2, event, &data), 0);
-    /* a client that has seen `done` is told that there is nothing more */
+    /* a client that has received `done` gets 204 */
     status_check(call_get_with(text("Last-Event-ID: %ld", last), "%s", job_path(id, "/events")),
                  204);
-    /* one that has not gets what it missed */
+    /* a client that has not gets the missed events */
     a = call_get_with(text("Last-Event-ID: %ld", last - 1), "%s", job_path(id, "/events"));
     assert_int_equal(message(a->body, 0, event, &data), last);
     assert_string_equal(event, "done");
     json_decref(data);
-    /* from the very first: ids without a gap */
+    /* from the first event on: consecutive ids */
     a = call_get_with("Last-Event-ID: 0", "%s", job_path(id, "/events"));
     for (long n = 1; n <= last; n++) {
         assert_int_equal(message(a->body, (size_t)n - 1, event, &data), n);
@@ -231,7 +230,7 @@ static void test_events_of_a_job_that_has_ended(void **state) {
                   "bad-request");
 }
 
-/* Runs SQL on the database of the daemon. */
+/* Runs SQL on the daemon's database. */
 static void change_database(const char *format, long number) {
     sqlite3 *db = NULL;
     char *sql = sqlite3_mprintf(format, number);
@@ -243,8 +242,7 @@ static void change_database(const char *format, long number) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* A client that has missed more events than one step of the stream writes gets them all, to the
- * end. */
+/* A client that has missed more events than one step of the stream writes gets all of them. */
 static void test_many_missed_events(void **state) {
     (void)state;
     char event[32];
@@ -254,7 +252,7 @@ static void test_many_missed_events(void **state) {
     const struct response *a = call_get("%s", job_path(id, "/events"));
     const long last = message(a->body, 1, event, &data);
     json_decref(data);
-    /* 350 events of progress before the last one: three steps of 100 and a part of one */
+    /* 350 progress events before the last event: four steps of at most 100 */
     change_database("UPDATE job_events SET seq = seq + 350 WHERE job = %ld AND kind = 2", (long)id);
     change_database("UPDATE jobs SET last_event = last_event + 350 WHERE id = %ld", (long)id);
     change_database(
@@ -263,7 +261,7 @@ static void test_many_missed_events(void **state) {
         " SELECT j.id, j.last_event - 350 + n.i, 1, '{\"iteration\":' || n.i || '}'"
         " FROM n, jobs j WHERE j.id = %ld",
         (long)id);
-    /* a stream that waits although there are events sends ": still here" */
+    /* a stream that waits instead of sending events would send ": still here" */
     a = call_or_fail(&(struct request){.method = "GET",
                                        .path = job_path(id, "/events"),
                                        .headers = HEADERS("Last-Event-ID: 0"),
@@ -280,7 +278,7 @@ static void test_many_missed_events(void **state) {
     assert_string_equal(event, "done");
 }
 
-/* An event of the past shows the job as it was then. */
+/* A replayed event contains the job's state at the time of the event. */
 static void test_replayed_events_show_the_past(void **state) {
     (void)state;
     static const char *const later[] = {"/finished_at", "/progress", "/error", "/result"};
@@ -312,7 +310,7 @@ static void test_replayed_events_show_the_past(void **state) {
     assert_string_equal(event, "done");
 }
 
-/* Opens the event stream of a job on a connection of its own. */
+/* Opens the event stream of a job on its own connection. */
 static int follow(int64_t id, const char *headers) {
     int fd = raw_open();
     const char *request = text("GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%sConnection: close\r\n\r\n",
@@ -336,8 +334,8 @@ static void test_events_while_a_job_runs(void **state) {
     close(fd);
 }
 
-/* A number that this job never had (another life of the database): what was missed cannot be known,
- * so the stream begins as without one. */
+/* An event id that this job did not have (an id of another database): the missed events are
+ * unknown, so the stream starts from the beginning. */
 static void test_unknown_last_event_id(void **state) {
     (void)state;
     char event[32];

@@ -1,7 +1,7 @@
-/* That machines with kernels are what they are said to be, for every kernel over every kind of row:
- * kernel values recomputed by their definitions from what the rows were made of, α from GET
- * …/weights; with these the box, the optimality conditions of every row, and where the kernel is
- * positive semidefinite the duality gap; and the scores that predict answers. */
+/* Machines with kernels, for every kernel and every kind of rows: kernel values are recomputed by
+ * definition from the generated rows, α comes from GET …/weights. Checked are the bounds of α, the
+ * optimality condition of each row, the duality gap where the kernel is positive semidefinite, and
+ * the scores of predictions. */
 #include "kernel_model.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 static const struct example {
     const char *dataset, *kernel, *features;
     enum view_kind view;
-    bool indefinite; /* or not known to be definite */
+    bool indefinite; /* true: indefinite, or not known to be definite */
 } examples[] = {
     {"table", "{'type':'linear'}", NUMBERS, VIEW_NUMBERS, false},
     {"table", "{'type':'linear','normalize':true}", NUMBERS, VIEW_NUMBERS, false},
@@ -83,17 +83,17 @@ static bool is_svmlight(const struct example *e) {
 }
 
 /* ---- machines ---- */
-/* One of a model's: α and t by row, what is said of it. */
+/* One machine of a model: α and t of each row, and its description. */
 struct machine {
-    const char *at;      /* where /weights has it, "" or "/machines/2" */
+    const char *at;      /* JSON pointer in the answer of /weights: "" or "/machines/2" */
     const char *details; /* … and the job */
     size_t number;       /* of its score */
-    double t[TRAINED];   /* 0: the row is not its */
+    double t[TRAINED];   /* 0: not a row of this machine */
     double upper[TRAINED];
     double coef[TRAINED]; /* t α */
     double f0[ROWS];      /* Σ t α K, without w0 */
     double w0, square;    /* α'Qα */
-    bool unbalanced;      /* without an intercept */
+    bool unbalanced;      /* true: without an intercept, so Σ t α = 0 is not required */
 };
 
 static void read_machine(const struct kernel_model *p, struct machine *m) {
@@ -126,8 +126,8 @@ static void read_machine(const struct kernel_model *p, struct machine *m) {
     }
 }
 
-/* What predict answers is the sum; a distance is it by the length of w; there are no contributions.
- */
+/* The score of a prediction is Σ tαK + w0; its distance is the score divided by ‖w‖; there are no
+ * contributions. */
 static void check_scores(const struct kernel_model *p, const struct machine *m, size_t n_machines) {
     for (size_t i = 0; i < ROWS; i++) {
         const double got =
@@ -151,8 +151,8 @@ static void check_scores(const struct kernel_model *p, const struct machine *m, 
     }
 }
 
-/* What the job says of the gap: that there is none to be said of where the kernel is not positive
- * semidefinite, and then it warns. */
+/* Whether the job reports a duality gap. Without one the kernel is not positive semidefinite, and
+ * the job has a warning. */
 static bool is_definite(const struct kernel_model *p, const struct machine *m, bool indefinite) {
     const json_t *gap = json_find(p->job->json, text("%s/gap", m->details));
     const bool definite = json_is_number(gap);
@@ -163,7 +163,7 @@ static bool is_definite(const struct kernel_model *p, const struct machine *m, b
     return definite;
 }
 
-/* min ½ α'Qα − Σα, 0 <= α <= C v, Σ t α = 0 unless there is no intercept. */
+/* min ½ αᵀQα − Σα subject to 0 <= α <= C v, and Σ t α = 0 with an intercept. */
 static void check_margin(const struct kernel_model *p, const struct machine *m, bool indefinite) {
     const bool definite = is_definite(p, m, indefinite);
     const double tolerance = definite ? 1e-6 : 1e-3 * (1 + 1e-6);
@@ -191,7 +191,7 @@ static void check_margin(const struct kernel_model *p, const struct machine *m, 
     assert_close(real_at(p->job, text("%s/dual_objective", m->details)), dual, 1e-6);
 }
 
-/* min ½ α'Kα, 0 <= α <= v/(νΣv), Σα = 1; ρ = −w0. */
+/* min ½ αᵀKα subject to 0 <= α <= v/(νΣv), Σα = 1; ρ = −w0. */
 static void check_outliers(const struct kernel_model *p, const struct machine *m,
                            double tolerance) {
     double sum = 0, loss = 0, greatest = 0, outliers = 0;
@@ -224,7 +224,7 @@ static void check_outliers(const struct kernel_model *p, const struct machine *m
     assert_close(sum, 1, 1e-9);
     assert_close(real_at(p->job, "/result/details/outliers"), outliers, 1e-12);
     assert_true(fabs(real_at(p->job, "/result/objective") - m->square / 2) <= 1e-6 * size);
-    if (definite) { /* the primal ½‖w‖² − ρ + Σ u s is −½‖w‖² at the optimum */
+    if (definite) { /* at the optimum the primal ½‖w‖² − ρ + Σ u s equals −½‖w‖² */
         const double gap = m->square - rho + loss;
         assert_true(gap <= 1e-3 * size && gap >= -1e-9 * size);
         assert_true(gap <= 1e-6 * size || m->square <= 1e-5 * greatest);
@@ -234,7 +234,8 @@ static void check_outliers(const struct kernel_model *p, const struct machine *m
 /* ---- models ---- */
 enum { WEIGHTED = 1, NO_INTERCEPT = 2, REST = 4 };
 
-/* Which rows a machine of the classes (negative SIZE_MAX: all others) has, and their boxes. */
+/* Selects the rows of the machine of two classes (negative SIZE_MAX: all other classes) and their
+ * bounds. */
 static void take_rows(const struct kernel_model *p, struct machine *m, size_t negative,
                       size_t positive, double C) {
     for (size_t i = 0; i < TRAINED; i++) {
@@ -246,7 +247,7 @@ static void take_rows(const struct kernel_model *p, struct machine *m, size_t ne
     }
 }
 
-/* Three classes in pairs or against the rest, or two; C is 0.7. */
+/* Three classes in pairs or one against the rest, or two classes; C is 0.7. */
 static void check_svm(const struct example *e, int options) {
     static const double factors[] = {1.5, 0.5, 2};
     static const size_t pairs[][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -306,7 +307,7 @@ static void check_one_class(const struct example *e, int options) {
 }
 
 /* ---- tests ---- */
-/* Which of them it is, should one fail. */
+/* Prints the example, for the log of a failure. */
 static void tell(const struct example *e) {
     print_message("# %s, %s\n", e->dataset, e->kernel);
 }
@@ -315,7 +316,7 @@ static void test_machines(void **state) {
     (void)state;
     static const int options[] = {0, WEIGHTED, NO_INTERCEPT, REST, WEIGHTED | REST};
     for (size_t i = 1; i < N_EXAMPLES;
-         i++) { /* the weights of the first, a linear machine, show no α: test_svm_linear */
+         i++) { /* the first example is linear and has no α: see test_svm_linear */
         tell(&examples[i]);
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             if (options[k] < REST || is_table(&examples[i])) {

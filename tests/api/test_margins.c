@@ -1,6 +1,6 @@
-/* Support vector machines over HTTP: golden numbers by the parameters that they have when nothing
- * is said, decisions among K classes from the scores of the pairs, models that outlive the daemon,
- * jobs that are stopped within a long computation, or have no memory for one. */
+/* Support vector machines over HTTP: golden numbers with default parameters, decisions among K
+ * classes from the scores of pairs, models after a restart, jobs that are cancelled during a long
+ * computation or lack memory. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static double golden_number(const json_t *entry, const char *name) {
     return json_number_value(value);
 }
 
-/* As make_reference.py has it: the rows of the first two classes, standardised by the mean and
+/* As make_reference.py makes it: the rows of the first two classes, standardised by the mean and
  * deviation of all rows. */
 static void upload_pair(const char *name) {
     const struct table *t = table_read(text("tests/data/%s.csv", name));
@@ -81,7 +81,7 @@ static void check_golden(const char *name, const char *kernel, const char *entry
                      real_at(job, counts[i][0]), golden_number(e, counts[i][1]));
         }
     }
-    /* a sum of slack may be a sum of nothing */
+    /* the sum of slacks can be 0 */
     const double slack = golden_number(e, "sum_slack");
     assert_true(fabs(real_at(job, "/result/details/slack_sum") - slack) <=
                 tolerance * golden_number(e, "primal"));
@@ -139,8 +139,8 @@ static void test_golden_outliers(void **state) {
     }
 }
 
-/* Standardised rows lie around 0: a plane has not most of them on one side. As they are they have
- * one. */
+/* Standardised rows have mean 0, so no plane has most of them on one side. Raw rows have such a
+ * plane. */
 static void test_outliers_of_a_plane(void **state) {
     (void)state;
     (void)call_upload("/v1/datasets/iris-table", read_whole("tests/data/iris.csv", NULL));
@@ -192,7 +192,7 @@ static void same_label(const struct response *r, size_t row, size_t class_) {
                            value_at(r, text("/classes/%zu", class_))));
 }
 
-/* Of a strict decision: the class where there is one, otherwise none. 1 if there is none. */
+/* The label of a strict decision: the class, or null with return value 1. */
 static size_t strict_label(const struct response *r, size_t row, bool unambiguous, size_t class_) {
     assert_true(json_is_false(value_at(r, text("/predictions/%zu/ambiguous", row))) == unambiguous);
     if (unambiguous) {
@@ -203,7 +203,7 @@ static size_t strict_label(const struct response *r, size_t row, bool unambiguou
     return !unambiguous;
 }
 
-/* A sigmoid kernel, since one that makes a good machine leaves nothing ambiguous. */
+/* A sigmoid kernel, because a good machine leaves no point ambiguous. */
 static void test_one_against_one(void **state) {
     (void)state;
     static const size_t of[][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -216,7 +216,7 @@ static void test_one_against_one(void **state) {
         size_t votes[K] = {0}, best = 0;
         double sums[K] = {0};
         for (size_t p = 0; p < 3; p++) {
-            const double g = score(voted, i, p); /* > 0: the second of the pair */
+            const double g = score(voted, i, p); /* > 0: the second class of the pair */
             assert_true(g == score(strict, i, p));
             votes[of[p][g > 0]]++;
             sums[of[p][1]] += g;
@@ -278,8 +278,8 @@ static void test_models_outlive_the_daemon(void **state) {
     }
 }
 
-/* ---- what the rows forbid ---- */
-/* Trains without standardising and fails, with these words. */
+/* ---- rows that a kernel cannot use ---- */
+/* Trains without standardising; the job must fail with these words in its message. */
 static void fails_over(const char *dataset, const char *kernel, const char *more,
                        const char *words) {
     const struct response *r = job_wait(job_post(
@@ -292,7 +292,7 @@ static void fails_over(const char *dataset, const char *kernel, const char *more
     }
 }
 
-/* The row of the table, whatever the order that the rows have within. */
+/* The message names the row of the table, also if the rows are in another order in training. */
 static void test_rows_are_named(void **state) {
     (void)state;
     status_check(
@@ -315,14 +315,14 @@ static void test_rows_are_named(void **state) {
 #ifdef SANITIZED
 #define SOON 60.0
 #else
-#define SOON 10.0 /* seconds: what is promised is one, on a machine that has nothing else to do */
+#define SOON 10.0 /* seconds; the documented limit is one second on an idle machine */
 #endif
 
 static unsigned next_of(unsigned *state) {
     return (*state = *state * 1103515245u + 12345u) >> 16;
 }
 
-/* Numbers and labels that have nothing to do with each other. */
+/* Numbers and labels that are independent of each other. */
 static void upload_noise(const char *name, size_t n, size_t d) {
     char *csv = keep(malloc((n + 1) * (d + 1) * 8), free);
     size_t size = 0;
@@ -390,8 +390,8 @@ static void test_long_computations_are_stopped(void **state) {
                        "'params':{'kernel':{'type':'distance','metric':'edit'}}}");
 }
 
-/* With 64 MiB a job is refused when it is asked for, or ends, and says that memory is what it
- * lacks; the one beside it does not notice. */
+/* With 64 MiB a job is refused at the POST, or fails with a message about memory; another job that
+ * runs is not affected. */
 static void test_little_memory(void **state) {
     (void)state;
     static const char *const jobs[] = {

@@ -1,5 +1,4 @@
-/* Networks end to end: planned, trained, asked, shown, kept over a restart, cancelled in the
- * middle. */
+/* Networks: estimate, training, prediction, weights, restart, cancel. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -23,7 +22,7 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* The catalogue row: what its models answer, and what "auto" comes to in a plan. */
+/* The catalogue entry: outputs of the models, and the resolved values of "auto" in an estimate. */
 static void test_catalogue_and_plan(void **state) {
     (void)state;
     const struct response *r = status_check(call_get("/v1/algorithms/mlp"), 200);
@@ -71,7 +70,7 @@ static void test_bad_parameters(void **state) {
     }
 }
 
-/* Exclusive or, with the defaults and two units. */
+/* Exclusive or, with the default parameters and two units. */
 static void test_exclusive_or(void **state) {
     (void)state;
     const struct response *job = job_train("{'model':'xor','dataset':'xor','target':'class','"
@@ -87,7 +86,7 @@ static void test_exclusive_or(void **state) {
     }
 }
 
-/* What a network says, by its weights. */
+/* The output of a unit, computed from the weights. */
 static double unit_of(const struct response *weights, size_t layer, size_t k, const double *in,
                       size_t n) {
     double sum = real_at(weights, text("/layers/%zu/w0/%zu", layer, k));
@@ -136,7 +135,7 @@ static void test_answers_and_weights(void **state) {
     assert_int_equal(whole_at(w, "/layers/0/units"), 6);
 }
 
-/* The same again is the same model; another daemon on the same database answers the same. */
+/* A repeated job gives an equal model; a restarted daemon gives equal answers. */
 static void test_again_and_restart(void **state) {
     (void)state;
     (void)job_train("%s", IRIS);
@@ -154,7 +153,7 @@ static void test_again_and_restart(void **state) {
     assert_true(json_equal(value_at(again, "/predictions"), value_at(first, "/predictions")));
 }
 
-/* Both solvers end when they are told to, in the middle of whatever they do. */
+/* Both solvers stop after a cancel at any moment. */
 static void test_cancel(void **state) {
     (void)state;
     const char *const params[] = {

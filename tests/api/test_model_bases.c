@@ -1,5 +1,5 @@
-/* GET …/weights of models with bases: what it tells of each basis is enough to compute the features
- * of a row and, with w and w0, the scores that predict answers. */
+/* GET …/weights of models with bases: the description of each basis is enough to compute the
+ * features of a row and, with w and w0, the scores of predictions. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 enum { ROWS = 8, COLUMNS = 4, MOST = 64 };
 static const char *const columns[COLUMNS] = {"sepal_length", "sepal_width", "petal_length",
                                              "petal_width"};
-/* NaN: missing. The last is far from all others. */
+/* NaN: missing. The last row is far from all others. */
 static const double rows[ROWS][COLUMNS] = {
     {5.1, 3.5, 1.4, 0.2},         {6.3, 3.3, 6.0, 2.5},         {5.5, 2.3, 4.0, 1.3},
     {4.9, 2.5, (double)NAN, 1.7}, {(double)NAN, 3.0, 5.1, 1.8}, {6.0, 2.2, 4.0, (double)NAN},
@@ -28,7 +28,7 @@ static void train_with(const char *more, const char *features) {
     job_train("{'model':'m','dataset':'iris','target':'class',%s,'features':{%s}}", more, features);
 }
 
-/* Scores of the rows, as objects by name: the model may have some of the columns only. */
+/* Scores of the rows, sent as objects because the model may use only some of the columns. */
 static const struct response *scores_of(const struct response *weights) {
     json_t *list = json_array();
     for (size_t i = 0; i < ROWS; i++) {
@@ -67,9 +67,10 @@ static double number(const json_t *array, size_t i) {
     return json_number_value(value);
 }
 
-/* ---- features from what a basis has learned ---- */
+/* ---- features from the numbers of a basis ---- */
 
-/* One basis, its columns of one row filled; z is x where the basis does not standardise. */
+/* One basis and the values of its columns in one row; z equals x if the basis does not
+ * standardise. */
 struct view {
     const json_t *basis;
     size_t p;
@@ -96,7 +97,7 @@ static struct view view_of(const json_t *basis, const double *row) {
     return v;
 }
 
-/* ‖z − point‖, the point in the columns' own units. */
+/* ‖z − point‖; the point is in the columns' units. */
 static double distance(const struct view *v, const json_t *point) {
     double sum = 0;
     assert_int_equal(json_array_size(point), v->p);
@@ -115,7 +116,7 @@ static double product(const struct view *v, const json_t *direction) {
     return sum;
 }
 
-/* Products of `degree` more columns from `first` on, in lexicographic order. */
+/* Products of `degree` further columns from `first` on, in lexicographic order. */
 static size_t products(const struct view *v, size_t degree, size_t first, double so_far,
                        double *out) {
     size_t n = 0;
@@ -134,7 +135,7 @@ static size_t products(const struct view *v, size_t degree, size_t first, double
     return n;
 }
 
-/* The features of the basis to out; how many. */
+/* Writes the features of the basis to out; returns their number. */
 static size_t features_of(const json_t *basis, const double *row, double *out) {
     const struct view v = view_of(basis, row);
     const char *type = string_in(basis, "/type");
@@ -166,7 +167,8 @@ static size_t features_of(const json_t *basis, const double *row, double *out) {
     return made;
 }
 
-/* A column that is a feature itself, filled by what a basis that has it says. */
+/* The value of a column that is a feature itself, its missing value replaced as a basis with this
+ * column says. */
 static double kept(const json_t *bases, const char *name, const double *row) {
     for (size_t b = 0; b < json_array_size(bases); b++) {
         const struct view v = view_of(json_array_get(bases, b), row);
@@ -181,8 +183,7 @@ static double kept(const json_t *bases, const char *name, const double *row) {
     return 0;
 }
 
-/* All features of a row: columns that are features themselves, then those of the bases, one behind
- * the other. */
+/* All features of a row: columns that are features themselves, then those of each basis. */
 static void features(const struct response *w, const double *row, double *out) {
     const json_t *names = json_find(w->json, "/features"), *bases = json_find(w->json, "/bases");
     const size_t n = json_array_size(names);
@@ -235,7 +236,7 @@ static void test_gaussian(void **state) {
     assert_int_equal(json_array_size(json_find(basis, "/columns")), COLUMNS);
     assert_int_equal(json_array_size(json_find(basis, "/centres")), 4);
     assert_true(real_in(basis, "/width") > 0);
-    /* given ones come back as they were given, also through standardising */
+    /* given centres are printed as they were given, also with standardising */
     w = expect_scores(LOGISTIC, "\"include\":[\"sepal_length\",\"petal_width\"],\"basis\":[{"
                                 "\"type\":\"gaussian\",\"keep\":true,\"columns\":"
                                 "[\"petal_width\",\"sepal_length\"],\"standardize\":true,"
@@ -247,7 +248,7 @@ static void test_gaussian(void **state) {
     assert_near(real_in(basis, "/width"), 0.75, 0);
     assert_near(real_in(basis, "/centres/1/0"), 2.25, 1e-14);
     assert_near(real_in(basis, "/centres/1/1"), 6.5, 1e-14);
-    /* the numbers that grow with features and columns can be left out */
+    /* members whose size grows with features times columns can be left out */
     w = call_get("/v1/models/m/weights?matrices=false");
     assert_false(has(w, "/bases/0/centres"));
     assert_near(real_at(w, "/bases/0/width"), 0.75, 0);
@@ -302,7 +303,7 @@ static void test_polynomial(void **state) {
     assert_int_equal(real_at(w, "/bases/0/n_features"), 8);
 }
 
-/* Several, over the same columns; and with K(K − 1)/2 discriminants. */
+/* Several bases over the same columns, with K(K − 1)/2 discriminants. */
 static void test_all_together(void **state) {
     (void)state;
     const struct response *w =
@@ -313,14 +314,15 @@ static void test_all_together(void **state) {
                       "\"type\":\"gaussian\",\"centres\":2,"
                       "\"columns\":[\"sepal_width\"],\"keep\":true}]");
     assert_int_equal(count_at(w, "/bases"), 4);
-    assert_int_equal(real_at(w, "/bases/0/first_feature"), 3); /* the polynomial has petal_width */
+    /* petal_width is a feature of the polynomial */
+    assert_int_equal(real_at(w, "/bases/0/first_feature"), 3);
     assert_string_equal(string_at(w, "/bases/3/type"), "gaussian");
     train_with(LOGISTIC, "");
     w = call_get("/v1/models/m/weights");
     assert_false(has(w, "/bases"));
 }
 
-/* More numbers than one answer may hold: said as of covariances. */
+/* A basis with more numbers than an answer may hold: refused as for covariances. */
 static void test_too_many_numbers(void **state) {
     (void)state;
     enum { WIDE = 300, LINES = 20, WAVES = 14000 };

@@ -1,4 +1,4 @@
-/* Models: describe, versions, roll back and forward, weights, description and tags, delete. */
+/* Models: description, versions, rollback, weights, description and tags, delete. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void test_description_of_a_model(void **state) {
     assert_string_equal(string_at(a, "/algorithm"), "logistic");
     assert_near(real_at(a, "/params/lambda"), 0.1, 0);
     assert_string_equal(string_at(a, "/params/solver"),
-                        "newton"); /* as it was used: asked for was "auto" */
+                        "newton"); /* the resolved value; the request was "auto" */
     assert_int_equal(real_at(a, "/params/max_iterations"), 100);
     assert_near(real_at(a, "/params/tolerance"), real_at(a, "/details/tolerance"), 0);
     assert_int_equal(real_at(a, "/seed"), 5);
@@ -84,7 +84,7 @@ static void test_roll_back_and_forward(void **state) {
         status_check(call_json("PUT", "/v1/models/iris/live", "{'version':1}"), 200);
     assert_int_equal(real_at(a, "/version"), 1);
     assert_int_equal(real_at(a, "/live_version"), 1);
-    assert_int_equal(served_version(), 1); /* the very next request */
+    assert_int_equal(served_version(), 1); /* the next request uses the new version */
     fault_contains(problem_check(call_json("PUT", "/v1/models/iris/live", "{'version':9}"), 422,
                                  "invalid"),
                    "/version", "9");
@@ -117,7 +117,7 @@ static void test_conditions(void **state) {
                   "precondition-failed");
     problem_check(call_bytes("DELETE", "/v1/models/iris", same, NULL, 0), 412,
                   "precondition-failed");
-    /* the two forms have different tags, and each stands for the state */
+    /* the two formats have different ETags, and each identifies the state */
     const char *plain;
     a = call_get("/v1/models/iris");
     plain = text("%s", header_of(a, "ETag"));
@@ -142,14 +142,14 @@ static void test_weights_of_many_classes(void **state) {
     assert_string_equal(string_at(a, "/discriminants/2/class"), "virginica");
     assert_false(has(a, "/discriminants/2/w")); /* each number is written once */
     assert_false(has(a, "/discriminants/2/w0"));
-    for (int j = 0; j < 4; j++) { /* symmetric form: the sum over classes is 0 */
+    for (int j = 0; j < 4; j++) { /* symmetric form: the sum over the classes is 0 */
         double sum = 0;
         for (int k = 0; k < 3; k++) {
             sum += real_at(a, text("/w/%d/%d", k, j));
         }
         assert_near(sum, 0, 1e-9);
     }
-    /* what the weights say is what the model answers */
+    /* the scores of predictions are computed from the weights in the answer */
     const struct response *p = call_json("POST", "/v1/models/iris/versions/1/predict?output=scores",
                                          "{'instances':[[5.1,3.5,1.4,0.2]]}");
     const double x[] = {5.1, 3.5, 1.4, 0.2};
@@ -163,7 +163,7 @@ static void test_weights_of_many_classes(void **state) {
     problem_check(call_get("/v1/models/nobody/weights"), 404, "unknown-model");
 }
 
-/* A name says which feature it is, whatever stands in columns' names and levels. */
+/* Feature names are unique for any names of columns and levels. */
 static void test_names_of_features_are_unambiguous(void **state) {
     (void)state;
     static const char *const names[] = {"\"a=b\"", "a=\"(missing)\"", "a=b",
@@ -189,7 +189,7 @@ static void test_names_of_features_are_unambiguous(void **state) {
     }
 }
 
-/* Confusion matrices are in the single resource alone. */
+/* Confusion matrices are not in lists. */
 static void test_lists_are_brief(void **state) {
     (void)state;
     static const char *const lists[] = {"/v1/models", "/v1/models/iris/versions", "/v1/jobs"};
@@ -226,7 +226,7 @@ static void test_weights_of_two_classes(void **state) {
                 -real_at(a, "/w0/0") / sqrt(norm), 1e-6);
 }
 
-/* Weights of a version never change: who has them is told so. */
+/* Weights of a version do not change: a request with their ETag gets 304. */
 static void test_weights_have_a_tag(void **state) {
     (void)state;
     static const char *const paths[] = {"/v1/models/iris/versions/1/weights",
@@ -266,7 +266,7 @@ static const struct response *describe(size_t n) {
     return call_text("PATCH", "/v1/models/iris", NULL, body);
 }
 
-/* … with n tags of `size` bytes each. */
+/* A PATCH with n tags of `size` bytes each. */
 static const struct response *tag(size_t n, size_t size) {
     static char body[32 * 1024];
     size_t at = (size_t)snprintf(body, sizeof body, "{\"tags\":[");
@@ -280,7 +280,7 @@ static const struct response *tag(size_t n, size_t size) {
     return call_text("PATCH", "/v1/models/iris", NULL, body);
 }
 
-/* Descriptions and tags of exactly the limits are taken, and nothing beyond. */
+/* Descriptions and tags at the limits are accepted, larger ones are refused. */
 static void test_limits_of_description_and_tags(void **state) {
     (void)state;
     const struct response *a = describe(4000);
@@ -297,7 +297,7 @@ static void test_limits_of_description_and_tags(void **state) {
     assert_int_equal(strlen(string_at(a, "/tags/1")), 100);
     fault_contains(problem_check(tag(2, 101), 422, "invalid"), "/tags/1", "1 to 100 bytes");
     fault_contains(problem_check(tag(1, 0), 422, "invalid"), "/tags/0", "1 to 100 bytes");
-    a = call_get("/v1/models/iris"); /* what was refused changed nothing */
+    a = call_get("/v1/models/iris"); /* the refused change had no effect */
     assert_int_equal(strlen(string_at(a, "/description")), 4000);
     assert_int_equal(count_at(a, "/tags"), 2);
     status_check(call_json("PATCH", "/v1/models/iris", "{'description':null,'tags':null}"), 200);
@@ -305,7 +305,7 @@ static void test_limits_of_description_and_tags(void **state) {
 
 static void test_delete(void **state) {
     (void)state;
-    /* the live version goes only if another is named */
+    /* the live version is deleted only if another version is named */
     problem_check(call_delete("/v1/models/iris/versions/3"), 409, "conflict");
     problem_check(call_delete("/v1/models/iris/versions/3?promote=3"), 400, "bad-request");
     problem_check(call_delete("/v1/models/iris/versions/3?promote=9"), 404, "unknown-model");
@@ -322,7 +322,7 @@ static void test_delete(void **state) {
     problem_check(call_get("/v1/models/iris"), 404, "unknown-model");
     problem_check(call_json("POST", "/v1/models/iris/predict", "{'instances':[[1,2,3,4]]}"), 404,
                   "unknown-model");
-    /* the counter goes on */
+    /* version numbers are not reused */
     const struct response *job =
         job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
     assert_int_equal(real_at(job, "/result/version"), 4);

@@ -1,4 +1,4 @@
-/* What an operator asks, and what every route has in common: methods, HEAD, OPTIONS, request ids,
+/* Health, metrics and the properties of all routes: methods, HEAD, OPTIONS, request ids,
  * keep-alive, the base path, drain. */
 #include "lib/api.h"
 
@@ -82,9 +82,9 @@ static void test_every_problem_is_explained(void **state) {
     problem_check(call_get("/problems/bad-luck"), 404, "unknown-problem");
 }
 
-/* ---- every route, as the document lists them ---- */
+/* ---- every route in the OpenAPI document ---- */
 
-/* The path with its placeholders filled in by what is there. */
+/* The path with its placeholders replaced by existing names. */
 static void fill(const char *path, char out[256]) {
     static const struct {
         const char *placeholder, *value;
@@ -113,7 +113,7 @@ static void fill(const char *path, char out[256]) {
     assert_null(strchr(out, '{'));
 }
 
-/* Calls fn for every operation of the document. */
+/* Calls fn for every operation of the OpenAPI document. */
 static void each_operation(void (*fn)(const char *path, const char *method,
                                       const json_t *operation)) {
     const struct response *a = call_get("/openapi.json");
@@ -174,7 +174,7 @@ static void with_unknown_query(const char *path, const char *method, const json_
     bool is_get = strcmp(method, "get") == 0,
          has_body = json_object_get(operation, "requestBody") != NULL;
     if (strncmp(path, "/v1/", 4) != 0 || (is_get && strstr(path, "/predict"))) {
-        return; /* a probe may add what it likes; a prediction's parameters are features */
+        return; /* probes accept any parameter; the parameters of a prediction are features */
     }
     size_t n = 0;
     for (; method[n]; n++) {
@@ -216,7 +216,7 @@ static void test_request_ids(void **state) {
     const struct response *a = call_get_with("X-Request-Id: order-66", "/v1/models/nobody");
     assert_string_equal(header_of(a, "X-Request-Id"), "order-66");
     assert_string_equal(string_at(a, "/request_id"), "order-66");
-    bool logged = false; /* the line is written when the answer has gone out */
+    bool logged = false; /* the line is written after the answer has been sent */
     for (int i = 0; i < 500 && !logged; i++) {
         const char *log = daemon_log(&the_daemon);
         logged = strstr(log, "order-66") != NULL;
@@ -224,7 +224,7 @@ static void test_request_ids(void **state) {
     }
     assert_true(logged);
     const struct response *b =
-        call_get_with("X-Request-Id: a b\"c", "/healthz"); /* not sane: replaced */
+        call_get_with("X-Request-Id: a b\"c", "/healthz"); /* an invalid id is replaced */
     assert_string_not_equal(header_of(b, "X-Request-Id"), "a b\"c");
 }
 
@@ -245,8 +245,8 @@ static void test_keep_alive(void **state) {
 
 /* ---- daemons with other flags ---- */
 
-/* The type of every problem is a link below the base path: of answers, refused lines, failed jobs.
- */
+/* The type of each problem is a link below the base path: in answers, refused lines and failed
+ * jobs. */
 static void links_have_the_base_path(void) {
     const struct response *a = call_get("/discern/v1/datasets/none");
     assert_string_equal(string_at(a, "/type"), "/discern/problems/unknown-dataset");
@@ -280,7 +280,8 @@ static void test_base_path(void **state) {
                                             201);
     assert_string_equal(header_of(a, "Location"), "/discern/v1/datasets/iris?version=1");
     status_check(call_get("%s", header_of(a, "Location")), 200);
-    status_check(call_get("/v1/datasets/iris"), 200); /* taken without it too */
+    /* paths without the base path are accepted too */
+    status_check(call_get("/v1/datasets/iris"), 200);
     a = call_get("/discern/openapi.json");
     assert_string_equal(string_at(a, "/servers/0/url"), "/discern");
     a = call_json("POST", "/v1/jobs",
@@ -291,8 +292,8 @@ static void test_base_path(void **state) {
     links_have_the_base_path();
 }
 
-/* With a training under way, a wait and an event stream open: all end, the exit status is 0, the
- * job is queued again with its start given back. */
+/* Drain with a running training, a waiting call and an open event stream: all end, the exit status
+ * is 0, the job is queued again and its attempt is not counted. */
 static void test_drain(void **state) {
     (void)state;
     static const char endless[] =
@@ -320,15 +321,14 @@ static void test_drain(void **state) {
     close(following);
     daemon_start(&the_daemon);
     const struct response *a = call_get("/v1/jobs/1");
-    assert_in_range((int)real_at(a, "/attempts"), 0,
-                    1); /* perhaps started again by now: not twice */
+    assert_in_range((int)real_at(a, "/attempts"), 0, 1); /* the job may have started again */
     status_check(call_empty("POST", "/v1/jobs/1/cancel"), 202);
     a = call_get("/v1/jobs/1?wait=50");
     assert_string_equal(string_at(a, "/state"), "cancelled");
 }
 
-/* Requests that would take for ever: an upload that does not go on, rows that are not read,
- * evaluations. The drain's time-out ends them all. */
+/* Requests that would not end: an upload that stalls, rows that are not read, evaluations. The
+ * drain's time-out ends all of them. */
 static void test_drain_time_out(void **state) {
     (void)state;
     enum { N = 5, ROWS = 400000 };

@@ -1,4 +1,4 @@
-/* Browsers: pages of other origins and of those that are allowed, preflights, names of hosts. */
+/* Requests of browsers: pages of other and of allowed origins, preflights, host names. */
 #include "lib/api.h"
 
 #include <string.h>

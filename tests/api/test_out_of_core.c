@@ -1,6 +1,6 @@
-/* Tables larger than the memory that a job may have: read again at every pass, with the very result
- * of a job that had room for all rows. What needs the matrix in memory says so when it is posted,
- * with what it would need. */
+/* Tables larger than the memory limit of a job: the rows are read again in each pass, and the
+ * result equals that of a job with memory for all rows. A method that needs the matrix in memory is
+ * refused at the POST with the amount. */
 #include "sheet.h"
 
 #include <stdio.h>
@@ -12,10 +12,9 @@ enum {
     WIDE_ROWS = 6000,
     WIDE_COLUMNS = 300,
     WIDE_MIB = 20
-}; /* 14 MB of numbers, 10 of them in a block of 4,096 rows */
+}; /* 14 MB of numbers, 10 MB of them in a block of 4,096 rows */
 
-/* Two classes that overlap; numbers of several lengths, so that no column is stored as bytes alone.
- */
+/* Two classes that overlap; numbers of several lengths, so that no column is stored as bytes. */
 static const char *table(size_t rows, size_t columns) {
     struct buf {
         char *text;
@@ -88,15 +87,15 @@ static void test_the_same_bytes_as_in_memory(void **state) {
     same_bytes("large", MEMORY_MIB);
 }
 
-/* A block of wide rows is larger than what a piece of it needs. */
+/* A block of wide rows is read in parts. */
 static void test_wide_rows(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/wide", table(WIDE_ROWS, WIDE_COLUMNS)), 201);
     same_bytes("wide", WIDE_MIB);
 }
 
-/* Each thread has memory of its own: where it is short, fewer of them do the same work, unless the
- * client has said how many. Whose limit it is, is said. */
+/* Each thread has its own working memory: if the limit is too small for all, fewer threads are
+ * used, unless the job sets `threads`. The message names the limit. */
 static void test_fewer_threads(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/wide", table(WIDE_ROWS, WIDE_COLUMNS)), 200);
@@ -122,7 +121,7 @@ static void test_fewer_threads(void **state) {
     assert_non_null(strstr(done->body, "in 8 it would need about"));
 }
 
-/* Coordinate descent and the like want all rows; the estimate is told at once. */
+/* Coordinate descent needs all rows: the job is refused at the POST with the estimate. */
 static void test_refused_without_the_matrix(void **state) {
     (void)state;
     const struct response *r =

@@ -1,4 +1,4 @@
-/* What ?output= can ask for: the same however it is asked, what each method offers of it, densities
+/* ?output=: equal values for each combination of outputs, the outputs of each method, densities
  * recomputed from the data, categories that are refused. */
 
 #include "outputs.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one answer, however it is asked for ---- */
+/* ---- a value does not depend on the other outputs ---- */
 
 static void test_every_way_gives_the_same(void **state) {
     (void)state;
@@ -26,7 +26,7 @@ static void test_every_way_gives_the_same(void **state) {
             assert_int_equal(others[i]->status, 200);
             assert_true(json_equal(a->json, others[i]->json));
         }
-        /* a row's answer is that of its batch */
+        /* a row's answer does not depend on the other rows */
         const struct response *all = predict(models[m], EVERYTHING, grid);
         for (size_t i = 0; i < n_grid; i += 97) {
             a = predict(models[m], EVERYTHING,
@@ -51,8 +51,8 @@ static void test_outputs_that_models_lack(void **state) {
 
 /* ---- densities ---- */
 
-/* ln Σ_k P(C_k) N(x; m_k, Σ) of two columns, with means, covariances and priors as a maximum
- * likelihood fit has them. */
+/* ln Σ_k P(C_k) N(x; m_k, Σ) of two columns, with maximum likelihood means, covariances and
+ * priors. */
 struct gaussian {
     double prior, mean[2], s[2][2];
 };
@@ -140,7 +140,8 @@ static void test_density_of_gaussians(void **state) {
     assert_int_equal(json_object_size(row_of(a, 0)), 1);
 }
 
-/* A level that no class ever had, without smoothing: nothing is likely, and the priors decide. */
+/* A level that no class had in training, without smoothing: the density is 0 and the priors
+ * decide. */
 static void test_out_of_support(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/levels", "a,b,c\nx,p,yes\nx,p,yes\ny,q,no\nx,p,yes\n"),
@@ -157,14 +158,13 @@ static void test_out_of_support(void **state) {
     assert_true(json_is_null(json_find(a->json, "/predictions/1/log_density")));
     assert_true(json_is_true(json_find(a->json, "/predictions/1/out_of_support")));
     assert_near(real_at(a, "/predictions/1/probabilities/1"), 0.75, 1e-12);
-    a = predict("support", "label",
-                "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"]]}"); /* it is said even where it was
-                                                                     not asked */
+    /* "out_of_support" is in the answer without being requested */
+    a = predict("support", "label", "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"]]}");
     assert_int_equal(json_object_size(row_of(a, 0)), 1);
     assert_true(json_is_true(json_find(a->json, "/predictions/1/out_of_support")));
 }
 
-/* ---- what the catalogue says of it ---- */
+/* ---- the outputs in the catalogue ---- */
 
 static bool offers(const json_t *algorithm, const char *output) {
     const json_t *outputs = json_object_get(algorithm, "outputs");
@@ -196,7 +196,7 @@ static void test_outputs_of_every_algorithm(void **state) {
     json_array_foreach(json_find(list->json, "/items"), i, algorithm) {
         const char *id = json_string_value(json_object_get(algorithm, "id"));
         const bool calibrates =
-            has_param(algorithm, "calibrate"); /* probabilities only when it is asked for */
+            has_param(algorithm, "calibrate"); /* probabilities only with `calibrate` */
         if (json_is_true(json_object_get(algorithm, "needs_target"))) {
             train_as("any", "blobs", "class", id, calibrates ? "\"calibrate\":\"platt\"" : "");
         } else {
@@ -231,7 +231,8 @@ static void test_outputs_of_every_algorithm(void **state) {
         assert_true(json_is_false(json_object_get(row, "ambiguous")));
         assert_int_equal(json_is_true(json_object_get(algorithm, "transform")), t->status == 200);
         assert_true(t->status == 200 || t->status == 409);
-        a = predict("any", "probabilities", "{\"instances\":[[1,2]]}"); /* scores in their place */
+        /* scores instead of probabilities */
+        a = predict("any", "probabilities", "{\"instances\":[[1,2]]}");
         assert_int_equal(json_object_size(row_of(a, 0)), 1);
         assert_non_null(json_object_get(row_of(a, 0), offers(algorithm, "probabilities")
                                                           ? "probabilities"
@@ -239,7 +240,7 @@ static void test_outputs_of_every_algorithm(void **state) {
     }
 }
 
-/* ---- categories that training never saw, where they are refused ---- */
+/* ---- unknown categories with `unseen`: "error" ---- */
 
 static void test_unseen_categories_that_are_refused(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
-/* Predict and evaluate: every way to bring rows, every output, and what a row that does not fit
- * gets. */
+/* Predict and evaluate: all forms of rows, all outputs, and the error of a row that does not
+ * fit. */
 #include "lib/api.h"
 
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void test_a_batch_answers_as_its_rows_do(void **state) {
     free(body);
 }
 
-/* A short body that stands for much work: it is done elsewhere, with the same answer. */
+/* A short body with much work: it runs on another thread and gives the same answer. */
 static void test_many_wide_rows_in_a_short_body(void **state) {
     (void)state;
     enum { ROWS = 8000, PIXELS = 64 };
@@ -130,7 +130,7 @@ static void test_many_wide_rows_in_a_short_body(void **state) {
     free(body);
 }
 
-/* Few bytes can ask for many numbers: a row of a model with many classes. */
+/* A short body with a long answer: rows of a model with many classes. */
 static void test_answer_over_the_limit(void **state) {
     (void)state;
     enum { CLASSES = 500, ROWS = 10000 };
@@ -178,7 +178,7 @@ static void test_labels_have_the_type_of_the_target(void **state) {
     assert_true(json_is_false(json_find(a->json, "/classes/0")));
     a = call_get("/v1/models/numbers/predict?x=1");
     assert_near(real_at(a, "/predictions/0/label"), 10, 0);
-    assert_near(real_at(a, "/classes/0"), 2.5, 0); /* by value, not by text */
+    assert_near(real_at(a, "/classes/0"), 2.5, 0); /* in the order of values, not of texts */
 }
 
 static void test_missing_and_unseen(void **state) {
@@ -202,7 +202,7 @@ static void test_rows_that_do_not_fit(void **state) {
         {"{\"instances\":[[1,2,3,4,5]]}", "/instances/0"},
         {"{\"instances\":[[1,2,\"x\",4]]}", "/instances/0/2"},
         {"{\"instances\":[[1,2,true,4]]}", "/instances/0/2"},
-        {"{\"instances\":[{\"petal\":1}]}", "/instances/0/petal"},
+        {"{\"instances\":[{\"petal\":1}]}", "/instances/0"},
         {"{\"instances\":[{\"sepal_length\":\"long\"}]}", "/instances/0/sepal_length"},
         {"{\"instances\":[7]}", "/instances/0"},
         {"{\"instances\":7}", "/instances"},
@@ -212,7 +212,7 @@ static void test_rows_that_do_not_fit(void **state) {
                                   "invalid-instances"),
                     bad[i].pointer);
     }
-    /* every row that is wrong is told at once */
+    /* all faulty rows are listed */
     const struct response *a =
         call_text("POST", PREDICT, NULL, "{\"instances\":[[1],[1,2,3,4],[\"a\",2,3,4]]}");
     status_check(a, 422);

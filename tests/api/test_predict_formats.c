@@ -1,5 +1,5 @@
-/* Predictions of the same rows in every format, answered in every format: they say the same. Models
- * of plain columns, of svmlight data and of text. */
+/* Predictions of equal rows in each format, answered in each format, are equal. Models of plain
+ * columns, of svmlight data and of text. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static const struct response *post_as(const char *path, const char *type, const 
         .method = "POST", .path = path, .headers = headers, .body = body, .size = strlen(body)});
 }
 
-/* ---- reading answers back ---- */
+/* ---- parsing of answers ---- */
 
 static void release_json(void *json) {
     json_decref(json);
@@ -31,8 +31,8 @@ static json_t *line_json(const char *line, size_t n) {
     return keep(json, release_json);
 }
 
-/* Cell `column` of line `line` (0: the header) of CSV, unquoted; NULL: there is none. Read by the
- * letter of RFC 4180. */
+/* Cell `column` of line `line` (0: the header) of CSV, unquoted; NULL: no such cell. Parsed
+ * strictly by RFC 4180. */
 static const char *cell(const struct response *r, size_t line, size_t column) {
     const char *at = r->body;
     size_t l = 0, c = 0;
@@ -134,7 +134,7 @@ static void test_answers(void **state) {
     assert_string_equal(at, "");
     assert_null(cell(csv, 0, 1 + 3 + 3 + 12 + 3));
     assert_null(cell(csv, 4, 0));
-    /* one row from the address */
+    /* one row from the query */
     const struct response *one =
         status_check(call_get_with("Accept: text/csv",
                                    "/v1/models/iris/"
@@ -144,7 +144,7 @@ static void test_answers(void **state) {
     assert_string_equal(one->body, "label\nsetosa\n");
 }
 
-/* What is separated by tabs is what is separated by commas, where no cell has either. */
+/* TSV equals CSV with tabs instead of commas if no cell contains either. */
 static void tabs_check(const struct response *tsv, const struct response *csv) {
     assert_string_equal(header_of(tsv, "Content-Type"), TSV);
     assert_int_equal(tsv->size, csv->size);
@@ -166,7 +166,7 @@ static void test_tabs(void **state) {
                status_check(post_as(transform, "application/json", "text/csv", body), 200));
     tabs_check(status_check(call_get_with("Accept: " TSV, rows), 200),
                status_check(call_get_with("Accept: text/csv", rows), 200));
-    /* refused lines have a cell of their own, and what was written is read */
+    /* refused lines have a cell with the error, and the CSV can be parsed */
     const struct response *lines = status_check(post_as("/v1/models/iris/predict?output=label",
                                                         NDJSON, TSV, "[5.1,3.5,1.4,0.2]\n[1]\n"),
                                                 200);
@@ -327,7 +327,7 @@ static void test_evaluate(void **state) {
 
 #define SPARSE_PATH "/v1/models/sparse/predict"
 
-/* Two classes, told apart by which of two places is set; place 6 never is. */
+/* Two classes that differ in which of two features is set; feature 6 is never set. */
 static void upload_sparse(const char *name, int first) {
     char *body = keep(malloc(20000), free);
     size_t at = 0;
@@ -360,8 +360,8 @@ static void test_sparse(void **state) {
     } same[] = {
         {SVMLIGHT, "2:1 4:0.5 6:1\n1:2 3:-2.5\n0 qid:3 # nothing is set\n"}, /* without labels */
         {"application/octet-stream", "# found out\n1 2:1 4:0.5 6:1\n1 1:2 3:-2.5\n1 1:0\n"},
-        {SVMLIGHT, "7 2:1 4:0.5 6:1 99:5\n7 1:2 3:-2.5 1000000:1\n7 9:3\n"}, /* places that training
-                                                                                had not */
+        /* features 9, 99 and 1000000 are unknown to the model */
+        {SVMLIGHT, "7 2:1 4:0.5 6:1 99:5\n7 1:2 3:-2.5 1000000:1\n7 9:3\n"},
         {SVMLIGHT, "1 2:1 4:0.5 6:1\r# CR ends lines\r1:2 3:-2.5\r\r1"},
         {"application/octet-stream", "1 2:1 4:0.5 6:1\r\n# two\r\n1 1:2 3:-2.5\r\n1 9:1"},
         {"text/tab-separated-values",
@@ -475,7 +475,7 @@ static void test_sparse_evaluate(void **state) {
                 "line 2");
 }
 
-/* A wide model: what is sent and held follows the entries, not the width. */
+/* A wide model: body and memory are proportional to the entries, not to the width. */
 static void test_wide(void **state) {
     (void)state;
     enum { WIDTH = 100000, ROWS = 2000 };
@@ -492,13 +492,13 @@ static void test_wide(void **state) {
                                         .size = at}),
                  201);
     job_train("{'model':'wide','dataset':'wide','target':'label','algorithm':'logistic'}");
-    const struct response *r =
-        status_check(call(&(struct request){.method = "POST",
-                                            .path = "/v1/models/wide/predict?output=label",
-                                            .headers = HEADERS("Content-Type: " SVMLIGHT),
-                                            .body = body,
-                                            .size = at}),
-                     200); /* dense, these rows would take 1.6 GB: more than instances may */
+    const struct response *r = status_check(
+        call(&(struct request){.method = "POST",
+                               .path = "/v1/models/wide/predict?output=label",
+                               .headers = HEADERS("Content-Type: " SVMLIGHT),
+                               .body = body,
+                               .size = at}),
+        200); /* as dense rows these would take 1.6 GB, more than the limit of instances */
     assert_int_equal(count_at(r, "/predictions"), ROWS);
     assert_json(r, "/predictions/7/label", "1");
     assert_json(r, "/predictions/8/label", "0");
@@ -536,7 +536,7 @@ static void test_text(void **state) {
     const struct response *one =
         status_check(call_get("/v1/models/mail/predict?message=Win%%2C+a+PRIZE&size=1"), 200);
     assert_true(json_equal(value_at(one, "/predictions/0"), value_at(json, "/predictions/0")));
-    /* the words decide, however they stand: "friend" twice counts twice */
+    /* the words decide, not their order; "friend" twice counts twice */
     const struct response *twice =
         status_check(post_as(path, "application/json", NULL,
                              "[[\"friend\",2],[\"friend friend\",2],[\"unheard of\",2]]"),

@@ -1,5 +1,5 @@
-/* Predictions of short bodies that stand for much: wide rows, long answers. What the daemon holds
- * of them is bounded, and limits are kept to a row. */
+/* Predictions with short bodies and much work: wide rows, long answers. The daemon's memory is
+ * bounded, and limits are exact to a row. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -10,8 +10,7 @@
 
 enum { WIDE = 20000 }; /* features */
 
-/* A model of WIDE sparse features: each row of contributions has 40 KB and more, whatever it was
- * asked with. */
+/* A model of WIDE sparse features: contributions of a row take at least 40 KB in every format. */
 static void start_with_wide(const char *const *flags) {
     char *body = keep(malloc(64 * 40), free);
     size_t at = 0;
@@ -40,7 +39,7 @@ static const struct response *explain_lines(const char *body, bool chunked, cons
                                   .chunked = chunked});
 }
 
-/* The daemon's memory in KiB: the peak since peak_begin, or what it has now. */
+/* The daemon's memory in KiB: the peak since peak_begin, or the present value. */
 static long memory_of(const char *what) {
     const char *status = read_whole(text("/proc/%d/status", (int)the_daemon.pid), &(size_t){0}),
                *at = strstr(status, what);
@@ -48,7 +47,7 @@ static long memory_of(const char *what) {
     return strtol(at + strlen(what), NULL, 10);
 }
 
-/* From here on the peak is counted. -1: it cannot be told here. */
+/* Resets the peak; returns -1 if the system cannot measure it. */
 static long peak_begin(void) {
 #ifdef SANITIZED
     return -1;
@@ -63,7 +62,7 @@ static long peak_begin(void) {
 #endif
 }
 
-/* 3 bytes a line come, 40 KB go: the answer is in the file, not in memory. */
+/* Lines of 3 bytes with answers of 40 KB: the answer is in a file, not in memory. */
 static void test_long_answers(void **state) {
     (void)state;
     enum { N = 300 };
@@ -82,7 +81,7 @@ static void test_long_answers(void **state) {
     }
 }
 
-/* --max-spool is kept to a row, and the line is that which went beyond it. */
+/* --max-spool is exact to a row, and the message names the line that exceeded it. */
 static void test_answer_too_long(void **state) {
     (void)state;
     start_with_wide(FLAGS("--max-spool", "1M"));
@@ -90,7 +89,7 @@ static void test_answer_too_long(void **state) {
         problem_check(explain_lines(repeat("{}\n", 600), false, NULL), 413, "answer-too-long");
     const char *line = strstr(string_at(r, "/detail"), "at line ");
     assert_non_null(line);
-    assert_in_range(strtol(line + 8, NULL, 10), 15, 30); /* 26 answers are 1 MiB */
+    assert_in_range(strtol(line + 8, NULL, 10), 15, 30); /* 26 answers take 1 MiB */
     status_check(explain_lines(repeat("{}\n", 15), false, NULL), 200);
 }
 
@@ -117,7 +116,7 @@ static void start_with_columns(const char *const *flags) {
     job_train("{'model':'columns','dataset':'columns','target':'kind','algorithm':'naive_bayes'}");
 }
 
-/* The first instance names all columns, the others none: 3 bytes each, behind them `last`. */
+/* The first instance has all columns, the others have none (3 bytes each); `last` follows them. */
 static const char *empty_instances(size_t n, const char *kind, const char *last) {
     char *body = keep(malloc(INPUTS * 12 + n * 3 + strlen(last) + 100), free);
     size_t at = (size_t)sprintf(body, "{\"instances\":[{");
@@ -132,8 +131,8 @@ static const char *empty_instances(size_t n, const char *kind, const char *last)
     return body;
 }
 
-/* What is not written does not take memory: rows are scored in blocks, and the faults behind them
- * are found all the same. */
+/* Rows are scored in blocks, so that missing values take no memory; faults in later rows are
+ * found. */
 static void test_empty_instances(void **state) {
     (void)state;
     start_with_columns(NULL);
@@ -156,11 +155,11 @@ static void test_empty_instances(void **state) {
                           .body = empty_instances(ROWS, "null", ",{\"x1\":\"two\"},{\"none\":1}")}),
                       422, "invalid-instances");
     fault_check(r, "/instances/20000/x1");
-    fault_check(r, "/instances/20001/none");
+    fault_check(r, "/instances/20001");
     assert_true(idle < 0 || memory_of("VmHWM:") < idle + 32 * 1024);
 }
 
-/* Evaluation needs the rows all at once: they are counted. */
+/* Evaluation needs all rows in memory: their number is limited. */
 static void test_rows_of_an_evaluation(void **state) {
     (void)state;
     start_with_columns(FLAGS("--body-memory", "64M"));

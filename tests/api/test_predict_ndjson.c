@@ -1,5 +1,5 @@
-/* Predictions of NDJSON bodies: an answer line for each line, in order, whatever the length;
- * refused lines in their places; limits; slow clients, and clients that leave. */
+/* Predictions of NDJSON bodies: one line of answer for each line, in order, for any length; errors
+ * of refused lines in their places; limits; slow clients and clients that disconnect. */
 #include "lib/api.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #define PREDICT "/v1/models/iris/predict"
 #define NDJSON "Content-Type: application/x-ndjson"
 
-/* ---- what the tests share ---- */
+/* ---- shared functions ---- */
 
 static void start_with_model(const char *const *flags) {
     service_start(flags);
@@ -21,7 +21,7 @@ static void start_with_model(const char *const *flags) {
     job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
 }
 
-/* n lines, the rows of iris again and again. */
+/* n lines: the rows of iris, repeated. */
 static const char *lines_of_iris(size_t n, size_t *size) {
     const struct table *t = table_read("tests/data/iris.csv");
     char *text = keep(malloc(n * 64 + 1), free);
@@ -46,7 +46,8 @@ static const struct response *predict_lines(const char *query, const char *body,
                                   .chunked = chunked});
 }
 
-/* The next end of a line. Not strchr: ASan then looks for the end of the whole text each time. */
+/* The next end of a line. strchr would be slow under ASan, which measures the whole text each
+ * time. */
 static const char *line_end(const struct response *r, const char *at) {
     return memchr(at, '\n', r->size - (size_t)(at - r->body));
 }
@@ -74,8 +75,8 @@ static size_t count_lines(const struct response *r) {
     return n;
 }
 
-/* Spool files that the daemon has open, and has taken the names of: that is a moment after it has
- * made them. */
+/* Number of spool files that the daemon has open and has unlinked; it unlinks them just after it
+ * creates them. */
 static size_t open_spools(void) {
     size_t n = 0;
     char link[64], target[512];
@@ -91,7 +92,7 @@ static size_t open_spools(void) {
     return n;
 }
 
-/* … by name in a folder: none ever, but for the moment between its making and its unlinking. */
+/* Number of spool files with a name in the folder: 0 except between creation and unlink. */
 static size_t named_spools(const char *path) {
     size_t n = 0;
     DIR *folder = opendir(path);
@@ -112,7 +113,7 @@ static void wait_for_spools(size_t n) {
 
 /* ---- answers ---- */
 
-/* What a line is answered with is what the same instance is answered with in a JSON body. */
+/* The answer to a line equals the answer to the same instance in a JSON body. */
 static void test_same_as_json(void **state) {
     (void)state;
     const struct table *t = table_read("tests/data/iris.csv");
@@ -154,7 +155,7 @@ static void test_same_as_json(void **state) {
     }
 }
 
-/* Sent without a useful type it is found out, and answered likewise. */
+/* Without a useful Content-Type the format is detected, and the answer has the same format. */
 static void test_format_is_recognised(void **state) {
     (void)state;
     const char *body = "[5.1,3.5,1.4,0.2]\n[1]\n{\"sepal_length\":6.3,\"sepal_width\":3.3,\"petal_"
@@ -174,7 +175,7 @@ static void test_refused_lines(void **state) {
     const char *body = "[5.1,3.5,1.4,0.2]\n"
                        "\n"
                        "[5.1,\"x\",1.4,0.2]\n"
-                       "{\"sepal_length\":1,\"color\":2,\"other\":3}\n"
+                       "{\"sepal_width\":\"w\",\"sepal_lenght\":2}\n"
                        "nonsense\n"
                        "[5.1,3.5,1.4,0.2\n"
                        "[1e200,1e308,1e308,1e308]\n"
@@ -189,7 +190,7 @@ static void test_refused_lines(void **state) {
         int line, column;
         const char *words;
     } expected[] = {{3, 6, "column \"sepal_width\": must be a finite number (got \"x\")"},
-                    {4, 19, "no column \"color\""},
+                    {4, 16, "column \"sepal_width\": must be a finite number (got \"w\")"},
                     {5, 1, "unknown word"},
                     {6, 17, "the line ends within an array or object"},
                     {7, 0, "so large"}};
@@ -205,8 +206,11 @@ static void test_refused_lines(void **state) {
     }
     const json_t *errors = json_object_get(json_object_get(line_at(r, 2), "error"), "errors");
     assert_int_equal(json_array_size(errors), 2);
-    assert_int_equal(json_integer_value(json_object_get(json_array_get(errors, 1), "column")), 29);
-    /* the same in the other formats */
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(errors, 1), "column")), 36);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(errors, 1), "detail")),
+                        "the instance: the model has no column \"sepal_lenght\"; "
+                        "\"sepal_length\" is missing");
+    /* equal values in the other formats */
     const struct response *csv =
         status_check(predict_lines("", body, strlen(body), false, "Accept: text/csv"), 200);
     assert_int_equal(count_lines(csv), 8);
@@ -221,7 +225,7 @@ static void test_refused_lines(void **state) {
     }
 }
 
-/* 300,000 lines: in order, none lost, and in no more memory than a few. */
+/* 300,000 lines: in order, none lost, with bounded memory. */
 static void test_long_body(void **state) {
     (void)state;
     enum { N = 300000 };
@@ -229,7 +233,7 @@ static void test_long_body(void **state) {
     const char *body = lines_of_iris(N, &size);
 #ifndef SANITIZED
     FILE *clear = fopen(text("/proc/%d/clear_refs", (int)the_daemon.pid),
-                        "w"); /* the peak is counted from here on */
+                        "w"); /* resets the peak of memory */
     if (clear != NULL) {
         (void)fputs("5", clear);
         (void)fclose(clear);
@@ -300,7 +304,7 @@ static void test_answer_too_long(void **state) {
         const char *line = strstr(string_at(r, "/detail"), "at line ");
         assert_non_null(line);
         assert_in_range(strtol(line + 8, NULL, 10), 1500,
-                        12000); /* about 100 bytes each, in blocks */
+                        12000); /* about 100 bytes each, written in blocks */
         assert_non_null(strstr(string_at(r, "/detail"), "--max-spool"));
     }
     wait_for_spools(0);
@@ -336,7 +340,7 @@ static void test_spool_dir(void **state) {
     wait_for_spools(1);
     assert_int_equal(named_spools(folder), 0);
     assert_int_equal(named_spools(the_daemon.dir), 0);
-    close(fd); /* the client is gone: so is the file */
+    close(fd); /* the client disconnects: the file must be closed */
     wait_for_spools(0);
     service_stop();
     assert_int_equal(rmdir(folder), 0);
@@ -360,8 +364,8 @@ static int begin_slowly(const char *body, size_t size, size_t sent) {
     return fd;
 }
 
-/* Twenty clients in the middle of their bodies hold up no one, though one thread alone works for
- * all. */
+/* Twenty clients stop in the middle of their bodies: others are served, though the daemon has one
+ * thread for predictions. */
 static void test_slow_clients(void **state) {
     (void)state;
     enum { CLIENTS = 20 };
@@ -399,7 +403,7 @@ static void test_clients_that_leave(void **state) {
         close(fd);
         wait_for_spools(0);
     }
-    /* while they read: the answer is far longer than what the kernel takes for them */
+    /* clients that read slowly: the answer is much longer than the buffers of the kernel */
     int fd = begin_slowly(body, size, size);
     wait_for_spools(1);
     char piece[1000];
@@ -410,7 +414,7 @@ static void test_clients_that_leave(void **state) {
     status_check(predict_lines("", body, 1000, false, NULL), 200);
 }
 
-/* The daemon goes down in the middle of one. */
+/* The daemon stops in the middle of a prediction. */
 static void test_drain(void **state) {
     (void)state;
     size_t size;

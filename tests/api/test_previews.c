@@ -1,5 +1,5 @@
-/* What an upload would become: every format, the same types and faults as the upload's, nothing
- * stored, long bodies cut. And what the answer to an upload tells of its speed. */
+/* Previews: every format; types and faults equal those of an upload; nothing is stored; long bodies
+ * are cut. Also the figures of speed in the answer to an upload. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static void test_formats(void **state) {
                             "[{'n':1,'word':'a'},{'n':2.5,'word':'b'},{'n':null,'word':'a'}]");
             }
             assert_int_equal(json_is_true(value_at(r, "/truncated")),
-                             rows == 2); /* a third row is there, a fourth is not */
+                             rows == 2); /* the third row is read, the fourth is not */
         }
     }
     nothing_stored();
@@ -73,7 +73,7 @@ static void test_sparse(void **state) {
     nothing_stored();
 }
 
-/* The columns of a preview of the whole are the upload's, to the letter. */
+/* The columns of a preview of the whole body equal those of the upload in every byte. */
 static void test_as_the_upload(void **state) {
     (void)state;
     static const char *const bodies[] = {"zip,flag,x\n007,true,1.5\n12,false,2\nA-1,,1e3\n",
@@ -113,7 +113,8 @@ static void test_bad_previews(void **state) {
     fault_check(fault_check(r, "line 3"), "line 4");
     r = status_check(preview("?on_error=skip", "a,b\n1,2\n3\n4,5\n", NULL), 200);
     assert_int_equal(count_at(r, "/rows"), 2);
-    status_check(preview("?rows=1", "a,b\n1,2\n3,4\n5\n", NULL), 200); /* the fault comes later */
+    /* the fault is in a later row */
+    status_check(preview("?rows=1", "a,b\n1,2\n3,4\n5\n", NULL), 200);
     problem_check(preview("?types=c:text", "a,b\n1,2\n", NULL), 422, "invalid-dataset");
     problem_check(preview("?types=b:numeric", "a,b\n1,2\n2,x\n", NULL), 422, "invalid-dataset");
     status_check(preview("?types=late:text&rows=1", "[{\"a\":1},{\"late\":2}]", NULL),
@@ -125,10 +126,12 @@ static void test_bad_previews(void **state) {
     nothing_stored();
 }
 
-/* Long bodies: as many rows as end within what is read, and the connection is of use afterwards. */
+/* Long bodies: the preview has the rows that end within the bytes that are read, and the connection
+ * can be used afterwards. */
 static void test_long_bodies(void **state) {
     (void)state;
-    const char *line = repeat("0.125,", 199); /* 1.2 KB: 1,000 of them are more than is read */
+    /* 1.2 KB: 1,000 lines are more than the preview reads */
+    const char *line = repeat("0.125,", 199);
     const char *rows = repeat(text("%s7\n", line), 4000);
     const struct response *r = status_check(preview("?rows=1000&header=false", rows, NULL), 200);
     assert_int_equal(count_at(r, "/rows"), (1 << 20) / (strlen(line) + 2));
@@ -148,8 +151,9 @@ static void test_long_bodies(void **state) {
         text("[%s{\"a\":2}]", repeat("{\"a\":1},", 200000)); /* cut in the middle of a row */
     r = status_check(preview("?rows=5", document, NULL), 200);
     assert_int_equal(count_at(r, "/rows"), 5);
-    const char *one = text("[{\"a\":\"%s\"}]",
-                           repeat("0123456789abcdef", 80000)); /* no row ends in what is read */
+    const char *one =
+        text("[{\"a\":\"%s\"}]",
+             repeat("0123456789abcdef", 80000)); /* no row ends within the bytes that are read */
     problem_check(preview("", one, NULL), 422, "invalid-dataset");
     nothing_stored();
 }
@@ -162,11 +166,10 @@ static void test_speed_of_uploads(void **state) {
     assert_true(seconds > 0 && seconds < 60);
     assert_close(real_at(r, "/upload/rows_per_second"), 1000 / seconds, 1e-9);
     assert_close(real_at(r, "/upload/bytes_per_second"), (double)strlen(body) / seconds, 1e-9);
-    r = status_check(call_upload("/v1/datasets/quick", body),
-                     200); /* unchanged: it was read all the same */
+    r = status_check(call_upload("/v1/datasets/quick", body), 200); /* unchanged, but it was read */
     assert_true(real_at(r, "/upload/rows_per_second") > 0);
-    assert_false(
-        has(call_get("/v1/datasets/quick"), "/upload")); /* it is the call's, not the dataset's */
+    assert_false(has(call_get("/v1/datasets/quick"),
+                     "/upload")); /* a figure of the call, not of the dataset */
     r = status_check(call_post("/v1/datasets/quick/rows", "[{'a':2,'b':'y'},{'a':3,'b':'x'}]"),
                      201);
     assert_int_equal(whole_at(r, "/rows"), 1002);

@@ -1,35 +1,30 @@
-/* What a training must not depend on: the order of the rows and of the columns, whether a row is
- * there twice or has the weight 2, the units of the columns, the names of the classes. Every method
- * on tables where it matters; the two models are held to each other in all that they say
- * (property.h).
- *
- * The orders, units and weights below are not neutral: a test whose expectation is not changed with
- * its table fails. */
+/* Invariances of training: the order of rows and columns, a row listed twice or with weight 2, the
+ * units of the columns, the names of the classes. Each method is trained on two forms of a table,
+ * and the two models are compared in all answers (property.h). Each change is large enough that a
+ * test fails if the expected values are not changed with the table. */
 #include "property.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Closed forms, and descents of so many steps: sums in another order differ by 1e-16 of their size,
- * times the condition of the systems solved with them (the correlations of cancer: 1e5 … 1e6),
- * times what a descent of some hundred steps adds up. */
+/* Closed forms, and descents with a fixed number of steps: sums in another order differ by 1e-16 of
+ * their size, times the condition of the systems that are solved (correlations of cancer: 1e5 …
+ * 1e6), times the accumulation over some hundred steps. */
 #define ROUNDING 1e-8
-/* Minimisers: the gradient is at most 1e-11, and the least curvature 2λ = 2e-3 under l2 (1e-3
- * within elastic_net; the observed information of `two` and `made` is larger than that), so
- * standardised weights are right to 1e-8, and g, over a few such weights, to 1e-7 of the scores'
- * size. */
+/* Minimisers: the gradient is at most 1e-11, and the smallest curvature 2λ = 2e-3 with l2 (1e-3
+ * with elastic_net; the observed information of `two` and `made` is larger). So standardised
+ * weights are accurate to 1e-8, and scores, which sum a few such weights, to 1e-7 of their size. */
 #define CONVERGED 1e-7
-/* l1 has no curvature of its own: that of the loss alone, on the columns that are left, 1e-4 at
- * least. */
+/* l1 has no curvature: only that of the loss on the remaining columns, at least 1e-4. */
 #define CONVERGED_FLAT 1e-6
 
 #define EXACT "'tolerance':1e-11"
 #define STANDARDIZED ",'features':{'standardize':true}"
 #define PLAIN ",'features':{'standardize':false}"
 #define STEPS(n) "'init':'zero','tolerance':0,'max_iterations':" #n
-/* The automatic rate is 1/(nL) with L from some power iterations, which start from a vector that
- * takes the columns as they come, with their signs: 1e-6 of the rate. */
+/* The automatic rate is 1/(nL); L comes from power iterations whose start depends on the order and
+ * signs of the columns: accurate to 1e-6. */
 #define RATE(rate) ",'learning_rate':" #rate
 
 static const struct method methods[] = {
@@ -126,7 +121,7 @@ static const char *const tables[N_TABLES] = {"two",           "iris", "wine",
 
 /* ---- the frame ---- */
 
-static int64_t base_job[N_METHODS]; /* model "base-i", on the table as it is */
+static int64_t base_job[N_METHODS]; /* model "base-i", trained on the unchanged table */
 
 static int prepare(void **state) {
     if (group_start(state) != 0) {
@@ -142,15 +137,15 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* The same table written otherwise. base: a sheet to compare with that is not the table itself, or
- * NULL. asked: the rows of the table as the changed model is to be asked. */
+/* A table in another form. base: the sheet to compare with if it is not the table itself, or NULL.
+ * asked: the rows of the table in the units and order of the changed table. */
 struct change {
     const struct sheet *base, *changed, *asked;
     const double *scale, *shift;
     bool reversed;
 };
 
-/* Some of the rows: the models are asked for each. */
+/* Some of the rows, for predictions. */
 static const struct sheet *sample(const struct sheet *s) {
     size_t rows[ASKED], n = 0;
     for (size_t i = 0; i < s->n_rows && n < ASKED; i += 1 + s->n_rows / ASKED) {
@@ -230,7 +225,7 @@ static void test_the_order_of_the_columns(void **state) {
     hold(COLUMN_ORDER, other_columns);
 }
 
-/* Row i is there n times: as rows, and as a weight. */
+/* Row i is present times(i) times: as rows in one sheet, as a weight in the other. */
 static struct change repeated(const struct sheet *s, size_t (*times)(size_t row)) {
     size_t *rows = keep(calloc(3 * s->n_rows, sizeof *rows), free), n = 0;
     double *weight = keep(calloc(s->n_rows, sizeof *weight), free);
@@ -263,7 +258,7 @@ static size_t some_times(size_t row) {
     return row * 7 % 4;
 }
 
-/* A row of weight 0 is absent, whatever is in it: another category, huge numbers. */
+/* A row of weight 0 has no effect, whatever it contains: another category, huge numbers. */
 static struct change rows_some_times(const struct sheet *s) {
     struct change c = repeated(s, some_times);
     for (size_t i = 0; i < s->n_rows * s->n_cols; i++) {
@@ -281,7 +276,7 @@ static void test_rows_none_to_three_times(void **state) {
     hold(REPEATS, rows_some_times);
 }
 
-/* Each column in another unit, from another zero; one of three is turned round. */
+/* Each column gets another unit and another zero; one of three gets another sign. */
 static struct change other_units(const struct sheet *s) {
     static const double scales[] = {1000, -0.04, 2.54}, shifts[] = {0.5, -1, 0.25};
     double *scale = keep(calloc(s->n_cols, sizeof *scale), free),

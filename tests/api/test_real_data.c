@@ -1,5 +1,6 @@
-/* Tables as people have them: mixed types, missing values, many columns, and what a first try must
- * reach on them. Each is skipped where its file is not: none is part of the project. */
+/* Published tables: mixed types, missing values, many columns, and the accuracy that default
+ * parameters must reach. Each test is skipped without its file, because none is part of the
+ * repository. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void at_least(double value, double wanted, const char *what) {
     }
 }
 
-/* Mixed types with '?' for what is missing; learned on one file, judged on another. */
+/* Mixed types with '?' for missing values; training and evaluation on two files. */
 static void test_adult(void **state) {
     (void)state;
     need(SHARED "adult.csv");
@@ -63,7 +64,7 @@ static void test_spambase(void **state) {
              "spambase's accuracy in five folds");
 }
 
-/* Straight from the file: quotes, commas, missing ages and cabins. */
+/* The file unchanged: quotes, commas, missing ages and cabins. */
 static void test_titanic(void **state) {
     (void)state;
     need(SHARED "titanic.csv");
@@ -76,7 +77,7 @@ static void test_titanic(void **state) {
              "titanic's accuracy in five folds");
 }
 
-/* All categories, straight from the file: they tell edible from poisonous without a fault. */
+/* The file unchanged, all columns categorical: the classes are separable without an error. */
 static void test_mushroom(void **state) {
     (void)state;
     need(SHARED "mushroom.csv");
@@ -89,7 +90,7 @@ static void test_mushroom(void **state) {
     assert_near(real_at(job, "/result/metrics/validation/accuracy"), 1, 0);
 }
 
-/* Text, straight from the file: found to be text, its words become features. */
+/* The file unchanged: the column is detected as text, and its words become features. */
 static void test_sms_spam(void **state) {
     (void)state;
     static const char *const ways[] = {
@@ -124,11 +125,11 @@ static void test_sms_spam(void **state) {
     assert_string_equal(string_at(a, "/predictions/3/label"), "ham");
 }
 
-/* ---- the same table sparse and dense ---- */
+/* ---- a sparse and a dense form of one table ---- */
 
 enum { A9A_FEATURES = 123 };
 
-/* The svmlight file as CSV: y, f1, …, f123. The caller frees. */
+/* The svmlight file as CSV: y, f1, …, f123. The caller frees the text. */
 static char *as_csv(const char *file, size_t *size) {
     FILE *in = fopen(file, "r");
     char line[4096];
@@ -180,7 +181,7 @@ static void put_a9a(const char *path, const char *file, bool dense) {
     free(bytes);
 }
 
-/* One description of the rows or the other: the same weights, the same answers. */
+/* Sparse and dense rows give equal weights and equal answers. */
 static void test_a9a_sparse_and_dense(void **state) {
     (void)state;
     static const char *const ways[] = {
@@ -198,7 +199,7 @@ static void test_a9a_sparse_and_dense(void **state) {
     put_a9a("a9at", SHARED "a9a.t", true);
     const size_t n = sizeof ways / sizeof *ways;
     for (size_t i = getenv("TEST_SLOW") == NULL ? 0 : n - 2; i < n;
-         i++) { /* the first ones go over the rows more often than a slow machine has time for */
+         i++) { /* the first solvers need too many passes for a slow machine */
         const struct response *w[2];
         double accuracy[2];
         for (int dense = 0; dense < 2; dense++) {
@@ -226,10 +227,10 @@ static void test_a9a_sparse_and_dense(void **state) {
     }
 }
 
-/* Linear support vector machines at C = 1, by both solvers. The least objective with a free
- * intercept is that of PERFORMANCE.md, P7; with a penalised one liblinear-train -s 3 -B 1 -c 1 -e
- * 1e-6 has a dual of 11433.6245 after its 1,000 passes, and no primal is below it. Accuracy on
- * a9a.t by liblinear: 84.9764 %. */
+/* Linear support vector machines with C = 1, by both solvers. The smallest objective with a free
+ * intercept is that of PERFORMANCE.md, P7. With a penalised one liblinear-train -s 3 -B 1 -c 1 -e
+ * 1e-6 has a dual objective of 11433.6245 after its 1,000 passes, a lower bound of the primal.
+ * Accuracy of liblinear on a9a.t: 84.9764 %. */
 static void test_a9a_margins(void **state) {
     (void)state;
     static const struct {
@@ -259,7 +260,7 @@ static void test_a9a_margins(void **state) {
         assert_near(real_at(job, "/result/details/gap"), (primal - dual) / primal, 1e-9);
         assert_near(real_at(job, "/result/metrics/validation/accuracy"), 0.849764, 0.001);
     }
-    /* Passes that end in the middle of the search for w0 leave something sensible. */
+    /* Passes that end during the search for w0 leave a usable model. */
     const struct response *job =
         job_train("{'model':'a9a-m','dataset':'a9a-m','target':'y','algorithm':'svm',"
                   "'params':{'solver':'dual_coordinate_descent','max_iterations':50},"

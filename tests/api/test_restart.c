@@ -1,5 +1,5 @@
-/* Ends and beginnings: a restart answers byte for byte as before, a second daemon on the same file
- * does not start. (Kills: test_crashes.c.) */
+/* Restart: answers are equal in every byte, and a second daemon on the same file does not start.
+ * Kills: test_crashes.c. */
 #include "lib/api.h"
 
 #include <stdio.h>

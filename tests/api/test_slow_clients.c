@@ -1,5 +1,5 @@
-/* Clients that are slow, and clients that leave. A byte a second in header, body and reading ends
- * within the deadlines; meanwhile everybody else is served. */
+/* Slow clients, and clients that disconnect. One byte per second in header, body or reading ends at
+ * the deadlines, and other clients are served meanwhile. */
 #include "lib/api.h"
 
 #include <poll.h>
@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Short, but with room for a byte a second: what ends the connections is the total time of a header
- * and the rate of bodies and answers over 30 s. */
+/* Short deadlines. A byte per second resets the idle time-outs: the connections end by the total
+ * time of a header and by the rate of bodies and answers over 30 s. */
 static const char *const flags[] = {"--header-timeout",
                                     "3",
                                     "--idle-timeout",
@@ -30,11 +30,12 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* A connection that sends `bytes`, then one byte of `drip` a second, or reads one a second. */
+/* A connection that sends `bytes`, then one byte of `drip` per second, or reads one byte per
+ * second. */
 struct slow {
-    const char *bytes, *drip; /* drip NULL: it reads instead */
+    const char *bytes, *drip; /* drip NULL: it reads */
     int fd;
-    char got[4096]; /* what came while it dripped */
+    char got[4096]; /* bytes that it received meanwhile */
     size_t n;
     bool ended;
 };
@@ -101,7 +102,7 @@ static void test_a_byte_a_second(void **state) {
         pause_ms(1000);
     }
     for (size_t i = 0; i < 3;
-         i++) { /* those that sent: an end, with 408 if there was a chance to say it */
+         i++) { /* the clients that send: closed, with 408 if the answer could be sent */
         if (!s[i].ended) {
             fail_msg("slow client %zu was never ended", i);
         }
@@ -110,11 +111,12 @@ static void test_a_byte_a_second(void **state) {
             problem_check(r, 408, "request-timeout");
         }
     }
-    /* the one that reads: what is on its way comes, but not the whole, and not the end of the
-     * chunks */
+    /* the client that reads: it gets the bytes in the buffers, but not the whole answer and not the
+     * last chunk */
     const struct response *r = raw_talk(s[3].fd, "", 0, 30);
     assert_true(r->closed);
-    assert_true(s[3].n + r->size < 400000 * 25); /* {"a":12345678,"b":"abcdefgh"} would be more */
+    /* less than the whole answer, whose rows are {"a":12345678,"b":"abcdefgh"} */
+    assert_true(s[3].n + r->size < 400000 * 25);
     assert_true(r->size < 5 || memcmp(r->body + r->size - 5, "0\r\n\r\n", 5) != 0);
     for (size_t i = 0; i < N; i++) {
         close(s[i].fd);
@@ -123,7 +125,7 @@ static void test_a_byte_a_second(void **state) {
     status_check(call_delete("/v1/datasets/large"), 204);
 }
 
-/* Nothing at all is said: closed without a word, or with 408. */
+/* Connections without a request are closed, with or without 408. */
 static void test_silence(void **state) {
     (void)state;
     const struct response *r = raw_once("", 0);
@@ -138,7 +140,7 @@ static void test_silence(void **state) {
     r = raw_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     status_check(r, 200);
     assert_true(r->closed);
-    /* in the middle of a body, with and without its length told */
+    /* in the middle of a body, with Content-Length and chunked */
     r = raw_text("POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
                  "100\r\n\r\n{\"instances\":");
     assert_true(r->closed);
@@ -150,8 +152,8 @@ static void test_silence(void **state) {
     problem_check(call_get("/v1/datasets/silent"), 404, "unknown-dataset");
 }
 
-/* The client leaves in mid-upload, at many places; nothing is there afterwards, and a whole upload
- * goes on as if nothing had been. */
+/* The client disconnects at many places of an upload: nothing is stored, and a complete upload
+ * succeeds afterwards. */
 static void test_client_leaves_during_an_upload(void **state) {
     (void)state;
     const char *body =
@@ -177,7 +179,7 @@ static void test_client_leaves_during_an_upload(void **state) {
     status_check(call_delete("/v1/datasets/gone"), 204);
 }
 
-/* The client leaves while its answer is made or sent. */
+/* The client disconnects while its answer is computed or sent. */
 static void test_client_leaves_before_the_answer(void **state) {
     (void)state;
     upload_file("digits", "digits.csv");
@@ -199,7 +201,7 @@ static void test_client_leaves_before_the_answer(void **state) {
     job_wait(id);
 }
 
-/* A hundred silent connections take nothing from who comes after them. */
+/* A hundred silent connections do not delay later clients. */
 static void test_many_silent_connections(void **state) {
     (void)state;
     enum { N = 100 };
@@ -219,9 +221,9 @@ static void test_many_silent_connections(void **state) {
     }
 }
 
-/* Until the daemon has seen that all the others are gone. That it has room for one is not enough:
- * the next to come may find its limit reached by that one, which it has not seen leave, and by the
- * rest. */
+/* Waits until the daemon has noticed that all other connections are closed. A successful call alone
+ * does not show that: the next call could be refused because the daemon counts it beside the calls
+ * that it has not seen closed. */
 static void wait_until_alone(void) {
     const struct response *r = NULL;
     for (double end = now() + 30; now() < end; pause_ms(20)) {
@@ -234,7 +236,8 @@ static void wait_until_alone(void) {
              r->status, r->body);
 }
 
-/* At the limit of connections there is an answer, not a wait; and room again when they go. */
+/* At the limit of connections a further client gets an answer at once; a closed connection frees
+ * its place. */
 static void test_more_connections_than_allowed(void **state) {
     (void)state;
     enum { LIMIT = 8 };

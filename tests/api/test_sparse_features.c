@@ -1,5 +1,5 @@
-/* Single features of an svmlight dataset in a job: a model of some of them is the model of a table
- * that has no others, predicts by their names, and says what it has learned of. */
+/* Features of an svmlight dataset that a job names: a model of some features equals a model of a
+ * table with these features only, predicts by their names, and lists them. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool label_of(size_t row) {
            0;
 }
 
-/* f1 … f6 and now and then an f5000 beside; the same numbers as CSV, without the last. */
+/* f1 … f6, and f5000 in some rows; the same numbers as CSV without f5000. */
 static int prepare(void **state) {
     if (group_start(state) != 0) {
         return -1;
@@ -48,7 +48,7 @@ static const struct response *weights(const char *model) {
     return status_check(call_get("/v1/models/%s/weights", model), 200);
 }
 
-/* The same weights under the same names. */
+/* Equal weights with equal names. */
 static void same_weights(const char *sparse, const char *dense, size_t n) {
     const struct response *a = weights(sparse), *b = weights(dense);
     assert_true(json_equal(value_at(a, "/features"), value_at(b, "/features")));
@@ -84,7 +84,7 @@ static void test_included(void **state) {
     const struct response *m = status_check(call_get("/v1/models/in"), 200);
     assert_json(m, "/features", "['f1','f4','f6']");
     assert_json(m, "/inputs", "[{'name':'f','type':'sparse','n_features':3,'n_places':5000}]");
-    /* by name, by place, by position; what is no feature of it counts nothing */
+    /* instances by name and by position; features that the model does not use have no effect */
     const char *rows = "{'instances':[{'f4':2,'f1':1,'f2':9,'f5000':3},[1,2,0]]}";
     const struct response
         *r = status_check(call_post("/v1/models/in/predict", "%s", rows), 200),
@@ -100,7 +100,7 @@ static void test_included(void **state) {
                   "invalid-instances");
 }
 
-/* Thousands of names, which leave the table's columns but one. */
+/* Thousands of excluded names, which leave one column of the table. */
 static void test_excluded(void **state) {
     (void)state;
     char *names = keep(malloc(WIDTH * 10), free);
@@ -112,8 +112,8 @@ static void test_excluded(void **state) {
     train_as("out", "wide", names);
     train_as("out-table", "table", ",'exclude':['f3']");
     same_weights("out", "out-table", 5);
-    /* few left out of many; the dry run says how many there are, and the whole column may be named
-     * beside */
+    /* a few excluded out of many: the dry run has their number, and `include` may name the whole
+     * column as well */
 #define EXCLUDING(include)                                                                         \
     "{'model':'m','dataset':'wide','target':'y','algorithm':'logistic','features':{" include       \
     "'exclude':['f2','f4999']}}"
@@ -125,8 +125,8 @@ static void test_excluded(void **state) {
     assert_int_equal(whole_at(s, "/features/columns/0/features"), WIDTH - 2);
 }
 
-/* Judged on another version, whose column is narrower, and standardised: the chosen places are
- * found by their names. */
+/* Validation on another version with a narrower column, with standardising: the features are found
+ * by their names. */
 static void test_validated_and_standardised(void **state) {
     (void)state;
     status_check(call_upload_bytes("/v1/datasets/narrow?label=y", "0 1:1 2:3\n1 1:-1 6:2\n1 4:1\n",

@@ -1,5 +1,5 @@
-/* Starting, or not: every refusal is one clear line and exit 2, and leaves the file as it was.
- * Addresses, the environment, --help, --healthcheck. */
+/* Start: each refusal is one line and exit status 2, and leaves the file unchanged. Addresses,
+ * environment variables, --help, --healthcheck. */
 #include "lib/api.h"
 
 #include <fcntl.h>
@@ -39,8 +39,8 @@ static const char *in_dir(const char *name) {
     return text("%s/%s", dir, name);
 }
 
-/* Exit 2 and, of what is no log, one line that names these words. strict: there is no log either,
- * for nothing was begun. */
+/* Exit status 2 and one line outside the log that contains these words. strict: the log is empty,
+ * because nothing was started. */
 #define refused(words, ...)                                                                        \
     refused_at(words, true, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
 #define refused_late(words, ...)                                                                   \
@@ -95,13 +95,12 @@ static void test_wrong_options(void **state) {
     refused("leftover", "leftover");
     refused_late("nowhere.invalid", "--listen", "nowhere.invalid:80", "--insecure", "--database",
                  db);
-    assert_int_not_equal(access(db, F_OK), 0); /* all of that was said before anything was made */
+    assert_int_not_equal(access(db, F_OK), 0); /* these faults are found before a file is created */
     refused_late("port-file", "--listen", "127.0.0.1:0", "--database", db, "--port-file",
                  "/nowhere/at/all");
 }
 
-/* Every number of http/ has a range, and what is outside is refused, not taken for something else.
- */
+/* Each number of the HTTP options has a range; a number outside is refused. */
 static void test_ranges(void **state) {
     (void)state;
     static const char *const wrong[][2] = {{"--http-threads", "65"},
@@ -128,7 +127,7 @@ static void test_ranges(void **state) {
     refused("--body-memory", "--body-memory", "100M", "--max-body", "101M", "--database",
             in_dir("x.db"));
     assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
-    /* the ends of the ranges are served, and zero is zero */
+    /* the ends of the ranges are accepted */
     service_start(FLAGS("--http-threads", "64", "--call-threads", "1", "--body-memory", "64M",
                         "--discard-limit", "0", "--drain-timeout", "0"));
     const struct response *r =
@@ -140,7 +139,7 @@ static void test_ranges(void **state) {
     service_end();
 }
 
-/* An address that cannot be one is a wrong value: said before anything is begun. */
+/* An invalid address is a faulty option: it is refused before anything is started. */
 static void test_wrong_addresses(void **state) {
     (void)state;
     static const char *const addresses[] = {
@@ -151,7 +150,7 @@ static void test_wrong_addresses(void **state) {
     }
 }
 
-/* The log line says where; who finds the port taken makes no database. */
+/* The log line names the address; with a port in use no database is created. */
 static void test_taken_port(void **state) {
     (void)state;
     service_start(NULL);
@@ -166,13 +165,14 @@ static void test_taken_port(void **state) {
     service_end();
 }
 
-/* Anybody who reaches it may do anything: said, and started only when that is meant. */
+/* Anyone who can reach the address can do anything: the message says so, and the start needs an
+ * explicit flag. */
 static void test_beyond_loopback(void **state) {
     (void)state;
     refused("--insecure", "--listen", "0.0.0.0:0", "--database", in_dir("x.db"));
     refused("--insecure", "--listen", "[::]:0", "--database", in_dir("x.db"));
     refused("--insecure", "--listen", "10.1.2.3:0", "--database", in_dir("x.db"));
-    assert_int_not_equal(access(in_dir("x.db"), F_OK), 0); /* not even a file was made */
+    assert_int_not_equal(access(in_dir("x.db"), F_OK), 0); /* no file was created */
 }
 
 static void test_environment(void **state) {
@@ -183,7 +183,7 @@ static void test_environment(void **state) {
     setenv("DISCERN_WORKER", "2", 1);
     refused("DISCERN_WORKER", "--database", in_dir("x.db"));
     unsetenv("DISCERN_WORKER");
-    /* it is read, and a flag wins */
+    /* the variable is used, and a flag has priority */
     setenv("DISCERN_BASE_PATH", "/environment", 1);
     service_start(NULL);
     const struct response *r = status_check(call_upload("/v1/datasets/a", "a\n1\n2\n"), 201);
@@ -220,7 +220,7 @@ static void test_help_and_version(void **state) {
     assert_non_null(strstr(out, "discernd"));
 }
 
-/* ---- files that are no database of ours ---- */
+/* ---- files that are not a database of discernd ---- */
 
 static void write_file(const char *name, const char *bytes, size_t size) {
     FILE *f = fopen(name, "wb");
@@ -242,7 +242,7 @@ static void sql(const char *file, const char *statements) {
     assert_int_equal(rc, SQLITE_OK);
 }
 
-/* Refused, and not a byte of it is changed. */
+/* The file is refused, and no byte of it changes. */
 static void refused_file(const char *words) {
     size_t before, after;
     const char *file = in_dir("x.db"), *old = read_whole(file, &before);
@@ -268,8 +268,8 @@ static void test_files_that_are_no_database(void **state) {
     refused("/nowhere", "--listen", "127.0.0.1:0", "--database", "/nowhere/at/all.db");
 }
 
-/* A database of a newer binary, and one with a migration that is not the one we know: neither is
- * touched. */
+/* A database with a newer migration, or with a migration of another content: the file is not
+ * changed. */
 static void test_other_migrations(void **state) {
     (void)state;
     size_t size;
@@ -299,8 +299,8 @@ static void test_other_migrations(void **state) {
     service_end();
 }
 
-/* One byte of a stored blob that is not what was written: found out when it is read, never answered
- * as data. */
+/* Changes one byte of a stored blob: the damage is found when the blob is read, and the data are
+ * not sent. */
 static void damage(const char *which) {
     sql(the_daemon.database, text("UPDATE blobs SET bytes = CAST(substr(bytes, 1, length(bytes) / "
                                   "2) || x'FF' || substr(bytes, "
@@ -326,7 +326,7 @@ static void test_damaged_blobs(void **state) {
     service_restart(NULL);
     r = call(&(struct request){.method = "GET", .path = "/v1/datasets/damaged/rows?limit=100000"});
     assert_true(r->status == 500 ||
-                r->code != CURLE_OK); /* refused, or a stream that is cut without its end */
+                r->code != CURLE_OK); /* refused, or a stream that ends without its last chunk */
     status_check(call_get("/v1/datasets/damaged/rows?columns=b"), 200);
     r = job_wait(job_post("{'model':'n','dataset':'damaged','target':'b','algorithm':'logistic'}"));
     assert_string_equal(string_at(r, "/state"), "failed");
@@ -385,7 +385,7 @@ static void test_the_port_is_taken(void **state) {
     assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 0);
     refused_late("127.0.0.1", "--listen", address, "--database", in_dir("x.db"));
     refused(text("%d", (int)the_daemon.pid), "--listen", "127.0.0.1:0", "--database",
-            the_daemon.database); /* held by this process */
+            the_daemon.database); /* locked by this process */
     status_check(call_get("/readyz"), 200);
     service_end();
     assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 1);

@@ -1,6 +1,6 @@
-/* Support vector machines by request: kernels as objects, what of them is refused and where, what
- * is shown again; columns that a kernel cannot take; kernels computed elsewhere; memory; outliers.
- */
+/* Jobs of support vector machines: kernels as objects, refused members with their places, the
+ * parameters that the model shows; columns that a kernel cannot use; precomputed kernels; memory;
+ * outliers. */
 #include "base/buf.h"
 #include "lib/api.h"
 
@@ -58,7 +58,7 @@ static void a_kernel_is_shown_as_it_is_given(void **state) {
     assert_false(has(r, "/params/kernel.width"));
 }
 
-/* What was asked, what the model says, and what another job of the same makes of that. */
+/* The parameters that a model shows can be sent in a job, and the new model shows the same. */
 static void what_a_model_says_may_be_sent_back(void **state) {
     (void)state;
     job_train("{%s,'params':{'kernel':{'type':'rbf','width':1.5},'C':10}}", iris);
@@ -160,7 +160,7 @@ static void every_fault_has_its_place(void **state) {
             fail_msg("%s: \"%s\" is not in %s", rows[i].params, rows[i].words, r->body);
         }
     }
-    /* all of them at once */
+    /* all faults in one answer */
     const struct response *r = dry("'params':{'C':0,'kernel':{'type':'rbf','width':-1,'deep':1}}");
     fault_check(fault_check(fault_check(r, "/params/C"), "/params/kernel/width"),
                 "/params/kernel/deep");
@@ -244,7 +244,7 @@ static void texts_and_numbers(void **state) {
                     "/features/text");
     }
     fault_check(problem_check(of("texts", "'mahalanobis'", ""), 422, "invalid"), "/params/kernel");
-    status_check(of("texts", "'rbf'", ""), 200); /* of counts of words */
+    status_check(of("texts", "'rbf'", ""), 200); /* with word counts */
 }
 
 static void an_edge_list_is_read_by_the_job(void **state) {
@@ -266,7 +266,7 @@ static void an_edge_list_is_read_by_the_job(void **state) {
     fault_check(r, "/instances/1/edges");
 }
 
-/* ---- kernels computed elsewhere ---- */
+/* ---- precomputed kernels ---- */
 
 static void a_precomputed_kernel_is_square(void **state) {
     (void)state;
@@ -323,7 +323,7 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
     problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0,0]]}"), 422,
                   "invalid-instances");
     status_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0]]}"), 200);
-    /* nothing stands for a value that is missing */
+    /* a missing kernel value has no replacement */
     r = problem_check(call_post("/v1/models/gram/predict",
                                 "{'instances':[[1,0,0,0],[1,0,null,0]]}"),
                       422, "invalid-instances");
@@ -336,8 +336,8 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
     fault_check(r, "/instances/0");
 }
 
-/* Of a stored dataset, too: where a model is evaluated, also one that was loaded, and where a job
- * validates. */
+/* Stored datasets with missing kernel values are refused too: in an evaluation, also with a model
+ * that was just loaded, and in a validation. */
 static void a_precomputed_kernel_needs_every_value(void **state) {
     (void)state;
     const char *const why = "row 1 has no value for \"c\"";
@@ -357,7 +357,7 @@ static void a_precomputed_kernel_needs_every_value(void **state) {
     assert_non_null(strstr(string_at(r, "/error/detail"), why));
 }
 
-/* Trained, ended, warned of. */
+/* The job succeeds with a warning. */
 static void a_kernel_that_is_not_positive_semidefinite(void **state) {
     (void)state;
     const struct response *r =
@@ -368,8 +368,8 @@ static void a_kernel_that_is_not_positive_semidefinite(void **state) {
     assert_non_null(strstr(details, "\"certified\": false"));
 }
 
-/* Of very many machines a job says how many there are, and tells of as many as can be read; the
- * weights have all. */
+/* With very many machines the job's result lists a limited number of them and their count; /weights
+ * has all. */
 static void many_machines_are_not_all_told_of(void **state) {
     (void)state;
     enum { CLASSES = 18, MACHINES = CLASSES * (CLASSES - 1) / 2, TOLD = 128 };
@@ -411,7 +411,7 @@ static void memory_is_reckoned_beforehand(void **state) {
     assert_null(strstr(r->body, "cache_mib"));
 }
 
-/* A part of it is the part of the training that is meant, with the solver that so many rows get. */
+/* The message about memory names a part of the estimate: the part is not larger than the whole. */
 static void a_part_is_no_larger_than_the_whole(void **state) {
     (void)state;
     enum { ROWS = 1000, WORDS = 200 };
@@ -445,8 +445,8 @@ static double foretold(const char *dataset, const char *kernel) {
     return real_at(status_check(r, 200), "/memory_bytes");
 }
 
-/* Entries of texts and sparse rows count, not the features there could be, and not the longest text
- * in every row. */
+/* The estimate follows the entries of texts and sparse rows: not the number of possible features,
+ * and not the longest text times the rows. */
 static void memory_is_that_of_entries(void **state) {
     (void)state;
     enum { ROWS = 1000, LONG = 9000 };
@@ -468,7 +468,7 @@ static void memory_is_that_of_entries(void **state) {
                  201);
     const double matrix = 8.0 * ROWS * ROWS, MIB = 1048576;
     assert_true(foretold("notes", "{'type':'distance','metric':'edit'}") <
-                matrix + 9 * MIB); /* and work on texts of 10,000 characters */
+                matrix + 9 * MIB); /* and the working memory for texts of 10,000 characters */
     assert_true(foretold("places", "'rbf'") < matrix + 2 * MIB);
 }
 
@@ -515,7 +515,7 @@ static void outliers_have_no_target(void **state) {
 #define COUNTING                                                                                   \
     "{'model':'o','dataset':'iris','algorithm':'one_class_svm','params':{'nu':0.2},'features':{'"  \
     "exclude':['class']},'validation':%s}"
-/* What the job tells is what the model says of the rows. */
+/* The job's number of outliers equals the number of rows that the model labels as outliers. */
 static void outliers_are_counted(void **state) {
     (void)state;
     const struct response *r = job_train(COUNTING, "{'holdout':0.2}");
@@ -594,8 +594,7 @@ static void the_truth_is_a_column(void **state) {
         status_check(call_post(path, "{'dataset':'judged','target':'truth'}"), 200);
     assert_json(r, "/metrics/confusion", "{'classes':['inlier','outlier'],'matrix':[[2,0],[1,2]]}");
     assert_close(real_at(r, "/metrics/per_class/1/recall"), 2.0 / 3, 1e-12);
-    assert_true(real_at(r, "/metrics/roc_auc") >=
-                2.0 / 3); /* by −f: the far ones are certainly found */
+    assert_true(real_at(r, "/metrics/roc_auc") >= 2.0 / 3); /* by −f: the distant rows are found */
     const struct response *same =
         status_check(call_post("/v1/models/points/evaluate?target=truth", "{'dataset':'judged'}"),
                      200);

@@ -1,5 +1,5 @@
-/* What jobs of support vector machines say beside their result: warnings of kernels and costs that
- * tell nothing, counts and margins among the details, progress. */
+/* Warnings and details of support vector machine jobs: kernels and costs that leave a constant
+ * score, counts and margins, progress. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static int prepare(void **state) {
         return -1;
     }
     upload_file("iris", "iris.csv");
-    /* far from 0, where sigmoids saturate; every row twice */
+    /* values far from 0, where a sigmoid is constant; every row twice */
     char *body = keep(calloc(4096, 1), free);
     size_t n = (size_t)sprintf(body, "x,y,class\n");
     for (int i = 0; i < 40; i++) {
@@ -36,7 +36,7 @@ static const struct response *far_outliers(const char *params) {
                      params);
 }
 
-/* Whether one of the warnings has the words; returns r. */
+/* Checks whether one of the warnings contains the words; returns r. */
 static const struct response *warned(const struct response *r, const char *words, bool expected) {
     const char *warnings = keep(json_dumps(value_at(r, "/warnings"), 0), free);
     if ((strstr(warnings, words) != NULL) != expected) {
@@ -45,7 +45,7 @@ static const struct response *warned(const struct response *r, const char *words
     return r;
 }
 
-/* ---- nothing is told apart ---- */
+/* ---- models that cannot distinguish the classes ---- */
 
 static void scores_that_are_all_the_same(void **state) {
     (void)state;
@@ -71,8 +71,8 @@ static void outliers_by_a_kernel_that_tells_nothing(void **state) {
     warned(warned(far_outliers("'kernel':'rbf'"), alike, false), apart, false);
 }
 
-/* A sigmoid of long rows and a negative scale: K(x, x) is -1. Rows are counted as they are given.
- */
+/* A sigmoid kernel of long rows with a negative scale: K(x, x) is −1. The count includes repeated
+ * rows. */
 static void rows_without_a_length(void **state) {
     (void)state;
     static const char *const words =
@@ -85,7 +85,7 @@ static void rows_without_a_length(void **state) {
     warned(far_outliers(text(kernel, 1)), "K(x, x)", false);
 }
 
-/* A matrix that is given has no columns to standardise, and no width. */
+/* A precomputed kernel has no columns to standardise and no width. */
 static void advice_fits_the_kernel(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/ones",
@@ -104,7 +104,7 @@ static void advice_fits_the_kernel(void **state) {
            "every pair of rows: try features.standardize, another scale", true);
 }
 
-/* By the words of what is trained: one weight, or none; classes, or rows. */
+/* The warning uses the terms of the model: one weight or none; classes or rows. */
 static void a_column_of_one_value(void **state) {
     (void)state;
     static const char *const spec =
@@ -121,7 +121,7 @@ static void a_column_of_one_value(void **state) {
     warned(warned(r, "it does not distinguish the rows", true), "classes", false);
 }
 
-/* Nobody said which columns are features. */
+/* The job has no `include`: the warning names the column. */
 static void a_column_that_looks_like_classes(void **state) {
     (void)state;
     static const char *const outliers =
@@ -140,7 +140,7 @@ static void a_column_that_looks_like_classes(void **state) {
     warned(far_svm(""), words, false);
 }
 
-/* Rounding ends it, not the steps that were allowed. */
+/* The solver stops because of rounding, before the limit of steps. */
 static void steps_that_change_nothing(void **state) {
     (void)state;
     const struct response *r = job_train(
@@ -154,7 +154,7 @@ static void steps_that_change_nothing(void **state) {
            true); /* of the other machines */
 }
 
-/* K(x, x) is below 0 for all rows, and w'w with it: a violation is no share of that. */
+/* K(x, x) and wᵀw are negative: the violation cannot be given as a share of wᵀw. */
 static void a_violation_of_nothing(void **state) {
     (void)state;
     const struct response *r =
@@ -172,7 +172,7 @@ static void a_violation_of_nothing(void **state) {
 
 /* ---- solvers ---- */
 
-/* Whatever solver is asked for. */
+/* With each solver. */
 static void a_hard_margin_of_planes(void **state) {
     (void)state;
     static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent",
@@ -201,7 +201,7 @@ static void a_hard_margin_of_planes(void **state) {
     }
 }
 
-/* A linear kernel has the same details by every solver. */
+/* A linear kernel has equal details with every solver. */
 static void solvers_agree_on_the_margin(void **state) {
     (void)state;
     static const char *const job =
@@ -216,8 +216,7 @@ static void solvers_agree_on_the_margin(void **state) {
                  real_at(interior, "/result/details/margin_raw"), 1e-6);
 }
 
-/* Rows are counted as they are given, and once where the model keeps one of those that are the
- * same. */
+/* Repeated rows are counted each, but the model stores one of them. */
 static void equal_rows_are_one_support_vector(void **state) {
     (void)state;
     const struct response *r = far_svm("'kernel':'rbf'"),
@@ -235,7 +234,7 @@ static void equal_rows_are_one_support_vector(void **state) {
                 2 * real_at(w, "/n_support_vectors"));
 }
 
-/* Short jobs end before their solver has told anything, and those of several machines on any
+/* Progress of jobs that end before their solver reports, and of jobs with several machines on any
  * thread. */
 static void progress_ends_with_the_job(void **state) {
     (void)state;
@@ -246,7 +245,7 @@ static void progress_ends_with_the_job(void **state) {
     assert_json(r, "/progress/max_iterations", "3");
     r = job_train("{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':"
                   "['class']}}");
-    assert_json(r, "/progress/iteration", "1"); /* a thousand steps, begun */
+    assert_json(r, "/progress/iteration", "1"); /* the first of up to 10,000 steps */
     assert_json(r, "/progress/max_iterations", "10000");
     assert_true(real_at(r, "/progress/loss") > 0);
     char *rows = malloc(40000);
@@ -260,7 +259,7 @@ static void progress_ends_with_the_job(void **state) {
     r = job_train("{'model':'s','dataset':'mixed','target':'class','algorithm':'svm','params':{'C':"
                   "100,'kernel':'rbf','max_iterations':1}}");
     assert_json(r, "/result/stop_reason", "'max_iterations'");
-    assert_json(r, "/progress/iteration", "1"); /* and no more than there may be */
+    assert_json(r, "/progress/iteration", "1"); /* at most max_iterations */
     assert_json(r, "/progress/max_iterations", "1");
 }
 

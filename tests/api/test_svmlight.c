@@ -1,5 +1,5 @@
-/* svmlight: a sparse dataset from upload to rows back, as its features and as svmlight; other
- * tables as svmlight; what is refused, and where. */
+/* svmlight: upload, rows as features and as svmlight; other tables as svmlight; faults and their
+ * places. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void check_has(const struct response *r, const char *part) {
     }
 }
 
-/* Tables that differ in an entry's value only, or in its place, are different versions. */
+/* Tables that differ in the value or the index of one entry are different versions. */
 static void test_content(void **state) {
     (void)state;
     static const char *const bodies[] = {"1 1:0.5\n", "1 1:0.25\n",  "1 1:-0.5\n",
@@ -61,7 +61,7 @@ static void test_description(void **state) {
     assert_string_equal(string_at(r, "/notes/format"), "svmlight");
     assert_json(r, "/notes/zero_based", "false");
     check_has(r, "queries");
-    /* described and listed alike */
+    /* the description and the list agree */
     const struct response *again = call_get("/v1/datasets/small"),
                           *list = call_get("/v1/datasets?limit=1000"),
                           *versions = call_get("/v1/datasets/small/versions");
@@ -70,7 +70,7 @@ static void test_description(void **state) {
     assert_json(versions, "/items/0/sparse",
                 "{'first':'f1','columns':5,'entries':3,'density':0.2}");
     check_has(list, "\"sparse\":{\"first\":\"f1\",\"columns\":5,");
-    /* the same again is no new version, found out or said */
+    /* the same body makes no new version, with and without a Content-Type */
     r = call_upload("/v1/datasets/small",
                     "# three rows\n1 qid:1 1:2 3:0.5\n\n-1 3:1.5 # x\n1 5:0\n");
     status_check(r, 200);
@@ -103,7 +103,7 @@ static void test_rows_of_features(void **state) {
     assert_non_null(strstr(header_of(r, "Link"), "offset=1&limit=1&label=label>"));
     const char *etag = text("If-None-Match: %s", header_of(r, "ETag"));
     status_check(call_get_with(etag, "/v1/datasets/rows/rows?limit=1"),
-                 200); /* another form is another answer */
+                 200); /* another format has another ETag */
     static const char *const unknown[] = {
         "f0", "f4", "f01", "f", "f1x", "F1", "f99999999999999999999"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
@@ -119,7 +119,8 @@ static void test_rows_of_features(void **state) {
                   "bad-request");
 }
 
-/* What is written as CSV reads back as the same numbers; as svmlight, as the same dataset. */
+/* Rows written as CSV can be uploaded and have equal numbers; rows written as svmlight make an
+ * equal dataset. */
 static void test_there_and_back(void **state) {
     (void)state;
     status_check(put("/v1/datasets/there",
@@ -135,8 +136,7 @@ static void test_there_and_back(void **state) {
     const struct response *again = put("/v1/datasets/again", lines->body);
     assert_string_equal(string_at(again, "/content"),
                         string_at(call_get("/v1/datasets/there"), "/content"));
-    for (size_t j = 1; j <= 4;
-         j++) { /* the features as the sparse and the dense reader sum them up */
+    for (size_t j = 1; j <= 4; j++) { /* the summaries of the sparse and the dense reader agree */
         const struct response *sparse = call_get("/v1/datasets/there"),
                               *dense = call_get("/v1/datasets/back");
         static const char *const members[] = {"min", "max", "mean", "std"};
@@ -163,7 +163,7 @@ static void test_zero_based_and_wide(void **state) {
     fault_check(problem_check(put("/v1/datasets/zero", "1 1:1\n1 0:3\n"), 422, "invalid-dataset"),
                 "line 2");
     problem_check(put("/v1/datasets/zero?zero_based=yes", "1 1:1\n"), 400, "bad-request");
-    /* too wide for columns: only those that are named */
+    /* too wide for columns: only named features are shown */
     r = put("/v1/datasets/wide", "1 3:1 2147483646:2\n-1 16385:1\n");
     status_check(r, 201);
     assert_int_equal(count_at(r, "/columns"), 2);
@@ -178,7 +178,7 @@ static void test_zero_based_and_wide(void **state) {
                "f2147483646,f4,f3\n2,0,1\n0,0,0\n");
     check_body(call_get_with(AS_SVMLIGHT, "/v1/datasets/wide/rows"),
                "1 3:1 2147483646:2\n-1 16385:1\n");
-    /* the widest that is shown and written column by column */
+    /* the widest dataset that is shown column by column */
     r = put("/v1/datasets/widest", "1 3:1 16384:2\n");
     assert_int_equal(count_at(r, "/columns"), 16385);
     assert_string_equal(string_at(r, "/columns/16384/name"), "f16384");
@@ -208,7 +208,7 @@ static void test_faults(void **state) {
     problem_check(put("/v1/datasets/bad?types=f1:text", "1 1:1\n"), 422, "invalid-dataset");
 }
 
-/* Tables that are not sparse: the label is named, the others are numbers. */
+/* Tables with columns: the label is named, the other columns are numbers. */
 static void test_dense_as_svmlight(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/dense",
@@ -237,7 +237,7 @@ static void test_dense_as_svmlight(void **state) {
                "x 1:0.5 2:1 3:1\ny 1:-0\n");
     check_body(call_get_with(AS_SVMLIGHT, "/v1/datasets/dense/rows?label=b&columns=a,old"),
                "? 1:1 2:1\n2\n4 1:3 2:1\n");
-    /* a real table there and back: the numbers of its columns */
+    /* the numbers of iris are unchanged after a conversion to svmlight and back */
     upload_file("iris", "iris.csv");
     const struct response *lines =
         call_get_with(AS_SVMLIGHT, "/v1/datasets/iris/rows?label=class&limit=1000");
@@ -259,8 +259,8 @@ static const struct response *append(const char *path, const char *type, const c
         &(struct request){.method = "POST", .path = path, .headers = HEADERS(type), .body = body});
 }
 
-/* Appended rows make the dataset that the whole would have made; what is not svmlight does not fit,
- * nor svmlight a table of columns. */
+/* An append makes the dataset that an upload of all lines makes. Rows of a table with columns
+ * cannot be appended to svmlight, nor svmlight lines to a table. */
 static void test_appending(void **state) {
     (void)state;
     status_check(put("/v1/datasets/grows?zero_based=true", "1 0:1 2:2\n"), 201);
@@ -294,7 +294,7 @@ static void test_appending(void **state) {
     check_body(call_get_with(AS_SVMLIGHT, "/v1/datasets/ones/rows"), "1 1:1\n");
 }
 
-/* The whole of a9a: its known shape, and every line back. */
+/* All of a9a: its shape, and every line unchanged. */
 static void test_a9a(void **state) {
     (void)state;
     size_t size = 0;
@@ -308,7 +308,8 @@ static void test_a9a(void **state) {
     assert_int_equal(whole_at(r, "/columns/123/nonzero"), 1);
     const char *file = read_whole(A9A, &size),
                *at = call_get_with(AS_SVMLIGHT, "/v1/datasets/a9a/rows?limit=100000")->body;
-    for (size_t line = 1; *file; line++) { /* "+1 3:1 11:1 " against "1 3:1 11:1" */
+    /* the file has "+1 3:1 11:1 ", the answer "1 3:1 11:1" */
+    for (size_t line = 1; *file; line++) {
         size_t n = strcspn(file, "\n"), m = strcspn(at, "\n"), skip_sign = *file == '+';
         size_t end = n;
         while (end > 0 && file[end - 1] == ' ') {

@@ -1,5 +1,5 @@
-/* Tables as people have them, from outside: NDJSON, comments, rows that are left out, what is told
- * of a body that is something else. */
+/* Readers of tables over HTTP: NDJSON, comments, rows that are left out, and the message for a body
+ * of another format. */
 #include "lib/api.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static void test_ndjson(void **state) {
     assert_string_equal(string_at(r, "/notes/format"), "ndjson");
     assert_int_equal(whole_at(r, "/rows"), 3);
     assert_string_equal(rows_of("lines"), "a,b,c\n1,x,\n,y,true\n2.5,,\n");
-    /* found out, and the same table as CSV */
+    /* detected; and the same table as CSV */
     const char *content = string_at(r, "/content");
     assert_string_equal(string_at(status_check(call_upload("/v1/datasets/sniffed", body), 201),
                                   "/content"),
@@ -87,7 +87,7 @@ static void test_on_error(void **state) {
     assert_int_equal(whole_at(status_check(call_get("/v1/datasets/skipped"), 200),
                               "/notes/skipped/rows"),
                      3);
-    /* the same again is no new version; another option is */
+    /* the same body makes no new version, another option does */
     static const char good[] = "a,b\n1,x\n2,y\n";
     status_check(call_upload("/v1/datasets/options", good), 201);
     assert_string_equal(header_of(status_check(call_upload("/v1/datasets/options", good), 200),
@@ -105,7 +105,7 @@ static void test_on_error(void **state) {
     problem_check(call_get("/v1/datasets/refused"), 404, "unknown-dataset");
 }
 
-/* What a body is that is no table of ours, and what to do. */
+/* The message names the format of the body and the command that converts it. */
 static void test_bytes_of_other_formats(void **state) {
     static const struct {
         const char *body;
@@ -130,7 +130,7 @@ static void test_bytes_of_other_formats(void **state) {
     }
 }
 
-/* The same table in four encodings, and predictions from them. */
+/* One table in four encodings, and predictions in them. */
 static void test_encodings(void **state) {
     (void)state;
     static const char utf8[] = "caf\xC3\xA9,y\n1,a\n2,b\n", latin[] = "caf\xE9,y\n1,a\n2,b\n",

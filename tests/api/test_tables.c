@@ -1,5 +1,5 @@
-/* What is understood of a table: every format and habit of curl, types and their falls, statistics
- * recomputed from the data, hashes, rows back. */
+/* Tables: every format and every way that curl sends them, types and their changes, statistics
+ * recomputed from the data, hashes, rows. */
 #include "lib/api.h"
 
 #include <gnutls/crypto.h>
@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Quantiles by straight lines between the sorted numbers, and the bins of the histogram. */
+/* Quantiles by linear interpolation between the sorted numbers, and the bins of the histogram. */
 static void ranks_check(const struct response *r, const char *column, const double *sorted,
                         size_t n) {
     static const char *const shares[] = {"0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99"};
@@ -45,10 +45,11 @@ static void ranks_check(const struct response *r, const char *column, const doub
         off += llabs(got - counts[b]);
     }
     assert_int_equal(total, n);
-    assert_true(off <= (int64_t)n / 10); /* numbers on a border may be rounded to either side */
+    /* numbers at the limit of a bin may be rounded to either bin */
+    assert_true(off <= (int64_t)n / 10);
 }
 
-/* A numeric column as described, against the data. */
+/* The description of a numeric column, compared with the data. */
 static void column_check(const struct response *r, const struct table *t, size_t j) {
     double *sorted = keep(calloc(t->n_rows, sizeof *sorted), free);
     size_t distinct = 0;
@@ -86,7 +87,7 @@ static void test_statistics_of_real_tables(void **state) {
         const char *label = text("/columns/%zu", t->n_cols);
         assert_string_equal(string_at(r, text("%s/name", label)), t->names[t->n_cols]);
         assert_int_equal(whole_at(r, text("%s/distinct", label)), t->n_classes);
-        if (k == 3) { /* the digits' classes are numbers */
+        if (k == 3) { /* the classes of digits are numbers */
             assert_string_equal(string_at(r, text("%s/type", label)), "numeric");
             continue;
         }
@@ -97,14 +98,14 @@ static void test_statistics_of_real_tables(void **state) {
                 n += strcmp(t->label[i], level) == 0;
             }
             assert_int_equal(whole_at(r, text("%s/top/%zu/1", label, c)), n);
-            if (c > 0) { /* the most frequent first */
+            if (c > 0) { /* the most frequent level is first */
                 assert_true(n <= whole_at(r, text("%s/top/%zu/1", label, c - 1)));
             }
         }
     }
 }
 
-/* Means and deviations that a naive sum of squares loses. */
+/* Means and deviations for which a plain sum of squares has no correct digit. */
 static void test_statistics_far_from_zero(void **state) {
     (void)state;
     const char *body = text("x,y\n%s", repeat("1000000000.25,1e300\n1000000000.75,-1e300\n", 5000));
@@ -124,8 +125,8 @@ static const char *sha256_of(const char *bytes, size_t size) {
     return text("%s", hex);
 }
 
-/* As curl -T, from a pipe, -d, --data-binary and with types; sniffed or told: the same table, and
- * the body's own hash. */
+/* curl -T, from a pipe, -d, --data-binary, with and without types: equal tables, and the digest of
+ * the body. */
 static void test_uploads_as_curl_sends_them(void **state) {
     (void)state;
     static const char *const types[] = {NULL,
@@ -156,8 +157,7 @@ static void test_uploads_as_curl_sends_them(void **state) {
             assert_string_equal(string_at(r, "/content"), content);
         }
     }
-    /* curl -d strips the line ends: told so, it is no table of 150 rows; the header is one long
-     * line */
+    /* If-None-Match: * with the name of an existing dataset */
     const struct response *r = call(&(struct request){.method = "PUT",
                                                       .path = "/v1/datasets/habit-0-0",
                                                       .headers = HEADERS("If-None-Match: *"),
@@ -167,8 +167,8 @@ static void test_uploads_as_curl_sends_them(void **state) {
     problem_check(r, 412, "precondition-failed");
 }
 
-/* Each chunk fills the queue of the store, so the body pauses with one chunk waiting and must go on
- * when none is. */
+/* Each chunk fills the queue of the store, so that the body pauses with one chunk in the queue and
+ * must continue when the queue is empty. */
 static void test_chunks_that_fill_the_queue(void **state) {
     (void)state;
     enum { CELL = 256 * 1024, ROWS = 140 };
@@ -192,8 +192,7 @@ static void test_chunks_that_fill_the_queue(void **state) {
     assert_int_equal(whole_at(status_check(r, 201), "/rows"), ROWS);
 }
 
-/* A delimiter that is told, by the option or the media type, goes before the one that would be
- * found out. */
+/* A delimiter in the query or the media type has priority over the detected one. */
 static void test_given_delimiter(void **state) {
     (void)state;
     static const struct {
@@ -221,7 +220,7 @@ static void test_given_delimiter(void **state) {
     }
 }
 
-/* The same table in every format has the same content, whatever the bytes. */
+/* Equal tables in every format have an equal content digest. */
 static void test_formats_of_one_table(void **state) {
     (void)state;
     static const struct {
@@ -248,7 +247,7 @@ static void test_formats_of_one_table(void **state) {
     const char *content = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (i == sizeof formats / sizeof formats[0] -
-                     1) { /* rows before columns: understood, or refused with a reason */
+                     1) { /* rows and columns exchanged: read, or refused with a reason */
             const struct response *r = call_upload("/v1/datasets/format", formats[i].body);
             if (r->status == 422) {
                 problem_check(r, 422, "invalid-dataset");
@@ -268,7 +267,7 @@ static void test_formats_of_one_table(void **state) {
         content = content != NULL ? content : string_at(r, "/content");
         assert_string_equal(string_at(r, "/content"), content);
     }
-    /* another value, type or name is another content */
+    /* another value, type or name gives another digest */
     static const char *const others[] = {"n,b,s\n1,true,x\n2.6,false,\n,true,y z\n",
                                          "n,b,S\n1,true,x\n2.5,false,\n,true,y z\n",
                                          "n,b,s\n1,true,x\n2.5,false,\n,true,y Z\n",
@@ -315,8 +314,8 @@ static const char *csv_rows(const char *dataset, const char *columns) {
     return out;
 }
 
-/* A column that stops being numbers (or booleans) far into the body gives back what was written
- * from its first row on. */
+/* A column whose cells stop being numbers (or booleans) late in the body contains the text as
+ * written, from the first row on. */
 static void test_types_become_wider_and_keep_spellings(void **state) {
     (void)state;
     const char *spellings = "007,TRUE\n1.50,False\n+3,false\n1e2,true\n0x10,true\n.5,true\n5.,"
@@ -337,12 +336,12 @@ static void test_types_become_wider_and_keep_spellings(void **state) {
     assert_string_equal(string_at(r, "/columns/1/type"), "categorical");
     assert_int_equal(whole_at(r, "/columns/0/distinct"), 9);
     assert_string_equal(csv_rows("late", "z,b"), late);
-    /* read as what it became, it has the content of a table that was so from the start */
+    /* with the final types declared, the content is equal */
     const struct response *typed =
         status_check(call_upload("/v1/datasets/typed?types=z:categorical,b:categorical", late),
                      201);
     assert_string_equal(string_at(r, "/content"), string_at(typed, "/content"));
-    /* without the last line they are numbers and booleans */
+    /* without the last line the columns are numbers and booleans */
     r = status_check(call_upload("/v1/datasets/numbers", text("z,b\n%s", many)), 201);
     assert_string_equal(string_at(r, "/columns/0/type"), "numeric");
     assert_string_equal(string_at(r, "/columns/1/type"), "boolean");
@@ -362,8 +361,8 @@ static void test_zeros_and_ones_are_numbers_unless_declared(void **state) {
                 "[{'y':false},{'y':true},{'y':false}]");
 }
 
-/* categorical falls to text above 10,000 distinct values, or above 100 and half of the rows that
- * are not missing. */
+/* A categorical column becomes text above 10,000 distinct values, or above 100 if these are more
+ * than half of the rows that are not missing. */
 static void test_many_categories_become_text(void **state) {
     (void)state;
     static const struct {
@@ -378,7 +377,7 @@ static void test_many_categories_become_text(void **state) {
         for (size_t i = 0; i < cases[k].rows; i++) {
             n += (size_t)sprintf(body + n, "w%zu,%zu\n", i % cases[k].distinct, i % 3);
         }
-        n += (size_t)sprintf(body + n, ",1\n,2\n"); /* missing ones do not count */
+        n += (size_t)sprintf(body + n, ",1\n,2\n"); /* missing cells do not count */
         const struct response *r =
             status_check(call_upload(text("/v1/datasets/levels-%zu", k), body), 201);
         assert_string_equal(string_at(r, "/columns/0/type"), cases[k].type);
@@ -408,7 +407,7 @@ static void test_rows_back_in_every_format(void **state) {
     assert_int_equal(strncmp(header_of(r, "Content-Type"), "text/csv", 8), 0);
     problem_check(call_get_with("Accept: image/png", "/v1/datasets/back/rows"), 406,
                   "not-acceptable");
-    /* what came back can be uploaded again: the same table */
+    /* the answer can be uploaded: an equal table */
     const char *content = string_at(call_get("/v1/datasets/back"), "/content");
     r = status_check(call_upload("/v1/datasets/back", csv_rows("back", "n,b,s,t")), 200);
     assert_string_equal(string_at(r, "/content"), content);

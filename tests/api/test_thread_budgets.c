@@ -1,10 +1,8 @@
-/* Any thread budget gives the same bytes. A training is the same to the last bit with 1, 2, 3 and 4
- * threads, alone or beside others, in whatever daemon; a prediction is the same alone and among
- * hundreds.
- *
- * 20,000 rows are five blocks of 4096 (core/include/discern/rows.h), which is where sums are cut:
- * fewer blocks than two would have nothing to be dealt out. Compared is the JSON with all digits,
- * not numbers to a tolerance; only times, versions and the name of the model are taken away. */
+/* Any number of threads gives equal bytes. A training is equal in every bit with 1, 2, 3 and 4
+ * threads, alone or beside others, in every daemon; a prediction is equal alone and among hundreds.
+ * The sums are split into blocks of 4,096 rows (core/include/discern/rows.h), so 20,000 rows give
+ * five blocks. The JSON is compared with all digits; only times, versions and the model's name are
+ * removed. */
 #include "sheet.h"
 
 #include <stdio.h>
@@ -13,8 +11,8 @@
 
 enum { ROWS = 20000, ASKED = 300, ALONE = 4 };
 
-/* Of the dataset "large" of three classes, "large2" of two. Descents end after few steps: a
- * difference of one bit does not go away, and is there in the first. */
+/* Methods for the datasets "large" (three classes) and "large2" (two). Descents stop after a few
+ * steps: a difference of one bit would be visible in the first. */
 static const char *const methods[] = {
     "'dataset':'large','algorithm':'logistic'",
     "'dataset':'large2','algorithm':'logistic','params':{'solver':'newton','penalty':'l1'}",
@@ -66,7 +64,7 @@ enum { N_METHODS = sizeof methods / sizeof methods[0], N_BUDGETS = 3 };
 
 /* ---- what is compared ---- */
 
-/* Takes away, at any depth, what may differ from run to run. */
+/* Removes, at any depth, the members that may differ between runs. */
 static void strip(json_t *value) {
     static const char *const names[] = {"seconds", "elapsed", "version", "model"};
     size_t i;
@@ -79,7 +77,7 @@ static void strip(json_t *value) {
     json_array_foreach(value, i, item) strip(item);
 }
 
-/* All digits: %.17g tells any two doubles apart. */
+/* All digits: %.17g distinguishes any two doubles. */
 static const char *stripped(json_t *value) {
     strip(value);
     return keep(json_dumps(value, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS | JSON_ENCODE_ANY),
@@ -97,7 +95,7 @@ static json_t *predictions(const char *model, const char *csv) {
     return value_at(status_check(r, 200), "/predictions");
 }
 
-/* All that came of a training. */
+/* All answers about a training. */
 struct outcome {
     const char *result, *history, *weights, *predictions;
 };
@@ -163,8 +161,8 @@ static int64_t post(size_t method, const char *model, const char *limits) {
                     methods[method], limits);
 }
 
-/* In one daemon, all at once: jobs of one, two and four threads beside each other. In another one,
- * of other settings, in the opposite order. */
+/* One daemon runs jobs with one, two and four threads at the same time; another daemon with other
+ * settings runs them in the opposite order. */
 static void test_any_budget_gives_the_same_bytes(void **state) {
     (void)state;
     static const int budgets[N_BUDGETS] = {1, 2, 4};
@@ -198,7 +196,7 @@ static void test_any_budget_gives_the_same_bytes(void **state) {
     }
 }
 
-/* The daemon of the test before: its models are those of the methods. */
+/* Uses the daemon and the models of the test before. */
 static void test_a_row_is_the_same_alone_and_among_many(void **state) {
     (void)state;
     const struct sheet *rows = sheet_made(ASKED, 3);

@@ -1,4 +1,4 @@
-/* POST …/transform: rows in discriminant coordinates, and who has none. */
+/* POST …/transform: rows in discriminant coordinates, and the methods without them. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -70,8 +70,8 @@ static void test_coordinates(void **state) {
     }
 }
 
-/* On the first axis the classes lie farther apart, compared with what lies within them, than on the
- * second. */
+/* The ratio of the variance between classes to that within classes is larger on the first axis than
+ * on the second. */
 static void test_the_first_axis_is_the_best(void **state) {
     (void)state;
     const struct response *a = call_text("POST", TRANSFORM, NULL, body);
@@ -81,7 +81,8 @@ static void test_the_first_axis_is_the_best(void **state) {
         for (size_t i = 0; i < 150; i++) {
             mean += item(json_find(a->json, "/rows"), i, c) / 150;
         }
-        for (size_t k = 0; k < 3; k++) { /* fifty of each, one class after the other */
+        /* the rows are fifty of each class, in order of the classes */
+        for (size_t k = 0; k < 3; k++) {
             double own = 0;
             for (size_t i = 50 * k; i < 50 * (k + 1); i++) {
                 own += item(json_find(a->json, "/rows"), i, c) / 50;
@@ -129,7 +130,7 @@ static void test_models_without_directions(void **state) {
     assert_non_null(strstr(string_at(a, "/detail"), "\"logistic\""));
     problem_check(a, 409, "conflict");
     problem_check(call_text("POST", "/v1/models/pairs/transform", NULL, body), 409,
-                  "conflict"); /* each pair has its own */
+                  "conflict"); /* each pair has its own coordinates */
 }
 
 static void test_bad_calls(void **state) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* name: the case of tests/data/statistics.txt */
+/* name: the case in tests/data/statistics.txt */
 static const struct fit {
     const char *name, *target, *algorithm, *params, *weight, *query;
 } fits[] = {
@@ -47,7 +47,7 @@ static const struct response *statistics_of(const char *model, const char *query
     return status_check(call_get("/v1/models/%s/weights?statistics=true%s", model, query), 200);
 }
 
-/* Numbers near 0 are compared with the size of the numbers of their kind. */
+/* A number near 0 is compared with the size of the other numbers of its kind. */
 static void check_number(const char *name, const char *pointer, double value, double wanted) {
     const double size = strstr(pointer, "covariance") != NULL ? 1e-4 : 1e-6;
     if (!(fabs(value - wanted) <= 1e-6 * fmax(fabs(wanted), size))) {
@@ -96,7 +96,7 @@ static void test_words(void **state) {
     assert_json(r, "/statistics/scores/0/positive", "'yes'");
     assert_json(r, "/statistics/inflation/3/term", "'color'");
     assert_json(r, "/statistics/inflation/3/n_features", "3");
-    for (size_t j = 0; j < 6; j++) { /* the weights are those without statistics */
+    for (size_t j = 0; j < 6; j++) { /* the weights equal those without statistics */
         assert_true(real_at(r, text("/w/0/%zu", j)) ==
                     real_at(r, text("/statistics/scores/0/weights/%zu/weight", j)));
     }
@@ -106,7 +106,7 @@ static void test_words(void **state) {
     assert_non_null(strstr(string_at(r, "/statistics/notes/1"), "symmetric form"));
     assert_json(r, "/statistics/responses/0/p", "null");
     assert_false(has(r, "/statistics/covariance"));
-    assert_json(r, "/statistics/inflation/3/df", "3"); /* of four levels with a column each */
+    assert_json(r, "/statistics/inflation/3/df", "3"); /* four levels with a feature each */
     r = statistics_of("lm-classes", "");
     assert_json(r, "/statistics/distribution", "'t'");
     assert_json(r, "/statistics/responses/2/class", "'c'");
@@ -157,7 +157,7 @@ static void test_cells(void **state) {
     assert_non_null(strstr(header_of(r, "Content-Type"), "text/csv"));
     status_check(call_get_with(HEADERS(tag, "Accept: text/csv")[0],
                                "/v1/models/softmax/weights?statistics=true"),
-                 200); /* JSON has another tag */
+                 200); /* JSON has another ETag */
     r = status_check(call_get_with("Accept: text/csv", "/v1/models/glm/weights"), 200);
     assert_memory_equal(r->body, "class,feature,weight\nyes,x1,", 28);
     r = status_check(call_get_with("Accept: text/tab-separated-values", "/v1/models/lm/weights"),
@@ -219,10 +219,35 @@ static void test_queries(void **state) {
     status_check(call_get("/v1/models/glm/versions/1/weights?statistics=true"), 200);
 }
 
+/* Variances beyond the finite numbers: the model has no statistics, and can be read back. */
+static void test_overflow(void **state) {
+    (void)state;
+    static const struct {
+        const char *algorithm;
+        int exponent; /* of the values of the feature */
+    } cases[] = {{"'logistic'", -162},
+                 {"'least_squares'", -155},
+                 {"'logistic','params':{'penalty':'none'}", -162},
+                 {"'logistic'", 200}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const char *table = "x,class\n";
+        for (int i = 0; i < 40; i++) {
+            table = text("%s%de%d,%s\n", table, i * 7 % 11, cases[k].exponent, i % 3 ? "a" : "b");
+        }
+        status_check(call_upload(text("/v1/datasets/far%zu", k), table), 201);
+        job_train("{'model':'far','dataset':'far%zu','target':'class','algorithm':%s}", k,
+                  cases[k].algorithm);
+        status_check(call_post("/v1/models/far/predict", "{'instances':[[1]]}"), 200);
+        const struct response *r = call_get("/v1/models/far/weights?statistics=true");
+        status_check(r, 200);
+        assert_string_equal(string_at(r, "/statistics/reason"), "overflow");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_references), TEST(test_words),   TEST(test_cells),
-        TEST(test_none),       TEST(test_queries),
+        TEST(test_none),       TEST(test_queries), TEST(test_overflow),
     };
     return cmocka_run_group_tests(tests, open_daemon, group_end);
 }

@@ -1,5 +1,4 @@
-/* GET …/weights of every kind of model: what it says is what the model answers, and what the data
- * say. */
+/* GET …/weights of every kind of model, compared with predictions and with the data. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ static const char *const columns[] = {"sepal_length", "sepal_width", "petal_leng
 
 static double x[ROWS][COLUMNS]; /* iris */
 static size_t y[ROWS];
-static char *body; /* its rows, for predict */
+static char *body; /* the rows of the table, for predict */
 
 static void train_as(const char *model, const char *dataset, const char *target,
                      const char *algorithm, const char *params) {
@@ -68,7 +67,7 @@ static const struct response *scores_of(const char *model) {
     return a;
 }
 
-/* Number at array[i], [i][j], [i][j][k]; SIZE_MAX ends the path. */
+/* The number at array[i], [i][j] or [i][j][k]; SIZE_MAX ends the path. */
 static double item(const json_t *array, size_t i, size_t j, size_t k) {
     const json_t *value = json_array_get(array, i);
     value = j == SIZE_MAX ? value : json_array_get(value, j);
@@ -86,7 +85,7 @@ static double score(const struct response *scores, size_t row, size_t k) {
 
 /* ---- linear ---- */
 
-/* Scores are w·x + w0, discriminants tell |w| and −w0/|w|. */
+/* Scores equal w·x + w0; discriminants have ‖w‖ and −w0/‖w‖. */
 static void expect_linear(const struct response *w, const char *model, size_t n) {
     const struct response *scores = scores_of(model);
     assert_string_equal(string_at(w, "/kind"), "linear");
@@ -168,13 +167,13 @@ static void test_decisions(void **state) {
         } else {
             assert_false(has(w, "/unclaimed"));
         }
-        assert_false(has(w, "/machines")); /* there is nothing more to them */
+        assert_false(has(w, "/machines")); /* no further members */
     }
 }
 
 /* ---- gaussian ---- */
 
-/* Maximum likelihood, two passes. */
+/* Maximum likelihood moments, in two passes. */
 struct moments {
     double n, mean[COLUMNS], s[COLUMNS][COLUMNS];
 };
@@ -249,7 +248,7 @@ static void test_full_covariances(void **state) {
                      *W = json_array_get(json_find(w->json, "/W"), k);
         for (size_t i = 0; i < COLUMNS; i++) {
             for (size_t j = 0; j < COLUMNS; j++) {
-                double product = 0; /* of W and Σ: −½ on the diagonal */
+                double product = 0; /* W·Σ has −½ on its diagonal */
                 for (size_t l = 0; l < COLUMNS; l++) {
                     product += item(W, i, l, NO) * m[k].s[l][j];
                 }
@@ -259,7 +258,7 @@ static void test_full_covariances(void **state) {
         }
     }
     expect_quadratic(w, "full", false);
-    /* without what grows with the square of the columns */
+    /* without the members that grow with the square of the columns */
     w = status_check(call_get("/v1/models/full/weights?matrices=false"), 200);
     expect_moments(w, m);
     assert_false(has(w, "/covariances"));
@@ -286,7 +285,7 @@ static void test_diagonal_covariances(void **state) {
     expect_quadratic(w, "diagonal", true);
 }
 
-/* One covariance: linear discriminants, and the densities behind them. */
+/* A shared covariance: linear discriminants and the densities. */
 static void test_shared_covariance(void **state) {
     (void)state;
     struct moments m[CLASSES];
@@ -335,7 +334,7 @@ static void test_densities_of_pairs(void **state) {
     }
 }
 
-/* Two times as many numbers as one answer may hold. */
+/* Twice as many numbers as an answer may hold. */
 static void test_too_many_numbers(void **state) {
     (void)state;
     enum { WIDE = 1100, LINES = 40 };
@@ -382,7 +381,7 @@ static void test_factors(void **state) {
     }
 }
 
-/* Levels, a missing one among them, and booleans: shares with one added to each count. */
+/* Levels, one of them the missing level, and booleans: shares with one added to each count. */
 static void test_factors_of_categories(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/fruit?types=ripe:boolean",
@@ -434,7 +433,7 @@ static void test_directions(void **state) {
 
 /* ---- names and tags ---- */
 
-/* Weights of derived features are told with their names. */
+/* The weights of derived features have the features' names. */
 static void test_names_of_derived_features(void **state) {
     (void)state;
     job_train("{'model':'squares','dataset':'iris','target':'class',"
@@ -456,7 +455,7 @@ static void test_names_of_derived_features(void **state) {
             fail_msg("%zu features are called %s", n, names[i]);
         }
     }
-    /* the contributions are of the same features, and sum up */
+    /* the contributions are those of the same features, and sum up to the score */
     const struct response *a = status_check(
         call_get(
             "/v1/models/squares/predict?petal_length=3&petal_width=2&output=contributions,scores"),

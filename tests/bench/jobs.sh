@@ -1,17 +1,17 @@
 # Sourced by the benchmarks of training, after daemon.sh: jobs, and the table of results.
 # shellcheck shell=bash
-# row NUMBER WORK PEER SECONDS-OF-PEER SECONDS GOAL: prints a result. With TABLE set the row
-# is appended to this file as Markdown.
+# row NUMBER WORK PEER SECONDS-OF-PEER SECONDS GOAL [THREADS]: prints a result. With TABLE set the row
+# is appended to this file as Markdown. THREADS: those that Discern used; by default the last job's.
 row() {
-    local share=–
+    local share=– threads=${7:-$(result '.resolved.limits.threads')}
     [[ $4 =~ ^[0-9.]+$ ]] && share=$(ratio "$5" "$4")
-    echo "$1   $2: $5 s; $3 $4 s: $share (goal $6)"
-    [ -z "${TABLE:-}" ] || echo "| $1 | $2 | $3 | $4 | $5 | $share | $6 |" >>"$TABLE"
+    echo "$1   $2: $5 s ($threads threads); $3 $4 s: $share (goal $6)"
+    [ -z "${TABLE:-}" ] || echo "| $1 | $2 | $3 | $4 | $5 | $threads | $share | $6 |" >>"$TABLE"
 }
 # Reports that a peer is not installed: absent NUMBER PEER PACKAGE
 absent() {
     echo "$1   not measured: $2 is missing (apt-get install $3)"
-    [ -z "${TABLE:-}" ] || echo "| $1 | not measured | $2 is missing | – | – | – | – |" >>"$TABLE"
+    [ -z "${TABLE:-}" ] || echo "| $1 | not measured | $2 is missing | – | – | – | – | – |" >>"$TABLE"
 }
 has() { command -v "$1" >/dev/null; }
 has_sklearn() { /usr/bin/python3 -c 'import sklearn' 2>/dev/null; }

@@ -1,5 +1,5 @@
-/* ARFF as a table and as instances. Byte 0 of the input chooses options, byte 1 the cuts; the rest
- * is the body. */
+/* Reads the body as an ARFF table and as ARFF instances. Byte 0 of the input chooses the options,
+ * byte 1 where the body is cut into pieces; the other bytes are the body. */
 #include "fuzz/support.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

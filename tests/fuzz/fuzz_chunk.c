@@ -1,5 +1,6 @@
-/* Column chunks: any bytes, read as any type. What is well is within its bounds, and built anew it
- * reads the same. Byte 0 of the input is the type. */
+/* Decodes any bytes as a column chunk of any type. A chunk that is accepted must have all its
+ * offsets and codes within its bounds, and must be the same after it was encoded and decoded again.
+ * Byte 0 of the input is the type. */
 #include "fuzz/support.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static void check_view(const dn_column_view *view, dn_column_type type) {
     for (size_t k = 0; k < view->strings.n; k++) {
         CHECK(view->strings.start[k] <= view->strings.start[k + 1]);
     }
-    volatile unsigned char sum = 0; /* every byte can be read */
+    volatile unsigned char sum = 0; /* reads every byte, so that the sanitizer checks the bounds */
     for (size_t k = 0; view->strings.n > 0 && k < view->strings.start[view->strings.n]; k++) {
         sum = (unsigned char)(sum + (unsigned char)view->strings.bytes[k]);
     }
@@ -107,7 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             add_cell(builder, &view, i);
         }
         CHECK(dn_column_builder_encode(builder, &encoded, &n, NULL) == DN_OK);
-        if (view.n_rows > 0 || type != DN_SPARSE) { /* a chunk of no rows is of no kind */
+        if (view.n_rows > 0 || type != DN_SPARSE) { /* a sparse chunk without rows cannot be encoded
+                                                     * and decoded */
             CHECK(dn_column_chunk_decode(again, encoded, n, type, &second, NULL) == DN_OK);
             check_same(&view, &second);
         }

@@ -1,5 +1,6 @@
-/* Separated text as a table. Byte 0 of the input chooses options, byte 1 the cuts, comments and
- * what becomes of rows with faults; the rest is the body. */
+/* Reads the body as a CSV or TSV table. Byte 0 of the input chooses the options; byte 1 where the
+ * body is cut into pieces, the comment character and whether rows with faults are skipped; the
+ * other bytes are the body. */
 #include "fuzz/support.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,16 +1,19 @@
-/* Instances of small models. Byte 0 of the input: bit 0 labelled or not; bits 1 and 2 the format
- * (JSON, CSV, sniffed, name=value pairs; with bit 3: NDJSON, svmlight from 1, svmlight from 0,
- * lines in cuts); bit 4: of a model with sparse columns and text; the rest is the body. What JSON
- * the reader takes, Jansson takes too, with as many instances and the same numbers; lines are the
- * same however they are cut, and as a table. */
+/* Reads instances for small models. Byte 0 of the input: bit 0: the instances have labels; bits 1
+ * and 2: the format (JSON, CSV, sniffed, name=value pairs; with bit 3: NDJSON, svmlight with
+ * indices from 1, svmlight with indices from 0, lines in pieces); bit 4: the model has sparse
+ * columns and a text column. The other bytes are the body. JSON that the reader accepts must be
+ * accepted by Jansson, too, with as many instances and the same numbers. Lines must give the same
+ * rows wherever the body is cut, and when it is read as a table. */
 #include "fuzz/support.h"
 
 #include <jansson.h>
 #include <math.h>
 
-static dn_model *plain, *wide, *sparse, *model; /* the last: the one at hand */
+/* model: the one of the others that this input is read for */
+static dn_model *plain, *wide, *sparse, *model;
 
-/* Logistic regression of the last column on the others, which are the caller's views. */
+/* Trains a logistic regression of the last column on the other columns. The caller owns the
+ * views. */
 static dn_model *train(const dn_table_column *columns, const dn_column_view *views, size_t n_cols) {
     static const size_t inputs[] = {0, 1, 2};
     dn_table_source *source = NULL;
@@ -33,8 +36,8 @@ static dn_model *train(const dn_table_column *columns, const dn_column_view *vie
     return trained;
 }
 
-/* "x" a number, "f1" … "f5" sparse, "words" a text, three classes of numbers; and the same with the
- * sparse column alone. */
+/* Trains two models with three numeric classes: one of the number "x", the sparse column "f1" …
+ * "f5" and the text "words", and one of the sparse column alone. */
 static void train_wide(void) {
     enum { N = 6 };
     static const double x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0, 1, 2, 0, 1, 2},
@@ -118,7 +121,7 @@ static void check_values(const struct instance_rows *in, bool labelled) {
                                           .format = formats[f]};
         predictions_writer_begin(&answer, &about, model, &said, &out);
         predictions_writer_rows(&answer, 1, &said);
-        predictions_writer_end(&answer);
+        predictions_writer_end(&answer, NULL, NULL);
         predictions_writer_done(&answer);
         CHECK(!out.failed);
         buf_done(&out);
@@ -142,12 +145,12 @@ static void put_block(const struct instance_lines *lines, struct buf *out) {
     }
 }
 
-/* What the lines say as text, read in pieces. Returns how many rows there are; *refused: how many
- * lines were. */
+/* Reads the lines in pieces and appends their rows as text. Returns the number of rows; *refused:
+ * the number of refused lines. */
 static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused,
                          struct buf *out) {
     struct problem problem = {0};
-    struct instance_lines *lines = instance_lines_new(model, NULL, 3, 200, &problem);
+    struct instance_lines *lines = instance_lines_new(model, NULL, false, 3, 200, &problem);
     size_t n = 0, at = 0, upto = 0;
     CHECK(lines != NULL);
     *refused = 0;
@@ -192,7 +195,8 @@ static void lines(const char *body, size_t size) {
     struct problem problem = {0};
     const struct instances_options options = {.format = &format_ndjson};
     if (instances_read(body, size, &options, model, &in, &problem)) {
-        CHECK(in.n >= n && (in.n == n || refused > 0)); /* a table may have longer lines */
+        /* a line of a table may be longer, so the table can have more rows */
+        CHECK(in.n >= n && (in.n == n || refused > 0));
     }
     problem_done(&problem);
     instance_rows_done(&in);
@@ -200,7 +204,8 @@ static void lines(const char *body, size_t size) {
     buf_done(&cut);
 }
 
-/* Where a row of "rows" has the column of this one letter; SIZE_MAX: nowhere. */
+/* The index in `columns` of the column whose name is this one letter; SIZE_MAX: no column has this
+ * name. */
 static size_t listed_at(const json_t *columns, char name) {
     for (size_t j = 0; j < json_array_size(columns); j++) {
         const json_t *column = json_array_get(columns, j);
@@ -240,7 +245,7 @@ static void against_jansson(const struct instance_rows *in, const char *body, si
     json_decref(tree);
 }
 
-/* "name=value&name=value", both as they are */
+/* Splits "name=value&name=value" into names and values, without decoding them. */
 static void pairs(char *text) {
     const char *names[16], *values[16];
     size_t n = 0;

@@ -1,13 +1,14 @@
-/* JSON: the incremental reader against Jansson and against itself in cuts; and the body as a table.
- * Byte 0 of the input chooses the cuts. */
+/* Reads JSON with the incremental reader, and compares the tokens with Jansson's result and with
+ * the tokens of the same text in pieces; reads the body also as a table. Byte 0 of the input
+ * chooses where the body is cut. */
 #include "base/json/json_write.h"
 #include "formats/json/json_reader.h"
 #include "fuzz/support.h"
 
 #include <jansson.h>
 
-/* The tokens in one text, numbers in their shortest form. *ours_alone is set where Jansson has
- * other rules. */
+/* Appends the tokens to one text, with numbers in their shortest form. *ours_alone is set to true
+ * where the rules of Jansson differ. */
 static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out,
                    bool *ours_alone) {
     struct json_reader r;
@@ -106,7 +107,7 @@ static void put_jansson(json_t *v, struct buf *out) {
 static void against_jansson(const char *body, size_t size, uint64_t seed) {
     struct buf whole = {0}, cut = {0}, theirs = {0};
     bool ours_alone = memchr(body, '\0', size) != NULL,
-         again = ours_alone; /* Jansson loses a NUL behind a number: [10\0] passes there */
+         again = ours_alone; /* Jansson ignores a NUL after a number: it accepts [10\0] */
     const bool well = tokens(body, size, 0, &whole, &ours_alone);
     CHECK(tokens(body, size, seed | 1, &cut, &again) == well && again == ours_alone);
     CHECK(whole.size == cut.size &&

@@ -1,6 +1,6 @@
-/* The bytes of a model: any bytes. The fuzzer corrects their size and checksum, unless byte 0 of
- * the input is odd. A model that can be read predicts, is evaluated and described, and is written
- * and read again as the same bytes. */
+/* Reads any bytes as a model. The fuzzer corrects the size and the checksum in the bytes, unless
+ * byte 0 of the input is odd. A model that can be read must predict, must be evaluated and
+ * described, and must be the same bytes after it is written, read and written again. */
 #include "api/describe.h"
 #include "base/hash.h"
 #include "fuzz/support.h"
@@ -19,8 +19,8 @@ static void put_right(unsigned char *bytes, size_t size) {
     }
 }
 
-/* The entries of a row: of a text that has a word or two, of the first and the last place of sparse
- * inputs. */
+/* The entries of a row: for a text input the features of one or two words; for sparse inputs the
+ * first and the last feature. */
 struct entries {
     size_t start[2];
     uint32_t feature[64];
@@ -41,7 +41,7 @@ static void make_entries(const dn_encoder *encoder, struct entries *out) {
         if (input->type == DN_TEXT) {
             dn_status status = dn_encoder_text(encoder, i, text, sizeof text - 1, work, &feature,
                                                &entry, &more, NULL);
-            if (status == DN_ERR_DATA) { /* it is no graph */
+            if (status == DN_ERR_DATA) { /* the input is a text, not a graph */
                 status = dn_encoder_text(encoder, i, graph, sizeof graph - 1, work, &feature,
                                          &entry, &more, NULL);
             }
@@ -109,7 +109,7 @@ static void check_predicts(const dn_model *model) {
     predictions_writer_begin(&answer, &head, model, &rows, &out);
     if (dn_model_predict(model,
                          (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry},
-                         workspace, &rows) == 1) { /* 0: beyond what is finite */
+                         workspace, &rows) == 1) { /* 0: a score is not finite */
         CHECK(label < classes->n || (label == DN_AMBIGUOUS && classes->n > 2));
         for (size_t k = 0;
              dn_model_calibration(model) != NULL && rows.probabilities != NULL && k < classes->n;
@@ -120,7 +120,7 @@ static void check_predicts(const dn_model *model) {
         CHECK(sum == 0 || fabs(sum - 1) < 1e-6);
         predictions_writer_rows(&answer, 1, &rows);
     }
-    predictions_writer_end(&answer);
+    predictions_writer_end(&answer, NULL, NULL);
     predictions_writer_done(&answer);
     CHECK(!out.failed);
     buf_done(&out);
@@ -135,7 +135,7 @@ static void check_predicts(const dn_model *model) {
 /* ---- evaluation ---- */
 enum { N_ROWS = 3 };
 
-/* Evaluates raw rows of numbers, with all metrics and curves. */
+/* Evaluates rows of raw numbers, with all metrics and curves. */
 static void check_evaluates_raw(const dn_model *model) {
     const dn_encoder *encoder = dn_model_encoder(model);
     const size_t n_inputs = dn_encoder_n_inputs(encoder);
@@ -157,7 +157,7 @@ static void check_evaluates_raw(const dn_model *model) {
     free(raw);
 }
 
-/* A table whose columns have the names and types of the inputs, and a target. */
+/* A table whose columns have the names and types of the inputs, and a target column. */
 struct evaluation_table {
     dn_table_column *columns; /* [n_inputs + 1] */
     dn_column_view *views;    /* [n_inputs + 1] */
@@ -178,7 +178,7 @@ static dn_column_view view_of(dn_column_type type) {
                             .index = index};
 }
 
-/* Makes the table. Its source is NULL if two columns have one name. */
+/* Makes the table. t->source is NULL if two columns have the same name. */
 static void table_init(struct evaluation_table *t, const dn_model *model) {
     const dn_encoder *encoder = dn_model_encoder(model);
     const size_t n = dn_encoder_n_inputs(encoder);
@@ -206,7 +206,8 @@ static void table_init(struct evaluation_table *t, const dn_model *model) {
     CHECK((status == DN_OK) == (t->source != NULL));
 }
 
-/* Evaluates a table, whose rows are encoded for the machines of encoded features. */
+/* Evaluates the model on a table, whose rows are encoded for the machines that need encoded
+ * features. */
 static void check_evaluates_table(const dn_model *model) {
     struct evaluation_table table;
     table_init(&table, model);
@@ -224,40 +225,47 @@ static void check_evaluates_table(const dn_model *model) {
     free(table.views);
 }
 
+/* Computes the coordinates of a row, if the model has them. */
+static void transform_row(const dn_model *model, dn_coordinates of) {
+    const size_t n_components = dn_model_n_components(model, of);
+    if (n_components == 0) {
+        return;
+    }
+    const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(model));
+    double *raw = calloc(n_inputs + 1, sizeof *raw),
+           *workspace = calloc(dn_model_workspace(model) + 1, sizeof *workspace),
+           *components = calloc(n_components, sizeof *components);
+    struct entries entries;
+    CHECK(raw != NULL && workspace != NULL && components != NULL);
+    make_entries(dn_model_encoder(model), &entries);
+    (void)dn_model_transform(model, of,
+                             (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry},
+                             workspace, components);
+    free(raw);
+    free(workspace);
+    free(components);
+}
+
 /* ---- description ---- */
-/* Writes what GET …/weights shows of the machines, as JSON. */
+/* Writes the machines as JSON as in the answer of GET …/weights. */
 static void check_describes(const dn_model *model) {
     struct buf out = {0};
     struct json_writer writer;
-    json_writer_init(&writer, &out);
+    writer = json_writer_of(&out);
     json_begin_object(&writer);
     const dn_visitor visitor = api_json_visitor(&writer, true);
     dn_linear linear;
     if (dn_model_linear(model, &linear)) {
         CHECK(linear.n_scores == dn_model_n_scores(model));
-        api_put_vector(&writer, "w", linear.w, linear.n_scores * linear.n_features);
-        api_put_vector(&writer, "w0", linear.w0, linear.n_scores);
+        json_put_vector(&writer, "w", linear.w, linear.n_scores * linear.n_features);
+        json_put_vector(&writer, "w0", linear.w0, linear.n_scores);
     }
     CHECK(dn_model_describe(model, &visitor, NULL) == DN_OK);
     for (size_t i = 0; i < dn_model_n_machines(model); i++) {
         CHECK(dn_model_describe_machine(model, i, &visitor, NULL) == DN_OK);
     }
-    const size_t n_components = dn_model_n_components(model);
-    if (n_components > 0) {
-        const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(model));
-        double *raw = calloc(n_inputs + 1, sizeof *raw),
-               *workspace = calloc(dn_model_workspace(model) + 1, sizeof *workspace),
-               *components = calloc(n_components, sizeof *components);
-        struct entries entries;
-        CHECK(raw != NULL && workspace != NULL && components != NULL);
-        make_entries(dn_model_encoder(model), &entries);
-        (void)dn_model_transform(model,
-                                 (dn_raw_rows){1, raw, entries.start, entries.feature,
-                                               entries.entry},
-                                 workspace, components);
-        free(raw);
-        free(workspace);
-        free(components);
+    for (int of = DN_COORDINATES_DIRECTIONS; of <= DN_COORDINATES_SCORES; of++) {
+        transform_row(model, (dn_coordinates)of);
     }
     json_end_object(&writer);
     CHECK(!out.failed);

@@ -1,9 +1,10 @@
-/* NDJSON: the reader of lines against the reader of one document, line by line; and the body as a
- * table. Byte 0 of the input chooses options, byte 1 the cuts. */
+/* Reads NDJSON with the line mode of the JSON reader, and compares each line with the reader of one
+ * document; reads the body also as a table. Byte 0 of the input chooses the options, byte 1 where
+ * the body is cut into pieces. */
 #include "formats/json/json_reader.h"
 #include "fuzz/support.h"
 
-/* Whether the bytes are one JSON value, read alone. */
+/* Whether the bytes are one JSON value when they are read as one document. */
 static bool is_value(const char *bytes, size_t n) {
     struct json_reader r;
     struct json_token token;
@@ -29,8 +30,8 @@ static bool is_blank(const char *line, size_t n) {
     return true;
 }
 
-/* A letter a line that is not blank: v value, x no value; and z at the end if the body ends within
- * the last one. */
+/* Appends a letter for each line that is not blank: v: the line is a value, x: it is not; and z at
+ * the end if the last line is incomplete. */
 static void by_line(const char *body, size_t size, struct buf *out) {
     for (size_t at = 0; at < size;) {
         const char *end = memchr(body + at, '\n', size - at);
@@ -42,7 +43,8 @@ static void by_line(const char *body, size_t size, struct buf *out) {
     }
 }
 
-/* The same by the reader of lines, in pieces. A last line that is cut is an x, too. */
+/* Appends the same letters with the reader's line mode and the body in pieces. An incomplete last
+ * line is an x, too. */
 static void by_reader(const char *body, size_t size, uint64_t seed, struct buf *out) {
     struct json_reader r;
     struct json_token token;
@@ -93,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                           .label = data[0] & 4 ? "label" : NULL,
                                           .types = data[0] & 8 ? "a:numeric" : NULL};
     const bool may_be_another =
-        (data[0] & 1) != 0; /* sniffed: separated text, or JSON with types of its own */
+        (data[0] & 1) != 0; /* sniffed as CSV or TSV, or as JSON that declares its types */
     fuzz_check_table(&options, body, size - 2, (uint64_t)data[1] << 8,
                      (data[0] & 8) == 0 && !may_be_another);
     return 0;

@@ -1,6 +1,7 @@
-/* svmlight as a table. Byte 0 of the input chooses options, byte 1 the cuts; the rest is the body.
- * Beside the reader's own identities (cuts do not show, what is written back reads as the same) its
- * rows and its first fault are held to a second, plain implementation. */
+/* Reads the body as an svmlight table. Byte 0 of the input chooses the options, byte 1 where the
+ * body is cut into pieces; the other bytes are the body. The table must not depend on the cuts, and
+ * must be the same after it was written and read again. Its rows and its first fault are compared
+ * with a second, simple implementation. */
 #include "fuzz/support.h"
 
 #include <ctype.h>
@@ -8,15 +9,15 @@
 
 enum { MOST_INDEX = 2147483646 };
 
-/* The body by the plain implementation. */
+/* The body as the simple implementation reads it. */
 struct plain {
     size_t n_rows, n_entries, n_faults;
-    size_t *start;      /* [n_rows + 1] of the entries */
-    const char **label; /* [n_rows] */
-    size_t *length;     /* [n_rows] of the label */
+    size_t *start;      /* [n_rows + 1] the first entry of each row */
+    const char **label; /* [n_rows] not NUL-terminated */
+    size_t *length;     /* [n_rows] bytes of each label */
     uint32_t *place;
     double *number;
-    long first_fault; /* its line */
+    long first_fault; /* line of the first fault */
     uint32_t width;
 };
 
@@ -55,7 +56,7 @@ static bool plain_number(const char *text, size_t n, double *out) {
     return isfinite(*out);
 }
 
-/* The next token of [*at, end); 0: none. */
+/* Returns the length of the next token of [*at, end); 0: there is none. */
 static size_t plain_token(const char **at, const char *end) {
     const char *p = *at;
     while (p < end && (*p == ' ' || *p == '\t')) {
@@ -77,7 +78,8 @@ static bool plain_qid(const char *token, size_t n) {
     return well;
 }
 
-/* 1: an entry, -1: a fault. `before`: the index before, -1: none. */
+/* Returns 1 for an entry, -1 for a fault. `before`: the index of the previous entry; -1: there is
+ * none. */
 static bool plain_entry(const char *token, size_t n, bool zero_based, long long before,
                         long long *index, double *value) {
     size_t digits = 0;
@@ -164,7 +166,8 @@ static bool is_missing(const char *text, size_t n) {
     return missing;
 }
 
-/* The reader's rows are the plain ones. text: the rows once more, as svmlight. */
+/* Compares the reader's rows with those of the simple implementation. Appends the rows to `text` as
+ * svmlight. */
 static void check_rows(const struct fuzz_table *t, const struct plain *p, bool zero_based,
                        struct buf *text) {
     struct schema schema = {0};
@@ -215,8 +218,9 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
     schema_done(&schema);
 }
 
-/* Written back it is the same table; but for the width, if only entries of 0 had made it, and for
- * booleans, which are written as numbers. */
+/* Reads the written text, which must give the same table, with two exceptions: the number of
+ * features is smaller if only entries of value 0 had the highest indices, and booleans become
+ * numbers. */
 static void check_again(const struct table_options *options, const struct fuzz_table *t,
                         const struct plain *p, struct buf *text) {
     uint32_t width = 0;

@@ -1,6 +1,7 @@
-/* The main of a fuzzer without libFuzzer: gives LLVMFuzzerTestOneInput every file of the folders
- * (or files) named as arguments, in the order of their names. `make test` replays corpora and kept
- * crashers so. A folder that is not there is empty. */
+/* The main function of a fuzz target without libFuzzer: calls LLVMFuzzerTestOneInput with every
+ * file of the folders (or files) that the arguments name, in the order of the file names. `make
+ * test` runs the corpora and the inputs of fixed crashes with it. A folder that does not exist
+ * counts as empty. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static int replay_file(const char *path, size_t size) {
     int status = 1;
     if (file != NULL && bytes != NULL && fread(bytes, 1, size, file) == size) {
         printf("# %s (%zu bytes)\n", path, size);
-        fflush(stdout); /* the last line names the culprit if this crashes */
+        fflush(stdout); /* so that the last line of the output names the input that crashes */
         LLVMFuzzerTestOneInput(bytes, size);
         status = 0;
     } else {

@@ -86,14 +86,14 @@ void fuzz_table_done(struct fuzz_table *t) {
     buf_done(&t->text);
 }
 
-/* Appends row i of a chunk: as an object by the names, or as an array. */
+/* Appends row i of a chunk as a JSON object (`object`) or as a JSON array. */
 static void fuzz_row(const dn_column_view *view, const char *const *names, size_t n, size_t i,
                      bool object, struct buf *out) {
     if (object) {
         format_json.rows->rows(view, names, n, i, 1, false, out);
         return;
     }
-    for (size_t j = 0; j < n; j++) { /* {"":value} without its braces and name */
+    for (size_t j = 0; j < n; j++) { /* takes the value out of {"":value} */
         struct buf one = {0};
         format_json.rows->rows(&view[j], &(const char *){""}, 1, i, 1, false, &one);
         CHECK(one.size > 5 && memcmp(one.data, "{\"\":", 4) == 0);
@@ -104,8 +104,8 @@ static void fuzz_row(const dn_column_view *view, const char *const *names, size_
     buf_putc(out, ']');
 }
 
-/* The table as a JSON body: objects, or columns (with their types) and rows. Read by the types of
- * the summary. */
+/* Appends the table as a JSON body: as objects, or as columns (with their types) and rows. The rows
+ * are written with the types of the summary. */
 static void fuzz_body(const struct fuzz_table *t, bool objects, struct buf *out) {
     struct schema schema = {0};
     struct problem problem = {0};
@@ -160,7 +160,7 @@ void fuzz_check_table(const struct table_options *options, const char *body, siz
     CHECK(strcmp(whole.text.data, cut.text.data) == 0);
     CHECK(whole.well == cut.well);
     if (whole.well && strstr(whole.columns, "\"type\":\"sparse\"") ==
-                          NULL) { /* svmlight that was found out: fuzz_svmlight.c looks at it */
+                          NULL) { /* sniffing found svmlight, which fuzz_svmlight.c checks */
         fuzz_check_again(&whole, false);
         if (inferred) {
             fuzz_check_again(&whole, true);

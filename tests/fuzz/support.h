@@ -1,5 +1,5 @@
-/* What the fuzzers share: an assertion that stays, a table sink in memory, reading in cuts taken
- * from the input, rows back as text, a small model. */
+/* What the fuzz targets share: an assertion that NDEBUG does not remove, a table sink in memory,
+ * reading in pieces that the input determines, rows as text, a small model. */
 #ifndef TESTS_FUZZ_SUPPORT_H
 #define TESTS_FUZZ_SUPPORT_H
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unlike assert it says what the input led to. */
+/* Like assert, but independent of NDEBUG. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -23,35 +23,37 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* A seeded sequence, for cuts. */
+/* The next number of a pseudorandom sequence, which determines where a body is cut. */
 uint32_t fuzz_random(uint64_t *state);
 
-/* A copy of exactly that size, so that a read beyond it is noticed. The caller frees. */
+/* Returns a copy in a block of exactly n bytes, so that the sanitizer reports a read beyond its
+ * end. The caller frees it. */
 char *fuzz_copy(const void *bytes, size_t n);
 
 /* ---- tables ---- */
 struct fuzz_table {
-    struct table_blob *blobs; /* [n_chunks × n_columns] */
-    int64_t *rows;            /* [n_chunks] */
+    struct table_blob *blobs; /* [n_chunks × n_columns] encoded column chunks */
+    int64_t *rows;            /* [n_chunks] rows of each chunk */
     size_t n_chunks, n_columns;
     bool well;
     char content[80];
-    char *columns;   /* of the summary, when well */
-    struct buf text; /* summary or problem document: what must not depend on cuts */
+    char *columns;   /* the columns of the summary; NULL unless `well` */
+    struct buf text; /* the summary or the problem document; must not depend on the cuts */
 };
 
-/* Reads the body: whole (seed 0) or in pieces. */
+/* Reads the body in one piece (seed 0) or in several pieces. */
 struct fuzz_table fuzz_read(const struct table_options *options, const char *body, size_t size,
                             uint64_t seed);
 
 void fuzz_table_done(struct fuzz_table *t);
 
-/* The body as any table reader must take it: cuts do not show, and a table that is well, sent back
- * as JSON, is the same table: with its types, and if they were inferred, by inference too. */
+/* Checks what holds for every table reader: the result does not depend on where the body is cut;
+ * and an accepted table, sent back as JSON with its types, is the same table. inferred: it must be
+ * the same table with inferred types, too. */
 void fuzz_check_table(const struct table_options *options, const char *body, size_t size,
                       uint64_t seed, bool inferred);
 
-/* ---- a model: two numbers, a category, a boolean; three classes ---- */
+/* ---- a model of two numbers, a category and a boolean, with three classes ---- */
 dn_model *fuzz_model(void);
 
 #endif

@@ -163,7 +163,7 @@ void close_check(double a, double b, double relative, const char *file, int line
     }
 }
 
-/* Numbers are equal whether written 1 or 1.0. */
+/* Compares two values; the numbers 1 and 1.0 are equal. */
 static bool same(const json_t *a, const json_t *b) {
     if (json_is_number(a) && json_is_number(b)) {
         return json_number_value(a) == json_number_value(b);

@@ -1,4 +1,4 @@
-/* The subset of JSON Schema 2020-12 that the OpenAPI document uses. */
+/* Implements the subset of JSON Schema 2020-12 that the OpenAPI document uses. */
 #include "lib/answer_schema.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #define DOCUMENT "server/api/operations/openapi.json"
 
-static json_t *doc; /* read once, never changed */
+static json_t *doc; /* the OpenAPI document; read once, then never changed */
 
 static void document_read(void) {
     json_error_t error;
@@ -29,10 +29,10 @@ static void document_read(void) {
 
 /* ---- a value against a schema ---- */
 
-/* The comparison of one answer. */
+/* The state of the comparison of one answer. */
 struct check {
-    char place[400]; /* JSON pointer of the present value */
-    char *fault;     /* [size] the first fault; "": none */
+    char place[400]; /* JSON pointer of the current value */
+    char *fault;     /* [size] the first fault; "": no fault */
     size_t size;
 };
 
@@ -51,7 +51,7 @@ static bool refuse(struct check *c, const char *format, ...) {
 
 static bool valid(struct check *c, const json_t *schema, const json_t *value);
 
-/* The member of a value: valid, with its key added to the place. */
+/* Whether a member of a value is valid. Its key is part of c->place during the check. */
 static bool valid_member(struct check *c, const json_t *schema, const char *key,
                          const json_t *member) {
     const size_t n = strlen(c->place);
@@ -61,7 +61,8 @@ static bool valid_member(struct check *c, const json_t *schema, const char *key,
     return good;
 }
 
-/* What "#/a/b" refers to. The document is checked in tests/unit/api/test_openapi.c. */
+/* Returns the schema that a "$ref" such as "#/a/b" refers to; the schema itself if it has no
+ * "$ref". tests/unit/api/test_openapi.c checks that all references exist. */
 static const json_t *resolve(const json_t *schema) {
     const char *reference = json_string_value(json_object_get(schema, "$ref"));
     if (reference == NULL) {
@@ -122,7 +123,7 @@ static bool check_constants(struct check *c, const json_t *schema, const json_t 
                   json_is_string(value) ? json_string_value(value) : "not a string");
 }
 
-/* Whether a bound of the schema is missing or holds. */
+/* Whether the value satisfies this bound of the schema, or the schema does not have the bound. */
 static bool within(const json_t *schema, const char *keyword, double value, bool upper,
                    bool strict) {
     const json_t *bound = json_object_get(schema, keyword);
@@ -175,7 +176,7 @@ static bool check_items(struct check *c, const json_t *schema, const json_t *val
     return true;
 }
 
-/* described[i] becomes true if the schema describes the i-th member of the value. */
+/* Sets described[i] to true if the schema describes the i-th member of the value. */
 static bool check_members(struct check *c, const json_t *schema, const json_t *value,
                           bool *described) {
     const json_t *properties = json_object_get(schema, "properties"), *name;
@@ -202,8 +203,9 @@ static bool check_members(struct check *c, const json_t *schema, const json_t *v
 
 static bool apply(struct check *c, const json_t *schema, const json_t *value, bool *described);
 
-/* The number of schemas of a list that the value has. The members that these describe are
- * described. fault[FAULT_BYTES]: of the last schema that it has not. */
+/* Returns how many schemas of a list the value conforms to, and sets `described` of the members
+ * that these schemas describe. fault[FAULT_BYTES]: why the value does not conform to the last of
+ * the other schemas. */
 static size_t count_matches(const struct check *c, const json_t *list, const json_t *value,
                             bool *described, char *fault) {
     const size_t n_members = json_object_size(value);
@@ -249,7 +251,7 @@ static bool check_alternatives(struct check *c, const json_t *schema, const json
     return true;
 }
 
-/* A schema without a type and without parts permits any value. */
+/* Whether a schema has neither a type nor subschemas, and so permits any value. */
 static bool permits_all(const json_t *schema) {
     static const char *const keywords[] = {"type",  "properties", "additionalProperties",
                                            "allOf", "anyOf",      "oneOf"};
@@ -291,7 +293,7 @@ static bool valid(struct check *c, const json_t *schema, const json_t *value) {
 
 /* ---- an answer against the document ---- */
 
-/* The number of literal segments of a path that has the form of this template; -1: it has not. */
+/* Returns the number of literal segments of the template if the path matches it, else -1. */
 static int match_path(const char *template, const char *path) {
     int n_literal = 0;
     while (*template == '/' && *path == '/') {
@@ -308,7 +310,7 @@ static int match_path(const char *template, const char *path) {
     return *template == '\0' && (*path == '\0' || *path == '?') ? n_literal : -1;
 }
 
-/* The operation of a request; NULL: the document has none. */
+/* The operation of the document for a request; NULL: the document has none. */
 static const json_t *find_operation(const char *method, const char *target) {
     const json_t *best = NULL;
     const char *template;
@@ -328,7 +330,7 @@ static const json_t *find_operation(const char *method, const char *target) {
     return json_object_get(best, strcmp(key, "head") == 0 ? "get" : key);
 }
 
-/* The first lines of an NDJSON body; the others are written by the same code. */
+/* Checks only the first 100 lines of an NDJSON body, since the same code writes all lines. */
 static bool valid_lines(struct check *c, const json_t *schema, const char *body, size_t size) {
     bool good = true;
     for (size_t i = 0; i < 100 && size > 0 && good; i++) {
@@ -354,7 +356,7 @@ bool answer_conforms(const struct answer_seen *answer, char *fault, size_t size)
     const json_t *operation = find_operation(answer->method, answer->target);
     const json_t *responses = json_object_get(operation, "responses");
     const json_t *response = json_object_get(responses, status);
-    if (operation == NULL) { /* unknown paths and methods, and paths below a base path */
+    if (operation == NULL) { /* an unknown path or method, or a path below a base path */
         response = json_object_get(json_object_get(json_object_get(doc, "components"), "responses"),
                                    "Problem");
         if (answer->status < 400) {

@@ -6,23 +6,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An answer to `method target`; the target has no base path. */
+/* An answer to the request `method target`; the target does not include the base path. */
 struct answer_seen {
     const char *method;
     const char *target;
     long status;
-    const char *type;   /* Content-Type; NULL: none */
-    const json_t *json; /* NULL: the body is no JSON document */
-    const char *body;   /* [size] read if it is NDJSON */
+    const char *type;   /* Content-Type; NULL: the answer has none */
+    const json_t *json; /* NULL: the body is not a JSON document */
+    const char *body;   /* [size] used only if the body is NDJSON */
     size_t size;
 };
 
-/* Whether the document describes the answer: status, media type and, of JSON and NDJSON, the schema. An
- * object must not have members that its schema does not describe, unless additionalProperties
- * permits them. false: `fault` has the reason. */
+/* Whether the document describes the answer: its status, its media type and, for JSON and NDJSON,
+ * its schema. An object must not have members that its schema does not describe, unless
+ * additionalProperties permits them. If false, `fault` is the reason. */
 bool answer_conforms(const struct answer_seen *answer, char *fault, size_t size);
-/* The same for each answer of an API test. The program fails at its end if an answer did not
- * conform. Any thread. */
+/* Checks an answer of an API test with answer_conforms. If an answer did not conform, the test
+ * program fails when it ends. Any thread may call it. */
 void answer_check(const struct answer_seen *answer);
 
 #endif

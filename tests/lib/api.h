@@ -1,7 +1,7 @@
-/* Everything that a test of the HTTP interface uses: a daemon, a client of libcurl, a client on a
- * raw socket, checks of answers, jobs.
+/* Everything that a test of the HTTP interface uses: a daemon, a client that uses libcurl, a client
+ * that uses a raw socket, checks of answers, jobs.
  *
- * A test frees nothing: answers and texts live until it ends (test_end frees them). */
+ * A test frees nothing: answers and texts live until the test ends (test_end frees them). */
 #ifndef TESTS_LIB_API_H
 #define TESTS_LIB_API_H
 
@@ -13,7 +13,7 @@
 #include "lib/raw.h"
 #include "lib/service.h"
 
-/* Limits of memory and time apply to builds without a sanitizer only. */
+/* Tests of limits on memory and time run only in builds without a sanitizer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)

@@ -14,12 +14,12 @@ struct bytes {
     size_t size, room;
 };
 
-/* The state of a call. */
+/* The state of a request and of its answer. */
 struct transfer {
     const struct request *request;
     struct bytes head, body;
-    size_t sent; /* of the request's body */
-    bool ended;  /* request->until was found */
+    size_t sent; /* bytes of the request's body that were sent */
+    bool ended;  /* request->until was found in the answer's body */
 };
 
 static bool append(struct bytes *b, const char *data, size_t n) {
@@ -47,7 +47,8 @@ static size_t take_body(char *data, size_t one, size_t n, void *arg) {
     return t->ended ? 0 : n;
 }
 
-/* Keeps the head of the last answer: that of an interim answer (100 Continue) is dropped. */
+/* Keeps the head of the last answer: the head of an interim answer (100 Continue) is
+ * overwritten. */
 static size_t take_head(char *data, size_t one, size_t n, void *arg) {
     struct transfer *t = arg;
     if (n >= 5 && memcmp(data, "HTTP/", 5) == 0) {

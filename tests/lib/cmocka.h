@@ -1,4 +1,4 @@
-/* cmocka with the headers that it needs before it. */
+/* Includes cmocka.h and the headers that it needs before it. */
 #ifndef TESTS_LIB_CMOCKA_H
 #define TESTS_LIB_CMOCKA_H
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool numeric_order; /* of labels; qsort has no argument */
+static bool numeric_order; /* order of the labels; static, since qsort passes no context */
 
 static int compare(const void *a, const void *b) {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
@@ -53,7 +53,7 @@ static void find_moments(struct table *t) {
     }
 }
 
-/* Splits a line at its commas: the format has no quotes. */
+/* Splits a line at its commas; the files of the tests do not use quotes. */
 static size_t split(char *line, const char **out, size_t most) {
     size_t n = 0;
     for (char *rest = line, *cell; n < most && (cell = strsep(&rest, ",")) != NULL;) {

@@ -27,8 +27,8 @@ static void fail_with_log(const struct daemon *d, const char *what) {
     fail_msg("%s; the end of the daemon's log:\n%s\n", what, n > 4000 ? log + n - 4000 : log);
 }
 
-/* Starts the program with these arguments, which end in NULL, and its stdout and stderr appended to
- * a file. The kernel ends it when the test program ends. */
+/* Starts the program with these arguments (ending in NULL) and appends its stdout and stderr to a
+ * file. The kernel kills the process when the test program ends. */
 static pid_t run(const char *const *arguments, const char *output) {
     const char *program = getenv("DISCERND");
     const char *argv[MAX_ARGUMENTS] = {program != NULL ? program : "build/discernd"};
@@ -50,7 +50,8 @@ static pid_t run(const char *const *arguments, const char *output) {
     return pid;
 }
 
-/* Whether the process has ended. *status: its exit status, or minus the number of the signal. */
+/* Whether the process has ended. *status: its exit status, or minus the number of the signal that
+ * ended it. */
 static bool reap(pid_t *pid, int *status) {
     int how;
     if (waitpid(*pid, &how, WNOHANG) == 0) {
@@ -151,7 +152,7 @@ int discernd_run(const char *const *arguments, const char **out) {
 
 /* ---- the database and the folder ---- */
 
-/* Fails the test unless the first value of the statement's answer is the expected one. */
+/* Fails the test unless the first value of the statement's result is the expected one. */
 static void expect_answer(sqlite3 *db, const char *sql, const char *expected) {
     sqlite3_stmt *statement = NULL;
     char got[1000] = "";
@@ -192,8 +193,8 @@ void daemon_check_database(const struct daemon *d) {
     sqlite3_close(db);
 }
 
-/* Removes the files that a daemon leaves in its folder. A killed daemon leaves its port file under a
- * temporary name, too. */
+/* Removes the files that a daemon leaves in its folder, including the temporary port file that a
+ * killed daemon can leave. */
 static void remove_files(const struct daemon *d) {
     DIR *dir = opendir(d->dir);
     assert_non_null(dir);

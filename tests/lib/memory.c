@@ -12,7 +12,7 @@ struct kept {
     struct kept *next;
 };
 static struct kept *first;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards first */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `first` */
 
 static void *need(void *memory) {
     if (memory == NULL) {

@@ -81,7 +81,7 @@ const struct response *raw_talk(int fd, const void *bytes, size_t size, double s
         if ((p.revents & POLLOUT) != 0) {
             ssize_t sent = send(fd, next, left, MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent < 0 && errno != EAGAIN) {
-                left = 0; /* the daemon no longer reads; its answer is still read */
+                left = 0; /* the daemon no longer reads; the test still reads its answer */
             }
             next += sent > 0 ? sent : 0;
             left -= sent > 0 ? (size_t)sent : 0;

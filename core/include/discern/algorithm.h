@@ -73,10 +73,23 @@ typedef struct dn_param_value {
 
 typedef struct dn_algorithm dn_algorithm;
 
+/* The rules that compute the values of parameters with the word "auto". A request that was stored
+ * by an earlier version of the library keeps the rules of that version. */
+typedef enum dn_rules {
+    /* The rules before DN_RULES_CURRENT. kernel.width of rbf: the median distance between at most
+     * 1000 rows. logistic: tolerance 1e-9 for lbfgs. mlp: at most 1000 steps of lbfgs; for adam
+     * passes that visit a million rows, at least 20, and tolerance 1e-4. perceptron: step is mean
+     * for criterion relaxation. naive_bayes: variance_floor is a share of the largest variance of a
+     * column. gaussian: dn_params_drops_first with covariance diagonal too. */
+    DN_RULES_FIRST = 1,
+    DN_RULES_CURRENT = 2 /* as the parameters' meanings document */
+} dn_rules;
+
 /* Values of all parameters of an algorithm. A parameter that is not set has its default. */
 typedef struct dn_params {
     const dn_algorithm *algorithm;
     dn_param_value *values; /* [algorithm->n_params] in the order of the algorithm's table */
+    dn_rules rules;         /* DN_RULES_CURRENT unless the caller changes it */
 } dn_params;
 
 /* Makes parameters with the default values. DN_ERR_MEMORY. */
@@ -157,6 +170,10 @@ dn_decision dn_params_decision(const dn_params *params);
  * (DN_DROP_FIRST). An algorithm without a penalty needs this: otherwise the weights are not
  * unique. */
 bool dn_params_drops_first(const dn_params *params);
+
+/* Returns true if the features are standardised by default with these parameters:
+ * DN_ALGORITHM_STANDARDIZE, and for least_squares a penalty. */
+bool dn_params_standardizes(const dn_params *params);
 
 /* Return the value of a parameter; NaN, false or NULL if the algorithm does not have the
  * parameter. A word is NULL if the value is a number or a list. If the value is a word, the number
@@ -298,6 +315,9 @@ typedef struct dn_fit_input {
     /* Number of rows that a weight of 1 stands for where a sum of weights is used as a sample size:
      * the sum of the weights times this number (DN_WEIGHTS_RELATIVE in model.h). 0: 1 */
     double rows_per_weight;
+    /* Number of rows that the machines of the model are fitted to together, as for
+     * dn_params_resolve: a machine of a pair of classes has fewer rows. 0: rows->n_rows */
+    size_t n_model_rows;
 
     /* Kernel methods: stores the prepared problem (kernel values, distinct rows) from one fit to
      * the next. The next fit reuses it if rows, kernel, seed and cache size are the same. The
@@ -316,6 +336,7 @@ typedef struct dn_fit_shape {
     double n_entries; /* number of stored entries of all rows if rows are sparse; INFINITY: rows
                        * are dense */
     bool counted;     /* true: no feature comes from a numeric column or a basis; false: unknown */
+    bool fewer_rows;  /* true: a machine of several; it may have fewer than n_rows rows */
 } dn_fit_shape;
 
 /* Memory in bytes of machines that store training rows. */
@@ -328,7 +349,8 @@ enum dn_algorithm_flags {
     DN_ALGORITHM_TARGET = 1,        /* needs a target. Algorithms without this flag find outliers */
     DN_ALGORITHM_PROBABILITIES = 2, /* scores give probabilities: one score g is a log-odds, K
                                      * scores are logits of a softmax (decision.h) */
-    DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize is on by default */
+    DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize is on by default, unless
+                                     * dn_algorithm.standardizes returns false */
     DN_ALGORITHM_STREAMS = 8,       /* accepts rows that are streamed instead of in memory */
     DN_ALGORITHM_DENSITY = 16,      /* a machine for all classes has class densities: ln p(x) */
     DN_ALGORITHM_TRANSFORM = 32,    /* a machine for all classes has discriminant directions to
@@ -351,13 +373,15 @@ struct dn_algorithm {
     size_t n_params;
 
     /* Implementations of dn_params_check, dn_params_check_classes, dn_params_resolve,
-     * dn_params_drops_first, dn_params_applies and dn_params_encoding. NULL, in this order: no
-     * rule, no rule, nothing to resolve, never, always, no change. */
+     * dn_params_drops_first, dn_params_standardizes, dn_params_applies and dn_params_encoding.
+     * NULL, in this order: no rule, no rule, nothing to resolve, never, by the flag, always, no
+     * change. */
     dn_status (*check)(const dn_params *params, dn_error *err);
     dn_status (*check_classes)(const dn_params *params, size_t n_classes, dn_error *err);
     dn_status (*resolve)(
         dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
     bool (*drops_first)(const dn_params *params);
+    bool (*standardizes)(const dn_params *params);
     bool (*applies)(const dn_params *params, size_t i);
     dn_status (*encoding)(const dn_params *params,
                           const dn_table_column *columns,

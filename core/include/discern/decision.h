@@ -3,12 +3,15 @@
  * ALGORITHMS.md, "From two classes to K". Bishop, PRML, section 4.1.2; Duda, Hart and Stork,
  * section 5.2.2.
  *
- * Two classes, all rules but the outlier rule: one score g. The second class is chosen if g > 0.
+ * Two classes, all rules but the closed rule and the outlier rule: one score g. The second class is
+ * chosen if g > 0.
  *
  *   native               K scores. The class with the greatest score is chosen; among equal
  *                        scores the lowest index
  *   one versus rest      K machines of two classes. Class k is positive in machine k, all other
  *                        classes are negative. The class with the greatest score is chosen
+ *   … closed             as one versus rest; of two classes the second is chosen if g >= 0. Then the
+ *                        first class has the open half-space (Bishop, PRML, equation 4.53)
  *   … strict             machine k claims class k if its score is > 0. A class is chosen if it is
  *                        the only class that is claimed. With K − 1 machines the last class is
  *                        chosen if no class is claimed
@@ -39,7 +42,8 @@ typedef enum dn_decision {
     DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT, /* K − 1 machines */
     DN_DECISION_ONE_VS_ONE,
     DN_DECISION_ONE_VS_ONE_STRICT,
-    DN_DECISION_OUTLIER
+    DN_DECISION_OUTLIER,
+    DN_DECISION_ONE_VS_REST_CLOSED /* two classes: the second class is chosen if g >= 0 */
 } dn_decision;
 
 #define DN_AMBIGUOUS SIZE_MAX /* label of an ambiguous point */
@@ -99,6 +103,14 @@ bool dn_decision_class_scores(dn_decision decision,
                               size_t n_classes,
                               const double *scores,
                               double *m);
+
+/* Computes one score per class, m [K], that ranks rows for class k against the rest. The class
+ * scores where the rule has them; one versus one: Σ_j g_kj. Returns false and leaves m unchanged
+ * for the strict rule with K − 1 machines. */
+bool dn_decision_rank_scores(dn_decision decision,
+                             size_t n_classes,
+                             const double *scores,
+                             double *m);
 
 DN_END_DECLS
 

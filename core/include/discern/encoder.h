@@ -445,7 +445,10 @@ size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, s
  * and 0 if no level is dropped. */
 size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *out, size_t size);
 
-/* Returns the raw value of a category: the index of its level, or DN_UNSEEN. O(length). */
+/* Returns the raw value of a category: the index of its level, or DN_UNSEEN. If all levels of the
+ * input are numbers as dn_number_format writes them, of less than 2^53 in magnitude, a text that is
+ * such a number is compared by its value, without blanks around it: "3.0" is the level "3".
+ * Otherwise, as for "007", the texts must be equal. O(length). */
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length);
 
 /* ---- raw rows to x ---- */

@@ -57,7 +57,8 @@ typedef struct dn_calibration_bin {
 /* Curves for plots.
  *
  * Scores: for two classes g, the score of the second class. For K > 2 classes the probabilities,
- * or the class scores of a model without probabilities; each class against the rest.
+ * or the class scores or rank scores of a model without probabilities; each class against the rest.
+ * The threshold of a group of equal scores is its least score.
  *
  * A curve has at most DN_CURVE_POINTS points; with more than 20 classes at most 4000/K, but not
  * fewer than 12. Points of longer curves are removed. The first and the last point are kept.
@@ -97,9 +98,18 @@ typedef struct dn_metrics {
      * Ambiguous rows are counted as predictions of an additional class that has no rows. NaN:
      * 0/0. */
     double mcc;
+    /* Cohen's kappa (p − e)/(1 − e): p is the accuracy, e = Σ_k t_k p_k/s² the accuracy of
+     * independent predictions with the same class shares; t, p and s as for mcc. NaN: 0/0. Cohen,
+     * Educational and Psychological Measurement 20, 1960. */
+    double kappa;
     /* Computed from ranks. Two classes: of g. K classes: mean over the classes that have some rows
-     * but not all, each class against the rest. NaN: there is no such class, the rows were not
-     * ranked (see `warning`), or the rows have neither probabilities nor class scores. */
+     * but not all, each class against the rest, by probabilities, otherwise by class scores,
+     * otherwise by rank scores. NaN: there is no such class, the rows were not ranked (see
+     * `warning`), or the rows have none of the three.
+     *
+     * Ties: the rows are in descending order. Scores that differ from the greatest score of a group
+     * by at most 1e-9 times the range of the finite scores belong to the group. Probabilities must
+     * be equal. */
     double roc_auc; /* ties count ½ */
     /* Σ (R_i − R_{i−1}) P_i over descending scores, where R is the recall and P the precision;
      * equal scores are one step. */
@@ -120,6 +130,13 @@ typedef struct dn_metrics {
     dn_curves *curves; /* NULL: not requested */
     /* Reason why the rank statistics are missing although they are defined; otherwise "". */
     char warning[DN_MESSAGE_SIZE];
+
+    /* Intervals of 95 % confidence, lower and upper end. With row weights v a sample of n rows
+     * counts as (Σ v)²/Σ v² rows, so that a common factor of the weights has no effect.
+     *   accuracy  Wilson, Journal of the American Statistical Association 22, 1927. NaN: no rows
+     *   roc_auc   two classes: DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988, cut to
+     *             [0, 1]. NaN: K > 2 classes, no ROC area, or a class with one row */
+    double accuracy_interval[2], roc_auc_interval[2];
 } dn_metrics;
 
 /* Limit of (number of rows) × (number of score columns) for ranking. Score columns: one for two
@@ -138,6 +155,7 @@ typedef struct dn_metrics_options {
     /* If a flag is set, every call of dn_metrics_add must pass the array, otherwise none.
      * Exception: `weight` may be NULL although `weighted` is set. */
     bool probabilities, class_scores, weighted;
+    bool rank_scores; /* a flag as above. Allowed only without the first two, for K > 2 classes */
     bool curves;
     bool unranked; /* true: the rank statistics are omitted without a warning */
     /* Provides the memory for ranking and the stop function. Must be valid until dn_metrics_finish
@@ -153,6 +171,7 @@ typedef struct dn_metrics_rows {
     const size_t *predicted;     /* [n] class indices or DN_AMBIGUOUS */
     const double *probabilities; /* [n × K]; NULL: none */
     const double *class_scores;  /* [n × K] from dn_decision_class_scores; NULL: none */
+    const double *rank_scores;   /* [n × K] from dn_decision_rank_scores; NULL: none */
     const double *weight;        /* [n] >= 0; NULL: all 1 */
 } dn_metrics_rows;
 
@@ -176,7 +195,7 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows);
 DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
 
 /* Name and value of scalar metric i, for listings and for means over folds: "accuracy", "error",
- * "balanced_accuracy", "log_loss", "brier", "mcc", "roc_auc", "average_precision", "hinge",
+ * "balanced_accuracy", "log_loss", "brier", "mcc", "kappa", "roc_auc", "average_precision", "hinge",
  * "squared_loss", "logistic_loss", "ece", "ambiguous". NULL and NaN if i is too large. */
 const char *dn_metric_name(size_t i);
 double dn_metric_value(const dn_metrics *metrics, size_t i);

@@ -245,6 +245,25 @@ bool dn_model_linear(const dn_model *model, dn_linear *out); /* returns false an
                                                               * unchanged if the machines are not
                                                               * linear */
 
+/* Whether dn_model_with_weights accepts the model: it has one linear machine without class
+ * densities. */
+bool dn_model_takes_weights(const dn_model *model);
+/* Creates a model with the given weights and the classes, inputs, parameters and decision of
+ * `model`, for example from the weights of a snapshot (dn_progress.w). The new model has no
+ * calibration, no statistics of weights and no feature means. The caller owns the reference in
+ * *out.
+ *
+ *   w   [n_scores × n_features] weights of raw features, as in dn_linear
+ *   w0  [n_scores] intercepts
+ *
+ * Standardised features: the weights are stored for standardised features, so that dn_model_linear
+ * of the new model gives w and w0 with rounding errors.
+ *
+ * DN_ERR_ARGUMENT: a pointer is NULL, or the model does not take weights. DN_ERR_NUMERIC: a weight
+ * is not finite. DN_ERR_MEMORY. Thread-safe. Cost: O(n_scores × n_features). */
+DN_MUST_USE dn_status dn_model_with_weights(
+    const dn_model *model, const double *w, const double *w0, dn_model **out, dn_error *err);
+
 /* ---- description ---- */
 /* Returns the kind of the model's machines, such as "linear", "gaussian", "naive_bayes", "kernel"
  * or "network". */
@@ -302,6 +321,17 @@ bool dn_model_has_contributions(const dn_model *model);
 /* Returns true if out_of_support can be true for some row: scores are logarithms of class
  * densities that can be 0. */
 bool dn_model_can_be_impossible(const dn_model *model);
+/* Returns [n_features] the weighted mean of each raw feature over the training rows; NULL if the
+ * model has no contributions, or an earlier version of the library trained it. */
+const double *dn_model_feature_means(const dn_model *model);
+/* out [n_scores × n_features] ← the contributions of the mean row, with which the contributions of
+ * a row can be compared: for a linear score the difference is w_kj (x_j − mean_j).
+ *
+ * DN_ERR_ARGUMENT if the model has no contributions or no feature means; DN_ERR_MEMORY. Cost: that
+ * of the contributions of one row. */
+DN_MUST_USE dn_status dn_model_mean_contributions(const dn_model *model,
+                                                  double *out,
+                                                  dn_error *err);
 /* Returns true if the inputs are values of a precomputed kernel. Then no input may be missing, and
  * the inputs do not vary independently. */
 bool dn_model_is_precomputed(const dn_model *model);
@@ -341,12 +371,25 @@ void dn_model_predict_why(const dn_model *model,
                           dn_raw_rows rows,
                           size_t i,
                           char out[DN_MESSAGE_SIZE]);
-/* Returns the number of discriminant directions for dn_model_transform; 0: none. */
-size_t dn_model_n_components(const dn_model *model);
-/* Projects raw rows on the discriminant directions: out [rows.n × n_components] ← ⟨direction,
- * x_raw⟩. Requires dn_model_n_components > 0. Returns rows.n, or the index of the first row with a
- * result that is not finite. */
-size_t dn_model_transform(const dn_model *model, dn_raw_rows rows, double *workspace, double *out);
+/* Coordinates of a row that dn_model_transform computes. */
+typedef enum dn_coordinates {
+    DN_COORDINATES_DIRECTIONS, /* ⟨direction, x_raw⟩ for each discriminant direction */
+    DN_COORDINATES_BASIS,      /* φ(x_raw): all features of a model with bases, without
+                                * standardisation. The weights of dn_linear belong to them */
+    DN_COORDINATES_HIDDEN,     /* the outputs of the units in the last hidden layer of a network */
+    DN_COORDINATES_SCORES      /* the scores of dn_model_predict */
+} dn_coordinates;
+/* Returns the number of coordinates of a row; 0: the model has no such coordinates. Directions and
+ * hidden layers: only a model with one machine has them. */
+size_t dn_model_n_components(const dn_model *model, dn_coordinates coordinates);
+/* out [rows.n × n_components] ← the coordinates of raw rows. Requires dn_model_n_components > 0.
+ * Returns rows.n, or the index of the first row with a result that is not finite (scores that are
+ * log densities: is NaN). Thread-safe with one workspace per thread. Does not allocate. */
+size_t dn_model_transform(const dn_model *model,
+                          dn_coordinates coordinates,
+                          dn_raw_rows rows,
+                          double *workspace,
+                          double *out);
 
 /* Options of an evaluation. NULL and {0}: no curves, all weights 1, the target of the model. */
 typedef struct dn_evaluate_options {

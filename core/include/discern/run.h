@@ -65,6 +65,11 @@ typedef struct dn_progress {
     const double *w;
     const double *w0;
     size_t n_scores, n_features;
+
+    /* Reports of updates (dn_run.updates): the pass of the update, from 1, and the row of the table
+     * at which the weights changed, from 0; SIZE_MAX: several rows. pass 0: a report of an
+     * iteration. */
+    size_t pass, row;
 } dn_progress;
 
 /* Adds the contribution of one block to `out`.
@@ -132,7 +137,7 @@ struct dn_run {
     /* Returns the seconds since the run began, used only to record times. NULL: 0. */
     double (*elapsed)(const dn_run *run);
 
-    /* Receives one report per iteration, on the thread that started the computation.
+    /* Receives one report per iteration, or per update, on the thread that started the computation.
      * NULL: no reports. */
     void (*progress)(const dn_run *run, const dn_progress *progress);
 
@@ -141,6 +146,11 @@ struct dn_run {
     size_t n_snapshots;
 
     void *ctx; /* not used by the library */
+
+    /* true: a method that changes the weights at single rows reports every change, at the cost of a
+     * pass over the rows for each report. The numbers of reports and snapshots are then the numbers
+     * of the changes. No effect on methods that change the weights once in an iteration. */
+    bool updates;
 };
 
 /* Initialises *run as a run without limits: seed 1, one slot, malloc, no callbacks.

@@ -53,7 +53,7 @@ dn_array dn_array_floats(const float *values, size_t n_rows, size_t n_cols);
  * Errors: DN_ERR_ARGUMENT for a method or a parameter, with suggestions; those of dn_train.
  * Memory: that of dn_train, plus a copy of 1,024 rows of x for each slot of the run. The model is
  * equal to the model that dn_train makes of a table with the same columns. Features are
- * standardised if the catalogue entry of the method has DN_ALGORITHM_STANDARDIZE. A fit that has
+ * standardised if dn_params_standardizes is true for the parameters. A fit that has
  * not converged returns DN_OK; use dn_fit_arrays to get the report. */
 DN_MUST_USE dn_status dn_fit(const double *x,
                              size_t n_rows,

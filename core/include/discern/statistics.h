@@ -16,7 +16,9 @@
  *   K > 2       logistic: the weights of the classes sum to 0 (symmetric form), and the covariance
  *               is that of the symmetric weights. Differences W_k − W_l have the usual covariance.
  *               Least squares: each class is a response of its own, with target 1 in its rows and
- *               0 in others; the targets of two classes are −1 and 1, and there is one response
+ *               0 in others; the targets of two classes are −1 and 1, and there is one response.
+ *               The parameter "targets" chooses other targets; zero_one of two classes has the
+ *               scores y − 1/2
  *   row weights case weights, as the argument `weights` of R's glm (binomial) and lm: a row of
  *               weight v adds v times its log-likelihood (lm: has the variance s²/v), and counts
  *               as one row in n. Class weights are part of v
@@ -48,7 +50,8 @@ typedef enum dn_statistics_reason {
                                    * would be longer than 0.05 standard errors */
     DN_STATISTICS_SINGULAR,      /* the Hessian is not positive definite to working precision */
     DN_STATISTICS_NO_RESIDUAL,   /* least squares: no more rows than parameters */
-    DN_STATISTICS_EXACT          /* least squares: the residuals are 0 */
+    DN_STATISTICS_EXACT,         /* least squares: the residuals are 0 */
+    DN_STATISTICS_OVERFLOW       /* a variance or a deviance is not a finite number */
 } dn_statistics_reason;
 #define DN_STATISTICS_MAX_FEATURES 2000
 #define DN_STATISTICS_MAX_VARIABLES 4096

@@ -37,19 +37,22 @@
 
 #define SAME_MEANS 1e-24 /* if all ρ are smaller, the class means count as equal */
 #define RANK 1e-20 /* if ρ_k/ρ_1 is smaller, the class means count as equal in direction k */
+/* Least variance of a column within the classes, as a share of its variance over all rows: the
+ * default of naive Bayes. */
+#define VARIANCE_FLOOR 1e-9
 
 static const char *const thresholds[] = {"midpoint", "min_error", NULL};
 static const char *const threshold_meanings[] = {
     "halfway between the projected means of the classes",
-    "halfway between two adjacent projections of training rows, where the misclassified weight is "
-    "least; of equal ones the nearest to the midpoint",
+    "halfway between two adjacent projections of training rows, where the misclassified weight of "
+    "the training rows is least; of equal ones the nearest to the midpoint",
     NULL};
 
 static const dn_param params[] = {
     DNI_PARAM_CHOICE("threshold",
-                     "Where two classes are separated on the direction. More classes are separated "
-                     "by the nearest mean: midpoint only.",
-                     "midpoint", thresholds, threshold_meanings),
+                     "Where two classes are separated on the direction. No effect on more classes, "
+                     "which are separated by the nearest mean and the priors.",
+                     "min_error", thresholds, threshold_meanings),
     {.name = "components",
      .type = DN_PARAM_INTEGER,
      .meaning = "Number of directions, the best ones; there are at most one less than classes. "
@@ -76,18 +79,6 @@ static const dn_param params[] = {
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
     DNI_PARAM_DISCRIMINANTS,
 };
-
-static dn_status check_classes(const dn_params *p, size_t n_classes, dn_error *err) {
-    if (n_classes == 2 || dn_params_decision(p) != DN_DECISION_NATIVE ||
-        strcmp(dn_params_word(p, "threshold"), "midpoint") == 0) {
-        return DN_OK;
-    }
-    return dni_parameter_error(err, "threshold",
-                               "parameter \"threshold\" = \"min_error\" is for two classes (there "
-                               "are %zu): use midpoint, or a multiclass of two-class machines such "
-                               "as one_vs_one",
-                               n_classes);
-}
 
 /* ---- memory ---- */
 struct fisher {
@@ -145,7 +136,7 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
                            result,
                  directions =
                      dni_layout_bytes(problem_layout, &s, &problem) + dni_correlation_memory(s.d),
-                 threshold = strcmp(dn_params_word(p, "threshold"), "min_error") == 0
+                 threshold = s.K == 2 && strcmp(dn_params_word(p, "threshold"), "min_error") == 0
                                  ? dni_fisher_threshold_memory(shape->n_rows, shape->n_slots)
                                  : 0;
     return result + dni_layout_bytes(fisher_layout, &s, &fisher) +
@@ -153,8 +144,27 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- the eigenproblem ---- */
-/* Sets scale and the constant columns. Fails if a column is constant within every class but differs
- * between classes. */
+/* Raises the scatter of the marked columns to VARIANCE_FLOOR times their scatter over all rows. Adds
+ * a warning with their names. */
+static void raise_perfect(struct problem *p, const char *names) {
+    const dni_scatter *s = &p->fisher->scatter;
+    const size_t d = s->n_cols;
+    for (size_t j = 0; j < d; j++) {
+        if (p->marked[j]) {
+            s->scatter[j * d + j] = VARIANCE_FLOOR * dni_scatter_variance(s, j) * s->weight;
+            p->scale[j] = sqrt(s->scatter[j * d + j]);
+        }
+    }
+    dn_report_warn(p->fisher->report, DN_WARNING_VARIANCE_FLOOR,
+                   "columns are constant within every class but differ between the classes (%s): "
+                   "their variance within the classes was raised to %g times their variance over "
+                   "all rows; they separate the classes without error",
+                   names, VARIANCE_FLOOR);
+}
+
+/* Sets scale and the constant columns. A column that is constant within every class but differs
+ * between the classes is an error if the parameter shrinkage is a number; otherwise its scatter is
+ * raised. */
 static dn_status find_constants(struct problem *p, dn_error *err) {
     const dni_scatter *s = &p->fisher->scatter;
     const size_t d = s->n_cols, constant = dni_scatter_constants(s, p->constant);
@@ -174,10 +184,16 @@ static dn_status find_constants(struct problem *p, dn_error *err) {
     }
     if (perfect > 0) {
         dni_feature_list(p->fisher->input, p->marked, 4, names);
+    }
+    if (perfect > 0 && dn_params_word(p->fisher->input->params, "shrinkage") != NULL) {
+        raise_perfect(p, names);
+        return DN_OK;
+    }
+    if (perfect > 0) {
         return dn_error_set(err, DN_ERR_DATA,
                             "columns are constant within every class but differ between them (%s): "
                             "they separate the classes without error and J has no bound; exclude "
-                            "them",
+                            "them, or leave out shrinkage",
                             names);
     }
     return constant == d ? dni_error_all_constant(err) : DN_OK;
@@ -248,6 +264,7 @@ static dn_status factor_scatter(struct problem *p, dn_error *err) {
                          .constant = p->constant,
                          .marked = p->marked,
                          .shrinkage = p->shrinkage,
+                         .n_rows = f->input->rows->n_rows,
                          .matrix = "the scatter within the classes",
                          .singular = may_shrink ? &singular : NULL};
     dn_status status = dni_correlation_factor(&c, p->r, err);
@@ -259,12 +276,18 @@ static dn_status factor_scatter(struct problem *p, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
+    const dni_singular first = singular;
+    while (status == DN_OK && singular.found) {
+        singular.found = false;
+        c.shrinkage = p->shrinkage;
+        status = dni_correlation_factor(&c, p->r, err);
+        p->shrinkage = singular.found ? dni_shrinkage_raise(p->shrinkage) : p->shrinkage;
+    }
     dn_report_warn(f->report, DN_WARNING_SINGULAR,
-                   "%s: its correlations were shrunk by %.3g (shrinkage auto)", singular.reason,
-                   p->shrinkage);
-    c.singular = NULL;
-    c.shrinkage = p->shrinkage;
-    return dni_correlation_factor(&c, p->r, err);
+                   "%s: its correlations were shrunk by %.3g; parameter shrinkage sets another "
+                   "value",
+                   first.reason, p->shrinkage);
+    return status;
 }
 
 static dn_status solve(struct problem *p, dn_error *err) {
@@ -491,7 +514,6 @@ const dn_algorithm dni_algorithm_fisher = {
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = dni_multiclass_check,
-    .check_classes = check_classes,
     .drops_first = dni_drops_first,
     .memory = memory,
     .fit = fit_fisher,

@@ -41,7 +41,8 @@ static const char *const covariances[] = {"shared", "full", "diagonal", NULL};
 static const char *const covariance_meanings[] = {
     "one covariance matrix for all classes: linear discriminants (linear discriminant analysis)",
     "a covariance matrix for each class: quadratic discriminants (quadratic discriminant analysis)",
-    "a variance for each column in each class, the columns uncorrelated within a class", NULL};
+    "a diagonal covariance matrix for each class: its columns are uncorrelated within the class",
+    NULL};
 static const char *const divisors[] = {"ml", "unbiased", NULL};
 static const char *const divisor_meanings[] = {
     "n, the weight of the rows: maximum likelihood",
@@ -95,6 +96,9 @@ struct gaussian {
     double *work;      /* [n_scores × d] for a shared covariance; otherwise empty */
     bool *constant;    /* [d] constant columns, which are left out of the densities */
     double *floor;     /* [d] least variance of each column; covariance diagonal */
+    double *pooled;    /* [d × d] covariance full: the covariance within all classes */
+    double *blended;   /* [d × d] covariance full: the shrunk covariance of a class */
+    bool is_pooled;    /* `pooled` is set */
     bool *raised;      /* [d] columns whose variance was raised to the floor */
 };
 
@@ -107,11 +111,14 @@ struct gaussian_shape {
 static void gaussian_layout(dni_layout *layout, const void *shape, void *work) {
     const struct gaussian_shape *s = shape;
     struct gaussian *fit = work;
-    const bool shared = s->covariance == DNI_COVARIANCE_SHARED;
+    const bool shared = s->covariance == DNI_COVARIANCE_SHARED,
+               full = s->covariance == DNI_COVARIANCE_FULL;
     fit->shrinkage = dni_layout_doubles(layout, shared ? 1 : s->K);
     fit->work = dni_layout_matrix(layout, !shared ? 0 : s->K == 2 ? 1 : s->K, s->d);
     fit->floor = dni_layout_doubles(layout, s->d);
     fit->constant = dni_layout_array(layout, s->d, sizeof *fit->constant);
+    fit->pooled = dni_layout_matrix(layout, full ? s->d : 0, s->d);
+    fit->blended = dni_layout_matrix(layout, full ? s->d : 0, s->d);
     fit->raised = dni_layout_array(layout, s->d, sizeof *fit->raised);
 }
 
@@ -165,43 +172,223 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
                         name, weight * rows);
 }
 
+/* With a shrinkage that is a word: raises the scatter of columns that are constant within every
+ * class but differ between the classes to VARIANCE_FLOOR times their scatter over all rows, and
+ * adds a warning with their names. Changes nothing if no column varies within the classes.
+ *
+ *   scatter  [d × d] lower triangle: the scatter within the classes */
+static void raise_perfect(struct gaussian *fit, double *scatter) {
+    const dni_scatter *s = &fit->scatter;
+    const size_t d = fit->d;
+    size_t n = 0, n_used = 0;
+    char columns[DNI_NAMES_SIZE];
+    for (size_t j = 0; j < d; j++) {
+        fit->raised[j] = !fit->constant[j] && !(scatter[j * d + j] > 0);
+        n += fit->raised[j];
+        n_used += !fit->constant[j];
+    }
+    if (n == 0 || n == n_used || dn_params_word(fit->input->params, "shrinkage") == NULL) {
+        return; /* dni_covariance_whiten refuses the columns */
+    }
+    for (size_t j = 0; j < d; j++) {
+        if (fit->raised[j]) {
+            scatter[j * d + j] = VARIANCE_FLOOR * dni_scatter_variance(s, j) * s->weight;
+        }
+    }
+    dni_feature_list(fit->input, fit->raised, 3, columns);
+    dn_report_warn(fit->report, DN_WARNING_VARIANCE_FLOOR,
+                   "columns that are constant within every class but differ between the classes: "
+                   "%zu (%s); their variance within the classes was raised to %g times their "
+                   "variance over all rows; they separate the classes without error",
+                   n, columns, VARIANCE_FLOOR);
+}
+
+/* pooled ← the covariance within the classes, lower triangle, if it was not computed before. If it
+ * is singular, its correlations are shrunk by the estimate of Ledoit and Wolf.
+ *
+ *   r  [d × d] scratch */
+static dn_status pool(struct gaussian *fit, double *r, dn_error *err) {
+    const dni_scatter *s = &fit->scatter;
+    const size_t d = fit->d;
+    double log_det;
+    dni_singular singular = {0};
+    dni_covariance_task task = {.input = fit->input,
+                                .run = fit->run,
+                                .scatter = s,
+                                .k = SIZE_MAX,
+                                .constant = fit->constant,
+                                .matrix = fit->pooled,
+                                .n_rows = fit->input->rows->n_rows,
+                                .singular = &singular};
+    if (fit->is_pooled) {
+        return DN_OK;
+    }
+    dn_status status = divisor_of(fit, SIZE_MAX, &task.divisor, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < d * d; i++) {
+        fit->pooled[i] = 0;
+        for (size_t k = 0; k < fit->n_classes; k++) {
+            fit->pooled[i] += s->scatter[k * d * d + i];
+        }
+    }
+    raise_perfect(fit, fit->pooled);
+    status = dni_covariance_whiten(&task, r, &log_det, err);
+    if (status == DN_OK && singular.found) {
+        status = dni_shrinkage_estimate(fit->input, fit->run, s->class_mean, SIZE_MAX, fit->pooled,
+                                        s->weight, &task.shrinkage, err);
+    }
+    const dni_singular first = singular;
+    while (status == DN_OK && singular.found) {
+        singular.found = false;
+        status = dni_covariance_whiten(&task, r, &log_det, err);
+        task.shrinkage = singular.found ? dni_shrinkage_raise(task.shrinkage) : task.shrinkage;
+    }
+    if (status == DN_OK && first.found) {
+        dn_report_warn(fit->report, DN_WARNING_SINGULAR,
+                       "%s: its correlations were shrunk by %.3g; parameter shrinkage sets another "
+                       "value",
+                       first.reason, task.shrinkage);
+    }
+    if (status == DN_OK) {
+        dni_shrinkage_apply(fit->pooled, d, task.shrinkage);
+        for (size_t i = 0; i < d * d; i++) {
+            fit->pooled[i] /= task.divisor;
+        }
+        fit->is_pooled = true;
+    }
+    return status;
+}
+
+/* blended ← the covariance of class k, shrunk by fit->shrinkage[k] towards the pooled covariance:
+ * (1 − s) S_k/divisor + s S. Friedman, Journal of the American Statistical Association 84, 1989,
+ * section 3, with weights of covariances instead of sums. */
+static void blend(struct gaussian *fit, size_t k, double divisor) {
+    const size_t d = fit->d;
+    const double *scatter = fit->scatter.scatter + k * d * d, share = fit->shrinkage[k];
+    for (size_t i = 0; i < d * d; i++) {
+        fit->blended[i] = (1 - share) * (scatter[i] / divisor) + share * fit->pooled[i];
+    }
+}
+
+/* Fits the covariance of class k, shrunk towards the pooled covariance. first: what was singular
+ * without shrinkage; reason "": nothing.
+ *
+ *   estimate  the shrinkage is estimated, and raised until the covariance is regular; otherwise it
+ *             is fit->shrinkage[k] */
+static dn_status fit_shrunk(struct gaussian *fit, size_t k, dni_covariance_task *task,
+                            bool estimate, const dni_singular *first, dni_gaussians *out,
+                            dn_error *err) {
+    const dni_scatter *s = &fit->scatter;
+    const double divisor = task->divisor;
+    double *whiten = out->whiten + k * fit->d * fit->d;
+    dni_singular singular = {0};
+    dn_status status = pool(fit, whiten, err);
+    if (status == DN_OK && estimate) {
+        status = dni_shrinkage_towards(fit->input, fit->run, s->class_mean, k,
+                                       s->scatter + k * fit->d * fit->d, s->class_weight[k],
+                                       fit->pooled, &fit->shrinkage[k], err);
+    }
+    task->matrix = fit->blended;
+    task->n_rows = 0;
+    task->divisor = 1;
+    task->remedy = "raise shrinkage";
+    do {
+        singular.found = false;
+        task->singular = estimate && fit->shrinkage[k] < 1 ? &singular : NULL;
+        if (status == DN_OK) {
+            blend(fit, k, divisor);
+            status = dni_covariance_whiten(task, whiten, &out->log_det[k], err);
+        }
+        fit->shrinkage[k] =
+            singular.found ? dni_shrinkage_raise(fit->shrinkage[k]) : fit->shrinkage[k];
+    } while (status == DN_OK && singular.found);
+    task->singular = NULL;
+    if (status == DN_OK && first->reason[0] != '\0') {
+        dn_report_warn(fit->report, DN_WARNING_SINGULAR,
+                       "%s: the covariance was shrunk by %.3g towards the covariance within all "
+                       "classes; parameter shrinkage sets another value",
+                       first->reason, fit->shrinkage[k]);
+    }
+    return status;
+}
+
+/* Fits the covariance of class k. */
+static dn_status fit_class(struct gaussian *fit, size_t k, dni_covariance_task *task,
+                           dni_gaussians *out, dn_error *err) {
+    const dn_params *p = fit->input->params;
+    const char *word = dn_params_word(p, "shrinkage");
+    double *whiten = out->whiten + k * fit->d * fit->d;
+    dni_singular singular = {0};
+    const bool estimate = word != NULL && strcmp(word, "auto") == 0;
+    fit->shrinkage[k] = word == NULL ? dn_params_number(p, "shrinkage") : 0;
+    if (estimate || fit->shrinkage[k] > 0) {
+        return fit_shrunk(fit, k, task, estimate, &singular, out, err);
+    }
+    task->singular = dni_shrinkage_if_singular(p) ? &singular : NULL;
+    dn_status status = dni_covariance_whiten(task, whiten, &out->log_det[k], err);
+    task->singular = NULL;
+    return status != DN_OK || !singular.found ? status
+                                              : fit_shrunk(fit, k, task, true, &singular, out, err);
+}
+
+/* Fits the shared covariance. */
+static dn_status fit_shared(struct gaussian *fit, dni_covariance_task *task, dni_gaussians *out,
+                            dn_error *err) {
+    const dni_scatter *s = &fit->scatter;
+    dni_singular singular = {0};
+    raise_perfect(fit, s->scatter);
+    dn_status status = dni_shrinkage_choose(fit->input, fit->run, s->class_mean, SIZE_MAX,
+                                            s->scatter, s->weight, fit->shrinkage, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    task->shrinkage = fit->shrinkage[0];
+    task->singular = dni_shrinkage_if_singular(fit->input->params) ? &singular : NULL;
+    status = dni_covariance_whiten(task, out->whiten, out->log_det, err);
+    const dni_singular first = singular;
+    if (status == DN_OK && first.found) {
+        status = dni_shrinkage_estimate(fit->input, fit->run, s->class_mean, SIZE_MAX, s->scatter,
+                                        s->weight, fit->shrinkage, err);
+    }
+    while (status == DN_OK && singular.found) {
+        singular.found = false;
+        task->shrinkage = fit->shrinkage[0];
+        status = dni_covariance_whiten(task, out->whiten, out->log_det, err);
+        fit->shrinkage[0] =
+            singular.found ? dni_shrinkage_raise(fit->shrinkage[0]) : fit->shrinkage[0];
+    }
+    task->singular = NULL;
+    if (first.found) {
+        dn_report_warn(fit->report, DN_WARNING_SINGULAR,
+                       "%s: its correlations were shrunk by %.3g; parameter shrinkage sets another "
+                       "value",
+                       first.reason, fit->shrinkage[0]);
+    }
+    return status;
+}
+
 /* Fits covariance i of the machine: the shared covariance, or the covariance of class i. */
 static dn_status fit_covariance(struct gaussian *fit, size_t i, dni_gaussians *out, dn_error *err) {
-    const dni_scatter *s = &fit->scatter;
-    size_t k = out->covariance == DNI_COVARIANCE_SHARED ? SIZE_MAX : i, d = fit->d;
-    dni_covariance_task task = {
-        .input = fit->input, .run = fit->run, .scatter = s, .k = k, .constant = fit->constant};
-    dn_status status = divisor_of(fit, k, &task.divisor, err);
+    const bool shared = out->covariance == DNI_COVARIANCE_SHARED;
+    dni_covariance_task task = {.input = fit->input,
+                                .run = fit->run,
+                                .scatter = &fit->scatter,
+                                .k = shared ? SIZE_MAX : i,
+                                .n_rows = fit->input->rows->n_rows,
+                                .constant = fit->constant};
+    dn_status status = divisor_of(fit, task.k, &task.divisor, err);
     if (status != DN_OK) {
         return status;
     }
-    if (out->covariance == DNI_COVARIANCE_DIAGONAL) {
-        return dni_covariance_whiten_diagonal(&task, out->whiten + i * d, &out->log_det[i], err);
+    if (shared) {
+        return fit_shared(fit, &task, out, err);
     }
-    double weight = k == SIZE_MAX ? s->weight : s->class_weight[k];
-    status = dni_shrinkage_choose(fit->input, fit->run, s->class_mean, k, s->scatter + i * d * d,
-                                  weight, &fit->shrinkage[i], err);
-    if (status != DN_OK) {
-        return status;
-    }
-    dni_singular singular = {0};
-    task.shrinkage = fit->shrinkage[i];
-    task.singular = dni_shrinkage_if_singular(fit->input->params) ? &singular : NULL;
-    status = dni_covariance_whiten(&task, out->whiten + i * d * d, &out->log_det[i], err);
-    if (status != DN_OK || !singular.found) {
-        return status;
-    }
-    status = dni_shrinkage_estimate(fit->input, fit->run, s->class_mean, k, s->scatter + i * d * d,
-                                    weight, &fit->shrinkage[i], err);
-    if (status != DN_OK) {
-        return status;
-    }
-    dn_report_warn(fit->report, DN_WARNING_SINGULAR,
-                   "%s: its correlations were shrunk by %.3g (shrinkage auto)", singular.reason,
-                   fit->shrinkage[i]);
-    task.singular = NULL;
-    task.shrinkage = fit->shrinkage[i];
-    return dni_covariance_whiten(&task, out->whiten + i * d * d, &out->log_det[i], err);
+    return out->covariance == DNI_COVARIANCE_FULL
+               ? fit_class(fit, i, &task, out, err)
+               : dni_covariance_whiten_diagonal(&task, out->whiten + i * fit->d, &out->log_det[i],
+                                                err);
 }
 
 /* w ← Aᵀ y */
@@ -301,9 +488,9 @@ static void raise_variances(struct gaussian *fit) {
     if (n > 0) {
         dni_feature_list(fit->input, fit->raised, 3, columns);
         dn_report_warn(fit->report, DN_WARNING_VARIANCE_FLOOR,
-                       "%zu columns have a variance within a class below %g times their variance "
-                       "over all rows, which was raised to it (%s)",
-                       n, VARIANCE_FLOOR, columns);
+                       "columns with a variance within a class below %g times their variance over "
+                       "all rows: %zu (%s); it was raised to this value",
+                       VARIANCE_FLOOR, n, columns);
     }
 }
 
@@ -366,6 +553,12 @@ cleanup:
     return status;
 }
 
+/* Variances of single columns need no independent columns. Earlier rules dropped the level for all
+ * covariances. */
+static bool drops_first(const dn_params *p) {
+    return p->rules == DN_RULES_FIRST || covariance_of(p) != DNI_COVARIANCE_DIAGONAL;
+}
+
 const dn_algorithm dni_algorithm_gaussian = {
     .id = "gaussian",
     .title = "Gaussian classes",
@@ -376,14 +569,15 @@ const dn_algorithm dni_algorithm_gaussian = {
         "all training rows.",
     .source = "Bishop, Pattern Recognition and Machine Learning, sections 4.2.1-4.2.2; Alpaydin, "
               "Introduction to Machine Learning, section 5.5; Ledoit and Wolf, Journal of "
-              "Multivariate Analysis 88, 2004",
+              "Multivariate Analysis 88, 2004; Friedman, Journal of the American Statistical "
+              "Association 84, 1989",
     .stopping_rule = "closed form: always",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STREAMS |
              DN_ALGORITHM_DENSITY,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .drops_first = dni_drops_first,
+    .drops_first = drops_first,
     .memory = memory,
     .fit = fit_gaussian,
 };

@@ -1,4 +1,5 @@
-/* Least squares for classification: 1-of-K targets r fitted by linear outputs.
+/* Least squares for classification: 1-of-K targets r, or those of another coding, fitted by linear
+ * outputs.
  *
  *   minimise  Σ_t v_t ‖r_t − W x_t − w_0‖² / Σ_t v_t + λ ‖W‖²
  *
@@ -12,6 +13,7 @@
 #include "catalogue/statistics_params.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
+#include "learners/shared/linear/row_space.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,32 +22,31 @@ static const char *const solvers[] = {"auto", "closed_form", "conjugate_gradient
                                       "gradient_descent", NULL};
 static const char *const solver_meanings[] = {
     "closed_form with at most 1024 features, or at most 8192 when rows times features squared are "
-    "at most 2e11; conjugate_gradient "
-    "otherwise",
+    "at most 2e11, or with lambda = 0, at most 2049 rows and at least as many features; "
+    "conjugate_gradient otherwise",
     "the normal equations of centred, scaled columns by Cholesky's method with a step of "
     "refinement; pivoted QR of the rows when they are "
-    "ill-conditioned or of less than full rank; at most 8192 features",
+    "ill-conditioned or of less than full rank; at most 8192 features. With lambda = 0, at most "
+    "2049 rows and at least as many features: by the eigenvectors of the products of the rows",
     "the same equations by conjugate gradients, without a matrix: a pass over the rows an "
     "iteration, for many features and sparse rows; "
     "with lambda = 0 from 0 to the weights of least norm",
-    "the textbook's loop: a fixed learning rate over all rows", NULL};
+    "the textbook's loop: a fixed learning rate over all rows; with lambda = 0 and dependent "
+    "columns the weights are then replaced by those of least norm with the same outputs",
+    NULL};
 static const char *const inits[] = {"random", "zero", NULL};
 static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed",
                                             "all weights 0", NULL};
 
 static const dn_param params[] = {
     DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
-    {.name = "lambda",
-     .type = DN_PARAM_NUMBER,
-     .meaning = "Strength of the penalty lambda * |W|^2 (no 1/2, the loss is a mean over rows), "
-                "ridge regression's. The intercept is never "
-                "penalised. It acts on the standardised weights when features are standardised. 0: "
-                "none; columns that depend on others then "
-                "get the weights of least norm.",
-     .default_number = 1e-3,
-     .minimum = 0,
-     .maximum = (double)INFINITY,
-     .open_maximum = true},
+    DNI_PARAM_LAMBDA_AUTO(
+        "Strength of the penalty lambda * |W|^2 of ridge regression; the loss is a mean over rows, "
+        "there is no factor 1/2, and the intercept is never penalised. The penalty depends on the "
+        "units of the features, so features are standardised by default if lambda is above 0. 0: "
+        "no penalty; columns that are linear combinations of others then get the weights of least "
+        "norm. auto: 1/(2 V), V the sum of the weights of the training rows, or their number "
+        "without weights."),
     DNI_PARAM_LEARNING_RATE("For gradient_descent: what the sum of (target - output) x over the "
                             "rows is multiplied with. auto: 1/(n L), with L the "
                             "curvature bound found by power iteration.",
@@ -71,6 +72,11 @@ static const dn_param params[] = {
                              "fewer, so that it visits 10^8 rows, but at least 500.",
                              2000),
     DNI_PARAM_CHOICE("init", "Where gradient_descent starts.", "random", inits, init_meanings),
+    DNI_PARAM_CHOICE("targets",
+                     "The numbers that the outputs are fitted to. The minimum predicts the same "
+                     "classes with each, also with lambda. Weights, objective, residual sum of "
+                     "squares, gradient and standard errors are those of the coding.",
+                     "one_of_k", dni_target_codings, dni_target_coding_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAM_STATISTICS,
@@ -94,7 +100,7 @@ struct method {
     double tolerance;           /* value of tolerance "auto"; 0: not an iterative solver */
     double most, visits, least; /* max_iterations "auto": visits/n_rows in [least, most] */
     dn_status (*solve)(dni_least_squares *fit, dn_error *err);
-    double (*bytes)(const dn_fit_shape *shape);
+    double (*bytes)(double lambda, const dn_fit_shape *shape);
 };
 static const struct method methods[] = {
     {.name = "closed_form",
@@ -121,13 +127,15 @@ enum { CLOSED_FORM, CONJUGATE_GRADIENT, N_METHODS = sizeof methods / sizeof meth
 static const struct method *choose_method(const dn_params *p, size_t n_rows, size_t n_features) {
     const char *word = dn_params_word(p, "solver");
     const double d = (double)n_features;
+    const bool wide =
+        dn_params_number(p, "lambda") == 0 && dni_row_space_applies(n_rows, n_features);
     for (size_t i = 0; i < N_METHODS; i++) {
         if (strcmp(word, methods[i].name) == 0) {
             return &methods[i];
         }
     }
     const bool closed =
-        d <= 1024 || (d <= DNI_LEAST_SQUARES_MAX_COLS && (double)n_rows * d * d <= 2e11);
+        wide || d <= 1024 || (d <= DNI_LEAST_SQUARES_MAX_COLS && (double)n_rows * d * d <= 2e11);
     return &methods[closed ? CLOSED_FORM : CONJUGATE_GRADIENT];
 }
 
@@ -141,6 +149,11 @@ static size_t iterations_of(const dn_params *p, const struct method *method, siz
         return (size_t)dn_params_number(p, "max_iterations");
     }
     return dni_default_iterations(n_rows, method->visits, method->least, method->most);
+}
+
+/* Without a penalty standardising changes nothing but rounding and the weights of least norm. */
+static bool standardizes(const dn_params *p) {
+    return !dni_lambda_is_zero(p);
 }
 
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
@@ -161,7 +174,8 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const size_t n_scores = shape->n_classes == 2 ? 1 : shape->n_classes;
     const double weights = 8 * ((double)shape->n_features + 1) * (double)n_scores;
-    return weights + choose_method(p, shape->n_rows, shape->n_features)->bytes(shape);
+    return weights + choose_method(p, shape->n_rows, shape->n_features)
+                         ->bytes(dn_params_number(p, "lambda"), shape);
 }
 
 static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine **out,
@@ -172,12 +186,13 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
     dni_least_squares fit = {.input = input,
                              .run = run,
                              .report = report,
-                             .lambda = dn_params_number(input->params, "lambda"),
-                             .share = n_scores == 1 ? 0.5 : 1,
+                             .lambda = dni_lambda_of(input->params, fmax((double)rows->n_rows, 1)),
+                             .coding = dni_target_coding_of(input->params, input->n_classes),
                              .tolerance = tolerance_of(input->params, method),
                              .max_iterations = iterations_of(input->params, method, rows->n_rows)};
     void *original = NULL;
-    if (method == &methods[CLOSED_FORM] && rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS) {
+    if (method == &methods[CLOSED_FORM] && rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS &&
+        !(fit.lambda == 0 && dni_row_space_applies(rows->n_rows, rows->n_cols))) {
         return dn_error_set(err, DN_ERR_BUDGET,
                             "%zu features are too many for a matrix of them, at most %d: use "
                             "solver conjugate_gradient, which needs none",
@@ -197,6 +212,10 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
     fit.original = original;
     status = method->solve(&fit, err);
     if (status == DN_OK) {
+        for (size_t i = 0; i < n_scores * width; i++) {
+            fit.original[i] =
+                fit.coding.scale * fit.original[i] + ((i + 1) % width == 0 ? fit.coding.shift : 0);
+        }
         status = dni_linear_machine_of_table(original, input->n_classes, rows->n_cols, out, err);
     }
     dn_run_free(run, original);
@@ -219,13 +238,14 @@ const dn_algorithm dni_algorithm_least_squares = {
                      "component of the gradient with respect to "
                      "standardised weights and "
                      "intercepts is at most `tolerance`",
-    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STREAMS,
+    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_STREAMS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
     .applies = dni_calibrate_applies,
     .resolve = resolve,
     .drops_first = dni_drops_first_without_lambda,
+    .standardizes = standardizes,
     .memory = memory,
     .fit = fit_least_squares,
 };

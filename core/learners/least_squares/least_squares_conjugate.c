@@ -17,6 +17,8 @@
  * Matrix Computations, 4th ed., section 11.3. */
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
+#include "learners/shared/linear/linear_rank.h"
+#include "learners/shared/linear/row_space.h"
 #include "linalg/vector.h"
 #include "optimize/conjugate_gradients.h"
 
@@ -32,6 +34,7 @@ struct conjugate {
     double *variables;    /* [S × width] weights and intercepts at which a pass evaluates */
     double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */
     double first_measure; /* measure after the first iteration; 0 until then */
+    bool searched;        /* dependent columns are searched and named */
     double fraction;      /* progress reported so far, 0 … 1; never decreases */
 };
 
@@ -49,7 +52,13 @@ static void conjugate_layout(dni_layout *layout, const void *shape, void *work) 
     c->raw = dni_layout_matrix(layout, s->n_scores, s->n_cols + 1);
 }
 
-double dni_least_squares_conjugate_bytes(const dn_fit_shape *shape) {
+/* True if the search for dependent columns costs at most as much as the closed form may cost. */
+static bool search_is_cheap(size_t n_rows, size_t n_cols) {
+    const double n = (double)n_rows, d = (double)n_cols;
+    return n * d * fmin(n, d) <= 2e11;
+}
+
+double dni_least_squares_conjugate_bytes(double lambda, const dn_fit_shape *shape) {
     const struct conjugate_shape sizes = {shape->n_classes == 2 ? 1 : shape->n_classes,
                                           shape->n_features};
     const dni_linear_shape problem = {.n_cols = shape->n_features,
@@ -61,7 +70,10 @@ double dni_least_squares_conjugate_bytes(const dn_fit_shape *shape) {
     const double fit = dni_moments_result_memory(shape->n_features, shape->n_classes) +
                        dni_linear_bytes(&problem, shape->n_rows) +
                        dni_layout_bytes(conjugate_layout, &sizes, &scratch) +
-                       dni_conjugate_gradients_bytes(sizes.n_scores, sizes.n_cols);
+                       fmax(dni_conjugate_gradients_bytes(sizes.n_scores, sizes.n_cols),
+                            search_is_cheap(shape->n_rows, shape->n_features)
+                                ? dni_least_squares_check_bytes(lambda, shape)
+                                : 0);
     return fmax(fit, dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
                                         shape->n_slots));
 }
@@ -139,7 +151,7 @@ static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const 
                             .n_scores = q->n_scores,
                             .n_features = q->width - 1};
     centre(c, w, c->target, c->variables);
-    dni_linear_report_progress(c->fit->input, run, c->variables, c->raw, &progress);
+    dni_least_squares_report_progress(c->fit, run, c->variables, c->raw, &progress);
     return DN_OK;
 }
 
@@ -175,14 +187,14 @@ static void store_solution(struct conjugate *c) {
         }
         square += g[d] / q->total_weight * (g[d] / q->total_weight);
     }
-    fit->report->gradient_norm = 2 * fit->share * sqrt(square);
+    fit->report->gradient_norm = dni_least_squares_slope(fit) * sqrt(square);
     dni_least_squares_describe(fit, penalty, "conjugate_gradient");
 }
 
 static void warn(const struct conjugate *c, const dni_systems_outcome *outcome) {
     dn_report *report = c->fit->report;
     size_t d = c->fit->problem.width - 1, n = c->fit->input->rows->n_rows;
-    if (c->fit->lambda == 0 && d >= n) {
+    if (c->fit->lambda == 0 && d >= n && !c->searched) {
         dn_report_warn(report, DN_WARNING_NOT_UNIQUE,
                        "with lambda = 0 the weights are not unique: there are %zu columns and %zu "
                        "rows: the weights reported are those of "
@@ -231,11 +243,15 @@ static dn_status solve(struct conjugate *c, dn_error *err) {
     report->stop_reason = outcome.reason;
     report->iterations = outcome.iterations;
     store_solution(c);
-    dn_report_number(report, "tolerance", c->fit->tolerance);
+    dni_report_tolerance(report, c->fit->tolerance, outcome.measure);
     dn_report_number(report, "normal_residual", outcome.measure);
     dn_report_number(report, "passes", (double)(outcome.iterations + outcome.residuals));
+    c->searched =
+        fit->lambda == 0 && search_is_cheap(q->rows->n_rows, q->width - 1) &&
+        (dni_row_space_applies(q->rows->n_rows, q->width - 1) || q->width <= DNI_RANK_MAX_WIDTH);
+    status = c->searched ? dni_least_squares_check(fit, &c->moments, NULL, err) : DN_OK;
     warn(c, &outcome);
-    return DN_OK;
+    return status;
 }
 
 dn_status dni_least_squares_conjugate(dni_least_squares *fit, dn_error *err) {

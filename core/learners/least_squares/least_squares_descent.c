@@ -6,6 +6,7 @@
  * "auto" is 1/(n L); above 2/(n L) the descent diverges. Alpaydın, section 10.7; Bishop, PRML,
  * section 3.1.3. */
 #include "base/random.h"
+#include "catalogue/param_rows.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
 #include "linalg/vector.h"
@@ -30,7 +31,7 @@ static void descent_layout(dni_layout *layout, const void *shape, void *work) {
     state->raw = dni_layout_doubles(layout, n);
 }
 
-double dni_least_squares_descend_bytes(const dn_fit_shape *shape) {
+double dni_least_squares_descend_bytes(double lambda, const dn_fit_shape *shape) {
     const dni_linear_shape problem = {.n_cols = shape->n_features,
                                       .n_classes = shape->n_classes,
                                       .n_slots = shape->n_slots,
@@ -40,7 +41,8 @@ double dni_least_squares_descend_bytes(const dn_fit_shape *shape) {
     const double fit = dni_moments_result_memory(shape->n_features, shape->n_classes) +
                        dni_linear_bytes(&problem, shape->n_rows) +
                        dni_layout_bytes(descent_layout, &n, &scratch) +
-                       dni_solver_bytes(&dni_solver_gradient_descent, n, 1);
+                       fmax(dni_solver_bytes(&dni_solver_gradient_descent, n, 1),
+                            dni_least_squares_check_bytes(lambda, shape));
     return fmax(fit, dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
                                         shape->n_slots));
 }
@@ -55,16 +57,16 @@ static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double 
 /* Largest component of ∇f with respect to standardised weights and intercepts. */
 static double measure(const struct descent *state, const double *x, const double *gradient) {
     const dni_linear_problem *q = &state->fit->problem;
-    const double twice = 2 * state->fit->share; /* 2a: `gradient` is ∇f/2a */
+    const double slope = dni_least_squares_slope(state->fit); /* `gradient` is ∇(f/2a) */
     size_t d = q->width - 1;
     double largest = 0;
     for (size_t i = 0; i < q->n_scores; i++) {
         const double *w = x + i * q->width, *g = gradient + i * q->width;
-        largest = fmax(largest, fabs(twice * g[d]));
+        largest = fmax(largest, fabs(slope * g[d]));
         for (size_t j = 0; j < d; j++) {
             double s = state->moments.deviation[j];
-            double of_weight = s > 0 ? twice * (g[j] - state->moments.mean[j] * g[d]) / s
-                                     : twice * state->fit->lambda * w[j];
+            double of_weight = s > 0 ? slope * (g[j] - state->moments.mean[j] * g[d]) / s
+                                     : slope * state->fit->lambda * w[j];
             largest = fmax(largest, fabs(of_weight));
         }
     }
@@ -79,12 +81,12 @@ static void report_progress(struct descent *state, const dn_run *run, const dni_
     dn_progress progress = {.iteration = point->iteration,
                             .max_iterations = state->fit->max_iterations,
                             .fraction = state->fraction,
-                            .loss = 2 * state->fit->share * point->value,
+                            .loss = 2 * state->fit->coding.share * point->value,
                             .gradient_norm = state->gradient_norm,
                             .train_error = q->sums.wrong / q->total_weight,
                             .n_scores = q->n_scores,
                             .n_features = q->width - 1};
-    dni_linear_report_progress(state->fit->input, run, point->x, state->raw, &progress);
+    dni_least_squares_report_progress(state->fit, run, point->x, state->raw, &progress);
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
@@ -95,7 +97,8 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
         return status;
     }
     state->measure = measure(state, point->x, point->gradient);
-    state->gradient_norm = 2 * state->fit->share * dni_norm(point->gradient, state->fit->problem.n);
+    state->gradient_norm =
+        dni_least_squares_slope(state->fit) * dni_norm(point->gradient, state->fit->problem.n);
     if (point->iteration == 0) {
         state->first_measure = state->measure;
     } else if (run->progress != NULL) {
@@ -132,14 +135,17 @@ static dn_status learning_rate(struct descent *state, double *out, dn_error *err
     return DN_OK;
 }
 
-/* Sets x to the starting point: uniform random numbers in (−0.01, 0.01), or 0. */
+/* Sets x to the starting point: the weights and intercepts of the outputs y are uniform random
+ * numbers in (−0.01, 0.01), or 0. */
 static void start_at(const struct descent *state, double *x) {
+    const dni_linear_problem *q = &state->fit->problem;
+    const dni_target_coding *coding = &state->fit->coding;
+    const bool zero = dni_params_is(state->fit->input->params, "init", "zero");
     dni_random random;
     dni_random_init(&random, state->fit->run->seed, DNI_STREAM_START);
-    for (size_t i = 0; strcmp(dn_params_word(state->fit->input->params, "init"), "zero") != 0 &&
-                       i < state->fit->problem.n;
-         i++) {
-        x[i] = dni_random_uniform(&random, -0.01, 0.01);
+    for (size_t i = 0; i < q->n; i++) {
+        x[i] = (zero ? 0 : dni_random_uniform(&random, -0.01, 0.01) / coding->scale) +
+               ((i + 1) % q->width == 0 ? coding->zero : 0);
     }
 }
 
@@ -159,6 +165,13 @@ static dn_status descend(struct descent *state, dn_error *err) {
                                         .step = rate * q->total_weight};
     status = dni_solver_minimise(&dni_solver_gradient_descent, &objective, fit->run, &options,
                                  fit->original, &outcome, err);
+    bool changed = false;
+    if (status == DN_OK) {
+        status = dni_least_squares_check(fit, &state->moments, &changed, err);
+    }
+    if (status == DN_OK && changed) {
+        status = dni_linear_pass(q, fit->original, err);
+    }
     if (status != DN_OK) {
         return status;
     }
@@ -171,7 +184,7 @@ static dn_status descend(struct descent *state, dn_error *err) {
             dni_dot(fit->original + i * q->width, fit->original + i * q->width, q->width - 1);
     }
     dni_least_squares_describe(fit, penalty, "gradient_descent");
-    dn_report_number(report, "tolerance", state->fit->tolerance);
+    dni_report_tolerance(report, state->fit->tolerance, state->measure);
     dn_report_number(report, "gradient_max", state->measure);
     dn_report_number(report, "gradient_evaluations", (double)outcome.evaluations);
     if (!report->converged) {

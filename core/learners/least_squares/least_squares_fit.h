@@ -2,27 +2,30 @@
  *
  *   S = 1 score for two classes, with target T = −1 or 1
  *   S = K scores otherwise, with T_k = 1 for the class of the row and 0 for the others
- *   f = a (Σ_t v_t ‖T_t − g(x_t)‖² / Σv + λ‖W‖²),   a = ½ for S = 1, 1 otherwise
+ *   f = a (Σ_t v_t ‖T_t − g(x_t)‖² / Σv + λ‖W‖²)
  *
- * With two classes the outputs are y_2 = (1 + g)/2 and y_1 = (1 − g)/2, and f is the sum of the
- * objectives of both. The linear problem has the loss dni_loss_squares and the penalty λ/2:
+ * The solvers compute with these targets for every coding of the parameter "targets". The model has
+ * the scores cg + b; c, b and a are those of target_coding.h. f is the objective of the coding: with
+ * two classes and targets one_of_k the outputs are y_2 = (1 + g)/2 and y_1 = (1 − g)/2, and f, with
+ * a = ½, is the sum of the objectives of both. The linear problem has the loss dni_loss_squares and the penalty λ/2:
  * its objective is f/2a. */
 #ifndef DNI_LEAST_SQUARES_FIT_H
 #define DNI_LEAST_SQUARES_FIT_H
 
 #include "learners/shared/linear/linear_problem.h"
+#include "learners/shared/linear/target_coding.h"
 #include <discern/algorithm.h>
 
 typedef struct dni_least_squares {
     const dn_fit_input *input;
     const dn_run *run;
     dn_report *report;
-    double lambda;
-    double share;               /* a */
+    double lambda; /* λ; before dni_least_squares_init a positive number if it is "auto" */
+    dni_target_coding coding;
     double tolerance;           /* of the iterative solvers */
     size_t max_iterations;      /* of the iterative solvers */
     dni_linear_problem problem; /* set up by the solver */
-    double *original;           /* [S × width] the solution: weights and intercepts for x */
+    double *original;           /* [S × width] the solution g: weights and intercepts for x */
 } dni_least_squares;
 
 /* Maximum number of columns for the closed form; its matrix then takes 512 MiB. */
@@ -32,19 +35,44 @@ typedef struct dni_least_squares {
  * report; the caller releases the problem, also after a failure. */
 /* The closed form. */
 DN_MUST_USE dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err);
-double dni_least_squares_solve_bytes(const dn_fit_shape *shape);
+double dni_least_squares_solve_bytes(double lambda, const dn_fit_shape *shape);
+/* The closed form for lambda = 0 and a shape of dni_row_space_applies. */
+DN_MUST_USE dn_status dni_least_squares_solve_wide(dni_least_squares *fit, dn_error *err);
+double dni_least_squares_solve_wide_bytes(const dn_fit_shape *shape);
 /* Conjugate gradients. */
 DN_MUST_USE dn_status dni_least_squares_conjugate(dni_least_squares *fit, dn_error *err);
-double dni_least_squares_conjugate_bytes(const dn_fit_shape *shape);
+double dni_least_squares_conjugate_bytes(double lambda, const dn_fit_shape *shape);
 /* Gradient descent. */
 DN_MUST_USE dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err);
-double dni_least_squares_descend_bytes(const dn_fit_shape *shape);
+double dni_least_squares_descend_bytes(double lambda, const dn_fit_shape *shape);
+
+/* ---- least_squares_rank.c: dependent columns, for lambda = 0 ---- */
+/* Adds the warning that the weights are not unique and names the marked columns, if there are any. */
+void dni_least_squares_warn_of_rank(dni_least_squares *fit, const bool *marked);
+/* dni_linear_null_space for the rows of the fit. */
+DN_MUST_USE dn_status dni_least_squares_null_space(dni_least_squares *fit,
+                                                   const dni_moments *moments, size_t *out_n,
+                                                   double **out_null, dn_error *err);
+double dni_least_squares_null_space_bytes(const dn_fit_shape *shape);
+/* Looks for dependent columns after an iterative solver, if lambda is 0, and adds the warning that
+ * names them.
+ *
+ *   changed  *changed ← whether fit->original was replaced by the weights of least norm. NULL: it is
+ *            not replaced */
+DN_MUST_USE dn_status dni_least_squares_check(dni_least_squares *fit, const dni_moments *moments,
+                                              bool *changed, dn_error *err);
+double dni_least_squares_check_bytes(double lambda, const dn_fit_shape *shape);
 
 /* ---- least_squares_report.c ---- */
 /* Fills in the part of the report that all solvers share. The last pass over the rows must have
  * been at the solution. penalty: ‖W‖². */
 void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver);
-/* Sets up fit->problem. uses: flags of dni_linear_uses. */
+/* Returns the factor of ∇f, with respect to the weights and intercepts of cg + b, from ∇(f/2a). */
+double dni_least_squares_slope(const dni_least_squares *fit);
+/* dni_linear_report_progress with the weights of cg + b. */
+void dni_least_squares_report_progress(const dni_least_squares *fit, const dn_run *run,
+                                       const double *table, double *raw, dn_progress *progress);
+/* Sets fit->lambda and sets up fit->problem. uses: flags of dni_linear_uses. */
 DN_MUST_USE dn_status dni_least_squares_init(dni_least_squares *fit, const dni_moments *moments,
                                              unsigned uses, dn_error *err);
 

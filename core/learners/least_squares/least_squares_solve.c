@@ -10,8 +10,8 @@
  *
  *   well conditioned   Cholesky, and one step of refinement with residuals computed from the rows
  *   otherwise          the triangular factor R of the rows √(v/n) z and √λ/s_j, by QR: RᵀR = A, but
- *                      R is computed without forming A. R is decomposed with column pivoting; a
- *                      pivot near 0 belongs to a column that depends on others. Then the null space
+ *                      R is computed without forming A. R is decomposed with column pivoting up to
+ *                      the rank, which the rank rule decides without a penalty. Then the null space
  *                      is removed from w = u/s, which gives the minimiser of least norm, the limit
  *                      λ → 0.
  *
@@ -20,6 +20,8 @@
  * 6.6.5 (corrected seminormal equations). */
 #include "catalogue/report.h"
 #include "learners/least_squares/least_squares_fit.h"
+#include "learners/shared/linear/linear_rank.h"
+#include "learners/shared/linear/row_space.h"
 #include "learners/shared/scatter.h"
 #include "linalg/cholesky.h"
 #include "linalg/qr.h"
@@ -31,11 +33,12 @@
 /* If a squared pivot of Cholesky is below SMALL_PIVOT, A may be too ill-conditioned for one step of
  * refinement. */
 #define SMALL_PIVOT 1e-6
-/* A column whose pivot in R is below RANK depends on other columns. The first pivot is about 1.
- * Without a penalty the limit is that of logistic regression: the square of a pivot, an eigenvalue
- * of the correlation matrix, of 1e-13. */
+/* With a penalty, or with at least DNI_RANK_MAX_WIDTH columns, a column whose pivot in R is below
+ * RANK depends on other columns. The first pivot is about 1. Otherwise the rank rule decides
+ * (linear_rank.h). */
 #define RANK 1e-10
-#define RANK_UNPENALISED 3.2e-7
+/* If the least eigenvalue of A is above this, A is far from singular by the rank rule. */
+#define FAR_FROM_SINGULAR (1e3 * DNI_RANK_SHARE)
 
 struct closed {
     dni_least_squares *fit;
@@ -46,7 +49,8 @@ struct closed {
     double *step;        /* [S × d] right-hand sides */
     bool *constant;      /* [d] constant columns: their weight is 0 */
     bool *marked;        /* [d] columns named in the warning */
-    size_t n_null;       /* dimension of the null space, without the constant columns */
+    size_t n_null;       /* dimension of the null space, with the constant columns */
+    size_t rank;         /* number of independent columns by the rank rule */
 };
 
 /* ---- memory ---- */
@@ -83,9 +87,17 @@ static void triangle_layout(dni_layout *layout, const void *shape, void *work) {
     t->work = dni_layout_doubles(layout, dni_qr_work(p));
 }
 
+/* True if the rank rule decides the rank. */
+static bool searches_rank(double lambda, size_t d) {
+    return lambda == 0 && d < DNI_RANK_MAX_WIDTH;
+}
+
 /* An upper bound: R and the null space, at most [d × d], are needed for ill-conditioned data
  * only. */
-double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
+double dni_least_squares_solve_bytes(double lambda, const dn_fit_shape *shape) {
+    if (lambda == 0 && dni_row_space_applies(shape->n_rows, shape->n_features)) {
+        return dni_least_squares_solve_wide_bytes(shape);
+    }
     const size_t K = shape->n_classes, d = shape->n_features;
     const struct closed_shape sizes = {K == 2 ? 1 : K, d};
     const dni_linear_shape problem = {.n_cols = d,
@@ -94,11 +106,14 @@ double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
                                       .uses = DNI_LINEAR_EXPAND};
     struct closed scratch;
     struct triangle triangle;
-    const double fit = dni_scatter_result_memory(DNI_SCATTER_POOLED, d, K) +
-                       dni_layout_bytes(closed_layout, &sizes, &scratch) +
-                       dni_linear_bytes(&problem, shape->n_rows) +
-                       dni_layout_bytes(triangle_layout, &sizes, &triangle) +
-                       8 * (double)d * ((double)d + 2);
+    const double fit =
+        dni_scatter_result_memory(DNI_SCATTER_POOLED, d, K) +
+        dni_layout_bytes(closed_layout, &sizes, &scratch) +
+        dni_linear_bytes(&problem, shape->n_rows) +
+        fmax(dni_layout_bytes(triangle_layout, &sizes, &triangle) + 8 * (double)d * ((double)d + 2),
+             searches_rank(lambda, d) ? dni_moments_memory(shape->n_rows, d, K, shape->n_slots) +
+                                            dni_least_squares_null_space_bytes(shape)
+                                      : 0);
     return fmax(fit, dni_scatter_memory(DNI_SCATTER_POOLED, shape->n_rows, d, K, shape->n_slots));
 }
 
@@ -183,6 +198,29 @@ static dn_status residual_step(struct closed *c, dn_error *err) {
     return DN_OK;
 }
 
+/* Returns an estimate of the least eigenvalue of A, by steps of inverse iteration with the Cholesky
+ * factor of A in scatter. Overwrites u, which is 0 again on return except for the intercepts. */
+static double least_eigenvalue(struct closed *c) {
+    enum { STEPS = 4 };
+    const size_t d = c->scatter.n_cols;
+    double *x = c->u, intercept = x[d], norm = 1;
+    for (size_t j = 0; j < d; j++) {
+        x[j] = (j % 2 == 0 ? 1 : -1) * (1 + (double)(j % 7)) / sqrt((double)d);
+    }
+    for (int step = 0; step <= STEPS; step++) {
+        norm = dni_norm(x, d);
+        for (size_t j = 0; j < d; j++) {
+            x[j] /= norm;
+        }
+        if (step < STEPS) {
+            dni_cholesky_solve(c->scatter.scatter, d, x, 1);
+        }
+    }
+    memset(x, 0, d * sizeof *x);
+    x[d] = intercept;
+    return 1 / norm;
+}
+
 static dn_status solve_normal(struct closed *c, bool *solved, dn_error *err) {
     size_t d = c->scatter.n_cols;
     bool definite = false;
@@ -190,6 +228,9 @@ static dn_status solve_normal(struct closed *c, bool *solved, dn_error *err) {
     dn_status status = dni_cholesky(c->fit->run, c->scatter.scatter, d, &definite, err);
     for (size_t j = 0; definite && j < d; j++) {
         definite = c->scatter.scatter[j * d + j] * c->scatter.scatter[j * d + j] > SMALL_PIVOT;
+    }
+    if (status == DN_OK && definite && d > 0 && searches_rank(c->fit->lambda, d)) {
+        definite = least_eigenvalue(c) > FAR_FROM_SINGULAR * (double)d;
     }
     *solved = definite;
     if (status != DN_OK || !definite) {
@@ -296,12 +337,13 @@ static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_
 static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores, n_null = 0;
     double *null = NULL, largest_mean_ratio = 0;
+    const bool ruled = searches_rank(c->fit->lambda, d);
     for (size_t j = 0; j < d; j++) {
         largest_mean_ratio =
             fmax(largest_mean_ratio, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
     }
-    const double tolerance = (c->fit->lambda > 0 ? RANK : RANK_UNPENALISED) *
-                             fmax(1, 1e-5 * largest_mean_ratio); /* rounding of large means */
+    /* rounding of large means */
+    const double tolerance = ruled ? 0 : RANK * fmax(1, 1e-5 * largest_mean_ratio);
     dn_status status = append_rows(c, t, err);
     if (status != DN_OK) {
         return status;
@@ -310,16 +352,15 @@ static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *
     if (status != DN_OK) {
         return status;
     }
-    status = dni_qr_solve(c->fit->run, t->r, d, S, tolerance, c->step, &n_null, &null, err);
+    status = dni_qr_solve(c->fit->run, t->r, d, S, tolerance, ruled ? c->rank : d, c->step, &n_null,
+                          &null, err);
     if (status != DN_OK) {
         return status;
     }
     c->n_null = n_null;
     if (n_null > 0) {
-        for (size_t j = 0; j < d; j++) {
-            for (size_t r = 0; r < n_null; r++) {
-                c->marked[j] = c->marked[j] || fabs(null[r * d + j]) > 1e-6;
-            }
+        for (size_t i = 0; !ruled && i < n_null * d; i++) {
+            c->marked[i % d] = c->marked[i % d] || fabs(null[i]) > 1e-6;
         }
         status = least_norm(c, c->step, null, n_null, err);
         dn_run_free(c->fit->run, null);
@@ -344,23 +385,33 @@ static dn_status solve_rows(struct closed *c, dn_error *err) {
     return status;
 }
 
+/* Sets c->rank and c->marked by the rank rule. */
+static dn_status find_rank(struct closed *c, dn_error *err) {
+    dni_least_squares *fit = c->fit;
+    const size_t d = c->scatter.n_cols;
+    dni_moments moments;
+    size_t n_null = 0;
+    double *null = NULL;
+    dn_status status = dni_moments_compute(fit->input, fit->run, &moments, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_least_squares_null_space(fit, &moments, &n_null, &null, err);
+    if (status == DN_OK) {
+        dni_linear_mark_dependent(null, n_null, &moments, d, c->marked);
+        c->rank = d - n_null;
+    }
+    dn_run_free(fit->run, null);
+    dni_moments_done(&moments, fit->run);
+    return status;
+}
+
 /* ---- report ---- */
 static void warn(const struct closed *c) {
-    size_t dependent = 0;
-    char names[DNI_NAMES_SIZE];
     for (size_t j = 0; j < c->scatter.n_cols; j++) {
         c->marked[j] = c->marked[j] && !c->constant[j];
-        dependent += c->marked[j];
     }
-    if (dependent == 0) {
-        return;
-    }
-    dni_feature_list(c->fit->input, c->marked, 8, names);
-    dn_report_warn(c->fit->report, DN_WARNING_NOT_UNIQUE,
-                   "with lambda = %g the weights are not unique: %zu of the columns are linear "
-                   "combinations of others (%s): the weights "
-                   "reported are those of least norm",
-                   c->fit->lambda, dependent, names);
+    dni_least_squares_warn_of_rank(c->fit, c->marked);
 }
 
 /* Sets fit->original to the weights and intercepts for x, and the report. With g the gradient for u
@@ -384,7 +435,7 @@ static void store_solution(struct closed *c) {
         w[d] = intercept;
         square += g[d] / q->total_weight * (g[d] / q->total_weight);
     }
-    fit->report->gradient_norm = 2 * fit->share * sqrt(square);
+    fit->report->gradient_norm = dni_least_squares_slope(fit) * sqrt(square);
     dni_least_squares_describe(fit, penalty, "closed_form");
 }
 
@@ -399,6 +450,9 @@ static dn_status solve(struct closed *c, dn_error *err) {
         c->u[i * q->width + q->width - 1] = c->target[i];
     }
     dn_status status = solve_normal(c, &solved, err);
+    if (status == DN_OK && !solved && searches_rank(fit->lambda, q->width - 1)) {
+        status = find_rank(c, err);
+    }
     if (status == DN_OK && !solved) {
         status = solve_rows(c, err);
     }
@@ -428,6 +482,10 @@ static dn_status solve(struct closed *c, dn_error *err) {
 }
 
 dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err) {
+    if (fit->lambda == 0 &&
+        dni_row_space_applies(fit->input->rows->n_rows, fit->input->rows->n_cols)) {
+        return dni_least_squares_solve_wide(fit, err);
+    }
     const size_t d = fit->input->rows->n_cols, K = fit->input->n_classes;
     const struct closed_shape shape = {K == 2 ? 1 : K, d};
     struct closed c = {.fit = fit};

@@ -21,7 +21,9 @@ static const char *const solvers[] = {"auto", "newton", "lbfgs", "gradient_desce
 static const char *const solver_meanings[] = {
     "newton when its matrix is small: n = K(d + 1) variables (K = 1 for two classes) with n <= "
     "200, or n <= 4000 and ten Hessians "
-    "costing at most four times a hundred gradients; otherwise, and for loss squared_error, lbfgs",
+    "costing at most four times a hundred gradients; otherwise, and for loss squared_error, lbfgs. "
+    "Without a penalty and with at most as many rows as features (and at most 2049 rows) n is K "
+    "times the number of rows: the solver works on coordinates of the rows",
     "Newton-Raphson (iteratively reweighted least squares) with the exact Hessian and a line "
     "search; beyond 4096 variables its systems "
     "are solved by conjugate gradients, without a matrix. With l1: quadratic models minimised by "
@@ -36,8 +38,12 @@ static const char *const solver_meanings[] = {
     "after one that does not; with l1 cumulative clipping",
     NULL};
 static const char *const penalties[] = {"none", "l2", "l1", "elastic_net", NULL};
+static const char none_meaning[] =
+    "no penalty: as lambda = 0. Dependent columns are looked for among at most 2048 features, or "
+    "with at most 2049 rows; quasi-complete separation with at most 2049 variables (see solver "
+    "auto), complete separation always";
 static const char *const penalty_meanings[] = {
-    "no penalty: as lambda = 0", "lambda times the sum of the squared weights",
+    none_meaning, "lambda times the sum of the squared weights",
     "lambda times the sum of the weights' absolute values: makes weights exactly 0",
     "lambda (rho |w|_1 + (1 - rho) |w|^2) with rho = l1_ratio", NULL};
 static const char *const losses[] = {"cross_entropy", "squared_error", NULL};
@@ -60,10 +66,10 @@ static const dn_param params[] = {
     DNI_PARAM_LAMBDA_AUTO(
         "Strength of the penalty: lambda * |w|^2, lambda * |w|_1, or their mixture (no 1/2, the "
         "loss is a mean over rows: 1/(2 C n) in terms of C for l2, 1/(C n) for l1). It acts on the "
-        "standardised weights when features are standardised. auto: 1/(2 V), where V is the sum "
-        "of the weights of the training rows, or their number n without weights; so the penalty "
-        "is |w|^2/2 beside the sum of the losses (C = 1), and weights count as numbers of equal "
-        "rows: weights multiplied by c divide this lambda by c."),
+        "standardised weights when features are standardised. auto: 1/(2 V), V the sum of the "
+        "weights "
+        "of the training rows, or their number without weights; so the penalty is |w|^2/2 beside "
+        "the sum of the losses (C = 1), and a row of weight 2 counts as two rows."),
     {.name = "l1_ratio",
      .type = DN_PARAM_NUMBER,
      .meaning = "For penalty elastic_net: the share rho of |w|_1; 0 is l2, 1 is l1.",

@@ -35,7 +35,7 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
     phase += second.certifies ? dni_separation_bytes(plan->n) : 0;
     if (plan->check_uses &
         DNI_LINEAR_GRAM) { /* the null basis, at most half of these bytes, is still allocated */
-        const double rank = dni_logistic_rank_bytes(plan->width);
+        const double rank = dni_linear_null_space_bytes(plan->width);
         phase = fmax(rank, rank / 2 + phase);
     }
     return dni_layout_bytes(dni_logistic_layout, &second, &scratch) +
@@ -97,6 +97,9 @@ static dn_status check_optimum(dni_logistic_fit *fit, dni_logistic_fit *other, d
 dn_status dni_logistic_check_result(dni_logistic_fit *fit, double *x, bool *changed,
                                     dn_error *err) {
     *changed = false;
+    if (fit->plan.check_wide) {
+        return dni_logistic_check_wide(fit, x, changed, err);
+    }
     if (fit->plan.check_uses == 0) {
         return DN_OK;
     }

@@ -34,6 +34,7 @@ typedef struct dni_logistic_fit {
     double first_measure; /* `measure` at the start; 0 until then */
     double first_norm;
     double fraction;  /* progress reported so far, 0 … 1; never decreases */
+    dn_progress last; /* the last report; its iteration is 0 before the first */
     double last_step; /* largest component of the previous step; 0: none */
     /* used only without a penalty: */
     double norm_bound; /* separation is checked when the norm of the weights exceeds this */
@@ -42,6 +43,10 @@ typedef struct dni_logistic_fit {
     dni_separation separation;
     bool polishing;        /* Newton steps after L-BFGS are running */
     size_t base_iteration; /* number of iterations of L-BFGS before the Newton steps */
+    /* Fit of coordinates (logistic_wide.c): reports progress in place of
+     * dni_linear_report_progress; else NULL. */
+    void (*report_coordinates)(struct dni_logistic_fit *fit, dn_progress *progress);
+    void *coordinates;
 } dni_logistic_fit;
 
 /* ---- logistic_fit.c ---- */
@@ -50,6 +55,25 @@ dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_mach
                            dn_report *report, dn_error *err);
 /* Implements dn_algorithm.memory. */
 double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape);
+
+/* ---- logistic_solver.c ---- */
+/* Runs the solver from x, and checks separation if it does not reach its tolerance. x: solver's
+ * variables. */
+DN_MUST_USE dn_status dni_logistic_solve(dni_logistic_fit *fit, double *x, dni_outcome *outcome,
+                                         dn_error *err);
+/* Bytes that dni_logistic_solve allocates. */
+double dni_logistic_solver_bytes(const dni_logistic_plan *plan, size_t n_rows);
+
+/* ---- logistic_wide.c: fewer rows than columns, without a penalty ---- */
+/* Like dni_logistic_solve, for a plan with `wide`: x ← the minimiser whose original weights have
+ * the least norm. Adds a warning that names the columns that are not independent. */
+DN_MUST_USE dn_status dni_logistic_solve_wide(dni_logistic_fit *fit, double *x,
+                                              dni_outcome *outcome, dn_error *err);
+/* Like dni_logistic_check_result, for a plan with `check_wide`. */
+DN_MUST_USE dn_status dni_logistic_check_wide(dni_logistic_fit *fit, double *x, bool *changed,
+                                              dn_error *err);
+/* Bytes that either of them allocates. */
+double dni_logistic_wide_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape);
 
 /* ---- logistic_progress.c: stopping, progress, and the search for separable classes ---- */
 /* Layout of dni_logistic_arrays for a dni_logistic_plan. */
@@ -64,13 +88,16 @@ bool dni_logistic_found_separable(const dni_logistic_fit *fit);
  * the answer is known. Sets fit->separation. */
 DN_MUST_USE dn_status dni_logistic_check_separation(dni_logistic_fit *fit, const double *x,
                                                     dni_outcome *outcome, dn_error *err);
+/* Marks in arrays.growing the columns with the largest standardised weights in a direction, solver's
+ * variables; none if `direction` is NULL. */
+void dni_logistic_mark_growing(dni_logistic_fit *fit, const double *direction);
 /* Sets converged and stop_reason of the report, and adds the warnings. */
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
 
 /* ---- logistic_check.c: the check that follows a descent without a penalty ---- */
 /* Looks for dependent columns; if there are any, adds a warning, sets x to the weights of least
  * norm, and *changed to true. Sets fit->separation if the classes are separable. Does nothing if
- * plan.check_uses is 0. */
+ * plan.check_uses is 0 and plan.check_wide is not set. */
 DN_MUST_USE dn_status dni_logistic_check_result(dni_logistic_fit *fit, double *x, bool *changed,
                                                 dn_error *err);
 /* Bytes that dni_logistic_check_result allocates. */
@@ -79,9 +106,8 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
 /* ---- logistic_metric.c: uses of the correlation matrix of the features ---- */
 /* True if a fit with this plan looks for dependent columns before the solver. */
 bool dni_logistic_decomposes(const dni_logistic_plan *plan);
-/* Upper bound of the bytes that dni_logistic_find_rank allocates, including fit->null_basis, whose
- * size depends on the data. */
-double dni_logistic_rank_bytes(size_t width);
+/* Adds the warning that the weights are not unique and names the marked columns, if there are any. */
+void dni_logistic_warn_of_rank(dni_logistic_fit *fit, const bool *marked);
 /* Computes null_basis, adds a warning that names its columns, and makes the Hessian definite in its
  * directions. */
 DN_MUST_USE dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err);

@@ -3,6 +3,7 @@
 #include "catalogue/param_rows.h"
 #include "learners/logistic/logistic_separation.h"
 #include "learners/shared/learner.h"
+#include "learners/shared/linear/row_space.h"
 
 #include <float.h>
 #include <math.h>
@@ -88,11 +89,40 @@ static unsigned uses_of(const dni_logistic_plan *plan) {
     if (needs & DNI_NEEDS_METRIC && plan->l1 == 0 && plan->width <= DNI_LOGISTIC_MAX_METRIC) {
         uses |= DNI_LINEAR_GRAM;
     }
-    if (plan->method->centres && plan->l1 == 0 && plan->l2 == 0 &&
-        plan->width <= DNI_LOGISTIC_MAX_RANK) {
+    if (plan->method->centres && plan->l1 == 0 && plan->l2 == 0 && !plan->independent &&
+        plan->width <= DNI_RANK_MAX_WIDTH) {
         uses |= DNI_LINEAR_GRAM;
     }
     return uses;
+}
+
+/* Sets the members that depend on the number n of variables of the solver. */
+static void set_solver(dni_logistic_plan *plan, size_t n) {
+    const bool unpenalised = plan->l1 == 0 && plan->l2 == 0;
+    plan->solver = choose_solver(plan->method, plan->l1, n);
+    plan->polishes = plan->method == &methods[LBFGS] && unpenalised &&
+                     n <= DNI_LOGISTIC_MAX_POLISH && plan->loss->convex;
+    plan->certifies = plan->method->centres && unpenalised && plan->loss->convex &&
+                      n <= DNI_LOGISTIC_MAX_CHECKED &&
+                      (plan->polishes || plan->solver->needs & DNI_NEEDS_HESSIAN);
+    plan->uses = uses_of(plan);
+}
+
+dni_logistic_plan dni_logistic_plan_of_coordinates(const dni_logistic_plan *plan, size_t n_rows,
+                                                   size_t rank) {
+    dni_logistic_plan inner = *plan;
+    inner.wide = inner.check_wide = false;
+    inner.independent = true;
+    inner.width = rank + 1;
+    inner.n = inner.n_scores * inner.width;
+    inner.check_uses = 0;
+    if (plan->check_wide) {
+        inner.method = &methods[NEWTON];
+        inner.tolerance = inner.method->tolerance;
+        inner.max_iterations = (size_t)inner.method->most;
+    }
+    set_solver(&inner, plan->n_scores * n_rows);
+    return inner;
 }
 
 /* Flags of dni_linear_uses for the check that follows a descent without a penalty. It looks for
@@ -104,7 +134,7 @@ static unsigned check_uses_of(const dni_logistic_plan *plan, double n_rows, doub
     if (!plan->method->descends || plan->l1 > 0 || plan->l2 > 0) {
         return 0;
     }
-    if (plan->width <= DNI_LOGISTIC_MAX_RANK) {
+    if (plan->width <= DNI_RANK_MAX_WIDTH) {
         uses |= DNI_LINEAR_GRAM;
     }
     if (plan->loss->convex && plan->n <= DNI_LOGISTIC_MAX_POLISH &&
@@ -134,17 +164,24 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
                               .n_scores = n_classes == 2 ? 1 : n_classes,
                               .width = n_features + 1};
     plan.n = plan.n_scores * plan.width;
-    plan.method = choose_method(p, plan.loss, n_rows, n_features, n_classes);
-    plan.solver = choose_solver(plan.method, plan.l1, plan.n);
-    plan.polishes = plan.method == &methods[LBFGS] && lambda == 0 &&
-                    plan.n <= DNI_LOGISTIC_MAX_POLISH && plan.loss->convex;
-    plan.certifies = plan.method->centres && lambda == 0 && plan.loss->convex &&
-                     plan.n <= DNI_LOGISTIC_MAX_CHECKED &&
-                     (plan.polishes || plan.solver->needs & DNI_NEEDS_HESSIAN);
-    plan.uses = uses_of(&plan);
-    plan.check_uses = check_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
+    const bool wide = lambda == 0 && dni_row_space_applies(n_rows, n_features);
+    plan.method = choose_method(p, plan.loss, n_rows, wide ? n_rows - 1 : n_features, n_classes);
+    plan.wide = wide && plan.method->centres;
+    set_solver(&plan, plan.wide ? plan.n_scores * n_rows : plan.n);
+    if (plan.wide) {
+        plan.uses = DNI_LINEAR_STANDARDISE;
+        plan.polishes = plan.certifies = false;
+    }
+    plan.check_wide = wide && plan.method->descends;
+    plan.check_steps =
+        plan.check_wide && plan.loss->convex && plan.n_scores * n_rows <= DNI_LOGISTIC_MAX_POLISH;
+    plan.check_uses = plan.check_wide ? 0
+                                      : check_uses_of(&plan, (double)n_rows, (double)n_features,
+                                                      (double)n_classes);
     plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
-                                                            : plan.method->tolerance;
+                     : p->rules == DN_RULES_FIRST && plan.method == &methods[LBFGS]
+                         ? 1e-9
+                         : plan.method->tolerance;
     plan.max_iterations = dn_params_word(p, "max_iterations") == NULL
                               ? (size_t)dn_params_number(p, "max_iterations")
                               : dni_default_iterations(n_rows, plan.method->visits,

@@ -5,16 +5,12 @@
 #ifndef DNI_LOGISTIC_PLAN_H
 #define DNI_LOGISTIC_PLAN_H
 
-#include "learners/shared/linear/linear_problem.h"
+#include "learners/shared/linear/linear_rank.h"
 #include "optimize/solver.h"
 #include <discern/algorithm.h>
 
-/* Largest width (features and intercept) of a matrix that is decomposed: the metric of L-BFGS, and
- * the matrix in which dependent columns are searched. */
+/* Largest width (features and intercept) of the metric of L-BFGS. */
 #define DNI_LOGISTIC_MAX_METRIC 1025
-#define DNI_LOGISTIC_MAX_RANK 2049
-/* An eigenvalue of the correlation matrix up to this times the largest eigenvalue counts as 0. */
-#define DNI_LOGISTIC_RANK 1e-13
 /* Maximum number of variables for which a Hessian matrix is stored. With more, Newton's systems are
  * solved by conjugate gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
@@ -43,6 +39,10 @@ typedef struct dni_logistic_plan {
     size_t n_scores;     /* 1 for two classes */
     size_t width;        /* features and the intercept */
     size_t n;            /* n_scores · width */
+    bool wide;           /* fitted in the row space (logistic_wide.c) */
+    bool check_wide;     /* a descent that dni_logistic_check_wide follows */
+    bool check_steps;    /* that check runs Newton steps */
+    bool independent;    /* no column depends on others: the columns are coordinates */
     bool certifies;      /* separation is checked (logistic_separation.h) */
     bool polishes;       /* Newton steps follow L-BFGS, to detect weights that grow without bound */
     unsigned uses;       /* flags of dni_linear_uses for the fit */
@@ -51,10 +51,14 @@ typedef struct dni_logistic_plan {
     size_t max_iterations;
 } dni_logistic_plan;
 
-/* weight: Σ v of the rows, for lambda "auto". If Σ v is not known, n_rows gives the same solver,
- * limits and memory. */
+/* weight: Σv of the rows, for lambda "auto". If it is not known, n_rows gives the same solver, limits
+ * and memory. */
 dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, double weight,
                                          size_t n_features, size_t n_classes);
+/* Returns the plan of the fit of `rank` coordinates for `plan`, a plan with `wide` or `check_wide`
+ * for n_rows rows. Solver, limits and flags depend on n_rows and not on `rank`. */
+dni_logistic_plan dni_logistic_plan_of_coordinates(const dni_logistic_plan *plan, size_t n_rows,
+                                                   size_t rank);
 /* Checks that the parameter `init`, if it is a list, has a number for each variable. Otherwise
  * returns DN_ERR_ARGUMENT with the field "init". */
 DN_MUST_USE dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,

@@ -27,7 +27,7 @@ enum { CHECK_INTERVAL = 3, MAX_CHECKS = 12 };
 void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays) {
     const dni_logistic_plan *p = plan;
     dni_logistic_arrays *a = arrays;
-    const bool metric = (p->solver->needs & DNI_NEEDS_METRIC) != 0;
+    const bool metric = !p->wide && (p->solver->needs & DNI_NEEDS_METRIC) != 0;
     a->x = dni_layout_doubles(layout, p->n);
     a->spare = dni_layout_doubles(layout, p->n);
     a->raw = dni_layout_doubles(layout, p->n);
@@ -95,8 +95,7 @@ void dni_logistic_take_measure(dni_logistic_fit *fit) {
     fit->gradient_norm = stated_length(fit);
 }
 
-/* Marks the columns with the largest standardised weights in a direction. */
-static void mark_growing(dni_logistic_fit *fit, const double *step) {
+void dni_logistic_mark_growing(dni_logistic_fit *fit, const double *step) {
     const dni_linear_problem *problem = &fit->problem;
     size_t width = problem->width, d = width - 1;
     double most = 0;
@@ -116,14 +115,26 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
     }
 }
 
+/* Reports progress within a check of separation: the last report with a larger fraction. ctx: the
+ * fit. */
+static void report_check(void *ctx) {
+    dni_logistic_fit *fit = ctx;
+    if (fit->run->progress == NULL || fit->last.iteration == 0) {
+        return;
+    }
+    fit->fraction += (1 - fit->fraction) / 20;
+    fit->last.fraction = fit->fraction;
+    fit->run->progress(fit->run, &fit->last);
+}
+
 /* Sets fit->separation to what dni_separation_check proves at x. */
 static dn_status check_point(dni_logistic_fit *fit, const double *x, const double *step,
                              dn_error *err) {
     fit->n_checks++;
-    const dn_status status =
-        dni_separation_check(&fit->problem, x, step, fit->arrays.direction, &fit->separation, err);
+    const dn_status status = dni_separation_check(&fit->problem, x, step, report_check, fit,
+                                                  fit->arrays.direction, &fit->separation, err);
     if (status == DN_OK && fit->separation > DNI_SEPARATION_NONE) {
-        mark_growing(fit, fit->arrays.direction);
+        dni_logistic_mark_growing(fit, fit->arrays.direction);
     }
     return status;
 }
@@ -150,7 +161,7 @@ static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point
     const bool large = weight_norm(fit) > fit->norm_bound;
     if (fit->problem.sums.unseparated == 0) {
         fit->separation = DNI_SEPARATION_COMPLETE;
-        mark_growing(fit, point->step);
+        dni_logistic_mark_growing(fit, point->step);
     }
     if (fit->separation == DNI_SEPARATION_UNKNOWN && fit->plan.certifies && (large || growing) &&
         fit->n_checks < MAX_CHECKS && point->iteration >= fit->next_check) {
@@ -213,7 +224,13 @@ static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
                             .train_error = problem->sums.wrong / problem->total_weight,
                             .n_scores = problem->n_scores,
                             .n_features = problem->width - 1};
-    dni_linear_report_progress(fit->input, run, problem->original, fit->arrays.raw, &progress);
+    if (fit->report_coordinates != NULL) {
+        fit->report_coordinates(fit, &progress);
+    } else {
+        dni_linear_report_progress(fit->input, run, problem->original, fit->arrays.raw, &progress);
+    }
+    progress.w = progress.w0 = NULL;
+    fit->last = progress;
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *iterate,

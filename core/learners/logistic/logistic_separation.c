@@ -18,6 +18,7 @@
  * the other p converge. θ is therefore chosen in the widest gap of the values ln p. */
 #include "learners/logistic/logistic_separation.h"
 #include "base/layout.h"
+#include "learners/shared/linear/linear_rank.h"
 #include "learners/shared/linear/linear_support.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
@@ -31,6 +32,8 @@
 struct work {
     double *matrix; /* [n × n] M */
     double *delta;  /* [n] δ */
+    void (*report)(void *ctx);
+    void *ctx; /* of report */
 };
 
 static void work_layout(dni_layout *layout, const void *shape, void *work) {
@@ -124,20 +127,23 @@ static dn_status try_direction(dni_linear_problem *problem, double floor, const 
 }
 
 static dn_status check_floor(dni_linear_problem *problem, double floor, const double *x,
-                             const double *step, const struct work *w, double *direction,
+                             const double *step, struct work *w, double *direction,
                              dni_separation *out, dn_error *err) {
     double *null = NULL;
     size_t n_null = 0;
     bool proved = false, separates = false;
+    w->report(w->ctx);
     dn_status status = dni_linear_support_matrix(problem, floor, x, w->matrix, err);
     if (status != DN_OK) {
         return status;
     }
-    status = dni_symmetric_null(problem->run, w->matrix, problem->n, DNI_LOGISTIC_RANK, &n_null,
-                                &null, err);
+    w->report(w->ctx);
+    status = dni_symmetric_null(problem->run, w->matrix, problem->n, DNI_RANK_SHARE, &n_null, &null,
+                                err);
     if (status != DN_OK || (n_null > 0 && null == NULL)) {
         return status;
     }
+    w->report(w->ctx);
     status = prove_support(problem, floor, x, w, null, n_null, &proved, err);
     if (status != DN_OK || !proved) {
         goto cleanup;
@@ -146,6 +152,7 @@ static dn_status check_floor(dni_linear_problem *problem, double floor, const do
         *out = DNI_SEPARATION_NONE;
         goto cleanup;
     }
+    w->report(w->ctx);
     status = try_direction(problem, floor, x, x, null, n_null, direction, &separates, err);
     if (status == DN_OK && !separates && step != NULL) {
         status = try_direction(problem, floor, x, step, null, n_null, direction, &separates, err);
@@ -159,8 +166,9 @@ cleanup:
 }
 
 dn_status dni_separation_check(dni_linear_problem *problem, const double *x, const double *step,
-                               double *direction, dni_separation *out, dn_error *err) {
-    struct work w;
+                               void (*report)(void *ctx), void *ctx, double *direction,
+                               dni_separation *out, dn_error *err) {
+    struct work w = {.report = report, .ctx = ctx};
     void *memory = NULL;
     double floors[3];
     *out = DNI_SEPARATION_UNKNOWN;

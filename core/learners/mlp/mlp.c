@@ -146,10 +146,19 @@ static double number_or(const dn_params *p, const char *name, double otherwise) 
     return dn_params_word(p, name) == NULL ? dn_params_number(p, name) : otherwise;
 }
 
+/* Returns max_iterations for "auto". */
+static double default_iterations(const dn_params *p, bool adam, double rows) {
+    if (p->rules == DN_RULES_FIRST) {
+        return adam ? fmax(20, fmin(500, ceil(1e6 / fmax(1, rows)))) : 1000;
+    }
+    return adam ? fmax(50, fmin(500, ceil(3e6 / fmax(1, rows)))) : 2000;
+}
+
 static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_features,
                               size_t n_classes) {
     size_t n;
     const double *list = dn_params_list(p, "layers", &n), rows = (double)n_rows;
+    const bool first = p->rules == DN_RULES_FIRST;
     dni_mlp_plan plan = {.n_layers = 2,
                          .units = {16},
                          .n_features = n_features,
@@ -173,12 +182,11 @@ static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_featur
     plan.he = dni_params_is(p, "init", "he");
     plan.lambda = number_or(p, "lambda", fmax(1e-3, fmin(5e-3, 3 / fmax(1, rows))));
     plan.rate = number_or(p, "learning_rate", 2e-3);
-    plan.tolerance = number_or(p, "tolerance", plan.adam ? 1e-3 : 1e-5);
+    plan.tolerance = number_or(p, "tolerance", plan.adam ? (first ? 1e-4 : 1e-3) : 1e-5);
     plan.validation_share = dn_params_number(p, "early_stopping");
     plan.batch_rows = (size_t)number_or(p, "batch_size", fmax(16, fmin(256, floor(rows / 100))));
     plan.max_iterations =
-        (size_t)number_or(p, "max_iterations",
-                          plan.adam ? fmax(50, fmin(500, ceil(3e6 / fmax(1, rows)))) : 2000);
+        (size_t)number_or(p, "max_iterations", default_iterations(p, plan.adam, rows));
     plan.patience = (size_t)dn_params_number(p, "patience");
     plan.restarts = (size_t)number_or(p, "restarts", rows * plan.n <= 1e4 ? 10 : 1);
     return plan;

@@ -356,7 +356,7 @@ static void report_fit(const struct mlp_fit *fit, dn_report *report) {
     dn_report_text(report, "solver_reason", chosen ? "auto: %zu variables, %zu rows" : "asked for",
                    fit->loss.n, fit->loss.rows->n_rows);
     dn_report_number(report, "variables", (double)fit->loss.n);
-    dn_report_number(report, "tolerance", plan->tolerance);
+    dni_report_tolerance(report, plan->tolerance, fit->kept_gradient_max);
     dn_report_number(report, "gradient_max", fit->kept_gradient_max);
     dn_report_number(report, "gradient_evaluations", (double)fit->evaluations);
     if (plan->adam) {

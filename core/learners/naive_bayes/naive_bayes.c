@@ -339,8 +339,10 @@ static dn_status refuse_no_variance(const struct bayes *b, size_t k, size_t j, d
 static dn_status fit_gaussian(struct bayes *b, size_t j, double *mean, double *variance,
                               dn_error *err) {
     const dni_scatter *s = &b->scatter;
-    const double floor = dn_params_number(b->input->params, "variance_floor") *
-                         (b->constant[j] ? b->largest : dni_scatter_variance(s, j));
+    const double floor =
+        dn_params_number(b->input->params, "variance_floor") *
+        (b->constant[j] || b->input->params->rules == DN_RULES_FIRST ? b->largest
+                                                                     : dni_scatter_variance(s, j));
     if (!isfinite(floor)) {
         return dn_error_set(err, DN_ERR_DATA,
                             "variance_floor times the variance of a column must be finite (got "
@@ -462,9 +464,9 @@ static void warn_raised(const struct bayes *b, size_t n) {
     dni_feature_list(b->input, b->raised, 3, columns);
     dn_report_warn(
         b->report, DN_WARNING_VARIANCE_FLOOR,
-        "%zu columns have a variance within a class below variance_floor %g times their variance "
-        "over all rows, which was raised to it (%s): %s",
-        n, dn_params_number(b->input->params, "variance_floor"), columns,
+        "columns with a variance within a class below variance_floor %g times their variance over "
+        "all rows: %zu (%s); it was raised to this value: %s",
+        dn_params_number(b->input->params, "variance_floor"), n, columns,
         has_sparse_input(b->input->encoder)
             ? "if they are counts, choose numeric \"multinomial\"; exclude them, or "
               "lower variance_floor"

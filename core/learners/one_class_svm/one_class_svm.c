@@ -9,7 +9,9 @@
 #include "base/layout.h"
 #include "catalogue/param_rows.h"
 #include "learners/shared/kernel_params.h"
+#include "learners/shared/learner.h"
 #include "learners/shared/prepared.h"
+#include "learners/shared/smo/point_rows.h"
 #include "learners/shared/smo/smo.h"
 #include "machine/kernel_machine.h"
 #include "machine/support.h"
@@ -95,11 +97,14 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const double cache = dn_params_number(p, "cache_mib") * 1048576;
     const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
     struct fit scratch;
+    dni_point_rows rows;
     const dni_kernel_machines machines = {.n = 1,
                                           .n_per_row = 1,
                                           .n_parallel = 1,
                                           .dual_bytes = dni_layout_bytes(dual_layout,
-                                                                         &shape->n_rows, &scratch)};
+                                                                         &shape->n_rows, &scratch),
+                                          .result_bytes = dni_layout_bytes(dni_point_rows_layout,
+                                                                           &shape->n_rows, &rows)};
     return dni_prepared_memory(&kernel, shape, cache, &machines);
 }
 
@@ -232,6 +237,52 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     return DN_OK;
 }
 
+/* Returns the number of rows with α > 0, or of those with α at its upper bound. */
+static double count_support(const struct fit *f, bool bounded) {
+    const dni_svm_points *p = &f->problem->points;
+    double n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        n += f->alpha[i] > 0 && (!bounded || f->alpha[i] >= p->weight[i]) ? p->count[i] : 0;
+    }
+    return n;
+}
+
+/* Sets the support vectors of the machine: α with the sum 1, and the slack max(0, −f). */
+static dn_status make_duals(const struct fit *f, dn_machine *machine, dn_error *err) {
+    const dni_svm_points *p = &f->problem->points;
+    const size_t n_rows = f->input->rows->n_rows;
+    const bool omitted = count_support(f, false) > DN_MAX_DUALS;
+    dni_point_rows rows;
+    dn_dual *items;
+    void *memory;
+    size_t n = 0;
+    dn_status status =
+        dni_machine_new_duals(machine, omitted ? 0 : (size_t)count_support(f, false), &items, err);
+    if (status != DN_OK || omitted) {
+        dni_machine_omit_duals(machine);
+        return status;
+    }
+    status = dni_layout_take(f->run, dni_point_rows_layout, &n_rows, &rows,
+                             "the rows of the support vectors", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_point_rows_list(p, n_rows, &rows);
+    for (size_t i = 0; i < p->n; i++) {
+        if (f->alpha[i] > 0) {
+            const double slack = fmax(0, f->rho + f->g[i] / f->total);
+            const dn_dual dual = {.coef = f->alpha[i] / f->total,
+                                  .slack = slack,
+                                  .bounded = f->alpha[i] >= p->weight[i],
+                                  .inside = slack > threshold_of(f)};
+            n += dni_point_rows_spread(&rows, p, i, dual, items + n);
+        }
+    }
+    dni_point_rows_sort(items, n);
+    dn_run_free(f->run, memory);
+    return DN_OK;
+}
+
 /* True if K(x, x) = 1 and K >= 0 for all rows. */
 static bool is_similarity(const dn_kernel *kernel) {
     return kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_MAHALANOBIS ||
@@ -286,11 +337,9 @@ static void warn_of_violation(const struct fit *f, dn_report *report) {
 }
 
 static void write_report(const struct fit *f, dn_report *report) {
-    double n_support = 0, n_bounded = 0, n_distinct = 0;
+    double n_distinct = 0;
     for (size_t i = 0; i < f->problem->points.n; i++) {
         n_distinct += f->alpha[i] > 0;
-        n_support += f->alpha[i] > 0 ? f->problem->points.count[i] : 0;
-        n_bounded += f->alpha[i] >= f->problem->points.weight[i] ? f->problem->points.count[i] : 0;
     }
     dn_report fresh = {.converged = f->converged,
                        .stop_reason = f->converged ? DN_STOP_TOLERANCE
@@ -301,9 +350,12 @@ static void write_report(const struct fit *f, dn_report *report) {
                        .objective = objective_of(f),
                        .gradient_norm = (double)NAN};
     dn_report_number(&fresh, "rho", f->rho);
-    dn_report_number(&fresh, "support_vectors", n_support);
-    dn_report_number(&fresh, "bounded_support_vectors", n_bounded);
+    dn_report_number(&fresh, "support_vectors", count_support(f, false));
+    dn_report_number(&fresh, "bounded_support_vectors", count_support(f, true));
     dn_report_number(&fresh, "kkt_violation", violation_of(f));
+    if (is_violation_relative(f)) {
+        dni_report_tolerance(&fresh, f->tolerance, f->violation);
+    }
     dni_prepared_report(f->problem, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)f->problem->points.n);
     dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
@@ -354,6 +406,10 @@ static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_
     find_rho(&f);
     dni_prepared_drop_values(f.problem);
     status = make_machine(&f, out, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = make_duals(&f, *out, err);
     if (status != DN_OK) {
         goto cleanup;
     }

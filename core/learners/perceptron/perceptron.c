@@ -23,16 +23,24 @@
 static const char *const criteria[] = {"perceptron", "squared", "relaxation", NULL};
 static const char *const criterion_meanings[] = {
     "sum of -w'y over the rows with w'y <= 0 (with a margin b: of b - w'y over w'y <= b)",
-    "sum of (w'y)^2 over the rows with w'y <= 0; may come to rest on the boundary without crossing "
-    "it",
+    "sum of (w'y)^2 over the rows with w'y <= 0; the weights may converge to the boundary of the "
+    "solutions without reaching one. Each step is divided by the largest |y|^2 (normalize_step)",
     "half the sum of (w'y - b)^2/|y|^2 over the rows with w'y <= b", NULL};
 static const char *const modes[] = {"sequential", "batch", NULL};
 static const char *const mode_meanings[] = {
-    "a step at every row that needs one, one after the other; a row of weight v makes a step v "
-    "times as long, which is not the same as v "
-    "rows",
-    "one step after each pass: the sum over the rows for criterion perceptron, their mean for the "
-    "others",
+    "a step at each row that needs one, one after the other; a row of weight v makes a step v "
+    "times as long, which differs from v rows",
+    "one step after each pass; see step", NULL};
+static const char *const steps[] = {"auto", "sum", "mean", NULL};
+static const char *const step_meanings[] = {
+    "mean for criterion squared, sum for the others",
+    "the sum of the steps of the rows, each times its weight",
+    "that sum divided by the total weight of all training rows", NULL};
+static const char *const zeros[] = {"wrong", "second", NULL};
+static const char *const zero_meanings[] = {
+    "a row with w'y = 0 is wrong (Duda, Hart and Stork)",
+    "a row with w'x + w0 = 0 is in the second class: a step is made exactly at the rows whose "
+    "predicted class differs (Bishop). A model of two classes predicts by the same rule",
     NULL};
 static const char *const orders[] = {"shuffled", "given", "cyclic", NULL};
 static const char *const order_meanings[] = {
@@ -40,7 +48,7 @@ static const char *const order_meanings[] = {
     "as the rows come, in every pass the same", "the same as given: its earlier name", NULL};
 static const char *const inits[] = {"auto", "zero", "random", NULL};
 static const char *const init_meanings[] = {
-    "random for criterion squared, for which 0 is a stationary point, zero otherwise",
+    "random for criterion squared, for which 0 is a stationary point; zero for the others",
     "all weights 0", "uniform in (-0.01, 0.01) from the seed", NULL};
 static const char *const schedules[] = {"constant", "inverse", "inverse_sqrt", NULL};
 static const char *const schedule_meanings[] = {"learning_rate in every pass",
@@ -53,15 +61,24 @@ static const dn_param params[] = {
         "What is made small, with y = t [x, 1] and t = 1 for the second class, -1 for the first.",
         "perceptron", criteria, criterion_meanings),
     DNI_PARAM_CHOICE("mode", "When the weights are changed.", "sequential", modes, mode_meanings),
+    DNI_PARAM_CHOICE("step", "For mode batch: the step of a pass.", "auto", steps, step_meanings),
+    {.name = "normalize_step",
+     .type = DN_PARAM_BOOLEAN,
+     .meaning = "For criterion squared: whether the step (w'y) y is divided by the largest |y|^2 "
+                "of the training rows. false: the step of the textbook, for which only small "
+                "learning rates converge.",
+     .default_number = 1},
+    DNI_PARAM_CHOICE("at_zero",
+                     "For criterion perceptron without a margin: the rows with w'x + w0 = 0.",
+                     "wrong", zeros, zero_meanings),
     DNI_PARAM_CHOICE(
         "order",
         "For mode sequential: in which order a pass visits the rows. No effect in mode batch.",
         "shuffled", orders, order_meanings),
     {.name = "margin",
      .type = DN_PARAM_NUMBER,
-     .meaning = "The b that w'y has to exceed before a row is left alone. auto: 1 for relaxation, "
-                "where it must be above 0; 0 for the others, and "
-                "always 0 for squared.",
+     .meaning = "The margin b: a row with w'y <= b makes a step. auto: 1 for relaxation, where b "
+                "must be above 0; 0 for the others, and always 0 for squared.",
      .default_choice = "auto",
      .minimum = 0,
      .maximum = (double)INFINITY,
@@ -69,9 +86,11 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
-     .meaning = "What a step is multiplied with. Below 2 for relaxation, where 1 ends a row's step "
-                "exactly on its margin; squared needs more than "
-                "1 to take a row across the boundary. auto: 1 for perceptron, 1.5 for the others.",
+     .meaning = "The factor of a step. With relaxation, 1 moves a row exactly onto its margin; it "
+                "must be below 2, except for sums in batch mode. squared needs more than 1 to move "
+                "a row across the boundary. auto: 1 for perceptron, 1.5 for the others; 1.5 is "
+                "divided by the total weight of the rows if step is sum, and by the largest "
+                "|y|^2 if normalize_step is false, so that the criterion decreases.",
      .default_choice = "auto",
      .default_number = 1,
      .minimum = 0,
@@ -83,9 +102,9 @@ static const dn_param params[] = {
                      schedules, schedule_meanings),
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
-     .meaning = "Most passes over the rows.",
+     .meaning = "Maximum number of passes over the rows. 0: the model has the weights of init.",
      .default_number = 1000,
-     .minimum = 1,
+     .minimum = 0,
      .maximum = 1e9},
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
@@ -95,7 +114,7 @@ static const dn_param params[] = {
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
-    DNI_PARAM_CHOICE("init", "Where the weights start.", "auto", inits, init_meanings),
+    DNI_PARAM_START("", "auto", inits, init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_rest"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAMS_CALIBRATE,
@@ -109,19 +128,49 @@ static const dni_perceptron_criterion *criterion_of(const dn_params *p) {
     return criterion;
 }
 
+static bool is_squared(const dn_params *p) {
+    return criterion_of(p) == &dni_perceptron_criteria[DNI_PERCEPTRON_SQUARED];
+}
+
+static bool is_relaxation(const dn_params *p) {
+    return criterion_of(p) == &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION];
+}
+
+/* True if the step of a pass is divided by the weight of the rows. */
+static bool takes_mean(const dn_params *p) {
+    return dni_params_is(p, "mode", "batch") &&
+           (dni_params_is(p, "step", "mean") ||
+            (dni_params_is(p, "step", "auto") &&
+             (is_squared(p) || (p->rules == DN_RULES_FIRST && is_relaxation(p)))));
+}
+
 static double margin_of(const dn_params *p) {
     return dn_params_word(p, "margin") == NULL ? dn_params_number(p, "margin")
                                                : criterion_of(p)->margin;
 }
 
+/* True if learning_rate is "auto" and depends on the rows. */
+static bool rate_depends_on_rows(const dn_params *p) {
+    return dn_params_word(p, "learning_rate") != NULL && criterion_of(p)->descends &&
+           ((dni_params_is(p, "mode", "batch") && !takes_mean(p)) ||
+            (is_squared(p) && !dn_params_boolean(p, "normalize_step")));
+}
+
+/* Returns learning_rate, or its default for normalised means if it is "auto". */
 static double rate_of(const dn_params *p) {
     return dn_params_word(p, "learning_rate") == NULL ? dn_params_number(p, "learning_rate")
                                                       : criterion_of(p)->rate;
 }
 
+static const double *start_of(const dn_params *p) {
+    size_t n;
+    return dn_params_list(p, "init", &n);
+}
+
 static bool starts_at_random(const dn_params *p) {
-    return dni_params_is(p, "init", "random") ||
-           (dni_params_is(p, "init", "auto") && criterion_of(p)->random_start);
+    return start_of(p) == NULL &&
+           (dni_params_is(p, "init", "random") ||
+            (dni_params_is(p, "init", "auto") && criterion_of(p)->random_start));
 }
 
 static dni_perceptron_schedule schedule_of(const dn_params *p) {
@@ -138,13 +187,13 @@ static bool shuffles(const dn_params *p) {
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
-    const dni_perceptron_criterion *criterion = criterion_of(p);
-    const bool squared = criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_SQUARED],
-               relaxation = criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION];
-    if (relaxation && rate_of(p) >= 2) {
+    const bool squared = is_squared(p), relaxation = is_relaxation(p);
+    if (relaxation && rate_of(p) >= 2 &&
+        (takes_mean(p) || dni_params_is(p, "mode", "sequential"))) {
         return dni_parameter_error(
             err, "learning_rate",
-            "parameter \"learning_rate\" must be > 0 and < 2 for criterion relaxation (got %g)",
+            "parameter \"learning_rate\" must be > 0 and < 2 for criterion relaxation, except for "
+            "mode batch with step sum (got %g)",
             rate_of(p));
     }
     if (relaxation && !(margin_of(p) > 0)) {
@@ -158,10 +207,21 @@ static dn_status check(const dn_params *p, dn_error *err) {
                                    "relaxation is the squared criterion with a margin",
                                    margin_of(p));
     }
-    if (squared && dni_params_is(p, "init", "zero")) {
+    if (squared && start_of(p) == NULL && dni_params_is(p, "init", "zero")) {
         return dni_parameter_error(err, "init",
-                                   "parameter \"init\" must be \"random\" for criterion squared: 0 "
-                                   "is a stationary point of it");
+                                   "parameter \"init\" must be \"random\" or a list for criterion "
+                                   "squared, because 0 is a stationary point");
+    }
+    if (dni_params_is(p, "at_zero", "second") && margin_of(p) > 0) {
+        return dni_parameter_error(err, "at_zero",
+                                   "parameter \"at_zero\" = \"second\" needs margin 0 (got %g)",
+                                   margin_of(p));
+    }
+    if (dni_params_is(p, "at_zero", "second") && !dni_params_is(p, "multiclass", "one_vs_rest")) {
+        return dni_parameter_error(err, "at_zero",
+                                   "parameter \"at_zero\" = \"second\" needs \"multiclass\" = "
+                                   "\"one_vs_rest\" (got \"%s\")",
+                                   dn_params_word(p, "multiclass"));
     }
     return dni_multiclass_check(p, err);
 }
@@ -169,13 +229,29 @@ static dn_status check(const dn_params *p, dn_error *err) {
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                          dn_error *err) {
     (void)n_rows;
-    (void)n_features;
     (void)n_classes;
-    dn_status status = dn_params_set_word(p, "init", starts_at_random(p) ? "random" : "zero", err);
+    dn_status status = dni_start_check(p, 1, n_features, err);
+    if (status == DN_OK && start_of(p) == NULL) {
+        status = dn_params_set_word(p, "init", starts_at_random(p) ? "random" : "zero", err);
+    }
     if (status == DN_OK) {
         status = dn_params_set_number(p, "margin", margin_of(p), err);
     }
-    return status == DN_OK ? dn_params_set_number(p, "learning_rate", rate_of(p), err) : status;
+    if (status == DN_OK && dni_params_is(p, "mode", "batch")) {
+        status = dn_params_set_word(p, "step", takes_mean(p) ? "mean" : "sum", err);
+    }
+    return status == DN_OK && !rate_depends_on_rows(p)
+               ? dn_params_set_number(p, "learning_rate", rate_of(p), err)
+               : status;
+}
+
+static bool applies(const dn_params *p, size_t i) {
+    const char *name = p->algorithm->params[i].name;
+    return (strcmp(name, "step") != 0 || dni_params_is(p, "mode", "batch")) &&
+           (strcmp(name, "normalize_step") != 0 || is_squared(p)) &&
+           (strcmp(name, "at_zero") != 0 ||
+            criterion_of(p) == &dni_perceptron_criteria[DNI_PERCEPTRON_ERRORS]) &&
+           dni_calibrate_applies(p, i);
 }
 
 /* ---- memory ---- */
@@ -213,16 +289,16 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 
 /* ---- the report ---- */
 /* True if Novikoff's bound on the number of corrections holds: from w = 0, with a constant rate and
- * equal row weights, it is (R‖w*‖/min w*ᵀy)² for any w* that separates the classes. */
+ * equal row weights, it is (R‖w*‖/min w*ᵀy)² for any w* with w*ᵀy > 0 for all rows. */
 static bool bounded(const dni_perceptron *p) {
     return p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_ERRORS] && !p->batch &&
            p->margin == 0 && p->best.least > 0 && p->least_v == p->largest_v && !p->random_start &&
-           p->schedule == DNI_PERCEPTRON_CONSTANT;
+           p->start == NULL && p->schedule == DNI_PERCEPTRON_CONSTANT;
 }
 
 static void describe(const dni_perceptron *p, dn_report *report) {
     double norm = dni_norm(p->a.kept, p->width), radius = sqrt(p->square);
-    report->converged = p->best.errors == 0;
+    report->converged = p->best.within == 0;
     report->iterations = p->iterations;
     report->objective = p->best.objective;
     report->gradient_norm = (double)NAN;
@@ -253,17 +329,33 @@ static const char *remedy(const dni_perceptron *p, dn_stop_reason stop_reason) {
                                           : "order shuffled, more max_iterations";
 }
 
-static void warn(const dni_perceptron *p, dn_report *report) {
-    double longest = p->rate * p->largest_v;
-    if (p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION] && !p->batch &&
-        longest >= 2) {
-        dn_report_warn(
-            report, DN_WARNING_LEARNING_RATE,
-            "learning_rate times the largest row weight is %g, and from 2 on relaxation may "
-            "overshoot and diverge: make the weights or "
-            "the rate smaller, or use mode batch, which divides by the sum of the weights",
-            longest);
+/* Warns of steps so long that the criterion may increase. */
+static void warn_of_rate(const dni_perceptron *p, dn_report *report) {
+    const double longest = p->batch ? p->rate * p->weight : p->rate * p->largest_v;
+    if (p->criterion != &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION] || p->mean ||
+        longest < 2) {
+        return;
     }
+    if (p->batch) {
+        dn_report_warn(report, DN_WARNING_LEARNING_RATE,
+                       "learning_rate times the total weight of the rows is %g, and from 2 on a "
+                       "sum of relaxation steps may overshoot and diverge: try learning_rate "
+                       "\"auto\" or step \"mean\"",
+                       longest);
+    } else {
+        dn_report_warn(report, DN_WARNING_LEARNING_RATE,
+                       "learning_rate times the largest row weight is %g, and from 2 on relaxation "
+                       "may overshoot and diverge: make the weights or the rate smaller, or use "
+                       "mode batch with step mean, which divides by the sum of the weights",
+                       longest);
+    }
+}
+
+static void warn(const dni_perceptron *p, dn_report *report) {
+    if (p->best.within == 0 || p->max_iterations == 0) {
+        return;
+    }
+    warn_of_rate(p, report);
     if (p->best.errors > 0) {
         dn_report_warn(report, DN_WARNING_NOT_SEPARABLE,
                        "may not be separable: the best weights of %zu passes leave %.0f of %.0f "
@@ -274,12 +366,14 @@ static void warn(const dni_perceptron *p, dn_report *report) {
                                                    !dn_encoder_standardizes(p->input->encoder))
                            ? "features.standardize, "
                            : "");
-    } else if (report->stop_reason == DN_STOP_MAX_ITERATIONS) {
+    } else {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "the classes are separated, but after %zu passes %.0f of %.0f training rows "
-                       "have not more than the margin of %g; try more "
-                       "max_iterations or a smaller margin",
-                       p->iterations, p->best.within, p->rows, p->margin);
+                       "have not more than the margin of %g (least %.15g); try %s or a smaller "
+                       "margin",
+                       p->iterations, p->best.within, p->rows, p->margin, p->best.least,
+                       report->stop_reason == DN_STOP_TOLERANCE ? "a larger learning_rate"
+                                                                : "more max_iterations");
     }
 }
 
@@ -297,6 +391,17 @@ static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
                         "the finite numbers");
 }
 
+/* Sets the divisor of the steps of criterion squared, and divides a rate of "auto" so that the
+ * criterion decreases. */
+static void set_rate(dni_perceptron *p) {
+    const dn_params *q = p->input->params;
+    p->divisor = dn_params_boolean(q, "normalize_step") ? p->square : 1;
+    if (rate_depends_on_rows(q)) {
+        p->rate /=
+            (p->batch && !p->mean ? p->weight : 1) * (is_squared(q) ? p->square / p->divisor : 1);
+    }
+}
+
 static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                 dn_report *report, dn_error *err) {
     assert(input->n_classes == 2);
@@ -304,6 +409,9 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
                         .run = run,
                         .criterion = criterion_of(input->params),
                         .batch = dni_params_is(input->params, "mode", "batch"),
+                        .mean = takes_mean(input->params),
+                        .second_at_zero = dni_params_is(input->params, "at_zero", "second"),
+                        .start = start_of(input->params),
                         .random_start = starts_at_random(input->params),
                         .margin = margin_of(input->params),
                         .rate = rate_of(input->params),
@@ -316,8 +424,10 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
                                            .n_slots = run->n_slots,
                                            .shuffled = shuffles(input->params)};
     void *memory = NULL;
-    dn_status status =
-        dni_layout_take(run, perceptron_layout, &shape, &p.a, "the weights", &memory, err);
+    dn_status status = dni_start_check(input->params, 1, p.width - 1, err);
+    if (status == DN_OK) {
+        status = dni_layout_take(run, perceptron_layout, &shape, &p.a, "the weights", &memory, err);
+    }
     if (status != DN_OK) {
         return status;
     }
@@ -327,6 +437,7 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
         return report_overflow(&p, err);
     }
     if (status == DN_OK) {
+        set_rate(&p);
         status = dni_perceptron_iterate(&p, &report->stop_reason, err);
     }
     if (status == DN_OK) {
@@ -348,16 +459,15 @@ const dn_algorithm dni_algorithm_perceptron = {
                "errors are kept, with a warning.",
     .source = "Duda, Hart and Stork, Pattern Classification, sections 5.5-5.6; Alpaydin, "
               "Introduction to Machine Learning, chapter 10",
-    .stopping_rule = "no training row has w'y <= 0, y = t [x, 1]: the classes are separated. The "
-                     "passes end with the first that changes nothing "
-                     "(criterion "
-                     "perceptron), or when every w'y exceeds the margin or a pass changes w by at "
-                     "most tolerance * |w| (squared, relaxation)",
+    .stopping_rule = "no training row has w'y <= margin, y = t [x, 1]: the classes are separated. "
+                     "The passes end with the first that changes nothing (criterion perceptron), "
+                     "or when every w'y exceeds the margin or a pass changes w by at most "
+                     "tolerance * |w| (squared, relaxation); the last is not converged",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_STREAMS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .applies = dni_calibrate_applies,
+    .applies = applies,
     .resolve = resolve,
     .memory = memory,
     .fit = fit_perceptron,

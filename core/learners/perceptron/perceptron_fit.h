@@ -13,7 +13,7 @@ typedef struct dni_perceptron_criterion {
     double margin;     /* value of margin "auto": b */
     double rate;       /* value of learning_rate "auto": η */
     bool random_start; /* init "auto" is "random", because w = 0 is a stationary point */
-    bool mean;         /* batch steps are divided by Σv; the fit may stop by `tolerance` */
+    bool descends;     /* steps become small near a minimum: the fit may stop by `tolerance` */
     double (*step)(const dni_perceptron *p, dn_matrix x, size_t t, double s); /* factor of y */
     double (*loss)(const dni_perceptron *p, dn_matrix x, size_t t, double s);
 } dni_perceptron_criterion;
@@ -31,8 +31,8 @@ typedef enum dni_perceptron_schedule {
 
 /* Errors of one weight vector w on the training rows. */
 typedef struct dni_perceptron_count {
-    double errors;     /* Σv of the rows with wᵀy <= 0 */
-    double error_rows; /* number of rows with wᵀy <= 0 and v > 0 */
+    double errors;     /* Σv of the errors: the rows with wᵀy <= 0 */
+    double error_rows; /* number of errors with v > 0 */
     double within;     /* number of rows with wᵀy <= b, the errors included */
     double objective;  /* value of the criterion */
     double least;      /* smallest wᵀy */
@@ -62,10 +62,14 @@ struct dni_perceptron {
     const dn_fit_input *input;
     const dn_run *run;
     const dni_perceptron_criterion *criterion;
-    bool batch;        /* true: one step per pass; false: one step per row */
-    bool random_start; /* false: w = 0 */
-    double margin;     /* b */
-    double rate;       /* η */
+    bool batch;          /* true: one step per pass; false: one step per row */
+    bool mean;           /* batch: the step is divided by Σv */
+    bool second_at_zero; /* a row of the second class with wᵀy = 0 is no error */
+    bool random_start;   /* w is random at the start */
+    const double *start; /* [width] w at the start, for raw features; NULL: random or 0 */
+    double margin;       /* b */
+    double rate;         /* η */
+    double divisor;      /* of the steps of criterion squared: max ‖y‖², or 1 */
     dni_perceptron_schedule schedule;
     double tolerance;
     size_t max_iterations;
@@ -90,13 +94,14 @@ struct dni_perceptron {
 /* Sets the properties of the rows in one pass over them. `square` is INFINITY if it overflows.
  * DN_ERR_DATA: no row has a weight above 0. */
 DN_MUST_USE dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err);
-/* out[i] ← the errors of candidates[i], [width] weights, for i < n, n = 1 or 2. One pass over the
- * rows. In batch mode n is 1, and `direction` is set too. */
+/* Counts the errors of n = 1 or 2 weight vectors in one pass over the rows: out[i] ← the errors of
+ * candidates[i], [width]. In batch mode n is 1, and the function also computes p->direction. */
 DN_MUST_USE dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *const *candidates,
                                               size_t n, dni_perceptron_count *out, dn_error *err);
 /* One pass with the rate η.
  *
  * Sequential: visits every row once on the calling thread and changes w at each row with wᵀy <= b.
+ * Reports each change if the run wants reports of updates.
  * Batch: one step along `direction`, which must have been computed at w.
  *
  *   out_updates   number of changes of w
@@ -105,6 +110,12 @@ DN_MUST_USE dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *c
  *                 rows; 0 if there is no such w */
 DN_MUST_USE dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_updates,
                                           size_t *out_longest, dn_error *err);
+
+/* Reports the progress after w has changed, with the counts in p->now. Requires run->progress.
+ *
+ *   number  iteration or update
+ *   row     training row of the update; SIZE_MAX: none or several */
+void dni_perceptron_report(dni_perceptron *p, size_t number, size_t row);
 
 /* ---- perceptron_pocket.c ---- */
 /* Runs all passes. Call it after dni_perceptron_measure. *out_reason ← the reason of the end.

@@ -1,23 +1,25 @@
 /* Passes of the perceptron over its rows: sequential corrections, and counts of errors.
  *
  *   y_t = t·[x_t, 1], t = ±1; a row is an error if wᵀy <= 0; w is corrected if wᵀy <= b
+ *   second_at_zero: with t = 1 a row is an error, and w is corrected, only if wᵀy < 0
  *
  *   perceptron  J_p = Σ v (b − wᵀy)          step = y
- *   squared     J_q = Σ v (wᵀy)²,  b = 0     step = −(wᵀy) y / max‖y‖²
+ *   squared     J_q = Σ v (wᵀy)²,  b = 0     step = −(wᵀy) y / max‖y‖², or −(wᵀy) y
  *   relaxation  J_r = ½Σ v (b − wᵀy)²/‖y‖²   step = (b − wᵀy) y / ‖y‖²
  *
  *   sequential: w ← w + η v·step at each row with wᵀy <= b
- *   batch: w ← w + η Σ v·step; for squared and relaxation divided by Σv of all rows
+ *   batch: w ← w + η Σ v·step, or the sum divided by Σv of all rows
  *
- * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9. If divided by
- * Σv, a batch step is a step of gradient descent on a function whose gradient has the Lipschitz
- * constant 1, because ‖y/‖y‖‖ = 1. The function decreases for 0 < η < 2, also if the classes are
- * not separable.
+ * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9; Bishop,
+ * Pattern Recognition and Machine Learning, section 4.1.7. If divided by Σv, a batch step is a step
+ * of gradient descent on a function whose gradient has the Lipschitz constant 1, because
+ * ‖y/‖y‖‖ = 1. The function decreases for 0 < η < 2, also if the classes are not separable.
  *
  * Scores are computed row by row. Counts and corrections use the same arithmetic, so that a pass
  * makes no correction exactly if no row has wᵀy <= b in the count. */
 #include "base/sum.h"
 #include "learners/perceptron/perceptron_fit.h"
+#include "learners/shared/learner.h"
 #include "linalg/step.h"
 #include "linalg/tiles.h"
 #include "linalg/vector.h"
@@ -66,6 +68,16 @@ static double sign_of(const double *target, size_t t) {
     return target[t] > 0 ? 1 : -1;
 }
 
+/* True if a row of class `sign` with s = wᵀy is an error. NaN is an error. */
+static bool is_error(const dni_perceptron *p, double sign, double s) {
+    return p->second_at_zero && sign > 0 ? !(s >= 0) : !(s > 0);
+}
+
+/* True if w is corrected at a row of class `sign` with s = wᵀy. */
+static bool is_within(const dni_perceptron *p, double sign, double s) {
+    return p->second_at_zero ? is_error(p, sign, s) : !(s > p->margin);
+}
+
 /* ---- the criteria ---- */
 /* `step` and `loss` of each criterion, for a row with s = wᵀy <= b. */
 static double perceptron_step(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
@@ -80,7 +92,7 @@ static double perceptron_loss(const dni_perceptron *p, dn_matrix x, size_t t, do
 
 static double squared_step(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
     (void)x, (void)t;
-    return -s / p->square;
+    return -s / p->divisor;
 }
 
 static double squared_loss(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
@@ -103,13 +115,13 @@ const dni_perceptron_criterion dni_perceptron_criteria[] = {
     {.name = "squared",
      .rate = 1.5,
      .random_start = true,
-     .mean = true,
+     .descends = true,
      .step = squared_step,
      .loss = squared_loss},
     {.name = "relaxation",
      .margin = 1,
      .rate = 1.5,
-     .mean = true,
+     .descends = true,
      .step = relaxation_step,
      .loss = relaxation_loss},
     {.name = NULL},
@@ -182,10 +194,10 @@ static void count_row(const struct count *count, const dni_tile *tile, size_t t,
     if (s < least[i]) {
         least[i] = s;
     }
-    if (s > p->margin) {
+    if (!is_within(p, sign, s)) {
         return;
     }
-    if (!(s > 0)) {
+    if (is_error(p, sign, s)) {
         sum[0] += v;
         sum[1] += 1;
     }
@@ -239,9 +251,27 @@ dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *const *candid
     return DN_OK;
 }
 
+void dni_perceptron_report(dni_perceptron *p, size_t number, size_t row) {
+    const bool update = p->run->updates;
+    dn_progress progress = {
+        .iteration = number,
+        .max_iterations = update ? 0 : p->max_iterations,
+        .fraction = (double)p->iterations / fmax(1, (double)p->max_iterations),
+        .loss = p->now.objective,
+        .gradient_norm = (double)NAN,
+        .train_error = p->now.errors / p->weight,
+        .n_scores = 1,
+        .n_features = p->width - 1,
+        .pass = update ? p->iterations : 0,
+        .row = row == SIZE_MAX ? row : dni_table_row(p->input, row),
+    };
+    dni_linear_report_progress(p->input, p->run, p->a.w, p->a.raw, &progress);
+}
+
 /* ---- corrections ---- */
 /* State of a sequential pass. */
 struct visit {
+    size_t block, piece; /* numbers of the piece that is read */
     double rate;
     size_t updates;
     size_t correct; /* number of consecutive rows that the current w classified correctly */
@@ -261,7 +291,24 @@ static void keep_longest(dni_perceptron *p, struct visit *visit) {
     visit->updates++;
 }
 
-static dn_status visit_block(dni_perceptron *p, const dn_block *block, const size_t *order,
+/* Reports a correction, if the run wants that, with the errors of w on all rows. Counting reads all
+ * blocks, so *block is read again. */
+static dn_status report_update(dni_perceptron *p, const struct visit *visit, size_t t,
+                               dn_block *block, dn_error *err) {
+    const double *const w = p->a.w;
+    const size_t row = block->first_row + t;
+    if (p->run->progress == NULL || !p->run->updates) {
+        return DN_OK;
+    }
+    dn_status status = dni_perceptron_evaluate(p, &w, 1, &p->now, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_perceptron_report(p, (size_t)p->updates + visit->updates, row);
+    return dn_rows_piece(p->input->rows, visit->block, visit->piece, 0, block, err);
+}
+
+static dn_status visit_block(dni_perceptron *p, dn_block *block, const size_t *order,
                              struct visit *visit, dn_error *err) {
     dni_pace pace = {.run = p->run};
     for (size_t i = 0; i < block->x.n_rows; i++) {
@@ -275,23 +322,26 @@ static dn_status visit_block(dni_perceptron *p, const dn_block *block, const siz
             continue;
         }
         double s = sign * score(block->x, t, p->a.w);
-        if (s > p->margin) {
+        if (!is_within(p, sign, s)) {
             visit->correct++;
             continue;
         }
         keep_longest(p, visit);
         add_row(block->x, t, sign * visit->rate * v * p->criterion->step(p, block->x, t, s),
                 p->a.w);
+        status = report_update(p, visit, t, block, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
     return DN_OK;
 }
 
-static dn_status visit_piece(dni_perceptron *p, size_t i, size_t k, struct visit *visit,
-                             dn_error *err) {
+static dn_status visit_piece(dni_perceptron *p, struct visit *visit, dn_error *err) {
     dn_block block;
     dn_status status = dn_run_stop(p->run, err);
     if (status == DN_OK) {
-        status = dn_rows_piece(p->input->rows, i, k, 0, &block, err);
+        status = dn_rows_piece(p->input->rows, visit->block, visit->piece, 0, &block, err);
     }
     if (status != DN_OK) {
         return status;
@@ -316,9 +366,10 @@ static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *er
         dni_random_shuffle(&p->random, p->a.blocks, rows->n_blocks);
     }
     for (size_t i = 0; i < rows->n_blocks; i++) {
-        const size_t block = p->a.blocks == NULL ? i : p->a.blocks[i];
-        for (size_t k = 0; k < dn_rows_n_pieces(rows, block); k++) {
-            dn_status status = visit_piece(p, block, k, visit, err);
+        visit->block = p->a.blocks == NULL ? i : p->a.blocks[i];
+        for (visit->piece = 0; visit->piece < dn_rows_n_pieces(rows, visit->block);
+             visit->piece++) {
+            dn_status status = visit_piece(p, visit, err);
             if (status != DN_OK) {
                 return status;
             }
@@ -334,7 +385,7 @@ dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_update
     if (!p->batch) {
         status = sequential(p, &visit, err);
     } else if (p->now.within > 0) {
-        dni_axpy(p->criterion->mean ? rate / p->weight : rate, p->a.direction, p->a.w, p->width);
+        dni_axpy(p->mean ? rate / p->weight : rate, p->a.direction, p->a.w, p->width);
         visit.updates = 1;
     }
     if (status != DN_OK) {

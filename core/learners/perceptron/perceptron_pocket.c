@@ -1,7 +1,7 @@
 /* The passes of a perceptron, and the pocket: the best weights found.
  *
- * The result is the weight vector with the least Σv of rows with wᵀy <= 0, among all weight vectors
- * whose errors were counted; of weight vectors with equal errors, the last one. The errors are
+ * The result is the weight vector with the least Σv of errors, among all weight vectors whose errors
+ * were counted; of weight vectors with equal errors, the last one. The errors are
  * counted for the start, for the weights at the end of every pass and, in sequential mode, for the
  * weights that classified the most consecutive rows correctly. One parallel pass over all rows
  * counts the errors of both candidates. It costs less than a sequential pass, and in batch mode it
@@ -11,6 +11,7 @@
 #include "learners/perceptron/perceptron_fit.h"
 #include "learners/shared/learner.h"
 #include "linalg/vector.h"
+#include "machine/linear.h"
 #include "optimize/descent.h"
 
 #include <math.h>
@@ -18,6 +19,9 @@
 
 static void start(dni_perceptron *p) {
     dni_random random;
+    if (p->start != NULL) {
+        dni_linear_to_encoded(p->start, 1, p->width - 1, p->input->mean, p->input->scale, p->a.w);
+    }
     dni_random_init(&random, p->run->seed, DNI_STREAM_START);
     dni_random_init(&p->random, p->run->seed, DNI_STREAM_ORDER);
     for (size_t j = 0; p->random_start && j < p->width; j++) {
@@ -61,22 +65,6 @@ static dn_status count(dni_perceptron *p, bool longest, dn_error *err) {
     return DN_OK;
 }
 
-static void report_progress(dni_perceptron *p) {
-    const dn_run *run = p->run;
-    if (run->progress == NULL) {
-        return;
-    }
-    dn_progress progress = {.iteration = p->iterations,
-                            .max_iterations = p->max_iterations,
-                            .fraction = (double)p->iterations / (double)p->max_iterations,
-                            .loss = p->now.objective,
-                            .gradient_norm = (double)NAN,
-                            .train_error = p->now.errors / p->weight,
-                            .n_scores = 1,
-                            .n_features = p->width - 1};
-    dni_linear_report_progress(p->input, run, p->a.w, p->a.raw, &progress);
-}
-
 /* Returns the reason to stop after this pass, or DN_STOP_NONE. Criterion perceptron stops after a
  * pass without a step. */
 static dn_stop_reason reason_to_stop(dni_perceptron *p, size_t updates) {
@@ -84,13 +72,13 @@ static dn_stop_reason reason_to_stop(dni_perceptron *p, size_t updates) {
         return DN_STOP_SEPARATED;
     }
     bool last = p->iterations == p->max_iterations;
-    if (p->now.within == 0 && (last || p->criterion->mean)) {
+    if (p->now.within == 0 && (last || p->criterion->descends)) {
         return DN_STOP_SEPARATED;
     }
     for (size_t j = 0; j < p->width; j++) {
         p->a.before[j] = p->a.w[j] - p->a.before[j];
     }
-    if (p->criterion->mean &&
+    if (p->criterion->descends &&
         dni_norm(p->a.before, p->width) <= p->tolerance * dni_norm(p->a.w, p->width)) {
         return DN_STOP_TOLERANCE;
     }
@@ -112,9 +100,14 @@ static double rate_at(const dni_perceptron *p) {
 }
 
 dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason, dn_error *err) {
-    dn_stop_reason reason = DN_STOP_NONE;
     start(p);
     dn_status status = count(p, false, err);
+    dn_stop_reason reason = p->max_iterations > 0 ? DN_STOP_NONE
+                            : p->now.within == 0  ? DN_STOP_SEPARATED
+                                                  : DN_STOP_MAX_ITERATIONS;
+    if (status == DN_OK && dni_reports_start(p->input, p->run)) {
+        dni_perceptron_report(p, 0, SIZE_MAX);
+    }
     while (status == DN_OK && reason == DN_STOP_NONE) {
         size_t updates, longest;
         p->iterations++;
@@ -130,7 +123,11 @@ dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason, 
             return status;
         }
         p->updates += (double)updates;
-        report_progress(p);
+        if (p->run->progress != NULL && !p->run->updates) {
+            dni_perceptron_report(p, p->iterations, SIZE_MAX);
+        } else if (p->run->progress != NULL && p->batch && updates > 0) {
+            dni_perceptron_report(p, (size_t)p->updates, SIZE_MAX);
+        }
         reason = reason_to_stop(p, updates);
     }
     *out_reason = reason;

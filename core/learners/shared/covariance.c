@@ -20,6 +20,9 @@
 #include <string.h>
 
 #define SINGULAR 1e-10
+/* With more columns than this, a matrix of fewer rows than columns is singular without a search for
+ * the eigenvectors, which costs several times a factorisation. */
+#define MAX_SEARCHED 256
 /* If a pivot is below SMALL_PIVOT, R may be singular. The smallest eigenvalue is less than the
  * smallest pivot, but rarely thousands of times less. */
 #define SMALL_PIVOT 1e-5
@@ -69,9 +72,9 @@ static dn_status refuse_singular(const dni_correlation *c, const double *null, s
     dni_feature_list(c->input, c->marked, 4, columns);
     char reason[sizeof c->singular->reason];
     snprintf(reason, sizeof reason,
-             "%.120s is singular, of rank %zu instead of %zu: %zu columns are linear combinations "
-             "of others (%.256s)",
-             c->matrix, d - n_null, d, dependent, columns);
+             "%.120s is singular, of rank %s%zu instead of %zu: columns that are linear "
+             "combinations of others: %zu (%.256s)",
+             c->matrix, null == NULL ? "at most " : "", d - n_null, d, dependent, columns);
     if (c->singular != NULL) {
         c->singular->found = true;
         memcpy(c->singular->reason, reason, sizeof reason);
@@ -96,6 +99,12 @@ static dn_status check_rank(const dni_correlation *c, double *r, dn_error *err) 
 dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err) {
     const size_t d = c->d;
     bool definite = false, small = false;
+    if (c->shrinkage == 0 && c->n_rows > 0 && c->n_rows <= d && d > MAX_SEARCHED) {
+        const dn_status singular = refuse_singular(c, NULL, d - c->n_rows + 1, err);
+        if (singular != DN_OK || c->singular != NULL) {
+            return singular;
+        }
+    }
     correlate(c, r);
     dn_status status = dni_cholesky(c->run, r, d, &definite, err);
     if (status != DN_OK) {
@@ -128,6 +137,9 @@ double dni_correlation_memory(size_t d) {
 /* ---- the covariance ---- */
 static const double *matrix_of(const dni_covariance_task *task) {
     const size_t d = task->scatter->n_cols;
+    if (task->matrix != NULL) {
+        return task->matrix;
+    }
     return task->scatter->kind == DNI_SCATTER_CLASSES ? task->scatter->scatter + task->k * d * d
                                                       : task->scatter->scatter;
 }
@@ -160,6 +172,14 @@ static dn_status refuse_constants(const dni_covariance_task *task, const double 
         return DN_OK;
     }
     name_rows(task, rows);
+    if (constant == used && !pooled && task->singular != NULL) {
+        task->singular->found = true;
+        snprintf(task->singular->reason, sizeof task->singular->reason,
+                 "the covariance %.120s is 0, because it has a single row or all its rows are "
+                 "equal",
+                 rows);
+        return DN_OK;
+    }
     if (constant == used && !pooled) {
         return dn_error_set(err, DN_ERR_DATA,
                             "the covariance %s is 0, because it has a single row or all its rows "
@@ -172,6 +192,12 @@ static dn_status refuse_constants(const dni_covariance_task *task, const double 
                             "row or all its rows are equal: add rows");
     }
     dni_feature_list(task->input, marked, 4, columns);
+    if (task->singular != NULL && !pooled) {
+        task->singular->found = true;
+        snprintf(task->singular->reason, sizeof task->singular->reason,
+                 "columns are constant in the rows %.120s (%.256s)", rows, columns);
+        return DN_OK;
+    }
     return dn_error_set(err, DN_ERR_DATA,
                         "columns are constant %s%s, a variance of 0 (%s): exclude them%s",
                         pooled ? "" : "in the rows ", rows, columns,
@@ -191,7 +217,7 @@ dn_status dni_covariance_whiten(const dni_covariance_task *task, double *whiten,
         return status;
     }
     status = refuse_constants(task, s, d + 1, marked, err);
-    if (status != DN_OK) {
+    if (status != DN_OK || (task->singular != NULL && task->singular->found)) {
         goto cleanup;
     }
     name_rows(task, rows);
@@ -203,6 +229,7 @@ dn_status dni_covariance_whiten(const dni_covariance_task *task, double *whiten,
                                                        .constant = task->constant,
                                                        .marked = marked,
                                                        .shrinkage = task->shrinkage,
+                                                       .n_rows = task->n_rows,
                                                        .matrix = matrix,
                                                        .remedy = task->remedy,
                                                        .singular = task->singular},

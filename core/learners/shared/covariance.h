@@ -21,14 +21,16 @@ typedef struct dni_correlation {
     const bool *constant; /* [d] columns left out: R has a row of the identity there */
     bool *marked;         /* [d] scratch */
     double shrinkage;     /* 0 … 1 (shrinkage.h) */
-    const char *matrix;   /* for messages: name of the matrix, as "the covariance of class a" */
-    const char *remedy;   /* for messages: remedy if R is singular; NULL: "raise shrinkage" */
+    size_t n_rows;      /* the scatter is a sum of squares of this many centred rows; 0: unknown */
+    const char *matrix; /* for messages: name of the matrix, as "the covariance of class a" */
+    const char *remedy; /* for messages: remedy if R is singular; NULL: "raise shrinkage" */
     /* receives the columns of a singular R, which is then no error; NULL: it is an error */
     dni_singular *singular;
 } dni_correlation;
 
 /* r [d × d] ← L with L Lᵀ = R, the shrunk correlation matrix. R is singular if an eigenvalue is at
- * most 1e-10 of the largest one.
+ * most 1e-10 of the largest one, or, without shrinkage, if there are more than 256 columns and at
+ * most as many rows as columns.
  *
  * Errors
  *   DN_ERR_DATA     R is singular; the message names columns
@@ -49,8 +51,10 @@ typedef struct dni_covariance_task {
     size_t k;                   /* index of the class; SIZE_MAX: the pooled scatter */
     const bool *constant;       /* [d] columns left out; set by dni_scatter_constants */
     double divisor;             /* Σ = S / divisor, > 0 */
+    size_t n_rows;              /* as in dni_correlation */
     double shrinkage;           /* 0 … 1 (shrinkage.h) */
-    const char *whose;          /* for messages: "of the training rows"; NULL: depends on k */
+    const double *matrix;   /* [d × d] lower triangle, replaces the scatter; NULL: the scatter */
+    const char *whose;      /* for messages: "of the training rows"; NULL: depends on k */
     const char *remedy;     /* for messages: remedy if Σ is singular; NULL: "raise shrinkage" */
     dni_singular *singular; /* as in dni_correlation; {0} before the call */
 } dni_covariance_task;

@@ -75,13 +75,14 @@ static double or_else(const dn_params *p, const char *name, double otherwise) {
 }
 
 dn_kernel dni_kernel_of(const dn_params *p, size_t n_features) {
+    const bool median = type_of(p) == DN_KERNEL_RBF && p->rules == DN_RULES_FIRST;
     return (dn_kernel){.type = type_of(p),
                        .metric = (dn_metric)choice_of(dni_kernel_metrics,
                                                       dn_params_word(p, "kernel.metric")),
                        .gamma = or_else(p, "kernel.gamma", 1),
                        .coef0 = or_else(p, "kernel.coef0", 1),
                        .scale = or_else(p, "kernel.scale", 2),
-                       .width = or_else(p, "kernel.width", 0),
+                       .width = or_else(p, "kernel.width", median ? DNI_KERNEL_MEDIAN_WIDTH : 0),
                        .degree = (unsigned)dn_params_number(p, "kernel.degree"),
                        .length = (unsigned)dn_params_number(p, "kernel.length"),
                        .normalize = dn_params_boolean(p, "kernel.normalize"),

@@ -24,6 +24,11 @@ dn_status dni_learner_fit(const dn_fit_input *input, const dn_run *run, dn_machi
     return DN_OK;
 }
 
+void dni_report_tolerance(dn_report *report, double tolerance, double reached) {
+    dn_report_number(report, "tolerance", tolerance);
+    dn_report_number(report, "tolerance_reached", reached);
+}
+
 dn_report dni_report_closed_form(void) {
     return (dn_report){.converged = true,
                        .stop_reason = DN_STOP_CLOSED_FORM,
@@ -76,8 +81,44 @@ void dni_linear_report_progress(const dn_fit_input *input, const dn_run *run, co
     run->progress(run, progress);
 }
 
+size_t dni_table_row(const dn_fit_input *input, size_t r) {
+    if (input->role == NULL) {
+        return r;
+    }
+    for (size_t i = 0; i < input->n_source_rows; i++) {
+        if (input->role[i] == DN_ROW_TRAIN && r-- == 0) {
+            return i;
+        }
+    }
+    return r;
+}
+
 size_t dni_default_iterations(size_t n_rows, double visits, double least, double most) {
     return (size_t)fmax(least, fmin(most, visits / fmax(1, (double)n_rows)));
+}
+
+dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_features,
+                          dn_error *err) {
+    const size_t wanted = n_scores * (n_features + 1);
+    size_t n;
+    char each[48] = "";
+    if (dn_params_list(params, "init", &n) == NULL || n == wanted) {
+        return DN_OK;
+    }
+    if (n_scores > 1) {
+        snprintf(each, sizeof each, "for each of %zu classes ", n_scores);
+    }
+    return dni_parameter_error(err, "init",
+                               "parameter \"init\" must have %zu numbers: %sthe weights of %zu "
+                               "features and the intercept (got %zu)",
+                               wanted, each, n_features, n);
+}
+
+bool dni_reports_start(const dn_fit_input *input, const dn_run *run) {
+    size_t n;
+    return run->progress != NULL && (dn_params_list(input->params, "init", &n) != NULL ||
+                                     dn_params_number(input->params, "max_iterations") == 0 ||
+                                     dn_run_wants_snapshot(run, 0));
 }
 
 dn_status dni_parameter_error(dn_error *err, const char *name, const char *format, ...) {

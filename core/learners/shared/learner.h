@@ -4,8 +4,9 @@
 
 #include <discern/algorithm.h>
 
-/* Returns the parameter lambda. "auto" is 1/(2 weight): C = 1 in terms of a penalty C. weight: Σ v of
- * the training rows, > 0. */
+/* Returns the parameter lambda. "auto" is 1/(2 weight): C = 1 in terms of a penalty C.
+ *
+ *   weight  Σv of the training rows, > 0 */
 double dni_lambda_of(const dn_params *params, double weight);
 /* True if the parameter lambda is the number 0. "auto" is above 0. */
 bool dni_lambda_is_zero(const dn_params *params);
@@ -14,6 +15,12 @@ bool dni_lambda_is_zero(const dn_params *params);
  * memory of the fit is released. */
 DN_MUST_USE dn_status dni_learner_fit(const dn_fit_input *input, const dn_run *run,
                                       dn_machine **out, dn_report *report, dn_error *err);
+
+/* Adds the details "tolerance" and "tolerance_reached".
+ *
+ *   reached  the measure that `tolerance` limits, at the result: a user who compares the two sees
+ *            the digits that the fit has in excess of those asked for */
+void dni_report_tolerance(dn_report *report, double tolerance, double reached);
 
 /* Returns the report of a converged fit without iterations. */
 dn_report dni_report_closed_form(void);
@@ -43,6 +50,30 @@ double dni_progress_fraction(size_t iteration, size_t max_iterations, double fir
  *   raw    [n_scores × (n_features + 1)] memory of the snapshot */
 void dni_linear_report_progress(const dn_fit_input *input, const dn_run *run, const double *table,
                                 double *raw, dn_progress *progress);
+
+/* An entry of a parameter table for `init`, where a descent starts: one of the words, or a list of
+ * weights. applies: the beginning of the meaning, such as "For gradient_descent: ". */
+#define DNI_PARAM_START(applies_, default_, words_, word_meanings_)                                \
+    {                                                                                              \
+        .name = "init", .type = DN_PARAM_LIST,                                                     \
+        .meaning =                                                                                 \
+            applies_ "Where the weights start. Or a list of numbers: the weights of the "          \
+                     "features in the units of the columns, as GET .../weights gives them, "       \
+                     "and then the intercept; for several scores so many for each in turn.",       \
+        .default_choice = default_, .choices = words_, .choice_meanings = word_meanings_,          \
+        .minimum = -(double)INFINITY, .maximum = (double)INFINITY, .open_minimum = true,           \
+        .open_maximum = true                                                                       \
+    }
+/* Checks the length of the list in the parameter "init": n_scores × (n_features + 1). DN_OK if
+ * "init" is a word. DN_ERR_ARGUMENT (field "init"). */
+DN_MUST_USE dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_features,
+                                      dn_error *err);
+/* True if the fit reports iteration 0, its start: it has a list of starting weights, makes no
+ * iterations, or the run wants a snapshot of the start. */
+bool dni_reports_start(const dn_fit_input *input, const dn_run *run);
+
+/* Returns the number in the table of training row r: r itself if input->role is NULL. */
+size_t dni_table_row(const dn_fit_input *input, size_t r);
 
 /* Returns the default of max_iterations: visits/n_rows passes, at least `least`, at most `most`. */
 size_t dni_default_iterations(size_t n_rows, double visits, double least, double most);

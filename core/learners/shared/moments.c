@@ -113,9 +113,10 @@ static dn_status store_means(const dn_rows *rows, size_t n_classes, const double
 }
 
 /* Computes the deviations from the second sum. */
-static dn_status store_deviations(const dn_fit_input *input, const double *sums, dni_moments *m,
-                                  dn_error *err) {
+static dn_status store_deviations(const dn_fit_input *input, const dn_run *run, double *sums,
+                                  dni_moments *m, dn_error *err) {
     const size_t d = input->rows->n_cols;
+    bool underflow = false;
     for (size_t j = 0; j < d; j++) {
         double sum = sums[j];
         if (m->sparse) {
@@ -124,6 +125,7 @@ static dn_status store_deviations(const dn_fit_input *input, const double *sums,
             sum += zeros > rounding ? zeros * m->mean[j] * m->mean[j] : 0;
         }
         m->deviation[j] = sqrt(sum / m->weight);
+        underflow = underflow || sum < DNI_LEAST_SQUARE * m->weight;
         if (!isfinite(m->mean[j]) || !isfinite(m->deviation[j])) {
             return dni_error_square_overflow(input, j, err);
         }
@@ -131,7 +133,7 @@ static dn_status store_deviations(const dn_fit_input *input, const double *sums,
             m->deviation[j] = 0;
         }
     }
-    return DN_OK;
+    return underflow ? dni_refuse_underflow(input, run, m->mean, 1, m->weight, sums, err) : DN_OK;
 }
 
 static dn_status compute(const dn_fit_input *input, const dn_run *run, double *sums, dni_moments *m,
@@ -152,7 +154,7 @@ static dn_status compute(const dn_fit_input *input, const dn_run *run, double *s
     status =
         dn_run_sum(run, rows, &(dn_sum){second_block, &pass, sizeof pass, m->sparse ? 2 * d : d},
                    sums, err);
-    return status == DN_OK ? store_deviations(input, sums, m, err) : status;
+    return status == DN_OK ? store_deviations(input, run, sums, m, err) : status;
 }
 
 dn_status dni_moments_compute(const dn_fit_input *input, const dn_run *run, dni_moments *out,

@@ -16,8 +16,13 @@
 enum { MAX_EXACT_POINTS = 2000 };
 
 /* ---- the kernel ---- */
-static bool needs_width(const dn_kernel *kernel, dn_kernel_type type) {
-    return kernel->type == type && kernel->width == 0;
+static bool needs_variances(const dn_kernel *kernel) {
+    return kernel->type == DN_KERNEL_RBF && kernel->width == 0;
+}
+
+static bool needs_median(const dn_kernel *kernel) {
+    return kernel->width == DNI_KERNEL_MEDIAN_WIDTH ||
+           (kernel->type == DN_KERNEL_DISTANCE && kernel->width == 0);
 }
 
 /* *out ← √(½ Σ_j var_j), the width of rbf for "auto"; 1 if no column varies. A variance has the
@@ -42,10 +47,10 @@ static dn_status estimate_parameters(dni_prepared *p, const dn_fit_input *input,
     const size_t d = input->rows->n_cols;
     size_t n = 0;
     void *memory;
-    if (needs_width(&p->kernel, DN_KERNEL_RBF)) {
+    if (needs_variances(&p->kernel)) {
         return find_rbf_width(input, p->run, &p->kernel.width, err);
     }
-    if (needs_width(&p->kernel, DN_KERNEL_DISTANCE)) {
+    if (needs_median(&p->kernel)) {
         return dni_kernel_width(&p->kernel, input->rows, p->run, &p->kernel.width, err);
     }
     if (p->kernel.type != DN_KERNEL_MAHALANOBIS) {
@@ -225,11 +230,11 @@ void dn_prepared_free(dn_prepared *p) {
  * gathered. */
 static double gathering_memory(const dn_kernel *kernel, const dn_fit_shape *shape) {
     const double gathering = dni_svm_points_gather_memory(shape->n_rows);
-    if (needs_width(kernel, DN_KERNEL_RBF)) {
+    if (needs_variances(kernel)) {
         return fmax(gathering, dni_moments_memory(shape->n_rows, shape->n_features,
                                                   shape->n_classes, shape->n_slots));
     }
-    if (needs_width(kernel, DN_KERNEL_DISTANCE)) {
+    if (needs_median(kernel)) {
         return fmax(gathering, dni_kernel_width_memory(kernel, shape->n_rows, shape->n_features,
                                                        shape->n_entries));
     }

@@ -333,6 +333,7 @@ static dn_status finish(const struct scatter_pass *pass, dn_error *err) {
     dni_scatter *s = pass->s;
     const size_t K = s->n_classes, d = s->n_cols;
     const bool pooled = s->kind == DNI_SCATTER_POOLED, diagonal = s->kind == DNI_SCATTER_DIAGONAL;
+    bool underflow = false;
     for (size_t j = 0; j < d; j++) {
         double largest = 0;
         for (size_t k = 0; k < K; k++) {
@@ -346,6 +347,8 @@ static dn_status finish(const struct scatter_pass *pass, dn_error *err) {
             if (!isfinite(*square)) {
                 return dni_error_square_overflow(pass->input, j, err);
             }
+            underflow =
+                underflow || *square < DNI_LEAST_SQUARE * (pooled ? s->weight : s->class_weight[k]);
             if (!is_rounding(*square, pooled ? s->weight : s->class_weight[k],
                              pooled ? largest : s->class_mean[k * d + j])) {
                 continue;
@@ -357,7 +360,9 @@ static dn_status finish(const struct scatter_pass *pass, dn_error *err) {
             }
         }
     }
-    return DN_OK;
+    return underflow ? dni_refuse_underflow(pass->input, pass->run, s->class_mean, K, s->weight,
+                                            pass->work.sums, err)
+                     : DN_OK;
 }
 
 /* ---- the two passes ---- */

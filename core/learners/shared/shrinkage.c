@@ -112,6 +112,40 @@ dn_status dni_shrinkage_estimate(const dn_fit_input *input, const dn_run *run, c
     return DN_OK;
 }
 
+dn_status dni_shrinkage_towards(const dn_fit_input *input, const dn_run *run, const double *mean,
+                                size_t k, const double *scatter, double weight,
+                                const double *target, double *out, dn_error *err) {
+    const size_t d = input->rows->n_cols;
+    const double n = weight * dni_rows_per_weight(input);
+    const struct shrinkage_pass pass = {run, k, mean, target, 1};
+    double fourth, square = 0, away = 0;
+    dn_status status =
+        dn_run_sum(run, input->rows, &(dn_sum){add_fourth_powers, &pass, sizeof pass, 1}, &fourth,
+                   err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            const double product = sqrt(target[i * d + i]) * sqrt(target[j * d + j]);
+            if (!(product > 0)) {
+                continue;
+            }
+            const double c = scatter[i * d + j] / weight / product, t = target[i * d + j] / product,
+                         times = i == j ? 1 : 2;
+            square += times * c * c;
+            away += times * (c - t) * (c - t);
+        }
+    }
+    const double error = fmax((fourth / weight - square) / n, 0);
+    *out = fmax(error < away ? error / away : 1, n > 1 ? 1 / n : 1);
+    return DN_OK;
+}
+
+double dni_shrinkage_raise(double s) {
+    return fmin(1, 10 * fmax(s, 1e-10));
+}
+
 void dni_shrinkage_apply(double *matrix, size_t d, double s) {
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < i; j++) {

@@ -1,10 +1,11 @@
-/* Shrinkage of a covariance matrix towards its diagonal: the parameter `shrinkage`, and its
- * estimate by Ledoit and Wolf.
+/* Shrinkage of covariance matrices: the parameter `shrinkage`, and estimates by the method of Ledoit
+ * and Wolf.
  *
- *   Σ = D R D  →  D ((1 − s) R + s I) D
+ *   one matrix            Σ = D R D  →  D ((1 − s) R + s I) D
+ *   one for each class    Σ_k  →  (1 − s) Σ_k + s Σ   (Friedman, 1989)
  *
- * D: diagonal matrix of the deviations; R: correlations. The off-diagonal entries of Σ are
- * multiplied by 1 − s. */
+ * D: diagonal matrix of the deviations; R: correlations; Σ: the covariance within all classes. The
+ * first multiplies the off-diagonal entries of Σ by 1 − s. */
 #ifndef DNI_SHRINKAGE_H
 #define DNI_SHRINKAGE_H
 
@@ -17,7 +18,8 @@ extern const char *const dni_shrinkages[], *const dni_shrinkage_meanings[];
         .name = "shrinkage", .type = DN_PARAM_NUMBER,                                              \
         .meaning = "Shrinkage s of the correlations within the classes to 0: the correlation "     \
                    "matrix R becomes (1 - s) R + s I. 0: not at all, and a singular matrix is an " \
-                   "error; 1: the columns count as uncorrelated.",                                 \
+                   "error; 1: the columns count as uncorrelated. With covariance full the "        \
+                   "covariance S_k of a class becomes (1 - s) S_k + s S, S that of all classes.",  \
         .default_choice = "if_singular", .word = "if_singular", .choices = dni_shrinkages,         \
         .choice_meanings = dni_shrinkage_meanings, .minimum = 0, .maximum = 1                      \
     }
@@ -48,6 +50,21 @@ DN_MUST_USE dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_r
 DN_MUST_USE dn_status dni_shrinkage_estimate(const dn_fit_input *input, const dn_run *run,
                                              const double *mean, size_t only, const double *scatter,
                                              double weight, double *out, dn_error *err);
+/* Estimates s for the covariance of class k that is shrunk towards a target T: (1 − s) Σ + s T.
+ * The estimate is that of Ledoit and Wolf in units of the deviations of T, but at least 1/n_k.
+ *
+ *   scatter  [d × d] lower triangle: scatter of class k
+ *   weight   Σv of class k
+ *   target   [d × d] lower triangle: T; columns with T_jj = 0 are left out
+ *   out      s, in (0, 1]
+ *
+ * Errors: those of dn_run_sum. Cost: one pass over the rows. */
+DN_MUST_USE dn_status dni_shrinkage_towards(const dn_fit_input *input, const dn_run *run,
+                                            const double *mean, size_t k, const double *scatter,
+                                            double weight, const double *target, double *out,
+                                            dn_error *err);
+/* Returns the shrinkage to try next after s < 1 left a singular matrix: ten times s, at most 1. */
+double dni_shrinkage_raise(double s);
 /* Multiplies the entries below the diagonal of matrix [d × d] by 1 − s. */
 void dni_shrinkage_apply(double *matrix, size_t d, double s);
 

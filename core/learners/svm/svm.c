@@ -13,8 +13,9 @@ static const char *const solvers[] = {"auto",   "interior_point",
                                       "newton", "dual_coordinate_descent",
                                       "smo",    NULL};
 static const char *const solver_meanings[] = {
-    "linear kernel with hinge: interior_point for up to 1000 features or up to 1000 rows of a "
-    "machine, dual_coordinate_descent beyond; linear kernel with squared_hinge: newton; smo for "
+    "linear kernel with hinge: interior_point for up to 1000 features or up to 1000 training rows "
+    "(of all classes), dual_coordinate_descent beyond; linear kernel with squared_hinge: newton; "
+    "smo for "
     "the other kernels",
     "linear kernel with hinge: primal-dual interior point from the logistic optimum, some 20 "
     "steps, each with a matrix of features x features, or of rows x rows for more than 1000 "
@@ -89,6 +90,7 @@ static bool hard_plane(const dn_params *p) {
     return linear(p) && dni_params_is(p, "C", "hard");
 }
 
+/* n_rows: rows of all machines of the model. All machines have the same solver and tolerance. */
 static dni_svm_solver solver_of(const dn_params *p, size_t n_rows, size_t n_features) {
     /* The hard margin has the default tolerance of the interior-point method. */
     if (dni_params_is(p, "solver", "interior_point") || hard_plane(p)) {
@@ -233,9 +235,15 @@ static bool together(const dn_params *p) {
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const dni_svm_options o = options_of(p, shape->n_rows, shape->n_features);
     const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
-    return o.solver == DNI_SVM_SMO
-               ? dni_svm_kernel_memory(&o, &kernel, dn_params_decision(p), shape)
-               : dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
+    if (o.solver == DNI_SVM_SMO) {
+        return dni_svm_kernel_memory(&o, &kernel, dn_params_decision(p), shape);
+    }
+    const double all = dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
+    const size_t fewer = shape->n_rows < DNI_SVM_MAX_ORDER ? shape->n_rows : DNI_SVM_MAX_ORDER;
+    /* Fewer rows can need more memory: up to DNI_SVM_MAX_ORDER rows have a Gram matrix. */
+    return shape->fewer_rows
+               ? fmax(all, dni_svm_linear_memory(&o, fewer, shape->n_features, shape->n_slots))
+               : all;
 }
 
 static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *err) {
@@ -246,9 +254,15 @@ static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *e
     return DN_OK;
 }
 
+/* Returns the options of all machines of the model. */
+static dni_svm_options options_of_fit(const dn_fit_input *input) {
+    const size_t n_rows = input->n_model_rows > 0 ? input->n_model_rows : input->rows->n_rows;
+    return options_of(input->params, n_rows, input->rows->n_cols);
+}
+
 static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                      dn_report *report, dn_error *err) {
-    const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
+    const dni_svm_options o = options_of_fit(input);
     const dn_report_receiver receiver = {take_report, report};
     return o.solver == DNI_SVM_SMO
                ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &receiver, err)
@@ -258,7 +272,7 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **
 static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run,
                               dn_machine **machines, const dn_report_receiver *receiver,
                               dn_error *err) {
-    const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
+    const dni_svm_options o = options_of_fit(input);
     return dni_svm_kernel_fit(input, decision, &o, run, machines, receiver, err);
 }
 
@@ -282,7 +296,8 @@ const dn_algorithm dni_algorithm_svm = {
               "and Lin, JMLR 6, 2005; Keerthi and DeCoste, JMLR 6, 2005; Hsieh et al., ICML 2008",
     .stopping_rule =
         "linear kernels: the relative duality gap (primal - dual)/primal is at most "
-        "`tolerance`; other kernels: no pair of "
+        "`tolerance` (where rounding stops interior_point, the hard margin is tried); other "
+        "kernels: no pair of "
         "rows violates the "
         "optimality conditions by more than `tolerance`, computed with kernel values in "
         "double precision",

@@ -24,7 +24,7 @@ static const char *const lasting[] = {"missing", "comment", NULL};
  * short chunks. */
 enum { TAIL_MOST = 1024 };
 
-/* A call waits for its turn until its client leaves or the daemon stops. */
+/* An append waits for its turn until its client disconnects or the daemon stops. */
 #define WAIT_SECONDS 1e9
 
 /* Whether chunk i is the only one of its part. */

@@ -286,12 +286,10 @@ void dataset_body_reply(struct http_call *call, const struct dataset_body *b, in
     http_etag(call, d->etag);
     const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* + 1: never 0 */
     struct buf body = {0};
-    struct json_writer w;
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);
     api_dataset_write_members(d, &w);
-    json_put_key(&w, "upload");
-    json_begin_object(&w);
+    json_kv_begin_object(&w, "upload");
     json_kv_double(&w, "seconds", seconds);
     json_kv_double(&w, "rows_per_second", (double)b->rows / seconds);
     json_kv_double(&w, "bytes_per_second", (double)b->bytes / seconds);

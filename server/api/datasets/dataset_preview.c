@@ -1,9 +1,7 @@
-/* POST /v1/datasets:preview: what an upload of this body would become, from its first rows. Nothing
- * is stored.
- *
- * A reader like an upload's is fed until it has the rows that were asked for, or PREVIEW_BYTES of
- * the body; its chunks stay in memory. The answer is given there and then, and the rest of the body
- * is thrown away as that of a refused one is. */
+/* POST /v1/datasets:preview: describes the dataset that an upload of this body would make, from its
+ * first rows. Nothing is stored. The reader of uploads gets bytes until it has the requested rows
+ * or PREVIEW_BYTES; its chunks stay in memory. Then the call is answered, and the rest of the body
+ * is received and discarded. */
 #include "api/datasets/dataset_body.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -163,13 +161,12 @@ static bool write_preview(const struct preview *p, const struct table_summary *s
                           struct buf *out, struct problem *problem) {
     struct schema schema;
     struct buf rows = {0};
-    struct json_writer w;
     if (!schema_parse(s->columns, &schema, problem)) {
         return false;
     }
     write_chunks(p, &schema, &rows);
     schema_done(&schema);
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     bool good = write_notes(s->notes, &w, problem);
     schema_columns_write(s->columns, s->n_rows, &w);

@@ -89,7 +89,8 @@ static void cut_views(struct rows_stream *s, size_t first, size_t n) {
     }
 }
 
-/* The number of rows, of n from `first` on, that fill a slice. Rows of entries differ in length. */
+/* The number of rows from `first` on, at most n, that fill a slice. Rows of a sparse column differ
+ * in length. */
 static size_t rows_of_slice(const struct rows_stream *s, size_t first, size_t n) {
     const size_t most = n < s->slice_rows ? n : s->slice_rows;
     if (!s->columns.all_places) {

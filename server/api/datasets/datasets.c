@@ -64,28 +64,12 @@ static void put_version(const void *item, struct buf *out) {
 
 void api_datasets_list(struct http_call *call) {
     static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_name};
-    struct api_page page;
-    struct store_page found = {0};
-    struct problem problem = {0};
-    if (!api_page_names(call, &page)) {
-        return;
-    }
-    store_dataset_list(api_app_of(call)->store, page.after, &page.limit, &found, &problem);
-    api_list_reply(call, &kind, &found, &problem);
+    api_list_names(call, &kind, store_dataset_list);
 }
 
 void api_dataset_versions(struct http_call *call) {
     static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_version};
-    struct api_page page;
-    struct store_page found = {0};
-    struct problem problem = {0};
-    int64_t after = 0;
-    const char *name = http_path_param(call, "dataset");
-    if (!api_page_numbers(call, &page, &after)) {
-        return;
-    }
-    store_dataset_versions(api_app_of(call)->store, name, after, &page.limit, &found, &problem);
-    api_list_reply(call, &kind, &found, &problem);
+    api_list_versions(call, &kind, "dataset", store_dataset_versions);
 }
 
 /* The version in the path or in ?version= (0: none). false: answered. */
@@ -110,8 +94,7 @@ bool api_dataset_find(struct http_call *call, struct store_dataset *out) {
 
 void api_dataset_reply(struct http_call *call, int status, struct store_dataset *d) {
     struct buf body = {0};
-    struct json_writer w;
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     api_dataset_write(d, false, &w);
     api_reply_json(call, status, &body);
     store_dataset_done(d);

@@ -35,18 +35,13 @@ struct step {
     bool more;                   /* the next event needs the current row of the job */
 };
 
-/* Writes one message, with one "data:" field for each line of the data. */
+/* Writes one message. Its data is a JSON document, in which line ends are white space: they are
+ * replaced by spaces, so that the message has one "data:" field. */
 static void put_message(struct buf *out, const char *event, int64_t id, const char *data,
                         size_t n) {
     buf_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", id, event);
-    for (const char *end = data + n, *line; data < end; data = line) {
-        line = memchr(data, '\n', (size_t)(end - data));
-        buf_append(out, data, (size_t)((line ? line : end) - data));
-        if (!line) {
-            break;
-        }
-        buf_puts(out, "\ndata: ");
-        line++;
+    for (size_t i = 0; i < n; i++) {
+        buf_putc(out, data[i] == '\n' || data[i] == '\r' ? ' ' : data[i]);
     }
     buf_puts(out, "\n\n");
 }
@@ -54,8 +49,7 @@ static void put_message(struct buf *out, const char *event, int64_t id, const ch
 static void put_job(struct buf *out, const struct events *e, const char *event, int64_t id,
                     const struct store_job *job) {
     struct buf data = {0};
-    struct json_writer w;
-    json_writer_init(&w, &data);
+    struct json_writer w = json_writer_of(&data);
     api_job_write(job, e->base_path, false, &w);
     put_message(out, event, id, data.data, data.size);
     out->failed = out->failed || data.failed;
@@ -189,7 +183,7 @@ void api_job_events(struct http_call *call) {
     const char *last = http_header(call, "Last-Event-ID");
     struct store_job job;
     int64_t after = 0;
-    if (last && strcmp(last, "0") != 0 && !api_number_parse(last, &after)) {
+    if (last && strcmp(last, "0") != 0 && !ids_number_parse(last, &after)) {
         http_fail(call, PROBLEM_BAD_REQUEST,
                   "Last-Event-ID must be the number of an event, got \"%.100s\"", last);
         return;

@@ -15,8 +15,7 @@ struct history {
 
 static bool add_rows(struct history *h, struct store *store, int64_t id, bool snapshots,
                      struct problem *problem) {
-    json_put_key(&h->w, snapshots ? "snapshots" : "items");
-    json_begin_array(&h->w);
+    json_kv_begin_array(&h->w, snapshots ? "snapshots" : "items");
     const size_t room = h->body.size < h->limit ? h->limit - h->body.size : 1;
     const struct store_limit limit = {.bytes = room};
     struct store_page page = {0};
@@ -43,7 +42,7 @@ void api_job_history(struct http_call *call) {
     if (!api_job_find(call, &j)) {
         return;
     }
-    json_writer_init(&h.w, &h.body);
+    h.w = json_writer_of(&h.body);
     json_begin_object(&h.w);
     bool good = add_rows(&h, app->store, j.id, false, &problem) &&
                 add_rows(&h, app->store, j.id, true, &problem);

@@ -1,8 +1,8 @@
-/* Handlers of /v1/jobs: create, list, get (optionally wait for the end), cancel, delete. job_spec.c
- * reads the body of a POST. */
+/* Handlers of /v1/jobs: create, list, get (optionally wait for the end), cancel, delete. The body of
+ * a POST is read by jobs/request/. */
 #include "api/documents.h"
 #include "api/handlers.h"
-#include "api/jobs/job_spec.h"
+#include "api/jobs/job_dry_run.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "base/log/log.h"
@@ -11,6 +11,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The parameters in the result of a job as JSON text, which the caller frees; NULL: the result has
+ * none. */
+static char *read_params(const char *result) {
+    struct problem ignored = {0};
+    json_t *root = result != NULL ? json_parse(result, strlen(result), &ignored) : NULL;
+    json_t *params = json_object_get(root, "params");
+    char *text = params != NULL ? json_dumps(params, JSON_COMPACT) : NULL;
+    problem_done(&ignored);
+    json_decref(root);
+    return text;
+}
+
+/* Writes "request", the body of the POST (null: an earlier release made the job), and "resolved",
+ * the request with every value (null: it has an algorithm or a parameter that this release does
+ * not have). */
+static void put_request(const struct store_job *j, struct json_writer *w) {
+    struct jobs_request spec = {0};
+    struct arena arena;
+    struct buf text = {0};
+    struct problem ignored = {0};
+    arena_init(&arena, 0);
+    json_kv_raw(w, "request", j->request);
+    if (jobs_request_read_stored(j->spec, &arena, &spec, &ignored)) {
+        char *params = read_params(j->result);
+        jobs_request_write_resolved(&spec, params, &text);
+        w->out->failed = w->out->failed || text.failed;
+        free(params);
+        jobs_request_done(&spec);
+    }
+    json_kv_raw(w, "resolved", text.size > 0 ? buf_cstr(&text) : NULL);
+    problem_done(&ignored);
+    buf_done(&text);
+    arena_done(&arena);
+}
+
 void api_job_write(const struct store_job *j, const char *base_path, bool brief,
                    struct json_writer *w) {
     json_begin_object(w);
@@ -18,8 +53,7 @@ void api_job_write(const struct store_job *j, const char *base_path, bool brief,
     json_kv_string(w, "state", store_job_state_name(j->state));
     json_kv_string(w, "model", j->model);
     json_kv_string(w, "algorithm", j->algorithm);
-    json_put_key(w, "dataset");
-    json_begin_object(w);
+    json_kv_begin_object(w, "dataset");
     json_kv_string(w, "name", j->dataset);
     json_kv_int(w, "version", j->dataset_version);
     json_end_object(w);
@@ -27,6 +61,9 @@ void api_job_write(const struct store_job *j, const char *base_path, bool brief,
     json_kv_time(w, "created_at", j->created_at);
     json_kv_time(w, "started_at", j->started_at);
     json_kv_time(w, "finished_at", j->finished_at);
+    if (!brief) {
+        put_request(j, w);
+    }
     json_kv_raw(w, "progress", j->progress);
     json_kv_raw(w, "warnings", j->warnings ? j->warnings : "[]");
     problem_put_stored(w, base_path, j->error);
@@ -45,8 +82,7 @@ void api_job_write(const struct store_job *j, const char *base_path, bool brief,
 
 void api_job_reply(struct http_call *call, int status, struct store_job *j) {
     struct buf body = {0};
-    struct json_writer w;
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     api_job_write(j, api_app_of(call)->base_path, false, &w);
     api_reply_json(call, status, &body);
     store_job_done(j);
@@ -54,26 +90,32 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j) {
 
 /* ---- POST /v1/jobs ---- */
 
-/* Stores the job. *job: the committed row. */
-static bool insert(const struct api_app *app, const struct job_request *r, int64_t *id,
+/* Stores the job that the call's body describes. *job: the committed row. */
+static bool insert(const struct http_call *call, const struct jobs_request *r, int64_t *id,
                    struct store_job *job, struct problem *problem) {
-    struct buf spec = {0}, warnings = {0};
-    jobs_spec_write(&r->spec, &spec);
+    const struct api_app *app = api_app_of(call);
+    struct buf request = {0}, spec = {0}, warnings = {0};
+    size_t size = 0;
+    const char *body = http_body_bytes(call, &size);
+    buf_append(&request, body, size);
+    jobs_request_write_stored(r, &spec);
     buf_putc(&warnings, '[');
     buf_append(&warnings, r->warnings.data, r->warnings.size);
     buf_putc(&warnings, ']');
     const struct store_job_new j = {
-        .model = r->spec.model,
-        .algorithm = r->spec.algorithm->id,
-        .dataset_id = r->dataset.id,
-        .validation_id = r->spec.validation.dataset ? r->spec.validation.id : 0,
+        .model = r->model,
+        .algorithm = r->algorithm->id,
+        .dataset_id = r->data.id,
+        .validation_id = r->validation.dataset ? r->validation.id : 0,
+        .request = buf_cstr(&request),
         .spec = buf_cstr(&spec),
         .warnings = buf_cstr(&warnings),
         .max_queued = app->max_queued_jobs,
     };
-    bool good = j.spec && j.warnings
+    bool good = j.request && j.spec && j.warnings
                     ? store_job_insert(app->store, &j, id, job, problem)
                     : problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    buf_done(&request);
     buf_done(&spec);
     buf_done(&warnings);
     return good;
@@ -87,36 +129,37 @@ static void put_location(struct http_call *call, int64_t id) {
 }
 
 /* Answers a valid body: with the dry run, or by storing the job. */
-static void accept(struct http_call *call, struct job_request *r, bool dry_run) {
+static void accept(struct http_call *call, struct jobs_request *r, bool dry_run) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct store_job job = {0};
     int64_t id = 0;
     if (dry_run) {
         struct buf body = {0};
-        job_features_foresee(r);
-        job_request_write(r, &body);
+        jobs_encoding_foresee(r);
+        job_dry_run_write(r, &body);
         api_reply_json(call, 200, &body);
         return;
     }
-    if (!insert(app, r, &id, &job, &problem)) {
-        job_request_name_deleted(r, &problem);
+    if (!insert(call, r, &id, &job, &problem)) {
+        jobs_request_name_deleted(r, &problem);
         http_reply_problem(call, &problem);
         return;
     }
     jobs_poke(app->jobs);
     log_info("job.queued", log_str("request", http_request_id(call)), log_int("job", id),
-             log_str("model", r->spec.model), log_str("dataset", r->spec.dataset),
-             log_int("version", r->spec.dataset_version),
-             log_str("algorithm", r->spec.algorithm->id));
+             log_str("model", r->model), log_str("dataset", r->dataset),
+             log_int("version", r->dataset_version), log_str("algorithm", r->algorithm->id));
     put_location(call, id);
     api_job_reply(call, 202, &job);
 }
 
 void api_jobs_create(struct http_call *call) {
     struct problem problem = {0};
-    struct job_request r;
+    struct jobs_request r;
     bool dry_run = false;
+    const struct api_app *app = api_app_of(call);
+    const struct jobs_limits limits = jobs_limits(app->jobs);
     if (!api_query_bool(call, "dry_run", &dry_run)) {
         return;
     }
@@ -124,12 +167,12 @@ void api_jobs_create(struct http_call *call) {
     if (!root) {
         return;
     }
-    if (job_request_read(root, api_app_of(call), http_arena(call), &r, &problem)) {
+    if (jobs_request_read(root, app->store, &limits, http_arena(call), &r, &problem)) {
         accept(call, &r, dry_run);
     } else {
         http_reply_problem(call, &problem);
     }
-    job_request_done(&r);
+    jobs_request_done(&r);
     json_decref(root);
 }
 

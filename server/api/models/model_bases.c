@@ -20,14 +20,12 @@ double api_bases_matrix_numbers(const dn_encoder *encoder) {
 }
 
 static void put_columns(struct json_writer *w, const dn_encoder *encoder, const dn_basis *basis) {
-    json_put_key(w, "columns");
-    json_begin_array(w);
+    json_kv_begin_array(w, "columns");
     for (size_t c = 0; c < basis->n_columns; c++) {
         json_put_string(w, dn_encoder_input(encoder, basis->columns[c])->name);
     }
     json_end_array(w);
-    json_put_key(w, "fill");
-    json_begin_array(w);
+    json_kv_begin_array(w, "fill");
     for (size_t c = 0; c < basis->n_columns; c++) {
         json_put_double(w, dn_encoder_input(encoder, basis->columns[c])->fill);
     }
@@ -36,8 +34,7 @@ static void put_columns(struct json_writer *w, const dn_encoder *encoder, const 
 
 /* Writes points in the units of the columns. */
 static void put_points(struct json_writer *w, const char *key, const dn_basis *basis) {
-    json_put_key(w, key);
-    json_begin_array(w);
+    json_kv_begin_array(w, key);
     for (size_t k = 0; k < basis->n_features && !w->out->failed; k++) {
         const double *z = basis->points + k * basis->n_columns;
         json_begin_array(w);
@@ -66,13 +63,13 @@ static void put_learned(struct json_writer *w, const dn_basis *basis, bool matri
         return;
     case DN_BASIS_RANDOM_FOURIER:
         if (matrices) {
-            api_put_matrix(w, "frequencies", basis->points, basis->n_features, basis->n_columns);
-            api_put_vector(w, "phases", basis->phase, basis->n_features);
+            json_put_matrix(w, "frequencies", basis->points, basis->n_features, basis->n_columns);
+            json_put_vector(w, "phases", basis->phase, basis->n_features);
         }
         return;
     case DN_BASIS_FISHER:
         if (matrices) {
-            api_put_matrix(w, "directions", basis->points, basis->n_features, basis->n_columns);
+            json_put_matrix(w, "directions", basis->points, basis->n_features, basis->n_columns);
         }
         return;
     }
@@ -82,8 +79,7 @@ void api_bases_write(const dn_encoder *encoder, bool matrices, struct json_write
     if (dn_encoder_n_bases(encoder) == 0) {
         return;
     }
-    json_put_key(w, "bases");
-    json_begin_array(w);
+    json_kv_begin_array(w, "bases");
     for (size_t b = 0; b < dn_encoder_n_bases(encoder) && !w->out->failed; b++) {
         const dn_basis basis = dn_encoder_basis(encoder, b);
         json_begin_object(w);
@@ -96,8 +92,8 @@ void api_bases_write(const dn_encoder *encoder, bool matrices, struct json_write
         json_kv_int(w, "first_feature", (int64_t)basis.first_feature);
         json_kv_int(w, "n_features", (int64_t)basis.n_features);
         if (basis.mean) {
-            api_put_vector(w, "mean", basis.mean, basis.n_columns);
-            api_put_vector(w, "scale", basis.scale, basis.n_columns);
+            json_put_vector(w, "mean", basis.mean, basis.n_columns);
+            json_put_vector(w, "scale", basis.scale, basis.n_columns);
         }
         put_learned(w, &basis, matrices);
         json_end_object(w);

@@ -48,8 +48,7 @@ static void put_unavailable(const dn_model *model, const dn_statistics *s, struc
 }
 
 static void put_notes(const dn_statistics *s, struct json_writer *w) {
-    json_put_key(w, "notes");
-    json_begin_array(w);
+    json_kv_begin_array(w, "notes");
     if (s->lambda > 0) {
         json_put_string(w, "the figures are conditional on lambda: the penalty biases the weights "
                            "towards 0, and the second derivatives include it; penalty none, or "
@@ -123,13 +122,11 @@ static void put_scores(const dn_model *model, const dn_statistics *s, double lev
                        api_put_about *put_about, struct json_writer *w) {
     const double factor = dn_statistics_factor(s, level);
     struct buf name = {0};
-    json_put_key(w, "scores");
-    json_begin_array(w);
+    json_kv_begin_array(w, "scores");
     for (size_t k = 0; k < s->n_scores; k++) {
         json_begin_object(w);
         put_about(w, model, 0, k);
-        json_put_key(w, "weights");
-        json_begin_array(w);
+        json_kv_begin_array(w, "weights");
         for (size_t j = 0; j <= s->n_features && !w->out->failed; j++) {
             put_weight(model, s, k, j, factor, &name, w);
         }
@@ -143,8 +140,7 @@ static void put_scores(const dn_model *model, const dn_statistics *s, double lev
 static void put_inflation(const dn_model *model, const dn_statistics *s, struct json_writer *w) {
     const dn_encoder *encoder = dn_model_encoder(model);
     struct buf name = {0};
-    json_put_key(w, "inflation");
-    json_begin_array(w);
+    json_kv_begin_array(w, "inflation");
     for (size_t i = 0; i < s->n_terms && !w->out->failed; i++) {
         dn_inflation term;
         dn_model_inflation(model, i, &term);
@@ -175,8 +171,7 @@ static void put_available(const dn_model *model, const dn_statistics *s,
     json_kv_int(w, "rows", (int64_t)s->n_rows);
     json_kv_double(w, "weight", s->weight);
     json_kv_double(w, "parameters", s->parameters);
-    json_put_key(w, "responses");
-    json_begin_array(w);
+    json_kv_begin_array(w, "responses");
     for (size_t k = 0; k < s->n_responses; k++) {
         put_response(model, s, k, put_about, w);
     }
@@ -184,16 +179,15 @@ static void put_available(const dn_model *model, const dn_statistics *s,
     put_scores(model, s, query->level, put_about, w);
     put_inflation(model, s, w);
     if (query->matrices && s->covariance) {
-        api_put_matrix(w, s->least_squares ? "unscaled_covariance" : "covariance", s->covariance,
-                       s->n_covariance, s->n_covariance);
+        json_put_matrix(w, s->least_squares ? "unscaled_covariance" : "covariance", s->covariance,
+                        s->n_covariance, s->n_covariance);
     }
 }
 
 void api_statistics_write(const dn_model *model, const struct statistics_query *query,
                           api_put_about *put_about, struct json_writer *w) {
     const dn_statistics *s = dn_model_statistics(model);
-    json_put_key(w, "statistics");
-    json_begin_object(w);
+    json_kv_begin_object(w, "statistics");
     if (s && s->reason == DN_STATISTICS_AVAILABLE) {
         put_available(model, s, query, put_about, w);
     } else {

@@ -6,7 +6,7 @@
 #include "http/http.h"
 #include "serving/serving.h"
 
-/* What the query asks for. */
+/* The query of a request for statistics. */
 struct statistics_query {
     bool wanted;  /* ?statistics=true */
     double level; /* of the confidence intervals; ?level= */

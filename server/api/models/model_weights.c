@@ -2,14 +2,23 @@
  * of all machines form one matrix; the other parameters are listed by machine. */
 #include "api/describe.h"
 #include "api/handlers.h"
+#include "api/models/kernel_expansion.h"
 #include "api/models/model_bases.h"
 #include "api/models/model_statistics.h"
+#include "api/models/support_vectors.h"
 #include "api/policy.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"
 #include "jobs/documents.h"
 
 #include <math.h>
+
+/* The query of a request for weights. */
+struct weights_query {
+    struct statistics_query statistics;
+    bool support_vectors; /* ?support_vectors=true */
+    bool expand;          /* ?expand=true */
+};
 
 static double norm(const double *w, size_t n) {
     double scale = 0, sum = 0;
@@ -45,8 +54,7 @@ static void put_about(struct json_writer *w, const dn_model *model, size_t machi
     } else if (negative == SIZE_MAX) {
         put_class(w, "class", classes, positive);
     } else {
-        json_put_key(w, "classes");
-        json_begin_array(w);
+        json_kv_begin_array(w, "classes");
         put_class(w, NULL, classes, negative);
         put_class(w, NULL, classes, positive);
         json_end_array(w);
@@ -57,8 +65,7 @@ static void put_about(struct json_writer *w, const dn_model *model, size_t machi
 static void put_discriminants(struct json_writer *w, const dn_model *model,
                               const dn_linear *linear) {
     const double *row = linear->w, *w0 = linear->w0;
-    json_put_key(w, "discriminants");
-    json_begin_array(w);
+    json_kv_begin_array(w, "discriminants");
     for (size_t i = 0; i < dn_model_n_machines(model); i++) {
         for (size_t k = 0; k < dn_machine_n_scores(dn_model_machine(model, i));
              k++, row += linear->n_features, w0++) {
@@ -74,13 +81,8 @@ static void put_discriminants(struct json_writer *w, const dn_model *model,
 }
 
 static void put_linear(struct json_writer *w, const dn_model *model, const dn_linear *linear) {
-    json_put_key(w, "w");
-    json_begin_array(w);
-    for (size_t k = 0; k < linear->n_scores; k++) {
-        api_put_vector(w, NULL, linear->w + k * linear->n_features, linear->n_features);
-    }
-    json_end_array(w);
-    api_put_vector(w, "w0", linear->w0, linear->n_scores);
+    json_put_matrix(w, "w", linear->w, linear->n_scores, linear->n_features);
+    json_put_vector(w, "w0", linear->w0, linear->n_scores);
     put_discriminants(w, model, linear);
 }
 
@@ -106,8 +108,7 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
     if (!dn_model_describes_machines(model)) {
         return;
     }
-    json_put_key(w, "machines");
-    json_begin_array(w);
+    json_kv_begin_array(w, "machines");
     for (size_t i = 0; i < dn_model_n_machines(model) && !w->out->failed; i++) {
         json_begin_object(w);
         put_about(w, model, i, 0);
@@ -120,12 +121,10 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
 /* Writes the calibration: how scores become probabilities. */
 static void put_calibration(struct json_writer *w, const dn_model *model, bool matrices) {
     const dn_calibration *c = dn_model_calibration(model);
-    json_put_key(w, "calibration");
-    json_begin_object(w);
+    json_kv_begin_object(w, "calibration");
     json_kv_string(w, "method", dn_calibration_name(c->method));
     json_kv_int(w, "folds", (int64_t)c->folds);
-    json_put_key(w, "scores");
-    json_begin_array(w);
+    json_kv_begin_array(w, "scores");
     for (size_t s = 0; s < c->n_scores && !w->out->failed; s++) {
         json_begin_object(w);
         if (dn_model_n_machines(model) > 1) {
@@ -137,8 +136,8 @@ static void put_calibration(struct json_writer *w, const dn_model *model, bool m
             json_kv_double(w, "slope", c->scores[s].slope);
             json_kv_double(w, "intercept", c->scores[s].intercept);
         } else if (matrices) {
-            api_put_vector(w, "score", c->scores[s].score, c->scores[s].n);
-            api_put_vector(w, "probability", c->scores[s].probability, c->scores[s].n);
+            json_put_vector(w, "score", c->scores[s].score, c->scores[s].n);
+            json_put_vector(w, "probability", c->scores[s].probability, c->scores[s].n);
         }
         json_end_object(w);
     }
@@ -147,8 +146,8 @@ static void put_calibration(struct json_writer *w, const dn_model *model, bool m
 }
 
 static void put_weights(struct json_writer *w, const struct serving_model *m,
-                        const struct statistics_query *query) {
-    const bool matrices = query->matrices;
+                        const struct weights_query *query) {
+    const bool matrices = query->statistics.matrices;
     const dn_classes *classes = dn_model_classes(m->model);
     const dn_decision decision = dn_model_decision(m->model);
     struct buf names = {0};
@@ -158,8 +157,7 @@ static void put_weights(struct json_writer *w, const struct serving_model *m,
     json_kv_int(w, "version", m->version);
     json_kv_string(w, "kind", dn_model_kind(m->model));
     json_kv_string(w, "decision", jobs_decision_name(decision));
-    json_put_key(w, "classes");
-    json_begin_array(w);
+    json_kv_begin_array(w, "classes");
     for (size_t k = 0; k < classes->n; k++) {
         put_class(w, NULL, classes, k);
     }
@@ -181,8 +179,14 @@ static void put_weights(struct json_writer *w, const struct serving_model *m,
     if (dn_model_calibration(m->model)) {
         put_calibration(w, m->model, matrices);
     }
-    if (query->wanted) {
-        api_statistics_write(m->model, query, put_about, w);
+    if (query->statistics.wanted) {
+        api_statistics_write(m->model, &query->statistics, put_about, w);
+    }
+    if (query->support_vectors) {
+        api_support_vectors_write(m->model, put_about, w);
+    }
+    if (query->expand) {
+        api_expansion_write(m->model, put_about, w);
     }
     json_end_object(w);
 }
@@ -211,16 +215,21 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
 
 /* Replies with the weights of a linear model as cells. */
 static void reply_cells(struct http_call *call, const struct serving_model *m,
-                        const struct format *format, const struct statistics_query *query) {
+                        const struct format *format, const struct weights_query *query) {
     struct buf body = {0};
     dn_linear linear;
+    if (query->support_vectors || query->expand) {
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s can be sent as application/json only",
+                  query->support_vectors ? "support vectors" : "an expansion");
+        return;
+    }
     if (!dn_model_linear(m->model, &linear)) {
         http_fail(call, PROBLEM_NOT_ACCEPTABLE,
                   "the parameters of a model of kind \"%s\" can be sent as application/json only",
                   dn_model_kind(m->model));
         return;
     }
-    api_weights_write_cells(m->model, query, format->answers->delimiter, &body);
+    api_weights_write_cells(m->model, &query->statistics, format->answers->delimiter, &body);
     const char *etag = body.failed ? NULL : api_etag(call, body.data, body.size);
     if (etag) {
         http_etag(call, etag);
@@ -228,14 +237,30 @@ static void reply_cells(struct http_call *call, const struct serving_model *m,
     http_reply(call, 200, format_media_type(format), &body);
 }
 
+/* Whether the support vectors of the training and the expansion fit into one reply. false:
+ * answered. */
+static bool lists_fit(struct http_call *call, const dn_model *model,
+                      const struct weights_query *query) {
+    const double support = query->support_vectors ? api_support_vectors_numbers(model) : 0,
+                 expansion = query->expand ? api_expansion_numbers(model) : 0;
+    if (support + expansion <= OUTPUTS_MAX_NUMBERS) {
+        return true;
+    }
+    http_fail(call, PROBLEM_ANSWER_TOO_LONG,
+              "the %s of the machines have %.0f numbers, more than the %d that one answer may hold",
+              support > expansion ? "support vectors" : "expansions", support + expansion,
+              OUTPUTS_MAX_NUMBERS);
+    return false;
+}
+
 static void reply_document(struct http_call *call, const struct serving_model *m,
-                           const struct statistics_query *query) {
+                           const struct weights_query *query) {
     struct buf body = {0};
-    struct json_writer w;
-    if (query->matrices && !matrices_fit(call, m->model)) {
+    if ((query->statistics.matrices && !matrices_fit(call, m->model)) ||
+        !lists_fit(call, m->model, query)) {
         return;
     }
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     put_weights(&w, m, query);
     api_reply_unchanging(call, &body);
 }
@@ -243,8 +268,10 @@ static void reply_document(struct http_call *call, const struct serving_model *m
 void api_model_weights(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     const struct format *format = api_reply_format(call, &format_json);
-    struct statistics_query query;
-    if (!api_statistics_query(call, &query)) {
+    struct weights_query query = {0};
+    if (!api_statistics_query(call, &query.statistics) ||
+        !api_query_bool(call, "support_vectors", &query.support_vectors) ||
+        !api_query_bool(call, "expand", &query.expand)) {
         return;
     }
     const struct serving_model *m = api_model_take(call);

@@ -37,8 +37,7 @@ const struct serving_model *api_model_take(struct http_call *call) {
 /* Replies with the model and frees it. */
 static void reply(struct http_call *call, struct store_model *m) {
     struct buf body = {0};
-    struct json_writer w;
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     api_model_write(m, false, &w);
     api_reply_json(call, 200, &body);
     store_model_done(m);
@@ -69,28 +68,12 @@ static void put_version(const void *item, struct buf *out) {
 
 void api_models_list(struct http_call *call) {
     static const struct api_item kind = {sizeof(struct store_model), write_item, put_name};
-    struct problem problem = {0};
-    struct api_page page;
-    struct store_page found = {0};
-    if (!api_page_names(call, &page)) {
-        return;
-    }
-    store_model_list(api_app_of(call)->store, page.after, &page.limit, &found, &problem);
-    api_list_reply(call, &kind, &found, &problem);
+    api_list_names(call, &kind, store_model_list);
 }
 
 void api_model_versions(struct http_call *call) {
     static const struct api_item kind = {sizeof(struct store_model), write_item, put_version};
-    struct problem problem = {0};
-    struct api_page page;
-    struct store_page found = {0};
-    int64_t after = 0;
-    const char *name = http_path_param(call, "model");
-    if (!api_page_numbers(call, &page, &after)) {
-        return;
-    }
-    store_model_versions(api_app_of(call)->store, name, after, &page.limit, &found, &problem);
-    api_list_reply(call, &kind, &found, &problem);
+    api_list_versions(call, &kind, "model", store_model_versions);
 }
 
 /* ---- one model ---- */

@@ -34,8 +34,7 @@ static void put_default(struct json_writer *w, const dn_param *p) {
 }
 
 static void put_choices(struct json_writer *w, const dn_param *p) {
-    json_put_key(w, "choices");
-    json_begin_array(w);
+    json_kv_begin_array(w, "choices");
     for (size_t i = 0; p->choices[i]; i++) {
         json_put_string(w, p->choices[i]);
     }
@@ -43,8 +42,7 @@ static void put_choices(struct json_writer *w, const dn_param *p) {
     if (!p->choice_meanings) {
         return;
     }
-    json_put_key(w, "choice_meanings");
-    json_begin_object(w);
+    json_kv_begin_object(w, "choice_meanings");
     for (size_t i = 0; p->choices[i]; i++) {
         json_kv_string(w, p->choices[i], p->choice_meanings[i]);
     }
@@ -87,8 +85,7 @@ static void put_rest(struct json_writer *w, const dn_param *p) {
 static void put_types(struct json_writer *w, const dn_algorithm *a, const dn_param *owner,
                       size_t i) {
     const uint64_t choices = jobs_param_choices(a, i);
-    json_put_key(w, "applies_to");
-    json_begin_array(w);
+    json_kv_begin_array(w, "applies_to");
     for (size_t k = 0; k < 64 && choices >> k; k++) {
         if (choices >> k & 1) {
             json_put_string(w, owner->choices[k]);
@@ -98,8 +95,7 @@ static void put_types(struct json_writer *w, const dn_algorithm *a, const dn_par
 }
 
 static void put_members(struct json_writer *w, const dn_algorithm *a, const dn_param *owner) {
-    json_put_key(w, "members");
-    json_begin_array(w);
+    json_kv_begin_array(w, "members");
     for (size_t i = 0; i < a->n_params; i++) {
         const dn_param *p = &a->params[i];
         if (!jobs_param_belongs(p, owner->name)) {
@@ -142,8 +138,7 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
         {"ambiguous", dn_algorithm_param(a, "multiclass") != NULL},
         {"log_density", a->flags & DN_ALGORITHM_DENSITY},
     };
-    json_put_key(w, "outputs");
-    json_begin_array(w);
+    json_kv_begin_array(w, "outputs");
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         if (outputs[i].offered) {
             json_put_string(w, outputs[i].name);
@@ -165,8 +160,7 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
     json_kv_bool(w, "streams", (a->flags & DN_ALGORITHM_STREAMS) != 0);
     json_kv_bool(w, "transform", (a->flags & DN_ALGORITHM_TRANSFORM) != 0);
     put_outputs(w, a);
-    json_put_key(w, "parameters");
-    json_begin_array(w);
+    json_kv_begin_array(w, "parameters");
     for (size_t i = 0; i < a->n_params; i++) {
         if (!jobs_param_member(&a->params[i])) {
             put_param(w, a, &a->params[i]);
@@ -178,11 +172,9 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
 
 void api_algorithms_list(struct http_call *call) {
     struct buf body = {0};
-    struct json_writer w;
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);
-    json_put_key(&w, "items");
-    json_begin_array(&w);
+    json_kv_begin_array(&w, "items");
     for (size_t i = 0; i < dn_algorithm_count(); i++) {
         put_algorithm(&w, dn_algorithm_at(i));
     }
@@ -194,14 +186,13 @@ void api_algorithms_list(struct http_call *call) {
 
 void api_algorithm_get(struct http_call *call) {
     struct buf body = {0};
-    struct json_writer w;
     const char *id = http_path_param(call, "algorithm");
     const dn_algorithm *a = dn_algorithm_find(id);
     if (!a) {
         http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", id);
         return;
     }
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     put_algorithm(&w, a);
     api_reply_json(call, 200, &body);
 }

@@ -24,7 +24,7 @@ static struct metric *series(enum metrics_kind kind, const char *name, const cha
     return metrics_series(metrics_register(kind, name, help, "", NULL, 0), NULL);
 }
 
-/* Raises a counter to the total that another module keeps. */
+/* Raises a counter to the total that another module counts. */
 static void catch_up(struct metric *m, int64_t total) {
     double behind = (double)total - metric_value(m);
     if (behind > 0) {

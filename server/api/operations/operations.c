@@ -6,7 +6,8 @@
 
 #include <discern/model.h>
 
-/* Checks nothing but that the process answers: a supervisor must not kill it for a slow disk. */
+/* Only shows that the process answers: a supervisor must not restart the daemon because a disk is
+ * slow. */
 void api_healthz(struct http_call *call) {
     static const char body[] = "{\"status\":\"ok\"}";
     http_reply_static(call, 200, API_JSON, body, sizeof body - 1);
@@ -21,8 +22,7 @@ struct checks {
 
 static void put_checks(struct json_writer *w, const struct checks *c) {
     json_kv_bool(w, "ready", c->database && c->workers && !c->draining);
-    json_put_key(w, "checks");
-    json_begin_object(w);
+    json_kv_begin_object(w, "checks");
     json_kv_string(w, "database", c->database ? "ok" : "failing");
     json_kv_string(w, "migrations", "ok");
     json_kv_string(w, "workers", c->workers ? "ok" : "failing");
@@ -33,9 +33,8 @@ static void put_checks(struct json_writer *w, const struct checks *c) {
 /* Replies with a problem document that has the checks as members. */
 static void reply_unready(struct http_call *call, const struct checks *c, struct problem *problem) {
     struct buf body = {0}, document = {0};
-    struct json_writer w;
     problem_write(problem, api_app_of(call)->base_path, http_request_id(call), &document);
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);
     api_put_members(&w, buf_cstr(&document));
     put_checks(&w, c);
@@ -64,7 +63,7 @@ void api_readyz(struct http_call *call) {
     } else {
         struct buf body = {0};
         struct json_writer w;
-        json_writer_init(&w, &body);
+        w = json_writer_of(&body);
         json_begin_object(&w);
         put_checks(&w, &c);
         json_end_object(&w);
@@ -83,8 +82,7 @@ void api_metrics(struct http_call *call) {
 void api_version(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     struct buf body = {0};
-    struct json_writer w;
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);
     json_kv_string(&w, "name", "discernd");
     json_kv_string(&w, "version", DISCERN_VERSION);

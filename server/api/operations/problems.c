@@ -16,11 +16,9 @@ static void put_problem(struct json_writer *w, const char *base_path, enum probl
 
 void api_problems_list(struct http_call *call) {
     struct buf body = {0};
-    struct json_writer w;
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);
-    json_put_key(&w, "items");
-    json_begin_array(&w);
+    json_kv_begin_array(&w, "items");
     for (int type = PROBLEM_NONE + 1; type < PROBLEM_COUNT; type++) {
         put_problem(&w, api_app_of(call)->base_path, (enum problem_type)type);
     }
@@ -32,7 +30,6 @@ void api_problems_list(struct http_call *call) {
 
 void api_problem_get(struct http_call *call) {
     struct buf body = {0};
-    struct json_writer w;
     enum problem_type type;
     const char *name = http_path_param(call, "name");
     if (!problem_find(name, &type)) {
@@ -40,7 +37,7 @@ void api_problem_get(struct http_call *call) {
                   "there is no problem type \"%s\"; GET /problems lists them", name);
         return;
     }
-    json_writer_init(&w, &body);
+    struct json_writer w = json_writer_of(&body);
     put_problem(&w, api_app_of(call)->base_path, type);
     api_reply_json(call, 200, &body);
 }

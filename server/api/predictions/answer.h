@@ -15,25 +15,34 @@ enum api_answer_kind { API_PREDICTIONS, API_COORDINATES };
 
 struct api_answer {
     enum api_answer_kind kind;
+    dn_coordinates of;   /* API_COORDINATES: which coordinates */
+    size_t n_components; /* API_COORDINATES: coordinates of a row */
     const struct serving_model *m;
     const struct format *format;
     size_t n;    /* rows at a time */
     size_t each; /* numbers in the answer for one row */
     struct outputs_room room;
-    double *z; /* [n x components] coordinates, followed by the workspace */
+    double *baseline; /* [scores × features] contributions that are subtracted, followed by the
+                       * [scores] intercepts; NULL: none */
+    double *z;        /* [n x components] coordinates, followed by the workspace */
     struct predictions_writer predictions;
     struct coordinates_writer coordinates;
 };
 /* The options of an answer. */
 struct api_answer_options {
     enum api_answer_kind kind;
-    unsigned outputs; /* API_PREDICTIONS: answer_output bits of the request */
+    dn_coordinates of; /* API_COORDINATES: which coordinates */
+    unsigned outputs;  /* API_PREDICTIONS: answer_output bits of the request */
+    struct api_explain explain;
     const struct format *format;
     size_t n_rows;            /* rows of a block; 0: unknown */
     const char *refusal_base; /* see answer_head */
 };
-/* Returns false with a problem if a row would be too long, the model has no directions, or memory
- * is short. The caller may take the contents of `out` between two calls. */
+/* Returns false with a problem if the model does not have the coordinates. */
+bool api_coordinates_check(const struct serving_model *m, dn_coordinates of,
+                           struct problem *problem);
+/* Returns false with a problem if a row would be too long, the model has no such coordinates, or
+ * memory is short. The caller may take the contents of `out` between two calls. */
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                       const struct api_answer_options *options, struct buf *out,
                       struct problem *problem);
@@ -52,7 +61,8 @@ void api_answer_why_beyond(const struct api_answer *a, const struct instance_row
                            char out[DN_MESSAGE_SIZE]);
 /* Writes the problem of a refused line in the place of its row. */
 void api_answer_refusal(struct api_answer *a, int64_t line, const struct problem *problem);
-void api_answer_end(struct api_answer *a); /* writes the end of the answer */
+/* Writes the end of the answer. notes: about the rows; NULL: none. */
+void api_answer_end(struct api_answer *a, const struct row_notes *notes);
 void api_answer_done(
     struct api_answer *a); /* frees; the answer need not be ended, and may be {0} */
 size_t api_answer_memory(const struct api_answer *a);

@@ -1,7 +1,7 @@
-/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs
- * on a pool thread. */
+/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. POST
+ * …/importance: permutation importance on a stored dataset. Both run on a pool thread. */
 #include "api/handlers.h"
-#include "api/jobs/job_spec.h"
+#include "api/predictions/evaluation.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/plan.h"
 #include "api/support.h"
@@ -9,8 +9,10 @@
 #include "formats/formats.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
+#include "jobs/request/job_request.h"
 #include "jobs/source.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,17 +23,19 @@
 enum { REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
 
 static void reply_metrics(struct http_call *call, const struct serving_model *m,
-                          const dn_metrics *metrics) {
+                          const dn_metrics *metrics, const struct row_notes *notes) {
     struct buf body = {0};
     struct json_writer w;
-    json_writer_init(&w, &body);
+    w = json_writer_of(&body);
     json_begin_object(&w);
     json_kv_string(&w, "model", m->name);
     json_kv_int(&w, "version", m->version);
     json_kv_double(&w, "rows", metrics->rows);
     json_put_key(&w, "metrics");
     jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
+    row_notes_write(notes, dn_model_encoder(m->model), &w);
     json_end_object(&w);
+    api_instances_notes(call, m->name, m->model, notes);
     api_reply_json(call, 200, &body);
 }
 
@@ -43,11 +47,16 @@ struct evaluation {
     const dn_model *model;
     const char
         *target; /* name of the column with the true classes; NULL: not known yet, or not given */
-    bool target_in_body; /* the body names it */
-    bool curves;         /* wanted */
+    bool target_in_body;                       /* the body names it */
+    bool curves;                               /* wanted */
+    const dn_importance_options *permutations; /* importance is wanted; NULL: metrics */
+    const struct dataset_work *work; /* another computation is wanted; NULL: metrics, importance */
     struct budget budget;
     dn_run run;
-    dn_metrics *metrics; /* the result; NULL: there is a problem */
+    struct row_notes *notes; /* about the rows in the body; NULL: none */
+    /* the result; both NULL: there is a problem */
+    dn_metrics *metrics;
+    dn_importance *importance;
     struct problem *problem;
 };
 
@@ -58,7 +67,7 @@ static dn_status stop_when_gone(const dn_run *run) {
 static void evaluation_init(struct evaluation *e, struct http_call *call, const dn_model *model,
                             bool curves, struct problem *problem) {
     *e = (struct evaluation){.call = call, .model = model, .curves = curves, .problem = problem};
-    budget_init(&e->budget, jobs_memory_limit(api_app_of(call)->jobs));
+    budget_init(&e->budget, jobs_limits(api_app_of(call)->jobs).memory_bytes);
     e->run = dn_run_default();
     e->run.allocator = &e->budget.allocator;
     e->run.stop = stop_when_gone;
@@ -70,6 +79,10 @@ static void evaluation_init(struct evaluation *e, struct http_call *call, const 
 static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
     if (err->code == DN_ERR_STOPPED) {
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+    }
+    if (err->code == DN_ERR_DATA && e->work != NULL && e->work->weight != NULL &&
+        strcmp(err->field, e->work->weight) == 0) {
+        return json_fault(e->problem, "", "weight", "%s", err->message);
     }
     if (err->code == DN_ERR_DATA && dataset) {
         return json_fault(e->problem, "",
@@ -137,6 +150,8 @@ static bool evaluate_body(struct evaluation *e, struct instances_options *option
                            "no row has a value of the target \"%s\"", e->target);
     }
     good = good && evaluate_rows(e, &in, n_given);
+    e->notes = in.notes;
+    in.notes = NULL;
     instance_rows_done(&in);
     return good;
 }
@@ -175,6 +190,19 @@ static const char *read_reference(struct http_call *call, struct evaluation *e,
     return problem->type ? NULL : copy;
 }
 
+/* The columns of another computation, target first. The core reports missing ones. */
+static size_t choose_work_columns(const struct schema *schema, const struct dataset_work *work,
+                                  const char *target, struct jobs_column *out) {
+    size_t n = 0;
+    for (size_t i = 0; i <= work->n_columns; i++) {
+        const ptrdiff_t at = schema_find(schema, i == 0 ? target : work->columns[i - 1]);
+        if (at >= 0) {
+            out[n++] = jobs_column_of(&schema->columns[at], (size_t)at);
+        }
+    }
+    return n;
+}
+
 /* The columns of the dataset that the model needs, target first. The core reports missing ones. */
 static size_t choose_columns(const struct schema *schema, const dn_model *model, const char *target,
                              struct jobs_column *out) {
@@ -186,7 +214,7 @@ static size_t choose_columns(const struct schema *schema, const dn_model *model,
         if (at < 0) {
             continue;
         }
-        out[n] = job_column(&schema->columns[at], (size_t)at);
+        out[n] = jobs_column_of(&schema->columns[at], (size_t)at);
         if (i > 0 && dn_encoder_input(encoder, i - 1)->type == DN_TEXT &&
             out[n].type != DN_SPARSE) {
             out[n].type = DN_TEXT; /* every column of cells can be read as text */
@@ -198,22 +226,41 @@ static size_t choose_columns(const struct schema *schema, const dn_model *model,
 
 static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
     const dn_evaluate_options options = {.curves = e->curves, .target = e->target};
+    const dn_table_source *table = jobs_source_table(source);
     dn_error err;
     dn_error_clear(&err);
-    return dn_model_evaluate(e->model, jobs_source_table(source), &options, &e->run, &e->metrics,
-                             &err) == DN_OK ||
+    if (e->work != NULL) {
+        return e->work->compute(e->work->arg, table, e->target, &e->run, &err) == DN_OK ||
+               refuse(e, true, &err);
+    }
+    if (e->permutations == NULL) {
+        return dn_model_evaluate(e->model, table, &options, &e->run, &e->metrics, &err) == DN_OK ||
+               refuse(e, true, &err);
+    }
+    dn_importance_options permutations = *e->permutations;
+    permutations.target = e->target;
+    return dn_model_importance(e->model, table, &permutations, &e->run, &e->importance, &err) ==
+               DN_OK ||
            refuse(e, true, &err);
 }
 
 static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d,
                              const struct schema *schema) {
+    const size_t n_others = e->work != NULL ? e->work->n_columns : 0;
     struct jobs_column *columns =
-        calloc(dn_encoder_n_inputs(dn_model_encoder(e->model)) + 1, sizeof *columns);
+        calloc(dn_encoder_n_inputs(dn_model_encoder(e->model)) + n_others + 2, sizeof *columns);
     struct jobs_source *source = NULL;
     if (!columns) {
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     }
-    size_t n = choose_columns(schema, e->model, e->target, columns);
+    size_t n = e->work != NULL && e->work->columns != NULL
+                   ? choose_work_columns(schema, e->work, e->target, columns)
+                   : choose_columns(schema, e->model, e->target, columns);
+    const ptrdiff_t weight =
+        e->work != NULL && e->work->weight != NULL ? schema_find(schema, e->work->weight) : -1;
+    if (weight >= 0) {
+        columns[n++] = jobs_column_of(&schema->columns[weight], (size_t)weight);
+    }
     bool good = jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES, NULL,
                                  &source, e->problem) &&
                 evaluate_source(e, source);
@@ -228,7 +275,7 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     struct store_dataset d;
     struct schema schema = {0};
     struct problem why = {0};
-    if (!api_reference_parse(reference, name, &version)) {
+    if (!ids_reference_parse(reference, name, &version)) {
         return json_fault(
             e->problem, "", "dataset",
             "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
@@ -297,11 +344,167 @@ void api_model_evaluate(struct http_call *call) {
         (void)evaluate_body(&e, &options);
     }
     if (e.metrics) {
-        reply_metrics(call, m, e.metrics);
+        reply_metrics(call, m, e.metrics, e.notes);
     } else {
         http_reply_problem(call, &problem);
     }
 cleanup:
     dn_metrics_free(e.metrics);
+    row_notes_free(e.notes);
+    serving_release(app->serving, m);
+}
+
+/* ---- other computations ---- */
+
+bool api_dataset_work(struct http_call *call, const dn_model *model,
+                      const struct dataset_work *work, struct problem *problem) {
+    struct evaluation e;
+    evaluation_init(&e, call, model, false, problem);
+    e.work = work;
+    e.target = work->target;
+    e.target_in_body = work->target != NULL;
+    return choose_target(&e) && evaluate_dataset(&e, work->dataset);
+}
+
+/* ---- permutation importance ---- */
+
+struct importance_request {
+    const char *dataset;
+    dn_importance_options options;
+    int64_t seed;
+};
+
+/* Reads the body. Returns false if it has replied. */
+static bool importance_read(struct http_call *call, struct evaluation *e,
+                            struct importance_request *out) {
+    static const char *const known[] = {"dataset", "target", "repeats", "metric", "seed", NULL};
+    struct problem problem = {0};
+    const char *metrics[32], *dataset = NULL, *target = NULL;
+    size_t n = 0, metric = 0;
+    int64_t repeats = 5;
+    while (n < 31 && dn_metric_name(n) != NULL) {
+        metrics[n] = dn_metric_name(n);
+        n++;
+    }
+    metrics[n] = NULL;
+    json_t *root = api_body_object(call);
+    if (root == NULL) {
+        return false;
+    }
+    json_refuse_unknown(root, known, "", &problem);
+    json_read_string(root, "dataset", true, "", &dataset, &problem);
+    e->target_in_body = json_read_string(root, "target", false, "", &target, &problem);
+    json_read_int(root, "repeats", false, "", 1, 1000, &repeats, &problem);
+    json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &out->seed, &problem);
+    json_read_choice(root, "metric", false, "", metrics, &metric, &problem);
+    out->options.repeats = (size_t)repeats;
+    out->options.metric = metrics[metric];
+    out->dataset = dataset == NULL ? NULL : arena_strdup(http_arena(call), dataset);
+    e->target = target == NULL ? NULL : arena_strdup(http_arena(call), target);
+    if (!problem.type && (out->dataset == NULL || (target != NULL && e->target == NULL))) {
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+    }
+    json_decref(root);
+    if (problem.type) {
+        http_reply_problem(call, &problem);
+        return false;
+    }
+    return true;
+}
+
+struct importance_column {
+    const char *name;
+    double mean, deviation;
+    size_t input;
+};
+
+/* The most important column first, undefined means last; of equal means in the order of the
+ * model. */
+static int compare_importance(const void *a, const void *b) {
+    const struct importance_column *x = a, *y = b;
+    if (isnan(x->mean) != isnan(y->mean)) {
+        return isnan(x->mean) ? 1 : -1;
+    }
+    if (x->mean != y->mean && !isnan(x->mean)) {
+        return x->mean > y->mean ? -1 : 1;
+    }
+    return x->input < y->input ? -1 : 1;
+}
+
+/* Returns the columns in the order of the answer, in the arena of the call. NULL: no memory. */
+static struct importance_column *sort_importance(struct http_call *call,
+                                                 const dn_importance *importance,
+                                                 const dn_encoder *encoder) {
+    struct importance_column *out =
+        arena_alloc(http_arena(call), (importance->n_inputs + 1) * sizeof *out);
+    if (out == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < importance->n_inputs; i++) {
+        out[i] = (struct importance_column){.name = dn_encoder_input(encoder, i)->name,
+                                            .mean = importance->mean[i],
+                                            .deviation = importance->deviation[i],
+                                            .input = i};
+    }
+    qsort(out, importance->n_inputs, sizeof *out, compare_importance);
+    return out;
+}
+
+static void reply_importance(struct http_call *call, const struct serving_model *m,
+                             const struct evaluation *e, const struct importance_request *r) {
+    const struct importance_column *columns =
+        sort_importance(call, e->importance, dn_model_encoder(m->model));
+    struct buf body = {0};
+    struct json_writer w = json_writer_of(&body);
+    if (columns == NULL) {
+        problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory for the importances");
+        http_reply_problem(call, e->problem);
+        return;
+    }
+    json_begin_object(&w);
+    json_kv_string(&w, "model", m->name);
+    json_kv_int(&w, "version", m->version);
+    json_kv_string(&w, "metric", r->options.metric);
+    json_kv_double(&w, "base", e->importance->base);
+    json_kv_int(&w, "repeats", (int64_t)r->options.repeats);
+    json_kv_int(&w, "seed", r->seed);
+    json_kv_begin_array(&w, "columns");
+    for (size_t i = 0; i < e->importance->n_inputs; i++) {
+        json_begin_object(&w);
+        json_kv_string(&w, "column", columns[i].name);
+        json_kv_double(&w, "mean", columns[i].mean);
+        json_kv_double(&w, "std", columns[i].deviation);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    json_end_object(&w);
+    api_reply_json(call, 200, &body);
+}
+
+void api_model_importance(struct http_call *call) {
+    struct api_app *app = api_app_of(call);
+    struct problem problem = {0};
+    struct evaluation e;
+    struct importance_request r = {.seed = 1};
+    const struct serving_model *m = api_model_take(call);
+    if (!m) {
+        return;
+    }
+    evaluation_init(&e, call, m->model, false, &problem);
+    if (!importance_read(call, &e, &r)) {
+        serving_release(app->serving, m);
+        return;
+    }
+    e.permutations = &r.options;
+    e.run.seed = (uint64_t)r.seed;
+    if (choose_target(&e)) {
+        (void)evaluate_dataset(&e, r.dataset);
+    }
+    if (e.importance) {
+        reply_importance(call, m, &e, &r);
+    } else {
+        http_reply_problem(call, &problem);
+    }
+    dn_importance_free(e.importance);
     serving_release(app->serving, m);
 }

@@ -6,6 +6,7 @@
 #include "api/predictions/grid_request.h"
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
+#include "api/predictions/snapshot.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "jobs/documents.h"
@@ -24,6 +25,7 @@ struct grid {
     struct http_call *call;
     const struct serving_model *m;
     struct grid_request request;
+    struct snapshot_model snapshot; /* {0}: the trained model is scored */
     struct problem *problem;
     size_t nx, ny, n; /* points along x, along y (1 without y), in total */
     unsigned outputs;
@@ -33,7 +35,7 @@ struct grid {
     double *scores, *probabilities, *distance,
         *log_density; /* planes in succession; NULL: not requested, or the model has none */
     uint32_t *label;  /* class index, UINT32_MAX: ambiguous */
-    size_t held;      /* bytes of all that */
+    size_t held;      /* bytes allocated for the results */
     const struct format *format; /* JSON: planes. CSV, TSV: a line for each point */
     struct predictions_writer lines;
     struct buf *body;
@@ -112,6 +114,7 @@ static void grid_done(struct grid *g) {
     free(g->scores);
     free(g->raw);
     free(g->label);
+    snapshot_model_done(&g->snapshot);
 }
 
 /* ---- points ---- */
@@ -356,10 +359,13 @@ static bool write_answer(struct grid *g, struct buf *out) {
     const struct grid_request *r = &g->request;
     struct json_writer w;
     bool good = true;
-    json_writer_init(&w, out);
+    w = json_writer_of(out);
     json_begin_object(&w);
     json_kv_string(&w, "model", g->m->name);
     json_kv_int(&w, "version", g->m->version);
+    if (r->snapshot >= 0) {
+        json_kv_int(&w, "snapshot", r->snapshot);
+    }
     put_classes(g, &w);
     put_axis(g, "x", &r->axes[0], &w);
     put_axis(g, "y", r->n_axes > 1 ? &r->axes[1] : NULL, &w);
@@ -393,6 +399,12 @@ static bool write_answer(struct grid *g, struct buf *out) {
 }
 
 static bool make_answer(struct grid *g) {
+    if (g->request.snapshot >= 0) {
+        if (!snapshot_model_init(&g->snapshot, g->call, g->m, g->request.snapshot, g->problem)) {
+            return false;
+        }
+        g->m = &g->snapshot.lent;
+    }
     if (!make_room(g)) {
         return false;
     }

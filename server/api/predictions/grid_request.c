@@ -334,7 +334,7 @@ static bool can_vary(struct reading *r) {
 }
 
 static void read_body(struct reading *r, const json_t *root) {
-    static const char *const known[] = {"x", "y", "at", "output", NULL};
+    static const char *const known[] = {"x", "y", "at", "output", "snapshot", NULL};
     json_refuse_unknown(root, known, "", r->problem);
     if (!can_vary(r)) {
         return;
@@ -344,6 +344,9 @@ static void read_body(struct reading *r, const json_t *root) {
     read_axis(r, root, "y");
     read_at(r, root);
     read_outputs(r, root);
+    r->out.snapshot = -1;
+    (void)json_read_int(root, "snapshot", false, "", 0, JSON_READ_EXACT, &r->out.snapshot,
+                        r->problem);
 }
 
 bool grid_request_read(struct http_call *call, const struct serving_model *m,

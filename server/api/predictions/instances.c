@@ -2,8 +2,11 @@
 #include "api/predictions/instances.h"
 #include "api/policy.h"
 #include "api/support.h"
+#include "base/metrics/metrics.h"
 #include "formats/text/encoding.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 bool api_instances_encoding(struct http_call *call, const char **out) {
@@ -28,6 +31,17 @@ bool api_instances_utf8(struct http_call *call, const char *encoding) {
     return encoding == NULL;
 }
 
+bool api_instances_extra(struct http_call *call, bool *refused) {
+    const char *value = http_query(call, "extra");
+    *refused = value != NULL && strcmp(value, "error") == 0;
+    if (value != NULL && !*refused && strcmp(value, "ignore") != 0) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"extra\" must be ignore or error, got \"%.100s\"", value);
+        return false;
+    }
+    return true;
+}
+
 bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out) {
     *out = (struct instances_options){.labelled = labelled, .format = api_body_format(call)};
     if (!api_instances_encoding(call, &out->encoding)) {
@@ -39,7 +53,8 @@ bool api_instances_options(struct http_call *call, bool labelled, struct instanc
         out->format = instances_sniff(body, size);
     }
     return (!out->format->instances->lines || api_instances_utf8(call, out->encoding)) &&
-           api_query_bool(call, "zero_based", &out->zero_based);
+           api_query_bool(call, "zero_based", &out->zero_based) &&
+           api_instances_extra(call, &out->refuse_extra);
 }
 
 bool api_instances_read(struct http_call *call, const struct instances_options *options,
@@ -47,4 +62,36 @@ bool api_instances_read(struct http_call *call, const struct instances_options *
     size_t size;
     const char *body = http_body_bytes(call, &size);
     return instances_read(body, size, options, model, out, problem);
+}
+
+static void reply_count(struct http_call *call, const char *name, int64_t n) {
+    char text[24];
+    if (n > 0) {
+        (void)snprintf(text, sizeof text, "%" PRId64, n);
+        http_reply_header(call, name, text);
+    }
+}
+
+static void count_unseen(const char *name, const dn_model *model, const struct row_notes *notes) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    struct metrics_family *family = metrics_register(
+        METRICS_COUNTER, "discern_unseen_values_total",
+        "Values of prediction and evaluation rows that are no category of the training rows.",
+        "model,column", NULL, 0);
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
+        const int64_t n = row_notes_unseen_of(notes, i);
+        if (n > 0) {
+            metric_add(metrics_series(family, name, dn_encoder_input(encoder, i)->name, NULL),
+                       (double)n);
+        }
+    }
+}
+
+void api_instances_notes(struct http_call *call, const char *name, const dn_model *model,
+                         const struct row_notes *notes) {
+    if (row_notes_unseen(notes) > 0) {
+        count_unseen(name, model, notes);
+    }
+    reply_count(call, "Discern-Unseen", row_notes_unseen(notes));
+    reply_count(call, "Discern-Ignored", (int64_t)row_notes_ignored(notes));
 }

@@ -17,5 +17,13 @@ bool api_instances_options(struct http_call *call, bool labelled, struct instanc
  * calls instance_rows_done in any case. */
 bool api_instances_read(struct http_call *call, const struct instances_options *options,
                         const dn_model *model, struct instance_rows *out, struct problem *problem);
+/* Reads ?extra=: whether a column that the model does not have is refused. Returns false if it has
+ * replied with 400. */
+bool api_instances_extra(struct http_call *call, bool *refused);
+/* Reports the notes about the rows, NULL: none, in the headers Discern-Unseen (values that are no
+ * category of the training) and Discern-Ignored (columns), and in a counter for each column with
+ * unseen categories. Call it before the reply is filled. */
+void api_instances_notes(struct http_call *call, const char *name, const dn_model *model,
+                         const struct row_notes *notes);
 
 #endif

@@ -20,7 +20,7 @@ enum {
     KEPT_BYTES = 512 * 1024,     /* a buffer for an incomplete line that is larger is freed */
     READ_BYTES = 128 * 1024,     /* bytes of the file that are read at a time */
     BLOCK_NUMBERS = 32 * 1024,   /* numbers of the rows that are scored together */
-    BLOCK_ROWS = 1024,           /* … and of them */
+    BLOCK_ROWS = 1024,           /* maximum number of these rows */
     MAX_LINE = 16 * 1024 * 1024, /* bytes */
     USUAL_BYTES = 512 * 1024,    /* memory that is counted for a call before lines_held knows it */
 };
@@ -34,8 +34,11 @@ struct lines {
     const char *base_path;         /* of links */
     const struct serving_model *m; /* NULL: not loaded yet, or released */
     enum api_answer_kind kind;
+    dn_coordinates coordinates;
     const struct format *format;
     unsigned outputs;
+    struct api_explain explain;
+    bool refuse_extra;             /* columns that the model does not have */
     struct instance_lines *reader; /* NULL: no line was read yet */
     struct api_answer answer;
     struct buf in;  /* an incomplete line */
@@ -72,7 +75,9 @@ static void lines_free(void *state) {
 static bool prepare(struct lines *l, struct problem *problem) {
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(l->m->model));
     const struct api_answer_options options = {.kind = l->kind,
+                                               .of = l->coordinates,
                                                .outputs = l->outputs,
+                                               .explain = l->explain,
                                                .format = l->format,
                                                .refusal_base = l->base_path};
     size_t n = BLOCK_NUMBERS / (n_inputs > 0 ? n_inputs : 1);
@@ -80,8 +85,8 @@ static bool prepare(struct lines *l, struct problem *problem) {
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
         return false;
     }
-    l->reader =
-        instance_lines_new(l->m->model, predict_plan_of(l->m)->schema, n, MAX_LINE, problem);
+    l->reader = instance_lines_new(l->m->model, predict_plan_of(l->m)->schema, l->refuse_extra, n,
+                                   MAX_LINE, problem);
     return l->reader != NULL;
 }
 
@@ -256,7 +261,9 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
         return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL,
                            "there are no instances: at least one is needed");
     }
-    api_answer_end(&l->answer);
+    const struct row_notes *notes = instance_lines_notes(l->reader);
+    api_answer_end(&l->answer, notes);
+    api_instances_notes(call, l->m->name, l->m->model, notes);
     if (l->format->answers->document) {
         buf_putc(&l->out, '\n');
     }
@@ -291,11 +298,17 @@ static bool lines_want(const struct http_call *call) {
 static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
     const struct api_app *app = api_app_of(call);
     unsigned outputs = 0;
+    dn_coordinates coordinates = DN_COORDINATES_DIRECTIONS;
+    struct api_explain explain = {0};
     const char *encoding = NULL;
     bool zero_based = false; /* accepted, but without effect on NDJSON */
+    bool refuse_extra = false;
     if (!api_instances_encoding(call, &encoding) || !api_instances_utf8(call, encoding) ||
         !api_query_bool(call, "zero_based", &zero_based) ||
-        (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs))) {
+        !api_instances_extra(call, &refuse_extra) ||
+        (kind == API_COORDINATES && !api_coordinates_read(call, &coordinates)) ||
+        (kind == API_PREDICTIONS &&
+         (!api_outputs_read(call, &outputs) || !api_explain_read(call, outputs, &explain)))) {
         return NULL;
     }
     struct lines *l = calloc(1, sizeof *l);
@@ -306,18 +319,21 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     l->serving = app->serving;
     l->base_path = app->base_path;
     l->kind = kind;
+    l->coordinates = coordinates;
     l->format = api_reply_format(call, &format_ndjson);
     l->outputs = outputs;
+    l->explain = explain;
+    l->refuse_extra = refuse_extra;
     spool_init(&l->spool, app->spool_dir, app->max_spool);
     http_set_state(call, l);
     http_on_done(call, lines_free);
     return l;
 }
 
-/* Refuses a model without directions before the body is sent. Returns false if it has replied. */
+/* Refuses a model without the coordinates before the body is sent. Returns false if it has replied. */
 static bool judge_model(struct http_call *call, struct lines *l) {
     struct problem problem = {0};
-    if (l->kind != API_COORDINATES || dn_model_n_components(l->m->model) > 0 ||
+    if (l->kind != API_COORDINATES || dn_model_n_components(l->m->model, l->coordinates) > 0 ||
         prepare(l, &problem)) {
         return true;
     }

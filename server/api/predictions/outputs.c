@@ -1,13 +1,17 @@
 /* The outputs of a prediction for each row, their cost, and the memory for them. */
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
+#include "api/support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Most rows of a slice, and most numbers of its results: they fit the cache of the processor. */
+/* ROWS: maximum number of rows of a slice. NUMBERS: maximum number of results of a slice. The
+ * results then fit the processor's cache. */
 enum { ROWS = 1024, NUMBERS = 32 * 1024 };
-/* Most multiplications of a slice. */
+/* Largest value of ?top=. */
+enum { MAX_TOP = 1000 };
+/* Maximum number of multiplications of a slice. */
 #define AT_ONCE 5e8
 
 static const struct {
@@ -50,6 +54,28 @@ bool api_outputs_parse(const char *text, unsigned *out) {
     return true;
 }
 
+bool api_coordinates_read(struct http_call *call, dn_coordinates *out) {
+    static const char *const names[] = {[DN_COORDINATES_DIRECTIONS] = "directions",
+                                        [DN_COORDINATES_BASIS] = "basis",
+                                        [DN_COORDINATES_HIDDEN] = "hidden",
+                                        [DN_COORDINATES_SCORES] = "scores"};
+    const char *text = http_query(call, "of");
+    *out = DN_COORDINATES_DIRECTIONS;
+    for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *out = (dn_coordinates)i;
+            return true;
+        }
+    }
+    if (text != NULL) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"of\" must be directions, basis, hidden or scores, got "
+                  "\"%.60s\"",
+                  text);
+    }
+    return text == NULL;
+}
+
 bool api_outputs_read(struct http_call *call, unsigned *out) {
     const char *text = http_query(call, "output");
     *out = API_OUTPUTS_USUAL;
@@ -62,6 +88,28 @@ bool api_outputs_read(struct http_call *call, unsigned *out) {
               "log_density, got \"%.100s\"",
               text);
     return false;
+}
+
+bool api_explain_read(struct http_call *call, unsigned outputs, struct api_explain *out) {
+    const char *baseline = http_query(call, "baseline");
+    int64_t top = 0;
+    *out = (struct api_explain){0};
+    if (baseline && strcmp(baseline, "mean") != 0 && strcmp(baseline, "none") != 0) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"baseline\" must be none or mean, got \"%.100s\"", baseline);
+        return false;
+    }
+    if (!api_query_int(call, "top", 1, MAX_TOP, &top)) {
+        return false;
+    }
+    if ((baseline || top > 0) && !(outputs & ANSWER_CONTRIBUTIONS)) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"%s\" needs \"contributions\" in query parameter \"output\"",
+                  baseline ? "baseline" : "top");
+        return false;
+    }
+    *out = (struct api_explain){baseline && strcmp(baseline, "mean") == 0, (size_t)top};
+    return true;
 }
 
 unsigned api_outputs_of(const dn_model *model, unsigned asked) {
@@ -99,7 +147,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
     }
     if ((outputs & ANSWER_PROBABILITIES) &&
         (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT)) {
-        cost += 64 * K * K; /* rounds of coupling */
+        cost += 64 * K * K; /* iterations of pairwise coupling */
     }
     return cost;
 }
@@ -113,7 +161,7 @@ static bool can_be_ambiguous(const dn_model *model) {
                                               decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
 }
 
-/* The results of one row: numbers of each kind, and which flags there are. */
+/* The number of results of one row of each kind, and which flags it has. */
 struct widths {
     size_t probabilities, scores, distance, contributions, log_density; /* numbers */
     bool label, candidates, support;

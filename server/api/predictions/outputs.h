@@ -11,6 +11,17 @@
 /* Reads ?output=label,scores as answer_output bits; without it API_OUTPUTS_USUAL. Returns false if
  * it has replied with 400. */
 bool api_outputs_read(struct http_call *call, unsigned *out);
+/* Reads ?of=directions, basis, hidden or scores; without it the directions. Returns false if it has
+ * replied with 400. */
+bool api_coordinates_read(struct http_call *call, dn_coordinates *out);
+/* How contributions are asked for: ?baseline= and ?top=. */
+struct api_explain {
+    bool from_mean; /* as differences from the contributions of the mean training row */
+    size_t top;     /* see answer_contributions */
+};
+/* Reads ?baseline=none or mean and ?top=. Returns false if it has replied with 400; both need the
+ * output "contributions". */
+bool api_explain_read(struct http_call *call, unsigned outputs, struct api_explain *out);
 /* Reads "label,scores" as answer_output bits. Returns false if a name is unknown. */
 bool api_outputs_parse(const char *text, unsigned *out);
 /* The outputs that this model gives: scores in place of probabilities that it does not have. */
@@ -18,8 +29,8 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked);
 /* Approximate number of multiplications for one row. */
 double api_outputs_cost(const dn_model *model, unsigned outputs);
 
-/* Most numbers in one answer. The results of a row with many classes or features can be far longer
- * than the row. */
+/* Maximum number of numbers in one answer. The results of a row with many classes or features can
+ * be far longer than the row. */
 #define OUTPUTS_MAX_NUMBERS (4 * 1024 * 1024)
 
 /* Memory for the results of some rows. */

@@ -1,4 +1,4 @@
-/* What the predictions of one version of a model share. */
+/* Data that all predictions of one version of a model use. */
 #include "api/predictions/plan.h"
 #include "api/api.h"
 #include "api/predictions/outputs.h"

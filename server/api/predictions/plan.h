@@ -1,4 +1,4 @@
-/* What the predictions of one version of a model share, made once when the model is loaded.
+/* Data that all predictions of one version of a model use, computed once when the model is loaded.
  * Immutable: any number of calls use one plan at the same time. serving keeps it with the model and
  * frees both after the last use. */
 #ifndef API_PLAN_H

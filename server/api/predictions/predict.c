@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* A larger body would hold an I/O thread for too long. */
+/* Maximum size of a body that is parsed on an I/O thread. */
 enum { ON_IO_BYTES = 256 * 1024 };
 
 static bool predict_body(struct http_call *call, const struct serving_model *m, bool pool) {
@@ -28,7 +28,8 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
         }
         return pool;
     }
-    if (!api_outputs_read(call, &how.outputs)) {
+    if (!api_outputs_read(call, &how.outputs) ||
+        !api_explain_read(call, how.outputs, &how.explain)) {
         return true;
     }
     return api_score_body(call, m, &options, &how, pool);

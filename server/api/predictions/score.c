@@ -4,7 +4,7 @@
 #include "api/predictions/plan.h"
 #include "api/support.h"
 
-/* Most multiplications on an I/O thread. A short body can describe many wide rows. */
+/* Maximum number of multiplications on an I/O thread. A short body can describe many wide rows. */
 enum { ON_IO_PRODUCTS = 4000000 };
 
 #define NOBODY_WAITS                                                                               \
@@ -16,8 +16,8 @@ struct scoring {
     const struct serving_model *m;
     const struct api_answer_options *how;
     bool pool;
-    double cost; /* approximate multiplications for one row */
-    bool begun;  /* the answer is */
+    double cost; /* approximate number of multiplications for one row */
+    bool begun;  /* api_answer_begin was called */
     bool later;  /* a pool thread is needed */
     struct api_answer answer;
     struct buf body;
@@ -105,13 +105,15 @@ static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
 }
 
 /* Replies, unless the call must run on a pool thread. */
-static bool end(struct scoring *s, bool good, struct problem *problem) {
+static bool end(struct scoring *s, bool good, const struct row_notes *notes,
+                struct problem *problem) {
     const struct format *format = s->how->format;
     if (s->later) {
         problem_done(problem);
         (void)http_hold(s->call, 0);
     } else if (good) {
-        api_answer_end(&s->answer);
+        api_answer_end(&s->answer, notes);
+        api_instances_notes(s->call, s->m->name, s->m->model, notes);
         if (format->answers->document) {
             buf_putc(&s->body, '\n'); /* so that a terminal shows its prompt on a new line */
         }
@@ -129,12 +131,15 @@ bool api_score_body(struct http_call *call, const struct serving_model *m,
                     bool pool) {
     struct scoring s = scoring_of(call, m, how, pool);
     struct instances_options in_blocks = *options;
-    struct instance_rows none = {0};
+    struct instance_rows rest = {0};
     struct problem problem = {0};
     in_blocks.block = on_block;
     in_blocks.arg = &s;
     in_blocks.schema = predict_plan_of(m)->schema;
-    return end(&s, api_instances_read(call, &in_blocks, m->model, &none, &problem), &problem);
+    const bool good = api_instances_read(call, &in_blocks, m->model, &rest, &problem),
+               done = end(&s, good, rest.notes, &problem);
+    instance_rows_done(&rest);
+    return done;
 }
 
 bool api_score_rows(struct http_call *call, const struct serving_model *m,
@@ -142,5 +147,6 @@ bool api_score_rows(struct http_call *call, const struct serving_model *m,
                     bool pool) {
     struct scoring s = scoring_of(call, m, how, pool);
     struct problem problem = {0};
-    return end(&s, on_block(&s, rows, 0, &problem) && problem.type == PROBLEM_NONE, &problem);
+    const bool good = on_block(&s, rows, 0, &problem) && problem.type == PROBLEM_NONE;
+    return end(&s, good, rows->notes, &problem);
 }

@@ -1,16 +1,19 @@
-/* POST …/transform: coordinates of rows along the directions of the model (Fisher's projection).
- * Runs on a pool thread. lines.c answers NDJSON. */
+/* POST …/transform: coordinates of rows: along the directions of the model (Fisher's projection),
+ * after the basis functions, after the hidden layer, or the scores. Runs on a pool thread. lines.c
+ * answers NDJSON. */
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/answer.h"
+#include "api/predictions/histogram.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/lines.h"
 #include "api/predictions/score.h"
 #include "api/support.h"
 
 static void transform(struct http_call *call, const struct serving_model *m,
-                      const struct instances_options *options) {
+                      const struct instances_options *options, dn_coordinates coordinates) {
     const struct api_answer_options how = {.kind = API_COORDINATES,
+                                           .of = coordinates,
                                            .format = api_reply_format(call, &format_json)};
     (void)api_score_body(call, m, options, &how, true);
 }
@@ -18,15 +21,23 @@ static void transform(struct http_call *call, const struct serving_model *m,
 void api_model_transform(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     struct instances_options options;
+    dn_coordinates coordinates;
+    if (!api_coordinates_read(call, &coordinates)) {
+        return;
+    }
     const struct serving_model *m = api_model_take(call);
     if (!m) {
+        return;
+    }
+    if (api_histogram_answer(call, m, coordinates)) {
+        serving_release(app->serving, m);
         return;
     }
     if (api_instances_options(call, false, &options)) {
         if (options.format->instances->lines) {
             api_lines_answer(call, m, API_COORDINATES);
         } else {
-            transform(call, m, &options);
+            transform(call, m, &options, coordinates);
         }
     }
     serving_release(app->serving, m);

@@ -1,5 +1,6 @@
-/* Control messages: Jansson behind a pre-scan for what it would not refuse well (depth, NUL bytes,
- * invalid UTF-8), with line and column for every refusal; JSON pointers. */
+/* Parses control messages with Jansson. A scan before that refuses what Jansson would not refuse
+ * well: nesting too deep, NUL bytes, invalid UTF-8. Each refusal has a line and a column. Also:
+ * JSON pointers. */
 #include "base/json/json.h"
 #include "base/json/json_syntax.h"
 #include "base/utf8.h"
@@ -8,7 +9,8 @@
 
 enum { PARSE_MAX_DEPTH = 64 };
 
-/* Sets `problem` with the place of byte `at`: lines end with LF, columns count characters. */
+/* Sets `problem` with the line and the column of the byte at offset `at`. Lines end with LF;
+ * columns count characters. */
 #define REFUSE_AT(problem, text, at, ...)                                                          \
     do {                                                                                           \
         int64_t line_, column_;                                                                    \
@@ -27,12 +29,12 @@ static void place_of(const char *text, size_t at, int64_t *line, int64_t *column
             ++*column;
         }
     }
-    /* at a continuation byte the loop has counted the character it belongs to already */
+    /* if `at` is a continuation byte, the loop has already counted its character */
     *column -= ((unsigned char)text[at] & 0xC0) == 0x80 && *column > 1 ? 1 : 0;
 }
 
-/* Depth of brackets outside strings. As far as the text is JSON, this sees strings as Jansson's
- * lexer does, so Jansson never recurses deeper than this counted. */
+/* Checks the depth of brackets outside strings. As far as the text is JSON, this scan and Jansson
+ * agree on where strings begin and end, so Jansson's recursion is not deeper than this count. */
 static bool scan_depth(const char *text, size_t size, struct problem *problem) {
     size_t depth = 0;
     bool in_string = false;
@@ -82,11 +84,13 @@ static bool scan(const char *text, size_t size, struct problem *problem) {
     return scan_depth(text, size, problem);
 }
 
-/* Jansson's position is that of the last byte it took: of a bad token its end. */
+/* Converts a fault of Jansson. Its position is that of the last byte that was read: the end of a
+ * wrong token. */
 static void refuse_jansson(const char *text, size_t size, const json_error_t *error,
                            struct problem *problem) {
+    /* json_error_unknown: out of memory in a constructor of Jansson */
     if (json_error_code(error) == json_error_out_of_memory ||
-        json_error_code(error) == json_error_unknown) { /* no memory in a constructor */
+        json_error_code(error) == json_error_unknown) {
         problem_set(problem, PROBLEM_INTERNAL, "out of memory");
         return;
     }

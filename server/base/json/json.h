@@ -1,4 +1,4 @@
-/* JSON documents read whole: Jansson's wrapper for control messages (JSON_DECODE_INT_AS_REAL,
+/* JSON documents that are parsed as a whole: Jansson for control messages (JSON_DECODE_INT_AS_REAL,
  * JSON_REJECT_DUPLICATES, depth <= 64). Writing: base/json/json_write.h. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -7,11 +7,11 @@
 #include "base/problem.h"
 #include <jansson.h>
 
-/* Parses a whole control document. NULL: problem PROBLEM_BAD_JSON with line and column. A BOM is
- * skipped. The caller json_decrefs. */
+/* Parses a control document; a byte order mark is skipped. The caller frees the result with
+ * json_decref. Returns NULL on failure and sets problem, PROBLEM_BAD_JSON with line and column. */
 json_t *json_parse(const char *text, size_t size, struct problem *problem);
-/* Appends to out the JSON pointer of member `key` under `parent` ("" is the root): escapes ~ and /.
- */
+/* Appends the JSON pointer of member `key` of the object at `parent` ("": the root). ~ and / are
+ * escaped. */
 void json_pointer(struct buf *out, const char *parent, const char *key);
 
 #endif

@@ -1,10 +1,10 @@
-/* Members out of a JSON text. */
+/* Removes members from a JSON text. */
 #include "base/json/json_brief.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Behind the string that begins at `at`. */
+/* Returns the byte after the string that begins at `at`. */
 static const char *skip_string(const char *at) {
     for (at++; *at && *at != '"'; at++) {
         at += *at == '\\' && at[1];
@@ -12,7 +12,7 @@ static const char *skip_string(const char *at) {
     return *at ? at + 1 : at;
 }
 
-/* Behind the value that begins at `at`. */
+/* Returns the byte after the value that begins at `at`. */
 static const char *skip_value(const char *at) {
     size_t depth = 0;
     while (*at && (depth > 0 || (*at != ',' && *at != '}' && *at != ']'))) {
@@ -27,7 +27,7 @@ static const char *skip_value(const char *at) {
     return at;
 }
 
-/* The string at … end - 1 is the key of one of them. */
+/* Whether the string at … end - 1 is a key, and one of the names. */
 static bool is_unwanted(const char *at, const char *end, const char *const *names) {
     if (*end != ':') {
         return false;
@@ -42,7 +42,7 @@ static bool is_unwanted(const char *at, const char *end, const char *const *name
 }
 
 void json_brief(struct buf *out, const char *document, const char *const *names) {
-    const char *from = document; /* what is wanted and not copied yet */
+    const char *from = document; /* start of the text that is to be copied next */
     for (const char *at = document; *at;) {
         const char *end = *at == '"' ? skip_string(at) : at + 1;
         if (*at != '"' || !is_unwanted(at, end, names)) {

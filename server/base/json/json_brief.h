@@ -1,12 +1,12 @@
-/* A JSON document without some of its members: for items of lists. */
+/* Removes members from a JSON document, to make it an item of a list. */
 #ifndef BASE_JSON_BRIEF_H
 #define BASE_JSON_BRIEF_H
 
 #include "base/buf.h"
 
-/* Appends `document`, JSON text of our own without spaces between tokens, complete and right, but
- * for the members of these names (NULL-terminated, without escapes), at any depth. No tree: O(its
- * length) time and what `out` grows by. No memory: `out` has failed. */
+/* Appends `document` without the members of these names (NULL-terminated list; the names need no
+ * escapes), at any depth. document: valid JSON text written by this server, without spaces between
+ * tokens. Takes O(length) time and builds no tree. If out of memory, `out` fails. */
 void json_brief(struct buf *out, const char *document, const char *const *names);
 
 #endif

@@ -1,4 +1,4 @@
-/* Typed reading of members, with every fault collected. */
+/* Reads members by type, and collects all faults. */
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
 #include "base/utf8.h"
@@ -94,30 +94,37 @@ const json_t *json_read_any(const json_t *object, const char *key, bool required
     return !required && json_is_null(value) ? NULL : value;
 }
 
+/* Returns the member if it has one of the JSON types in `types`, a sum of bits 1 << json_type. NULL:
+ * the member is absent, or a fault was added. wanted: the types in words. */
+static const json_t *read_typed(const json_t *object, const char *key, bool required,
+                                const char *parent, unsigned types, const char *wanted,
+                                struct problem *problem) {
+    const json_t *value = json_read_any(object, key, required, parent, problem);
+    if (value != NULL && (types >> json_typeof(value) & 1U) == 0) {
+        json_refuse_value(problem, parent, key, wanted, value);
+        return NULL;
+    }
+    return value;
+}
+
 bool json_read_string(const json_t *object, const char *key, bool required, const char *parent,
                       const char **out, struct problem *problem) {
-    const json_t *value = json_read_any(object, key, required, parent, problem);
-    if (value == NULL) {
-        return false;
+    const json_t *value =
+        read_typed(object, key, required, parent, 1U << JSON_STRING, "a string", problem);
+    if (value != NULL) {
+        *out = json_string_value(value);
     }
-    if (!json_is_string(value)) {
-        return json_refuse_value(problem, parent, key, "a string", value);
-    }
-    *out = json_string_value(value);
-    return true;
+    return value != NULL;
 }
 
 bool json_read_number(const json_t *object, const char *key, bool required, const char *parent,
                       double *out, struct problem *problem) {
-    const json_t *value = json_read_any(object, key, required, parent, problem);
-    if (value == NULL) {
-        return false;
+    const json_t *value = read_typed(object, key, required, parent,
+                                     1U << JSON_INTEGER | 1U << JSON_REAL, "a number", problem);
+    if (value != NULL) {
+        *out = json_number_value(value);
     }
-    if (!json_is_number(value)) {
-        return json_refuse_value(problem, parent, key, "a number", value);
-    }
-    *out = json_number_value(value);
-    return true;
+    return value != NULL;
 }
 
 bool json_read_int(const json_t *object, const char *key, bool required, const char *parent,
@@ -141,44 +148,50 @@ bool json_read_int(const json_t *object, const char *key, bool required, const c
 
 bool json_read_bool(const json_t *object, const char *key, bool required, const char *parent,
                     bool *out, struct problem *problem) {
-    const json_t *value = json_read_any(object, key, required, parent, problem);
-    if (value == NULL) {
-        return false;
+    const json_t *value = read_typed(object, key, required, parent,
+                                     1U << JSON_TRUE | 1U << JSON_FALSE, "a boolean", problem);
+    if (value != NULL) {
+        *out = json_is_true(value);
     }
-    if (!json_is_boolean(value)) {
-        return json_refuse_value(problem, parent, key, "a boolean", value);
-    }
-    *out = json_is_true(value);
-    return true;
+    return value != NULL;
 }
 
 bool json_read_object(const json_t *object, const char *key, bool required, const char *parent,
                       const json_t **out, struct problem *problem) {
-    const json_t *value = json_read_any(object, key, required, parent, problem);
-    if (value == NULL) {
-        return false;
+    const json_t *value =
+        read_typed(object, key, required, parent, 1U << JSON_OBJECT, "an object", problem);
+    if (value != NULL) {
+        *out = value;
     }
-    if (!json_is_object(value)) {
-        return json_refuse_value(problem, parent, key, "an object", value);
-    }
-    *out = value;
-    return true;
+    return value != NULL;
 }
 
 bool json_read_array(const json_t *object, const char *key, bool required, const char *parent,
                      const json_t **out, struct problem *problem) {
-    const json_t *value = json_read_any(object, key, required, parent, problem);
-    if (value == NULL) {
-        return false;
+    const json_t *value =
+        read_typed(object, key, required, parent, 1U << JSON_ARRAY, "an array", problem);
+    if (value != NULL) {
+        *out = value;
     }
-    if (!json_is_array(value)) {
-        return json_refuse_value(problem, parent, key, "an array", value);
-    }
-    *out = value;
-    return true;
+    return value != NULL;
 }
 
-/* A fault at item `index` of the array that is member `key`. Returns false. */
+/* Returns an array of at most `most` items and their number in *n. NULL: the member is absent, or a
+ * fault was added. */
+static const json_t *read_list(const json_t *object, const char *key, bool required,
+                               const char *parent, size_t most, size_t *n,
+                               struct problem *problem) {
+    const json_t *array = NULL;
+    json_read_array(object, key, required, parent, &array, problem);
+    *n = json_array_size(array);
+    if (*n > most) {
+        json_fault(problem, parent, key, "must have at most %zu items, got %zu", most, *n);
+        return NULL;
+    }
+    return array;
+}
+
+/* Reports a fault of item `index` of the array that is member `key`. Returns false. */
 static bool refuse_item(struct problem *problem, const char *parent, const char *key, size_t index,
                         const char *rule, const json_t *item) {
     struct buf array = {0};
@@ -198,13 +211,10 @@ static bool refuse_item(struct problem *problem, const char *parent, const char 
 bool json_read_strings(const json_t *object, const char *key, bool required, const char *parent,
                        size_t maximum, struct arena *arena, const char ***out, size_t *out_n,
                        struct problem *problem) {
-    const json_t *array = NULL;
-    if (!json_read_array(object, key, required, parent, &array, problem)) {
+    size_t n = 0;
+    const json_t *array = read_list(object, key, required, parent, maximum, &n, problem);
+    if (array == NULL) {
         return false;
-    }
-    const size_t n = json_array_size(array);
-    if (n > maximum) {
-        return json_fault(problem, parent, key, "must have at most %zu items, got %zu", maximum, n);
     }
     const char **strings = arena_alloc(arena, n * sizeof *strings);
     bool good = true;
@@ -232,13 +242,10 @@ bool json_read_strings(const json_t *object, const char *key, bool required, con
 bool json_read_numbers(const json_t *object, const char *key, bool required, const char *parent,
                        size_t most, struct arena *arena, double **out, size_t *out_n,
                        struct problem *problem) {
-    const json_t *array = NULL;
-    if (!json_read_array(object, key, required, parent, &array, problem)) {
+    size_t n = 0;
+    const json_t *array = read_list(object, key, required, parent, most, &n, problem);
+    if (array == NULL) {
         return false;
-    }
-    const size_t n = json_array_size(array);
-    if (n > most) {
-        return json_fault(problem, parent, key, "must have at most %zu items, got %zu", most, n);
     }
     double *numbers = arena_alloc(arena, (n + 1) * sizeof *numbers);
     if (numbers == NULL) {
@@ -262,13 +269,10 @@ bool json_read_numbers(const json_t *object, const char *key, bool required, con
 bool json_read_ints(const json_t *object, const char *key, bool required, const char *parent,
                     int64_t minimum, int64_t maximum, size_t most, struct arena *arena,
                     int64_t **out, size_t *out_n, struct problem *problem) {
-    const json_t *array = NULL;
-    if (!json_read_array(object, key, required, parent, &array, problem)) {
+    size_t n = 0;
+    const json_t *array = read_list(object, key, required, parent, most, &n, problem);
+    if (array == NULL) {
         return false;
-    }
-    const size_t n = json_array_size(array);
-    if (n > most) {
-        return json_fault(problem, parent, key, "must have at most %zu items, got %zu", most, n);
     }
     int64_t *numbers = arena_alloc(arena, (n + 1) * sizeof *numbers);
     if (numbers == NULL) {
@@ -297,7 +301,7 @@ bool json_read_ints(const json_t *object, const char *key, bool required, const 
     return good;
 }
 
-/* One row of `width` numbers at `pointer`. */
+/* Reads one row of `width` numbers: item `index` of the array at `pointer`. */
 static bool read_row(const json_t *row, const char *pointer, const char *index, size_t width,
                      double *out, struct problem *problem) {
     struct buf place = {0};
@@ -328,19 +332,17 @@ static bool read_row(const json_t *row, const char *pointer, const char *index, 
 bool json_read_rows(const json_t *object, const char *key, bool required, const char *parent,
                     size_t width, size_t most, struct arena *arena, double **out, size_t *out_n,
                     struct problem *problem) {
-    const json_t *array = NULL;
-    if (!json_read_array(object, key, required, parent, &array, problem)) {
+    size_t n = 0;
+    const json_t *array = read_list(object, key, required, parent, most, &n, problem);
+    if (array == NULL) {
         return false;
-    }
-    const size_t n = json_array_size(array);
-    if (n > most) {
-        return json_fault(problem, parent, key, "must have at most %zu items, got %zu", most, n);
     }
     if (width == 0 && n > 0) {
         width = json_array_size(json_array_get(array, 0));
         width = width > 0 ? width : 1;
     }
-    bool whole = true; /* then there is a number in the body for each that is allocated */
+    /* all rows have the right length, so the array to allocate has as many numbers as the body */
+    bool whole = true;
     for (size_t i = 0; i < n; i++) {
         whole = whole && json_array_size(json_array_get(array, i)) == width;
     }
@@ -367,7 +369,7 @@ bool json_read_rows(const json_t *object, const char *key, bool required, const 
     return good;
 }
 
-/* "a, b, c" */
+/* Appends the names as "a, b, c". */
 static void list_names(struct buf *out, const char *const *names) {
     for (size_t i = 0; names[i] != NULL; i++) {
         buf_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);

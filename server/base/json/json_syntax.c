@@ -1,6 +1,6 @@
-/* Finds which rule of RFC 8259 a text breaks. Jansson has one code for all of them, and its
- * messages are not an interface: the grammar is walked a second time, in the rare case of a
- * refusal. */
+/* Finds the rule of RFC 8259 that a text violates. Jansson has one code for all of them, and its
+ * messages are not part of its interface. So after a refusal, which is rare, the text is parsed a
+ * second time. */
 #include "base/json/json_syntax.h"
 
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 
 enum expect { EXPECT_VALUE, EXPECT_KEY, EXPECT_COLON, EXPECT_COMMA };
 
-/* A place in the text. rule: the first one broken; NULL: none so far. */
+/* The state of parsing. rule: the first violated rule; NULL: none so far. */
 struct walk {
     const char *at, *end;
-    uint64_t objects; /* bit d: the container at depth d + 1 is an object */
+    uint64_t objects; /* bit d is set if the container at depth d + 1 is an object */
     unsigned depth;
     const char *rule;
 };
@@ -25,7 +25,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The byte at `at` + ahead; NUL behind the end. */
+/* Returns the byte at w->at + ahead; NUL after the end. */
 static char peek(const struct walk *w, size_t ahead) {
     return (size_t)(w->end - w->at) > ahead ? w->at[ahead] : '\0';
 }
@@ -40,7 +40,7 @@ static bool no_token(struct walk *w) {
                      "double quotes, a number, true, false or null");
 }
 
-/* Reads the four digits of a \u escape. */
+/* Reads the four digits of the \u escape at w->at. */
 static bool read_hex(struct walk *w, unsigned *out) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     *out = 0;
@@ -149,7 +149,7 @@ static void enter(struct walk *w, bool object) {
     w->at++;
 }
 
-/* Reads a value that is no container, or enters a container. */
+/* Reads a value other than a container, or enters a container. */
 static bool walk_value(struct walk *w, enum expect *expect) {
     const char c = *w->at;
     *expect = EXPECT_COMMA;
@@ -167,7 +167,7 @@ static bool walk_value(struct walk *w, enum expect *expect) {
     return strchr("]}:,", c) != NULL ? broken(w, "a value is expected here") : walk_word(w);
 }
 
-/* One token. `opened`: the one before it opened a container, which may end at once. */
+/* Reads one token. opened: the previous token opened a container, which may be closed at once. */
 static bool walk_token(struct walk *w, enum expect *expect, bool opened) {
     const bool object = in_object(w);
     const char c = *w->at;

@@ -1,22 +1,26 @@
-/* The JSON writer and string escaping. */
+/* The JSON writer, and the escaping of strings. */
 #include "base/json/json_write.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 
 #include <assert.h>
-#include <discern/number.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WRITER_MAX_DEPTH = 60 };
 
-void json_writer_init(struct json_writer *w, struct buf *out) {
-    *w = (struct json_writer){.out = out};
+struct json_writer json_writer_of(struct buf *out) {
+    return (struct json_writer){.out = out};
 }
 
-/* Before every value: the comma, if one is due. */
+struct json_writer json_writer_inside(struct buf *out) {
+    return (struct json_writer){.out = out, .comma = 1};
+}
+
+/* Called before every value and key: writes a comma if one is needed. */
 static void value_begins(struct json_writer *w) {
     const uint64_t bit = UINT64_C(1) << w->depth;
     if (w->after_key) {
@@ -80,9 +84,24 @@ void json_put_stringn(struct json_writer *w, const char *s, size_t n) {
     json_escape(w->out, s, n);
 }
 
+size_t json_double_format(double v, char out[DN_NUMBER_SIZE]) {
+    size_t n = dn_number_format(v, out);
+    if (fabs(v) >= 0x1p63 && memchr(out, 'e', n) == NULL && isfinite(v)) {
+        memcpy(out + n, ".0", 3);
+        n += 2;
+    }
+    return n;
+}
+
+void json_double_write(double v, struct buf *out) {
+    if (buf_reserve(out, DN_NUMBER_SIZE)) {
+        out->size += json_double_format(v, out->data + out->size);
+    }
+}
+
 void json_put_double(struct json_writer *w, double v) {
     char text[DN_NUMBER_SIZE];
-    const size_t n = dn_number_format(v, text);
+    const size_t n = json_double_format(v, text);
     json_put_raw(w, text, n);
 }
 
@@ -104,6 +123,16 @@ void json_put_null(struct json_writer *w) {
 void json_put_raw(struct json_writer *w, const char *json, size_t n) {
     value_begins(w);
     buf_append(w->out, json, n);
+}
+
+void json_kv_begin_object(struct json_writer *w, const char *key) {
+    json_put_key(w, key);
+    json_begin_object(w);
+}
+
+void json_kv_begin_array(struct json_writer *w, const char *key) {
+    json_put_key(w, key);
+    json_begin_array(w);
 }
 
 void json_kv_string(struct json_writer *w, const char *key, const char *s) {
@@ -152,7 +181,7 @@ void json_kv_time(struct json_writer *w, const char *key, int64_t real_ms) {
 }
 
 static void escape_byte(struct buf *out, unsigned char c) {
-    static const char names[] = "btn\0fr"; /* of 8 to 13; 11 has none */
+    static const char names[] = "btn\0fr"; /* escape letters of the bytes 8 to 13; 11 has none */
     if (c == '"' || c == '\\') {
         buf_putc(out, '\\');
         buf_putc(out, (char)c);
@@ -166,16 +195,40 @@ static void escape_byte(struct buf *out, unsigned char c) {
 
 void json_escape(struct buf *out, const char *s, size_t n) {
     buf_putc(out, '"');
-    size_t from = 0; /* what is not yet written */
+    size_t from = 0; /* start of the bytes that are not written yet */
     for (size_t i = 0; i < n; i++) {
         const unsigned char c = (unsigned char)s[i];
         if (c < 0x20 || c == '"' || c == '\\') {
-            utf8_append(out, s + from, i - from); /* such a byte ends no valid sequence, so pieces
-                                                     may be repaired one by one */
+            /* A byte of this kind is never within a valid sequence, so the pieces can be repaired
+             * separately. */
+            utf8_append(out, s + from, i - from);
             escape_byte(out, c);
             from = i + 1;
         }
     }
     utf8_append(out, s + from, n - from);
     buf_putc(out, '"');
+}
+
+void json_put_vector(struct json_writer *w, const char *key, const double *v, size_t n) {
+    if (key != NULL) {
+        json_put_key(w, key);
+    }
+    json_begin_array(w);
+    for (size_t j = 0; j < n; j++) {
+        json_put_double(w, v[j]);
+    }
+    json_end_array(w);
+}
+
+void json_put_matrix(struct json_writer *w, const char *key, const double *m, size_t n_rows,
+                     size_t n_cols) {
+    if (key != NULL) {
+        json_put_key(w, key);
+    }
+    json_begin_array(w);
+    for (size_t i = 0; i < n_rows && !w->out->failed; i++) {
+        json_put_vector(w, NULL, m + i * n_cols, n_cols);
+    }
+    json_end_array(w);
 }

@@ -1,4 +1,4 @@
-/* The log: level, names, and the two ways of a line to the output. */
+/* The log: its level, the names of levels and formats, and the two functions that write lines. */
 #include "base/log/log.h"
 #include "base/clock.h"
 #include "base/log/log_line.h"
@@ -43,7 +43,8 @@ bool log_enabled(enum log_level level) {
 
 void log_write(enum log_level level, const char *event, const struct log_field *fields, size_t n) {
     if (log_enabled(level)) {
-        const int saved = errno; /* logging an error must not change it */
+        /* logging must not change errno */
+        const int saved = errno;
         log_output_write(clock_real_ms(), level, event, fields, n);
         errno = saved;
     }

@@ -1,11 +1,11 @@
 /* Structured log: one line for each event, key=value or one JSON object. Lines of one thread keep
- * their order and never mix with others. Thread safe.
+ * their order, and lines are never mixed. Thread safe.
  *
  *   log_info("job.finished", log_int("job", 7), log_str("state", "succeeded"));
  *   → 2026-05-04T03:02:01.000Z info job.finished job=7 state=succeeded
  *
- * Control characters, quotes and invalid UTF-8 in values are escaped, so that text of a client cannot
- * forge a line. Values are cut at 2,000 bytes, lines at 16 KiB. */
+ * Control characters, quotes and invalid UTF-8 in values are escaped, so that text of a client
+ * cannot forge a line. Values are truncated to 2,000 bytes, lines to 16 KiB. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -20,32 +20,33 @@ struct log_field {
     const char *key;
     enum { LOG_FIELD_STR, LOG_FIELD_INT, LOG_FIELD_DBL } kind;
     const char *str; /* NULL is written as "-" */
-    size_t length;   /* of str; SIZE_MAX: NUL-terminated */
+    size_t length;   /* length of str in bytes; SIZE_MAX: str is NUL-terminated */
     int64_t i;
     double d;
 };
 
-/* Without this call: text, info, standard error. */
+/* Sets the output. Without this call: text, level info, standard error. */
 void log_open(int fd, enum log_format format, enum log_level threshold);
 bool log_level_parse(const char *name, enum log_level *out);
 bool log_format_parse(const char *name, enum log_format *out);
 bool log_enabled(enum log_level level);
-/* Writes a line before it returns. */
+/* Writes a line before returning. */
 void log_write(enum log_level level, const char *event, const struct log_field *fields, size_t n);
-/* For frequent lines. After log_gather_start the values are copied, and a thread makes and writes the
- * line: within about 20 ms, before the next line of log_write, or when the process crashes. SIGKILL
- * loses gathered lines. event and the keys must be constants of the program: their addresses are
- * kept. At most 32 fields. */
+/* For frequent lines. After log_gather_start the values are copied, and a thread formats and writes
+ * the line: within about 20 ms, before the next line of log_write, or when the process crashes.
+ * After SIGKILL gathered lines are lost. `event` and the keys must be string literals: only their
+ * addresses are kept. At most 32 fields. */
 void log_write_later(enum log_level level, const char *event, const struct log_field *fields,
                      size_t n);
-/* Lines of log_write_later that were dropped since the start. Lines are dropped while write(2) blocks
- * (a pipe whose reader is slow) and 1 MiB of records waits. The line "log.dropped" reports their
- * number when writing continues. */
+/* Returns the number of lines of log_write_later that were dropped since the start. Lines are
+ * dropped while write(2) blocks (for example on a pipe with a slow reader) and 1 MiB of records are
+ * waiting. When writing continues, a line "log.dropped" reports their number. */
 int64_t log_dropped(void);
-/* Starts the thread, and handles the signals of crashes that have no handler. Returns false if there
- * is no thread: then lines are written at once. */
+/* Starts the thread, and installs handlers for the signals of crashes that have none. Returns false
+ * if the thread cannot be started: then lines are written at once. */
 bool log_gather_start(void);
-/* Writes the gathered lines and ends the thread. No other thread may call log_write_later now. */
+/* Writes the gathered lines and ends the thread. No other thread may call log_write_later at this
+ * time. */
 void log_gather_stop(void);
 
 static inline struct log_field log_str(const char *key, const char *s) {

@@ -1,4 +1,4 @@
-/* One line of the log as text: key=value, or a JSON object. */
+/* Formats one line of the log: key=value, or a JSON object. */
 #include "base/log/log_line.h"
 #include "base/clock.h"
 #include "base/json/json_write.h"
@@ -29,21 +29,22 @@ static void puts_line(struct log_line *l, const char *text) {
     put(l, text, strlen(text));
 }
 
-/* Whether this character (a valid UTF-8 sequence of `length` bytes) must be escaped: it could forge a
- * line, end a quoted value or change the reading direction. */
+/* Whether this character (a valid UTF-8 sequence of `length` bytes) must be escaped, because it
+ * could forge a line, end a quoted value or change the direction of text. */
 static bool is_dangerous(const unsigned char *p, size_t length) {
     if (length == 1) {
         return p[0] < 0x20 || p[0] == 0x7F || p[0] == '"' || p[0] == '\\';
     }
     if (length == 2) {
-        return p[0] == 0xC2 && p[1] < 0xA0; /* C1 controls */
+        return p[0] == 0xC2 && p[1] < 0xA0; /* C1 control characters */
     }
     if (length != 3 || p[0] != 0xE2) {
         return false;
     }
-    return (p[1] == 0x80 && p[2] >= 0xA8 &&
-            p[2] <= 0xAE) || /* U+2028, U+2029: line ends; U+202A–202E: direction overrides */
-           (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9); /* U+2066–2069: direction isolates */
+    /* U+2028, U+2029: line ends; U+202A–202E: direction overrides; U+2066–2069: direction
+     * isolates. */
+    return (p[1] == 0x80 && p[2] >= 0xA8 && p[2] <= 0xAE) ||
+           (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9);
 }
 
 static void put_escaped(struct log_line *l, const unsigned char *p, size_t length) {
@@ -71,8 +72,8 @@ static size_t sequence_size(unsigned char first) {
     return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/* The contents of a quoted string. Both formats have the same escapes, but JSON has none for a byte
- * that is not UTF-8: U+FFFD replaces it. */
+/* Writes the contents of a quoted string. Both formats have the same escapes, except for a byte
+ * that is not UTF-8: JSON has no escape for it, so U+FFFD replaces it. */
 static void put_quoted(struct log_line *l, const char *s, size_t n, enum log_format format) {
     const unsigned char *p = (const unsigned char *)s;
     size_t valid_to = utf8_valid_prefix(s, n);
@@ -95,8 +96,8 @@ static void put_quoted(struct log_line *l, const char *s, size_t n, enum log_for
     }
 }
 
-/* Whether the text needs no quotes: printable ASCII without space, '=', quote and backslash; not "-",
- * which stands for NULL. */
+/* Whether the text needs no quotes: it is printable ASCII without space, '=', quote and backslash,
+ * and is not "-", which means NULL. */
 static bool is_plain(const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (s[i] <= ' ' || s[i] > '~' || s[i] == '=' || s[i] == '"' || s[i] == '\\') {
@@ -112,7 +113,7 @@ static void put_string(struct log_line *l, const char *s, size_t n, enum log_for
         return;
     }
     if (n == SIZE_MAX) {
-        n = strnlen(s, LOG_VALUE_MAX + 4); /* enough to know whether the value is cut */
+        n = strnlen(s, LOG_VALUE_MAX + 4); /* enough to detect that the value must be truncated */
     }
     const size_t cut = utf8_cut(s, n, LOG_VALUE_MAX);
     if (format == LOG_TEXT && cut == n && is_plain(s, n)) {
@@ -137,8 +138,8 @@ static void put_int(struct log_line *l, int64_t v) {
     put(l, p, (size_t)(text + sizeof text - p));
 }
 
-/* Writes v if it is a multiple of 0.001, as durations are: faster than dn_number_format. Returns false
- * if it is not. */
+/* Writes v if it is a multiple of 0.001, as durations are; faster than dn_number_format. Returns
+ * false if v is not such a multiple. */
 static bool put_thousandths(struct log_line *l, double v) {
     const double scaled = v * 1000;
     if (!(v >= 0 && v < 1e9)) {
@@ -178,8 +179,8 @@ static void put_value(struct log_line *l, const struct log_field *f, enum log_fo
     }
 }
 
-/* Writes the whole field, or nothing if it does not fit: a line that is too long is still well
- * formed. */
+/* Writes the whole field, or nothing if it does not fit, so that a line that is too long is still
+ * well-formed. */
 static void put_field(struct log_line *l, const struct log_field *f, enum log_format format) {
     const size_t before = l->size;
     const bool was_full = l->full;
@@ -215,8 +216,8 @@ static void put_head(struct log_line *l, int64_t time_ms, enum log_level level, 
         puts_line(l, " ");
         puts_line(l, log_level_name(level));
         puts_line(l, " ");
-        put_quoted(l, event, strlen(event),
-                   format); /* a constant: it may hold blanks and needs no quotes */
+        /* The event is a constant: it may contain blanks, and needs no quotes. */
+        put_quoted(l, event, strlen(event), format);
         return;
     }
     put_string(l, event, SIZE_MAX, format);
@@ -226,7 +227,8 @@ static void put_tail(struct log_line *l, enum log_format format) {
     const char *tail = format == LOG_JSON ? (l->full ? ",\"truncated\":1}\n" : "}\n")
                                           : (l->full ? " truncated=1\n" : "\n");
     const size_t n = strlen(tail);
-    memcpy(l->data + l->size, tail, n); /* into the LINE_TAIL bytes that put leaves free */
+    /* put has left LINE_TAIL bytes free */
+    memcpy(l->data + l->size, tail, n);
     l->size += n;
 }
 

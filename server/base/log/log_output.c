@@ -1,10 +1,10 @@
 /* The output of the log. Lines that may be written later are gathered as records in one of two
- * buffers. A thread that writes exchanges the buffers, then makes the lines of the full one and writes
- * them.
+ * buffers. A thread that writes exchanges the buffers, then formats and writes the lines of the
+ * full one.
  *
- * Two locks. `gather` guards the buffers and is a leaf. `writing` is held while a buffer is written,
- * so that lines are written in the order in which they were gathered. It is the only lock of the
- * server under which there is I/O. `gather` is taken under it. */
+ * There are two locks. `gather` guards the buffers and is a leaf. `writing` is held while a buffer
+ * is written, so that lines are written in the order in which they were gathered. It is the only
+ * lock of the server that is held during I/O. `gather` may be taken while `writing` is held. */
 #include "base/log/log_output.h"
 #include "base/log/log_record.h"
 
@@ -17,34 +17,36 @@
 #include <unistd.h>
 
 enum {
-    BUFFER_SIZE = 1 << 20, /* bytes of records */
+    BUFFER_SIZE = 1 << 20, /* bytes of records in a buffer */
     WAKE_SIZE = BUFFER_SIZE / 16,
     GATHER_MS = 20,
-    TEXT_SIZE = 4 * LOG_LINE_MAX /* bytes of lines for one write(2) */
+    TEXT_SIZE = 4 * LOG_LINE_MAX /* bytes of lines that are written with one write(2) */
 };
 
 /* Records of lines that are not written yet. */
 struct gathered {
-    _Atomic size_t size; /* bytes in use; atomic for on_crash */
+    /* number of bytes in use; atomic because on_crash reads it without the lock */
+    _Atomic size_t size;
     _Alignas(8) char data[BUFFER_SIZE];
 };
 
 static struct {
-    pthread_mutex_t writing;    /* held during write(2); guards text */
-    char text[TEXT_SIZE];       /* lines of records, to be written together */
+    pthread_mutex_t writing;    /* held during write(2); guards `text` */
+    char text[TEXT_SIZE];       /* the lines of several records, which are written together */
     pthread_mutex_t gather;     /* guards the members below */
-    pthread_cond_t wake;        /* a record was gathered, or stop was set */
-    struct gathered buffers[2]; /* one is filled while the other one is written */
-    atomic_int filling;         /* index of the buffer that is filled */
+    pthread_cond_t wake;        /* signalled when a record was gathered or `stop` was set */
+    struct gathered buffers[2]; /* one is filled while the other is written */
+    atomic_int filling;         /* index of the buffer that is being filled */
     bool asleep;                /* the thread waits for the first record */
     int64_t dropped;            /* lines for which the buffer had no room, since the start */
-    int64_t reported;           /* dropped lines that the log has reported; of the thread */
-    bool stop;                  /* the thread must end */
+    /* number of dropped lines that the log has reported; used by the thread only */
+    int64_t reported;
+    bool stop; /* the thread must end */
     pthread_t thread;
 } output = {.writing = PTHREAD_MUTEX_INITIALIZER, .gather = PTHREAD_MUTEX_INITIALIZER};
 static atomic_int output_fd = STDERR_FILENO;
 static atomic_int output_format = LOG_TEXT;
-static atomic_bool gathering; /* the thread runs */
+static atomic_bool gathering; /* the thread is running */
 
 void log_output_open(int fd, enum log_format format) {
     atomic_store(&output_fd, fd);
@@ -59,12 +61,13 @@ static void write_all(const char *bytes, size_t size) {
             bytes += n;
             size -= (size_t)n;
         } else if (errno != EINTR) {
-            break; /* there is nowhere to report that the log cannot be written */
+            /* there is no place to report that the log cannot be written */
+            break;
         }
     }
 }
 
-/* Makes the lines of records[size] in text[room] and writes them. room: at least LOG_LINE_MAX. */
+/* Formats the lines of records[size] in text[room] and writes them. room: at least LOG_LINE_MAX. */
 static void write_records(const char *records, size_t size, char *text, size_t room) {
     const enum log_format format = (enum log_format)atomic_load(&output_format);
     size_t filled = 0;
@@ -83,9 +86,8 @@ static void write_records(const char *records, size_t size, char *text, size_t r
 static void write_gathered(void) {
     (void)pthread_mutex_lock(&output.gather);
     struct gathered *full = &output.buffers[atomic_load(&output.filling)];
-    atomic_store(&output.filling,
-                 !atomic_load(&output.filling)); /* the other buffer is empty: it was
-                                                                     written under `writing` */
+    /* The other buffer is empty: it was written while `writing` was held. */
+    atomic_store(&output.filling, !atomic_load(&output.filling));
     (void)pthread_mutex_unlock(&output.gather);
     write_records(full->data, atomic_load(&full->size), output.text, sizeof output.text);
     atomic_store(&full->size, 0);
@@ -105,7 +107,8 @@ void log_output_write(int64_t time_ms, enum log_level level, const char *event,
     (void)pthread_mutex_unlock(&output.writing);
 }
 
-/* Never waits for write(2): a line for which there is no room is counted and dropped. */
+/* Gathers a line. Never waits for write(2): if there is no room, the line is counted and
+ * dropped. */
 static void gather(int64_t time_ms, enum log_level level, const char *event,
                    const struct log_field *fields, size_t n) {
     (void)pthread_mutex_lock(&output.gather);
@@ -142,13 +145,13 @@ void log_output_later(int64_t time_ms, enum log_level level, const char *event,
 
 /* ---- the thread ---- */
 
-/* Whether enough was gathered to be written at once. */
+/* Whether enough records were gathered to write them at once. */
 static bool is_much(void) {
     return atomic_load(&output.buffers[atomic_load(&output.filling)].size) >= WAKE_SIZE;
 }
 
-/* Waits for the first record, then until GATHER_MS have passed or is_much. `gather` is held. Returns
- * false if the thread must end. */
+/* Waits for the first record, then until GATHER_MS have passed or there are many records. `gather`
+ * is held. Returns false if the thread must end. */
 static bool wait_for_lines(void) {
     struct timespec until;
     while (!output.stop && atomic_load(&output.buffers[atomic_load(&output.filling)].size) == 0) {
@@ -185,9 +188,9 @@ static void *gather_main(void *arg) {
     return NULL;
 }
 
-/* A signal ends the process: writes the records that were gathered, without a lock. Records that
- * another thread is writing may be lost. SA_RESETHAND: after the return the signal comes again, with
- * its default action. */
+/* Handler of signals that end the process: writes the gathered records, without taking a lock.
+ * Records that another thread is writing may be lost. SA_RESETHAND: when the handler returns, the
+ * signal occurs again with its default action. */
 static void on_crash(int sig) {
     (void)sig;
     static char text[LOG_LINE_MAX];
@@ -203,7 +206,8 @@ static void catch_crashes(void) {
     (void)sigemptyset(&take.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         if (sigaction(signals[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL) {
-            (void)sigaction(signals[i], &take, NULL); /* the handler of a sanitizer stays */
+            /* the handler of a sanitizer is not replaced */
+            (void)sigaction(signals[i], &take, NULL);
         }
     }
 }
@@ -221,7 +225,7 @@ bool log_gather_start(void) {
         return false;
     }
     output.stop = false;
-    output.reported = log_dropped(); /* lines that were dropped before are not reported */
+    output.reported = log_dropped(); /* lines that were dropped earlier are not reported */
     if (pthread_create(&output.thread, NULL, gather_main, NULL) != 0) {
         (void)pthread_cond_destroy(&output.wake);
         return false;
@@ -242,7 +246,7 @@ void log_gather_stop(void) {
     (void)pthread_join(output.thread, NULL);
     atomic_store(&gathering, false);
     (void)pthread_mutex_lock(&output.writing);
-    write_gathered(); /* records that came after the last round of the thread */
+    write_gathered(); /* writes records that were gathered after the last round of the thread */
     (void)pthread_mutex_unlock(&output.writing);
     (void)pthread_cond_destroy(&output.wake);
 }

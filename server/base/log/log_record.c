@@ -1,4 +1,4 @@
-/* One line of the log in binary: a header, the fields, the bytes of the strings. */
+/* One line of the log in binary form: a header, the fields, the bytes of the strings. */
 #include "base/log/log_record.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 
 struct packed_field {
     const char *key;
-    uint32_t kind;   /* LOG_FIELD_… */
-    uint32_t length; /* of a string; NO_STRING: NULL */
+    uint32_t kind;   /* enum of struct log_field: LOG_FIELD_… */
+    uint32_t length; /* STR: length of the string; NO_STRING: NULL */
     union {
         int64_t i;
         double d;
@@ -18,14 +18,14 @@ struct packed_field {
 struct record {
     const char *event;
     int64_t time_ms;
-    uint32_t size; /* bytes of the record */
+    uint32_t size; /* bytes of the whole record */
     uint16_t level;
     uint16_t n_fields;
     struct packed_field fields[];
 };
 
-/* Bytes of a string that are kept: a few more than are written, so that the line shows that the value
- * was cut. */
+/* Returns how many bytes of a string are kept: a few more than are written, so that the line shows
+ * that the value was truncated. */
 static uint32_t length_of(const struct log_field *f) {
     if (f->str == NULL) {
         return NO_STRING;

@@ -1,5 +1,5 @@
-/* The metrics registry: families and their series behind one lock; a series, once found, is updated
- * by atomics alone. */
+/* The metrics registry: one lock guards families and their series; the value of a series is updated
+ * with atomic operations only. */
 #include "base/metrics/metrics.h"
 #include "base/utf8.h"
 
@@ -17,7 +17,7 @@
 static struct registry registry = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                    .idle = PTHREAD_COND_INITIALIZER};
 
-/* What is handed out when there is no memory: both ignore everything. */
+/* Returned if out of memory. Updates of them are ignored. */
 static struct metric no_metric = {.kind = METRICS_GAUGE, .ignored = true};
 static struct metrics_family no_family = {.kind = METRICS_GAUGE, .ignored = true};
 
@@ -36,7 +36,7 @@ static bool is_name(const char *s, size_t n) {
     return n > 0;
 }
 
-/* Splits "route,status" in place. */
+/* Splits a text like "route,status" in place into label names. */
 static void split_labels(struct metrics_family *f) {
     char *at = f->label_memory;
     while (*at != '\0') {
@@ -98,7 +98,7 @@ struct metrics_family *metrics_register(enum metrics_kind kind, const char *name
     return f;
 }
 
-/* FNV-1a over the values and their ends. */
+/* FNV-1a hash over the values, including their NUL bytes. */
 static size_t hash_values(const char *const *values, size_t n) {
     uint64_t h = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < n; i++) {
@@ -177,13 +177,13 @@ struct metric *metrics_series(struct metrics_family *family, ...) {
     for (size_t i = 0; i < family->n_labels; i++) {
         values[i] = va_arg(args, const char *);
         assert(values[i] != NULL);
-        if (strlen(values[i]) > METRICS_MAX_VALUE) { /* a series is kept for ever: no long text may
-                                                        come in from a client */
+        /* A series is never freed, so a client must not be able to create long values. */
+        if (strlen(values[i]) > METRICS_MAX_VALUE) {
             values[i] = "other";
         }
     }
     const char *after = va_arg(args, const char *);
-    assert(after == NULL); /* as many values as labels */
+    assert(after == NULL); /* there must be as many values as labels */
     (void)after;
     va_end(args);
 
@@ -200,7 +200,7 @@ struct metric *metrics_series(struct metrics_family *family, ...) {
     return m != NULL ? m : &no_metric;
 }
 
-/* Plain `+=` on an atomic double would also save and restore the floating-point flags. */
+/* `+=` on an atomic double would also save and restore the floating-point flags. */
 static void add_double(_Atomic double *to, double v) {
     double old = atomic_load_explicit(to, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(to, &old, old + v, memory_order_relaxed,
@@ -210,7 +210,8 @@ static void add_double(_Atomic double *to, double v) {
 
 void metric_add(struct metric *m, double v) {
     assert(m->kind != METRICS_HISTOGRAM);
-    if (!m->ignored && (m->kind == METRICS_GAUGE || v >= 0)) { /* a counter never falls */
+    /* a counter never decreases */
+    if (!m->ignored && (m->kind == METRICS_GAUGE || v >= 0)) {
         add_double(&m->value, v);
     }
 }

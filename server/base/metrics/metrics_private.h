@@ -1,4 +1,4 @@
-/* The registry's inside, shared by metrics.c (registering, updating) and metrics_render.c
+/* The internals of the registry, shared by metrics.c (registering, updating) and metrics_render.c
  * (scraping). */
 #ifndef BASE_METRICS_PRIVATE_H
 #define BASE_METRICS_PRIVATE_H
@@ -15,49 +15,53 @@ enum {
     METRICS_MAX_COLLECTORS = 32
 };
 
-/* One series. All but value and counts is fixed once it is linked. */
+/* One series. Only `value` and `counts` change after the series was linked. */
 struct metric {
-    struct metric *next;              /* of the family, in order of making */
-    struct metric *chain;             /* in the hash bucket */
-    enum metrics_kind kind;           /* of the family */
-    bool ignored;                     /* the dummy: counts nothing */
+    struct metric *next;              /* next series of the family, in the order of creation */
+    struct metric *chain;             /* next series in the same hash bucket */
+    enum metrics_kind kind;           /* kind of the family */
+    bool ignored;                     /* the dummy, which counts nothing */
     char *values[METRICS_MAX_LABELS]; /* label values, as many as the family has labels */
-    _Atomic double value;             /* counter, gauge; of a histogram the sum */
-    const double *bounds;             /* of the family */
-    size_t n_bounds;                  /* of the family */
-    _Atomic uint64_t *counts; /* histogram: n_bounds + 1 buckets, each its own observations only */
+    /* counter, gauge: the value; histogram: the sum of the observations */
+    _Atomic double value;
+    const double *bounds; /* bounds of the family */
+    size_t n_bounds;      /* number of bounds of the family */
+    /* histogram: [n_bounds + 1] number of observations in each bucket, not cumulative */
+    _Atomic uint64_t *counts;
 };
 
-/* Guarded by the registry's lock but for what is fixed at registering (kind, name, help, labels,
- * bounds, ignored). */
+/* kind, name, help, labels, bounds and ignored are constant after registering; the registry's lock
+ * guards the other members. */
 struct metrics_family {
-    struct metrics_family *next;             /* in order of registering */
-    enum metrics_kind kind;                  /* what its series are */
+    struct metrics_family *next;             /* next family, in the order of registering */
+    enum metrics_kind kind;                  /* kind of all series */
     bool ignored;                            /* the dummy */
-    char *name;                              /* owned */
-    char *help;                              /* owned */
-    char *label_memory;                      /* where labels point, owned */
+    char *name;                              /* malloc'ed */
+    char *help;                              /* malloc'ed */
+    char *label_memory;                      /* malloc'ed: the memory to which `labels` point */
     const char *labels[METRICS_MAX_LABELS];  /* label names */
-    size_t n_labels;                         /* how many */
+    size_t n_labels;                         /* number of labels */
     const double *bounds;                    /* upper bounds of the buckets, static */
-    size_t n_bounds;                         /* how many */
-    struct metric *series, *last;            /* first and last of the list */
-    size_t n_series;                         /* in the list */
-    struct metric *buckets[METRICS_BUCKETS]; /* by label values */
+    size_t n_bounds;                         /* number of bounds */
+    struct metric *series, *last;            /* first and last series of the list */
+    size_t n_series;                         /* number of series in the list */
+    struct metric *buckets[METRICS_BUCKETS]; /* hash table by label values */
 };
 
 struct collector {
     void (*collect)(void *arg); /* called at every scrape */
-    void *arg;                  /* its argument and what metrics_forget_scrape knows it by */
+    /* argument of `collect`; metrics_forget_scrape finds the collector by it */
+    void *arg;
 };
 
 struct registry {
-    pthread_mutex_t lock;                                /* guards all below; a leaf */
-    pthread_cond_t idle;                                 /* no scrape is under way */
-    struct metrics_family *families;                     /* first */
+    pthread_mutex_t lock;                                /* guards the members below; a leaf */
+    pthread_cond_t idle;                                 /* signalled when a scrape has ended */
+    struct metrics_family *families;                     /* first of the list */
     struct collector collectors[METRICS_MAX_COLLECTORS]; /* in order of registering */
-    size_t n_collectors;                                 /* how many */
-    size_t n_collecting; /* scrapes that are calling collectors now, without the lock */
+    size_t n_collectors;                                 /* number of collectors */
+    /* number of scrapes that are now calling collectors, which they do without the lock */
+    size_t n_collecting;
 };
 
 struct registry *metrics_registry(void);

@@ -1,4 +1,4 @@
-/* Scraping: collectors, then all series as Prometheus text 0.0.4. */
+/* Scraping: calls the collectors, then writes all series as Prometheus text 0.0.4. */
 #include "base/json/json_write.h"
 #include "base/metrics/metrics.h"
 #include "base/metrics/metrics_private.h"
@@ -28,8 +28,8 @@ void metrics_forget_scrape(void *arg) {
         }
     }
     r->n_collectors = kept;
-    while (r->n_collecting > 0) { /* a scrape that began before may be about to call with arg, which
-                                     the caller is going to free */
+    /* A running scrape may still call a collector with `arg`, which the caller will free. */
+    while (r->n_collecting > 0) {
         pthread_cond_wait(&r->idle, &r->lock);
     }
     pthread_mutex_unlock(&r->lock);
@@ -75,7 +75,7 @@ static void put_escaped(struct buf *out, const char *s, size_t n, bool quotes) {
     buf_done(&clean);
 }
 
-/* {route="/v1/jobs",le="0.1"}; nothing when there are no labels. */
+/* Writes {route="/v1/jobs",le="0.1"}; nothing if there are no labels. */
 static void put_labels(struct buf *out, const struct metrics_family *f, const struct metric *m,
                        const double *bound) {
     const char *before = "{";
@@ -104,8 +104,8 @@ static void put_plain(struct buf *out, const struct metrics_family *f, const str
     buf_putc(out, '\n');
 }
 
-/* Buckets are stored apart and summed here, so that what is written is cumulative and _count equals
- * the last bucket whatever happens meanwhile. */
+/* The stored bucket counts are added up here, so that the written buckets are cumulative and _count
+ * equals the last bucket, also if observations are added at the same time. */
 static void put_histogram(struct buf *out, const struct metrics_family *f, const struct metric *m) {
     uint64_t total = 0;
     for (size_t i = 0; i <= f->n_bounds; i++) {

@@ -1,5 +1,6 @@
-/* Reading options: defaults, environment, command line, all through one table. */
+/* Reads options: defaults, environment, command line, all by one table. */
 #include "base/options/options.h"
+#include "base/nearest.h"
 #include "base/options/options_parse.h"
 
 #include <assert.h>
@@ -9,8 +10,8 @@
 
 extern char **environ;
 
-/* Is `variable` (up to '=') the environment's name of the option? "DISCERN_MAX_BODY" and
- * "max-body". */
+/* Whether `variable` (length: up to '=') is the option's name in the environment, as
+ * "DISCERN_MAX_BODY" is for "max-body". */
 static bool is_variable_of(const char *variable, size_t length, const struct option_row *row) {
     if (strlen(row->name) + OPTIONS_PREFIX_SIZE != length) {
         return false;
@@ -25,7 +26,7 @@ static bool is_variable_of(const char *variable, size_t length, const struct opt
     return true;
 }
 
-/* The row whose name is the `length` bytes at `name`. */
+/* Returns the row whose name is the `length` bytes at `name`; NULL if there is none. */
 static const struct option_row *row_find(const struct option_row *rows, size_t n, const char *name,
                                          size_t length) {
     for (size_t i = 0; i < n; i++) {
@@ -36,37 +37,13 @@ static const struct option_row *row_find(const struct option_row *rows, size_t n
     return NULL;
 }
 
-/* Levenshtein distance of two names, or a large number when one is too long to bother. */
-static size_t distance(const char *a, size_t n, const char *b) {
-    enum { LONGEST = 40 };
-    size_t row[LONGEST + 1];
-    const size_t m = strlen(b);
-    if (n > LONGEST || m > LONGEST) {
-        return LONGEST;
-    }
-    for (size_t j = 0; j <= m; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            const size_t less = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = changed < less ? changed : less;
-        }
-    }
-    return row[m];
-}
-
 static bool refuse_flag(const struct option_row *rows, size_t n, const char *name, size_t length,
                         struct problem *problem) {
     const struct option_row *nearest = NULL;
-    size_t best = 3; /* two slips of the finger */
+    size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        const size_t d = distance(name, length, rows[i].name);
-        if (d < best && d < length && rows[i].help != NULL) {
+        const size_t d = nearest_distance(name, length, rows[i].name, strlen(rows[i].name));
+        if (d < best && rows[i].help != NULL) {
             best = d;
             nearest = &rows[i];
         }
@@ -98,10 +75,10 @@ static bool read_environment(const struct option_row *rows, size_t n, void *sett
                                (int)(length < 100 ? length : 100), *e);
         }
         if (equals[1] == '\0') {
-            continue; /* `DISCERN_X=` in a compose or unit file means "not set" */
+            continue; /* `DISCERN_X=` in a compose or unit file means that the option is not set */
         }
         if (row->kind == OPTION_LIST) {
-            options_list_clear(row, settings); /* replaces the default */
+            options_list_clear(row, settings); /* the list replaces the default */
         }
         char shown[128];
         (void)snprintf(shown, sizeof shown, "%.*s", (int)(length < 100 ? length : 100), *e);
@@ -112,7 +89,7 @@ static bool read_environment(const struct option_row *rows, size_t n, void *sett
     return true;
 }
 
-/* Reads argv[i]; the number of arguments taken, 0 on failure. */
+/* Reads argv[i] and its value. Returns the number of arguments that were read; 0 on failure. */
 static int read_flag(const struct option_row *rows, size_t n, int argc, char **argv, int i,
                      bool *seen, void *settings, struct problem *problem) {
     static char help[] = "--help";
@@ -147,14 +124,14 @@ static int read_flag(const struct option_row *rows, size_t n, int argc, char **a
         taken = 2;
     }
     if (row->kind == OPTION_LIST && !seen[row - rows]) {
-        options_list_clear(row,
-                           settings); /* flags replace what the environment or the default listed */
+        /* Flags replace the list of the environment or the default. */
+        options_list_clear(row, settings);
     }
     seen[row - rows] = true;
     return options_parse(row, shown, value, settings, problem) ? taken : 0;
 }
 
-/* Fields to zero, then the fallbacks, which are the program's own and must be right. */
+/* Sets all fields to zero, then to the defaults of the table, which must be valid. */
 static void read_fallbacks(const struct option_row *rows, size_t n, void *settings) {
     for (size_t i = 0; i < n; i++) {
         options_zero(&rows[i], settings);

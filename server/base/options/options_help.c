@@ -1,5 +1,5 @@
-/* The text of --help: options by group, wrapped, each with its default and the name of its
- * environment variable. */
+/* The text of --help: options by group, wrapped, each with its default and its environment
+ * variable. */
 #include "base/options/options_parse.h"
 
 #include "base/buf.h"
@@ -20,7 +20,7 @@ const char *options_argument(const struct option_row *row) {
     return row->kind == OPTION_CHOICE ? row->choices : words[row->kind];
 }
 
-/* Characters, not bytes. */
+/* Returns the number of characters, not bytes. */
 static size_t width_of(const char *s, size_t n) {
     size_t width = 0;
     for (size_t i = 0; i < n; i++) {
@@ -29,7 +29,8 @@ static size_t width_of(const char *s, size_t n) {
     return width;
 }
 
-/* Words of `text` from column `at` on, further lines indented by `indent`. Ends the line. */
+/* Writes the words of `text`, beginning at column `at`; further lines are indented by `indent`.
+ * Ends the line. */
 static void put_wrapped(FILE *out, const char *text, size_t at, size_t indent) {
     bool line_begins = true;
     for (text += strspn(text, " \n"); *text != '\0'; text += strspn(text, " \n")) {
@@ -84,8 +85,9 @@ static const char *group_of(const struct option_row *row) {
 void options_help(const struct option_row *rows, size_t n, const char *usage, FILE *out) {
     (void)fprintf(out, "%s\n", usage);
     for (size_t i = 0; i < n; i++) {
-        bool first = rows[i].help !=
-                     NULL; /* of its group: then the whole group follows, wherever its rows are */
+        /* true for the first row of a group; all rows of the group are then written, wherever they
+         * are in the table. */
+        bool first = rows[i].help != NULL;
         for (size_t k = 0; k < i; k++) {
             first = first &&
                     (rows[k].help == NULL || strcmp(group_of(&rows[k]), group_of(&rows[i])) != 0);

@@ -1,4 +1,4 @@
-/* One option's value from text: the grammar of every kind, and messages that give the rule and the
+/* Parses the value of one option: the grammar of each kind, and messages with the rule and the
  * value. */
 #include "base/options/options_parse.h"
 
@@ -12,7 +12,7 @@
 
 enum { RULE_SIZE = 160 };
 
-/* The field of the settings struct; the table says what type it has. */
+/* Returns the field of the settings struct; row->kind determines its type. */
 static void *field_of(const struct option_row *row, void *settings) {
     return (char *)settings + row->offset;
 }
@@ -23,11 +23,10 @@ static bool refuse(const char *shown, const char *rule, const char *text, struct
 }
 
 static bool has_range(const struct option_row *row) {
-    return row->minimum < row->maximum; /* both 0: no range is given */
+    return row->minimum < row->maximum; /* if both are 0, there is no range */
 }
 
-/* A whole decimal integer with an optional sign, nothing around it; *end is what follows the
- * digits. */
+/* Parses a decimal integer with an optional sign. *end: the byte after the last digit. */
 static bool read_int(const char *text, int64_t *out, const char **end) {
     const char *digits = text + (*text == '-' || *text == '+' ? 1 : 0);
     if (*digits < '0' || *digits > '9') {
@@ -61,11 +60,12 @@ static bool parse_int(const struct option_row *row, const char *shown, const cha
     return true;
 }
 
-/* Binary: K, M and G, as KiB, MiB and GiB too. 0 for no such suffix. */
+/* Returns the bytes of a unit: K, M, G or KiB, MiB, GiB, all binary; 0 if the suffix is none of
+ * these. */
 static int64_t size_unit(const char *suffix) {
     static const struct {
-        const char *name, *full; /* either may be written, in any case */
-        int64_t bytes;           /* how much it is */
+        const char *name, *full; /* both forms are accepted, case-insensitively */
+        int64_t bytes;           /* bytes of the unit */
     } units[] = {{"", "B", 1},
                  {"K", "KiB", INT64_C(1) << 10},
                  {"M", "MiB", INT64_C(1) << 20},
@@ -78,8 +78,8 @@ static int64_t size_unit(const char *suffix) {
     return 0;
 }
 
-/* Bytes as a person writes them: "64M". The limits of a table may be round in powers of ten: what
- * is said is within them. */
+/* Writes a number of bytes in the form "64M". A limit that is no multiple of a unit, as 1e15, is
+ * rounded down, so that the written limit is accepted. */
 static void size_text(double bytes, char *out, size_t size) {
     static const char units[] = {'\0', 'K', 'M', 'G'};
     size_t i = 0;
@@ -90,7 +90,7 @@ static void size_text(double bytes, char *out, size_t size) {
     (void)snprintf(out, size, i > 0 ? "%.0f%c" : "%.0f", bytes, units[i]);
 }
 
-/* Two sizes that the option would take; "": none of these. */
+/* Returns a text with two examples of valid sizes; "" if none of the examples is valid. */
 static const char *size_examples(const struct option_row *row) {
     static const struct {
         double least, most;
@@ -130,8 +130,8 @@ static bool parse_size(const struct option_row *row, const char *shown, const ch
 static bool parse_seconds(const struct option_row *row, const char *shown, const char *text,
                           double *out, struct problem *problem) {
     static const struct {
-        const char *suffix; /* after the number */
-        double seconds;     /* how much it is */
+        const char *suffix; /* the text after the number */
+        double seconds;     /* seconds of the unit */
     } units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}};
     const size_t digits = strspn(text, "0123456789.");
     double v = -1, unit = 0;
@@ -187,7 +187,8 @@ static bool parse_choice(const struct option_row *row, const char *shown, const 
 static bool parse_list(const char *shown, const char *text, struct option_list *list,
                        struct problem *problem) {
     if (*text == '\0') {
-        return true; /* an empty value empties the list */
+        /* an empty value means an empty list */
+        return true;
     }
     for (const char *at = text;; at++) {
         at += strspn(at, " ");
@@ -264,7 +265,8 @@ bool options_parse(const struct option_row *row, const char *shown, const char *
 void options_list_clear(const struct option_row *row, void *settings) {
     struct option_list *list = field_of(row, settings);
     for (size_t i = 0; i < list->n; i++) {
-        free((char *)(uintptr_t)list->items[i]); /* made by strndup above */
+        /* allocated by parse_list */
+        free((char *)(uintptr_t)list->items[i]);
     }
     *list = (struct option_list){0};
 }

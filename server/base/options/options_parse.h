@@ -1,4 +1,5 @@
-/* One option's value from text, shared by options.c (where texts come from) and options_help.c. */
+/* Parses the value of one option. Shared by options.c, which reads the texts, and
+ * options_help.c. */
 #ifndef BASE_OPTIONS_PARSE_H
 #define BASE_OPTIONS_PARSE_H
 
@@ -7,15 +8,16 @@
 #define OPTIONS_PREFIX "DISCERN_"
 #define OPTIONS_PREFIX_SIZE (sizeof OPTIONS_PREFIX - 1)
 
-/* Sets the row's field to zero, NULL, false or the empty list, whatever it held. */
+/* Sets the row's field to zero, NULL, false or the empty list, without freeing its contents. */
 void options_zero(const struct option_row *row, void *settings);
-/* Reads `text` into the row's field (a list: appends). `shown` is what messages call the option:
- * "--workers", "DISCERN_WORKERS". The text must live on, except of lists. */
+/* Parses `text` into the row's field; items are appended to a list. shown: name of the option in
+ * messages, as "--workers" or "DISCERN_WORKERS". Except for lists, the text must stay valid as long
+ * as the settings are used. */
 bool options_parse(const struct option_row *row, const char *shown, const char *text,
                    void *settings, struct problem *problem);
 /* Frees and empties a list. */
 void options_list_clear(const struct option_row *row, void *settings);
-/* What the value is called: row->argument, the choices, or a word for the kind. */
+/* Returns the name of the value in messages: row->argument, the choices, or a word for the kind. */
 const char *options_argument(const struct option_row *row);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A position in a line. */
+/* The current position in a line. */
 struct cursor {
     const char *line;
     size_t at, n;
@@ -16,12 +16,13 @@ struct cursor {
     struct arff_fault *fault;
 };
 
-/* A name or a value. */
+/* A name or a value in a line. */
 struct token {
-    struct text text; /* with escapes decoded; in the line, or in arff->unescaped */
+    /* the text with escapes decoded; points into the line or, if `escaped`, into arff->unescaped */
+    struct text text;
     size_t column;
     bool quoted;
-    size_t start; /* if escaped: offset in arff->unescaped */
+    size_t start; /* used if `escaped`: offset of the text in arff->unescaped */
     bool escaped;
 };
 
@@ -47,7 +48,7 @@ static void skip_blanks(struct cursor *c) {
     }
 }
 
-/* Whether the line or its part before a comment ends here. */
+/* Whether the line, or the part of the line before a comment, ends here. */
 static bool at_end(const struct cursor *c) {
     return c->at >= c->n || c->line[c->at] == '%';
 }
@@ -56,7 +57,7 @@ static char unescape(char c) {
     return c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
 }
 
-/* Reads a quoted token up to the closing quote. */
+/* Reads a quoted token, including the closing quote. */
 static int read_quoted(struct cursor *c, struct token *out) {
     const size_t open = c->at++;
     struct buf *bytes = &c->arff->unescaped;
@@ -84,7 +85,7 @@ static int read_quoted(struct cursor *c, struct token *out) {
     return bytes->failed ? READ_NO_MEMORY : READ_WELL;
 }
 
-/* Reads a name or a value. An unquoted one ends before a blank or a character of `ends`. */
+/* Reads a name or a value. An unquoted token ends before a blank or a character of `ends`. */
 static int read_token(struct cursor *c, const char *ends, struct token *out) {
     *out = (struct token){.column = c->at + 1};
     if (c->at < c->n && (c->line[c->at] == '\'' || c->line[c->at] == '"')) {
@@ -99,14 +100,14 @@ static int read_token(struct cursor *c, const char *ends, struct token *out) {
     return READ_WELL;
 }
 
-/* The text of a token. It is not valid after another append to arff->unescaped. */
+/* Returns the text of a token. It is valid until bytes are appended to arff->unescaped. */
 static struct text token_text(const struct arff *arff, const struct token *token) {
     return token->escaped ? (struct text){arff->unescaped.data + token->start, token->text.n}
                           : token->text;
 }
 
 /* ---- the header ---- */
-/* Copies a text, which arff owns then. NULL: no memory. */
+/* Returns a copy of the text that arff owns; NULL if out of memory. */
 static const char *keep(struct arff *arff, struct text text) {
     if (arff->n_owned == arff->owned_capacity &&
         !array_grow(&arff->owned, &arff->owned_capacity, 16, sizeof *arff->owned)) {
@@ -245,7 +246,7 @@ static int read_attribute(struct cursor *c, size_t max_attributes) {
     return status == READ_WELL ? expect_end(c) : status;
 }
 
-/* Begins the rows: the declarations are complete. */
+/* Handles @data: the declarations are complete. */
 static int begin_data(struct cursor *c) {
     struct arff *arff = c->arff;
     if (arff->n_attributes == 0) {
@@ -354,7 +355,7 @@ static int read_dense(struct cursor *c) {
                                            i == 1 ? "" : "s", arff->n_attributes);
 }
 
-/* Sets the values from `from` to end - 1, which a sparse row leaves out. */
+/* Sets the cells `from` … end - 1, which a sparse row leaves out. */
 static int imply(struct cursor *c, size_t from, size_t end) {
     struct arff *arff = c->arff;
     for (size_t i = from; i < end; i++) {
@@ -373,7 +374,7 @@ static int imply(struct cursor *c, size_t from, size_t end) {
     return READ_WELL;
 }
 
-/* Reads the index of an entry, which must be at least `least`. */
+/* Reads the attribute index of an entry, which must be at least `least`. */
 static int read_index(struct cursor *c, size_t least, size_t *index) {
     const size_t at = c->at, n = c->arff->n_attributes;
     char shown[TEXT_SHOWN];
@@ -432,18 +433,18 @@ static int read_sparse(struct cursor *c) {
     return imply(c, next, arff->n_attributes);
 }
 
-/* Reads a row. The buffer for the decoded texts is reserved first: it never moves, so pointers into
- * it stay valid while the row is read. */
+/* Reads a row. The memory for the decoded texts is reserved first, so that the buffer does not move
+ * and pointers into it stay valid while the row is read. */
 static int read_row(struct cursor *c) {
     struct arff *arff = c->arff;
-    /* escaped texts are together at most as long as the line */
+    /* the decoded texts together are at most as long as the line */
     if (!buf_reserve(&arff->unescaped, c->n + 1)) {
         return READ_NO_MEMORY;
     }
     return c->line[c->at] == '{' ? read_sparse(c) : read_dense(c);
 }
 
-/* ---- all lines ---- */
+/* ---- public functions ---- */
 bool arff_has_value(const struct arff_attribute *attribute, struct text value) {
     return names_find(&attribute->values, value.bytes, value.n) >= 0;
 }

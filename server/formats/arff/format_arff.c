@@ -1,4 +1,4 @@
-/* The format arff of Weka. It is read only: rows and answers are not written in it. */
+/* The format arff of Weka. The server reads it, but does not write rows or answers in it. */
 #include "formats/arff/format_arff.h"
 
 static const char *const types[] = {"text/x-arff", "application/x-arff", NULL};

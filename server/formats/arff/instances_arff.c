@@ -11,11 +11,11 @@
 struct reading {
     struct instances *in;
     struct arff arff;
-    struct slot *slot; /* [n_attributes] slots of the attributes' values */
+    struct slot *slot; /* [n_attributes] where the value of each attribute is stored */
     int64_t line;
 };
 
-/* Finds the slots of the attributes, which are complete. false: reading stops. */
+/* Finds the slots of the attributes after the last declaration. Returns false if reading stops. */
 static bool find_slots(struct reading *r) {
     struct instances *in = r->in;
     const struct arff *arff = &r->arff;

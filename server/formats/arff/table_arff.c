@@ -12,7 +12,7 @@
 struct table_arff {
     struct text_lines lines;
     struct arff arff;
-    int64_t line; /* number of the present line */
+    int64_t line; /* number of the current line */
 };
 
 static struct table_arff *arff_of(const struct table *t) {
@@ -27,7 +27,7 @@ static void line_place(const void *arg, size_t position, int64_t *line, int64_t 
     *column = 1;
 }
 
-/* Warns of nominal values that are read as missing because they are tokens for missing. */
+/* Warns of nominal values that are read as missing because they are tokens for missing values. */
 static void warn_of_missing(struct table *t, const struct arff_attribute *attribute) {
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < attribute->values.n; i++) {
@@ -61,7 +61,7 @@ static bool add_column(struct table *t, const struct arff_attribute *attribute) 
 }
 
 /* ---- rows ---- */
-/* Adds a checked cell to its column. false: reading stops. */
+/* Adds a checked cell to its column. Returns false if reading stops. */
 static bool put_cell(struct table *t, const struct arff_cell *cell) {
     struct table_builder *b = &t->builder;
     const struct table_arff *a = arff_of(t);
@@ -82,7 +82,7 @@ static bool put_cell(struct table *t, const struct arff_cell *cell) {
     return status == BUILDER_WELL || table_stop(t);
 }
 
-/* Reports a cell that does not fit the type of its column. false: reading stops. */
+/* Reports a cell that does not fit the type of its column. Returns false if reading stops. */
 static bool check_cell(struct table *t, const struct arff_cell *cell) {
     const struct table_builder *b = &t->builder;
     const size_t i = table_append_column(&t->append, cell->attribute);
@@ -136,7 +136,7 @@ static bool on_row(struct table *t) {
 }
 
 /* ---- lines ---- */
-/* Adds the attributes, which are complete, as columns. */
+/* Adds the declared attributes as columns, after the last declaration. */
 static bool on_data(struct table *t) {
     const struct arff *arff = &arff_of(t)->arff;
     bool go_on = true;
@@ -146,7 +146,7 @@ static bool on_data(struct table *t) {
     for (size_t i = 0; go_on && i < arff->n_attributes; i++) {
         go_on = add_column(t, &arff->attributes[i]);
     }
-    t->refused |= !go_on || t->n_faults > 0; /* without names the rest cannot be read */
+    t->refused |= !go_on || t->n_faults > 0; /* without valid names the rows cannot be read */
     return !t->refused;
 }
 
@@ -177,7 +177,7 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     return true;
 }
 
-/* on_error=skip: a line that is not UTF-8. */
+/* Takes a line that is not UTF-8, if on_error=skip. */
 static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
                      const char *text) {
     struct table *t = arg;

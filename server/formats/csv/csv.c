@@ -1,6 +1,6 @@
-/* The incremental reader of separated text. Bytes are gathered in `data`, so that a row is always
- * contiguous and 8-byte words may be read past its end. A slice at a time is checked to be UTF-8
- * and then divided into cells (csv_automaton.c). */
+/* The incremental reader of separated text. Bytes are collected in c->in, so that a row is always
+ * contiguous and 8-byte words may be read past its end. The bytes are processed in slices: each
+ * slice is checked to be UTF-8 and then divided into cells (csv_automaton.c). */
 #include "formats/csv/csv_reader.h"
 #include "formats/csv/csv_text.h"
 
@@ -24,8 +24,8 @@ void csv_done(struct csv *c) {
     buf_done(&c->aside);
 }
 
-/* ---- bytes in ---- */
-/* Divides the checked bytes into cells. A row is parsed at most up to TABLE_MAX_ROW bytes, so that
+/* ---- input ---- */
+/* Divides the checked bytes into cells. At most TABLE_MAX_ROW bytes of a row are parsed, so that
  * the faults found do not depend on how the body is divided into pieces. */
 static void parse_checked(struct csv *c) {
     while (!c->stopped && c->scan < c->in.checked) {
@@ -37,8 +37,8 @@ static void parse_checked(struct csv *c) {
     }
 }
 
-/* The byte after the checked ones is not valid text. A lenient reader reports it as a fault of its
- * row, or ignores it in a comment. A body with a NUL byte is refused as a whole. */
+/* Handles the byte at c->in.checked, which is not valid text. A lenient reader reports it as a
+ * fault of its row, or ignores it if it is in a comment. A body with a NUL byte is refused. */
 static void wrong_byte(struct csv *c, const char *wrong) {
     if (c->in.data[c->in.checked] == '\0') {
         csv_fault(c, c->in.checked, true, wrong);
@@ -48,8 +48,8 @@ static void wrong_byte(struct csv *c, const char *wrong) {
     c->in.checked++;
 }
 
-/* Checks the new bytes, divides them into cells, and moves the rest of the last row to the front.
- */
+/* Checks the new bytes, divides them into cells, and moves the bytes of the incomplete last row to
+ * the start of the buffer. */
 static void digest(struct csv *c, bool final) {
     const char *wrong = NULL;
     if (!c->in.started) {
@@ -73,7 +73,7 @@ static void digest(struct csv *c, bool final) {
     }
 }
 
-/* Appends bytes and reads what is complete. */
+/* Appends bytes and reads the complete rows. */
 static void take(struct csv *c, const char *bytes, size_t n, bool final) {
     if (text_input_append(&c->in, bytes, n)) {
         digest(c, final);

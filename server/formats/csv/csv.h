@@ -1,11 +1,11 @@
-/* The incremental reader of separated text. It is fed a body in pieces and delivers rows of cells.
- * The rows do not depend on how the body is divided into pieces.
+/* The incremental reader of separated text. The caller passes a body in pieces; the reader delivers
+ * rows of cells. The rows do not depend on how the body is divided into pieces.
  *
  * Quoting follows RFC 4180; lines end in LF, CRLF or CR; empty lines are skipped. A quote within an
- * unquoted cell is an ordinary character. Tab-separated text has no quoting in its definition
- * (IANA), but many programs write quotes: a quoted cell of tab-separated text must end on its line,
- * with the closing quote as its last character; otherwise it is plain text. Lines that begin with
- * the comment character, if one is set, are skipped before anything in them is parsed.
+ * unquoted cell is an ordinary character. The definition of tab-separated text (IANA) has no
+ * quoting, but many programs write quotes: a quoted cell of tab-separated text must end on its
+ * line, with the closing quote as its last character; otherwise it is read as plain text. Lines
+ * that begin with the comment character, if one is set, are skipped before their cells are parsed.
  *
  * Faults: an unclosed quote, text after a closing quote, NUL, invalid UTF-8, too long cells and
  * rows, too many cells. Reading continues after text that follows a closing quote; a lenient reader
@@ -21,12 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The kind of a cell. A plain decimal number is parsed by the reader, and its kind says how it is
+/* The kind of a cell. The reader parses plain decimal numbers; their kind tells how the number is
  * written (scan_written). All other cells are texts. */
 enum csv_kind {
-    CSV_TEXT = 0, /* anything */
-    /* this kind and those below have `number`. The number of digits after the point is added to
-     * these two: */
+    CSV_TEXT = 0, /* a text; `number` is not set */
+    /* a number, as are all kinds below. CSV_CANONICAL and CSV_PADDED are base values, to which the
+     * number of digits after the decimal point is added */
     CSV_NUMBER = SCAN_OTHERWISE,
     CSV_CANONICAL = SCAN_CANONICAL,
     CSV_PADDED = SCAN_PADDED,
@@ -36,13 +36,14 @@ enum csv_kind {
 #define CSV_KIND_BIT(kind) (UINT64_C(1) << (kind))
 
 struct csv_cell {
-    double number;   /* the value, unless the kind is CSV_TEXT */
-    uint32_t start;  /* first byte of the text: an offset in the row's bytes, or in `aside` */
-    uint32_t length; /* bytes of the text, without quotes */
-    uint32_t at;     /* offset of the cell in the row, its opening quote included */
+    double number; /* value of the number, unless the kind is CSV_TEXT */
+    /* first byte of the text: an offset in row->bytes or, if is_aside, in row->aside */
+    uint32_t start;
+    uint32_t length; /* length of the text in bytes, without quotes */
+    uint32_t at;     /* offset in row->bytes at which the cell begins, with its opening quote */
     uint8_t kind;    /* enum csv_kind */
     bool quoted;     /* the cell was written in quotes */
-    bool is_aside;   /* the cell has doubled quotes: its text is in the row's `aside` */
+    bool is_aside;   /* the cell has doubled quotes: its text is in row->aside */
 };
 
 /* A row, valid during the call of the handler. It has at least one cell. */
@@ -51,67 +52,71 @@ struct csv_row {
     const char *aside;            /* the texts of the cells with doubled quotes */
     const struct csv_cell *cells; /* [n_cells] */
     size_t n_cells;
-    unsigned common; /* bits that all kinds have: CSV_CANONICAL if all cells are canonical */
-    size_t size;     /* of bytes */
-    int64_t line;    /* line of the first byte, from 1 */
+    /* bitwise AND of the kinds of all cells: has the bit CSV_CANONICAL if all cells are
+     * canonical */
+    unsigned common;
+    size_t size;  /* length of `bytes` */
+    int64_t line; /* line of the first byte, from 1 */
 };
 
 static inline const char *csv_cell_text(const struct csv_row *row, const struct csv_cell *cell) {
     return (cell->is_aside ? row->aside : row->bytes) + cell->start;
 }
-/* The text of cell i without the spaces and tabs around it. */
+/* Returns the text of cell i without the spaces and tabs at its ends. */
 static inline struct text csv_cell_trimmed(const struct csv_row *row, size_t i) {
     return text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
 }
-/* Sets the line and the column (in bytes), both from 1, of the byte `offset` of the row. */
+/* Sets the line and the column (in bytes), both from 1, of the byte at `offset` in the row. */
 void csv_row_place(const struct csv_row *row, size_t offset, int64_t *line, int64_t *column);
 /* Sets the line and the column of cell i, or of the row's end if i == n_cells. */
 void csv_cell_place(const struct csv_row *row, size_t i, int64_t *line, int64_t *column);
 
 struct csv_handler {
-    bool (*row)(void *arg, const struct csv_row *row); /* false: stop reading */
-    /* Reports a fault. The text is valid during the call. Nothing is delivered after a fatal fault.
+    /* Takes a row. Returns false to stop reading. */
+    bool (*row)(void *arg, const struct csv_row *row);
+    /* Reports a fault. The text is valid during the call. No row is delivered after a fatal fault.
      * NULL: faults are not reported. */
     void (*fault)(void *arg, int64_t line, int64_t column, bool fatal, const char *text);
-    void *arg; /* of both */
+    void *arg; /* argument of `row` and `fault` */
 };
 
 /* All members but `comment` and `lenient` are private. Offsets count from the start of in.data. */
 struct csv {
     struct csv_handler handler;
     char delimiter;
-    /* set after init: lines that begin with it are comments; '\0': there is no comment character */
+    /* set after csv_init: lines that begin with this character are comments; '\0': there is no
+     * comment character */
     char comment;
-    int64_t comments; /* such lines */
-    /* set after init: a row with invalid UTF-8, a too long cell or too many cells is reported and
-     * delivered, and reading continues */
+    int64_t comments; /* number of lines that begin with `comment` */
+    /* set after csv_init: a row with invalid UTF-8, a too long cell or too many cells is reported
+     * and delivered, and reading continues */
     bool lenient;
-    bool faulty;            /* such a fault of the present row was reported */
-    size_t max_cell;        /* limit of the bytes of a cell */
-    size_t max_cells;       /* of one row */
+    bool faulty;            /* a fault listed at `lenient` was reported for the current row */
+    size_t max_cell;        /* limit of the length of a cell in bytes */
+    size_t max_cells;       /* limit of the number of cells in a row */
     int mode;               /* enum csv_mode of csv_reader.h: the state of the automaton */
-    struct text_input in;   /* the present row and the bytes after it */
-    size_t row;             /* start of the present row */
-    size_t cell;            /* start of the present cell */
-    size_t scan;            /* scanning continues here */
-    bool doubled;           /* the present cell has doubled quotes */
-    bool quotes;            /* the present row has a quoted cell */
+    struct text_input in;   /* the current row and the bytes after it */
+    size_t row;             /* start of the current row */
+    size_t cell;            /* start of the current cell */
+    size_t scan;            /* the next byte to scan */
+    bool doubled;           /* the current cell has doubled quotes */
+    bool quotes;            /* the current row has a quoted cell */
     bool stopped;           /* after a fatal fault, or because the handler returned false */
     bool no_memory;         /* stopped because memory is exhausted */
-    int64_t line;           /* line of the first byte of the present row */
-    struct csv_cell *cells; /* cells of the present row so far */
-    unsigned common;        /* `common` of these cells */
+    int64_t line;           /* line of the first byte of the current row */
+    struct csv_cell *cells; /* cells of the current row so far */
+    unsigned common;        /* bitwise AND of the kinds of these cells */
     size_t n_cells, cells_capacity;
-    struct buf aside; /* unescaped texts of the present row */
+    struct buf aside; /* unescaped texts of the current row */
 };
 
 void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
               const struct csv_handler *handler);
 void csv_done(struct csv *c);
-/* false: stopped by a fatal fault, the handler, or a lack of memory. A byte order mark is skipped.
- */
+/* Return false if reading stopped: because of a fatal fault, the handler, or a lack of memory. A
+ * byte order mark is skipped. */
 bool csv_feed(struct csv *c, const char *bytes, size_t n);
-/* Ends the body. The last row needs no line end. */
+/* Ends the body. The last row may lack a line end. */
 bool csv_end(struct csv *c);
 
 #endif

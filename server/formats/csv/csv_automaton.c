@@ -4,11 +4,13 @@
 
 #include <string.h>
 
-/* Offset of the next delimiter or line end in data[from … limit - 1], or limit. */
+/* Returns the offset of the next delimiter or line end in data[from … limit - 1]; limit if there
+ * is none. */
 static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
     const uint64_t delimiter = scan_repeat(c->delimiter), lf = scan_repeat('\n'),
                    cr = scan_repeat('\r');
-    for (size_t at = from; at < limit; at += 8) { /* may read the slack */
+    /* scan_load may read the slack after the data */
+    for (size_t at = from; at < limit; at += 8) {
         const uint64_t w = scan_load(c->in.data + at);
         const uint64_t marks = scan_equal(w, delimiter) | scan_equal(w, lf) | scan_equal(w, cr);
         if (marks != 0) {
@@ -19,7 +21,8 @@ static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
     return limit;
 }
 
-/* Offset of the next quote, or of the next line end in tab-separated text; or limit. */
+/* Returns the offset of the next quote, or in tab-separated text of the next quote or line end;
+ * limit if there is none. */
 static size_t quoted_scan(const struct csv *c, size_t from, size_t limit) {
     if (c->delimiter != '\t') {
         const char *quote = memchr(c->in.data + from, '"', limit - from);
@@ -33,8 +36,8 @@ static size_t quoted_scan(const struct csv *c, size_t from, size_t limit) {
     return at;
 }
 
-/* A cell of tab-separated text begins with a quote but is not a quoted cell: it is read again as
- * plain text. */
+/* Reads a cell of tab-separated text again as plain text: it begins with a quote but is not a
+ * quoted cell. */
 static void as_plain(struct csv *c) {
     c->mode = MODE_PLAIN;
     c->scan = c->cell;
@@ -56,7 +59,7 @@ static void step_cell(struct csv *c, size_t limit) {
     const bool comment = c->cell == c->row && csv_is_comment(c);
     if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->in.data[c->cell] != '"' &&
         !comment) {
-        c->mode = MODE_PLAIN; /* the cell has a quote in it */
+        c->mode = MODE_PLAIN; /* the fast loop stopped at a quote within the cell */
     }
 }
 
@@ -124,7 +127,7 @@ static void step_lf(struct csv *c) {
     c->mode = MODE_CELL;
 }
 
-/* Skips a comment. No byte of the line is kept, so its length has no limit. */
+/* Skips a comment. The bytes of the line are not kept, so its length has no limit. */
 static void step_comment(struct csv *c, size_t limit) {
     size_t at = c->scan;
     while (at < limit && c->in.data[at] != '\n' && c->in.data[at] != '\r') {
@@ -166,7 +169,7 @@ void csv_parse(struct csv *c, size_t limit) {
     }
 }
 
-/* Ends the last cell of the body, after which there is no delimiter or line end. */
+/* Completes the last cell of a body that does not end with a line end. */
 static void last_cell(struct csv *c) {
     switch ((enum csv_mode)c->mode) {
     case MODE_LF:
@@ -179,7 +182,8 @@ static void last_cell(struct csv *c) {
         if (c->n_cells == 0) {
             return;
         }
-        csv_plain_push(c, c->in.size); /* the line ends with a delimiter: the last cell is empty */
+        /* the line ends with a delimiter: the last cell is empty */
+        csv_plain_push(c, c->in.size);
         break;
     case MODE_PLAIN:
     case MODE_STRAY:

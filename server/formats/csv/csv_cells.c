@@ -1,5 +1,5 @@
 /* Completes cells and rows of separated text, and reads unquoted cells in a fast loop. A number is
- * parsed where its cell is found, since the parse also finds the end of the cell. */
+ * parsed at once, because the parser also finds the end of the cell. */
 #include "base/array.h"
 #include "formats/csv/csv_reader.h"
 #include "formats/text/scan.h"
@@ -115,8 +115,8 @@ void csv_cell_end(struct csv *c, size_t end) {
     }
 }
 
-/* ---- the hot loop ---- */
-/* Reserves room for 64 more cells, the most that a block of 64 bytes can end. The fast loop then
+/* ---- the fast loop ---- */
+/* Reserves room for 64 more cells, the most that can end in a block of 64 bytes. So the fast loop
  * needs no check. */
 static bool cells_reserve(struct csv *c) {
     while (c->cells_capacity < c->n_cells + 64) {
@@ -127,9 +127,10 @@ static bool cells_reserve(struct csv *c) {
     return true;
 }
 
-/* Reads the unquoted cells of the block data[block … block + 63]. marks: its delimiters, line ends
- * and quotes. Returns false if it stopped before the last mark: at a quote, a long cell, a CR, or
- * too many cells. c->cell is then the start of the next cell. */
+/* Reads the unquoted cells that end in the block data[block … block + 63]. marks: bit k is set if
+ * byte k of the block is a delimiter, a line end or a quote. Returns false if it stopped before the
+ * last mark: at a quote, a long cell, a CR, too many cells, or because the handler stopped the
+ * reader. c->cell is then the start of the next cell. */
 static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
     const char *data = c->in.data;
     const char delimiter = c->delimiter;
@@ -182,7 +183,8 @@ void csv_plain_cells(struct csv *c, size_t limit) {
     bool go_on = true;
     while (go_on && block < limit && c->cell - c->row <= TABLE_MAX_ROW) {
         uint64_t marks =
-            scan_marks(c->in.data + block, c->delimiter, '\n', '\r', '"'); /* may read the slack */
+            /* scan_marks may read the slack after the data */
+            scan_marks(c->in.data + block, c->delimiter, '\n', '\r', '"');
         if (limit - block < 64) {
             marks &= (UINT64_C(1) << (limit - block)) - 1;
         }
@@ -192,7 +194,8 @@ void csv_plain_cells(struct csv *c, size_t limit) {
         go_on = block_cells(c, block, marks);
         block += 64;
     }
-    if (go_on && !c->stopped && c->cell < limit) { /* the rest up to the limit is plain text */
+    /* the cell that contains the limit is unquoted and incomplete */
+    if (go_on && !c->stopped && c->cell < limit) {
         c->mode = MODE_PLAIN;
         c->scan = block < limit ? block : limit;
         return;

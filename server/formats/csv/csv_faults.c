@@ -1,4 +1,4 @@
-/* Places in the body, and the texts of faults. */
+/* Lines and columns in the body, and the texts of faults. */
 #include "formats/csv/csv_reader.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ void csv_too_many_cells(struct csv *c) {
     char text[80];
     snprintf(text, sizeof text, "row has more than %zu cells", c->max_cells);
     csv_row_fault(c, c->cell, text);
-    c->n_cells--; /* the next cell replaces this one */
+    c->n_cells--; /* the next cell will replace the last one */
 }
 
 void csv_row_too_long(struct csv *c) {

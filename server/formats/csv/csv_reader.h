@@ -10,13 +10,13 @@ enum csv_mode {
     MODE_PLAIN,  /* in an unquoted cell */
     MODE_QUOTED, /* in a quoted cell */
     MODE_CLOSED, /* after a quote that closes the cell or is the first of two */
-    MODE_STRAY,  /* in text after a closing quote, which is a fault */
-    MODE_LF,     /* after a CR: a LF belongs to it */
+    MODE_STRAY,  /* in text after a closing quote; the fault was reported */
+    MODE_LF,     /* after a CR: if a LF follows, it is part of the same line end */
     MODE_COMMENT /* in a comment */
 };
 
-/* The number of line ends in a text. *last: offset after the last one; 0: there is none. CR LF
- * counts once. */
+/* Returns the number of line ends in a text. *last: offset after the last one; 0: there is none. CR
+ * LF counts as one. */
 static inline int64_t csv_line_ends(const char *text, size_t n, size_t *last) {
     int64_t lines = 0;
     *last = 0;
@@ -29,7 +29,7 @@ static inline int64_t csv_line_ends(const char *text, size_t n, size_t *last) {
     return lines;
 }
 
-/* Whether a comment begins at the start of the present row. May read the slack. */
+/* Whether a comment begins at the start of the current row. May read the slack after the data. */
 SCAN_INLINE bool csv_is_comment(const struct csv *c) {
     return c->comment != '\0' && c->in.data[c->row] == c->comment;
 }
@@ -37,25 +37,27 @@ SCAN_INLINE bool csv_is_comment(const struct csv *c) {
 /* ---- csv_automaton.c ---- */
 /* Divides data[c->scan … limit - 1] into cells. */
 void csv_parse(struct csv *c, size_t limit);
-/* Ends the body: the rest is the last row. */
+/* Ends the body: the remaining bytes are the last row. */
 void csv_parse_end(struct csv *c);
 
 /* ---- csv_cells.c ---- */
-/* Reads unquoted cells in a fast loop over the marks of a block, so that the search for a cell does
- * not wait for the parse of the one before. Stops at a cell with a quote in it, and in the cell
- * that contains the limit. */
+/* Reads unquoted cells in a fast loop over the marks (delimiters, line ends, quotes) of a block.
+ * The loop finds the end of a cell independently of the parse of the previous one, so the processor
+ * can overlap the two. Stops at a cell with a quote in it, and in the cell that contains the
+ * limit. */
 void csv_plain_cells(struct csv *c, size_t limit);
 /* Completes the unquoted cell from c->cell to `end`. */
 void csv_plain_push(struct csv *c, size_t end);
 /* Completes the quoted cell whose closing quote is at `quote`. */
 void csv_quoted_push(struct csv *c, size_t quote);
-/* Handles the byte after the cell just completed: a delimiter or a line end, at `end`. */
+/* Handles the byte at `end`, which follows the completed cell: a delimiter or a line end. */
 void csv_cell_end(struct csv *c, size_t end);
-/* Completes the row that ends at `end` (before its line end). Reading continues at `next`. */
+/* Completes the row that ends at `end`, which is the offset of its line end. Reading continues at
+ * `next`. */
 void csv_row_end(struct csv *c, size_t end, size_t next);
 
 /* ---- csv_faults.c ---- */
-/* Reports a fault at `offset` of the data. Nothing is read after a fatal fault. */
+/* Reports a fault at `offset` of the data. Reading stops after a fatal fault. */
 void csv_fault(struct csv *c, size_t offset, bool fatal, const char *text);
 /* Reports the first fault of a row. It is fatal unless the reader is lenient. */
 void csv_row_fault(struct csv *c, size_t offset, const char *text);

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* A text is quoted if it has a special character, or a blank at one end that readers may trim. */
+/* Whether a text must be quoted: it has a special character, or it begins or ends with a blank,
+ * which other readers may remove. */
 static bool needs_quotes(const char *text, size_t n, char delimiter) {
     if (n == 0) {
         return false;
@@ -63,7 +64,8 @@ static void put_csv_row(const dn_column_view *views, size_t n_columns, size_t ro
         put_csv_cell(&views[j], row, delimiter, out);
     }
     if (out->size == before) {
-        buf_puts(out, "\"\""); /* the only cell is missing: an empty line would not be a row */
+        /* the only cell is missing; readers skip an empty line */
+        buf_puts(out, "\"\"");
     }
     buf_putc(out, '\n');
 }
@@ -74,7 +76,8 @@ static void put_header(const char *const *names, size_t n_columns, char delimite
         if (j > 0) {
             buf_putc(out, delimiter);
         }
-        /* a reader could take a mark in the only name for the delimiter */
+        /* if there is only one name, a comma, semicolon, tab or | in it could be taken for the
+         * delimiter */
         const bool alone = n_columns == 1 && strpbrk(names[j], ",;\t|") != NULL;
         put_text(names[j], strlen(names[j]), alone, delimiter, out);
     }

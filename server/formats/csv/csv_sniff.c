@@ -1,5 +1,5 @@
-/* Finds the delimiter and the header of separated text. The sample is read once with each
- * delimiter. */
+/* Detects the delimiter and the header of separated text. The sample is parsed once with each
+ * candidate. */
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/csv.h"
 #include "formats/formats.h"
@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The limit is above that of a table, so that a table with too many columns is still read with its
- * own delimiter, and the fault names the number of columns. */
+/* SAMPLE_MAX_CELLS is larger than the limit of a table, so that the delimiter of a table with too
+ * many columns is still detected and the fault tells the number of columns. */
 enum { SAMPLE_MAX_CELLS = 4 * TABLE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 
-/* *unfinished: cells of the last row if it does not end in the sample. */
+/* *unfinished: number of cells of the last row if it does not end in the sample. Returns false if
+ * out of memory. */
 static bool read_sample(const struct csv_sample *sample, char delimiter,
                         const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
@@ -30,17 +31,18 @@ static bool read_sample(const struct csv_sample *sample, char delimiter,
 struct count {
     char delimiter;
     char comment;
-    size_t rows;                 /* rows that were counted */
-    size_t cells;                /* cells of the first row */
-    size_t agree;                /* rows with as many cells as the first row */
-    size_t sharp;                /* rows that begin with # before the first row that does not */
-    size_t first_sharp;          /* cells of the first row that begins with # */
-    size_t agree_sharp;          /* rows that begin with # and have first_sharp cells */
-    uint32_t seen[SHARP_BEFORE]; /* cells of the first rows that begin with # */
+    size_t rows;        /* number of rows that were counted */
+    size_t cells;       /* number of cells in the first row */
+    size_t agree;       /* number of rows with as many cells as the first row */
+    size_t sharp;       /* number of rows that begin with # and precede the first row */
+    size_t first_sharp; /* number of cells in the first row that begins with # */
+    size_t agree_sharp; /* number of rows that begin with # and have first_sharp cells */
+    /* numbers of cells of the first SHARP_BEFORE rows that begin with # */
+    uint32_t seen[SHARP_BEFORE];
     bool no_memory;
 };
 
-/* Counts a row that begins with #, before the first row is known. */
+/* Counts a row that begins with # and precedes the first row. */
 static void count_sharp(struct count *count, const struct csv_row *row) {
     if (count->sharp < SHARP_BEFORE) {
         count->seen[count->sharp] = (uint32_t)row->n_cells;
@@ -71,7 +73,8 @@ static bool count_row(void *arg, const struct csv_row *row) {
     return ++count->rows < CSV_SNIFF_ROWS;
 }
 
-/* Returns the number of complete rows, without those that begin with # if all rows do. */
+/* Counts rows with this delimiter. Returns the number of complete rows, or 0 if all of them begin
+ * with #. */
 static size_t count_rows(const struct csv_sample *sample, char delimiter, struct count *count) {
     *count = (struct count){.delimiter = delimiter, .comment = sample->comment};
     size_t unfinished = 0;
@@ -94,8 +97,8 @@ static bool better(const struct count *a, const struct count *b) {
     if ((a->cells >= 2) != (b->cells >= 2)) {
         return a->cells >= 2;
     }
-    const size_t share_a = a->agree * b->rows,
-                 share_b = b->agree * a->rows; /* products of at most 1,000 × 1,000 */
+    /* the products are at most 1,000 × 1,000 */
+    const size_t share_a = a->agree * b->rows, share_b = b->agree * a->rows;
     if (share_a != share_b) {
         return share_a > share_b;
     }
@@ -135,25 +138,25 @@ void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv
 
 /* ---- header ---- */
 struct below {
-    struct text name;    /* the cell of the first row, in `text` */
-    enum cell_says says; /* what the cell of the first row is */
-    bool numbers;        /* a number is in a row below */
-    bool booleans;       /* a boolean */
-    bool others;         /* a text that is neither a number nor a boolean is in a row below */
-    bool repeated;       /* the text of the first row occurs again in a row below */
+    struct text name;    /* the trimmed cell of the first row, copied to evidence.text */
+    enum cell_says says; /* what kind of cell the cell of the first row is */
+    bool numbers;        /* a cell below is a number */
+    bool booleans;       /* a cell below is a boolean */
+    bool others;         /* a cell below is neither a number nor a boolean nor missing */
+    bool repeated;       /* a cell below equals the cell of the first row */
 };
 
 struct evidence {
     const struct missing *missing;
-    size_t cells; /* cells of the first row and the comment character, for csv_is_comment */
+    size_t cells; /* number of cells of the first row, for csv_is_comment */
     char comment;
-    size_t rows; /* rows so far, with the first one */
-    /* line of the first row that equals the first one, if that has several cells; 0: there is none
-     */
+    size_t rows; /* number of rows so far, including the first one */
+    /* line of the first row that repeats the first row cell by cell, if that has at least two
+     * cells; 0: there is none */
     int64_t again;
-    size_t n;             /* cells of the first row */
+    size_t n;             /* number of cells of the first row */
     struct below *column; /* [n] */
-    char *text;           /* the texts of the first row */
+    char *text;           /* the trimmed texts of the first row, one after the other */
     bool no_memory;
 };
 
@@ -220,7 +223,7 @@ static int by_text(const void *a, const void *b) {
     return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Whether a number may be a name: 2020, 0, 17. */
+/* Whether a number can be a column name, such as 2020, 0 or 17: at most nine digits. */
 static bool is_plain(struct text t) {
     size_t n = 0;
     while (n < t.n && t.bytes[n] >= '0' && t.bytes[n] <= '9') {
@@ -229,21 +232,24 @@ static bool is_plain(struct text t) {
     return n == t.n && n > 0 && n <= 9;
 }
 
-/* The properties of the first row and of the rows below it, over all columns. */
+/* What the first row and the rows below it are, over all columns. */
 struct verdict {
-    bool word;    /* a cell of the first row is not empty and not a value */
-    bool unnamed; /* one is empty */
+    /* a cell of the first row is a word: not empty, and not a number, a boolean or a token for
+     * missing */
+    bool word;
+    bool unnamed; /* a cell of the first row is empty */
     bool token;   /* a cell of the first row is a token for missing and not empty */
     bool value;   /* a cell of the first row is a number or a boolean */
     bool odd;     /* a cell of the first row is a boolean, or a number that cannot be a name */
-    /* a cell of the first row occurs again in its column, or two cells of the first row are equal
-     */
+    /* a cell of the first row occurs again in its column, or two cells of the first row are
+     * equal */
     bool repeated;
-    /* a cell of the first row that is not a value is above only numbers or only booleans */
+    /* a column below a word or an empty cell has numbers but no other texts, or booleans but no
+     * other texts */
     bool typed;
 };
 
-/* Sorts the columns by name. */
+/* Combines the properties of all columns. Sorts e->column by name. */
 static struct verdict judge(struct evidence *e) {
     struct verdict v = {0};
     for (size_t i = 0; i < e->n; i++) {
@@ -266,7 +272,7 @@ static struct verdict judge(struct evidence *e) {
     return v;
 }
 
-/* Applies the rule of csv_sniff.h. */
+/* Decides by the rules of csv_sniff.h. */
 static void decide(struct evidence *e, struct csv_header *out) {
     *out = (struct csv_header){0};
     if (e->n == 0) {

@@ -1,15 +1,16 @@
-/* Finds the delimiter of separated text and whether it has a header, from a sample of its first
- * bytes.
+/* Detects the delimiter of separated text, and whether the first row is a header, from a sample of
+ * the first bytes.
  *
  * First row. The first row is the first that does not begin with #; if all rows begin with #, it is
  * the first of them. Other rows that begin with # are comments if their number of cells differs
- * from that of the first row. If a comment character is given, only lines that begin with it are
- * comments.
+ * from that of the first row. If a comment character is given, only lines that begin with that
+ * character are comments.
  *
- * Delimiter. Candidates are comma, semicolon, tab and |, without the comment character. The
- * candidate is chosen by which the largest share of the rows has as many cells as the first row, at
- * least two. Of equal candidates tab is chosen, then the one with the most cells, then the first of
- * that list. If there is none, it is the comma.
+ * Delimiter. Candidates are comma, semicolon, tab and |, without the comment character. With a
+ * candidate, the first row must have at least two cells. The candidate is chosen with which the
+ * largest share of the rows has as many cells as the first row. Of equal candidates tab is chosen,
+ * then the one with the most cells, then the first of that list. If there is no candidate, the
+ * delimiter is the comma.
  *
  * Header. A cell is a word if it is not empty and not a number, a boolean or a token for missing.
  *   1. A first row of words and empty cells is a header if a column below one of them has only
@@ -20,8 +21,8 @@
  *      at most nine digits ("id,2020,2021"), no two cells are equal, and none occurs again in its
  *      column. Then it is a header, but doubtful. A first row with words that misses one of these
  *      conditions may be a doubtful row of data.
- * Rows equal to the first one are ignored if that has several cells and a word above only numbers
- * or only booleans: they are headers of tables that were joined. */
+ * Later rows equal to the first one are ignored if the first row has several cells and a word above
+ * only numbers or only booleans: they are headers of tables that were concatenated. */
 #ifndef FORMATS_CSV_SNIFF_H
 #define FORMATS_CSV_SNIFF_H
 
@@ -36,32 +37,35 @@
 struct csv_sample {
     const char *bytes;
     size_t n;
-    bool whole;   /* the sample is the whole body */
-    char comment; /* lines that begin with it are skipped; '\0': there is no comment character */
+    bool whole; /* the sample is the whole body */
+    /* lines that begin with this character are skipped; '\0': there is no comment character */
+    char comment;
 };
 struct csv_shape {
     size_t rows;    /* complete rows that do not begin with #, at most CSV_SNIFF_ROWS */
-    size_t cells;   /* cells of the first row; 0: there is no row */
+    size_t cells;   /* number of cells of the first row; 0: there is no row */
     bool no_memory; /* memory is exhausted: the other members are not valid */
 };
-/* Returns the delimiter. *shape: the rows by this delimiter; NULL: not wanted. */
+/* Returns the delimiter. *shape: the rows and cells found with this delimiter; NULL: not needed. */
 char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape);
 void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape);
-/* Whether a row is a comment in a table with n_cells cells in the first row, as above. */
+/* Whether a row is a comment by the rule above. n_cells: number of cells of the first row. */
 static inline bool csv_is_comment(const struct csv_row *row, size_t n_cells, char comment) {
     return row->n_cells != n_cells && comment == '\0' && n_cells > 0 && row->size > 0 &&
            row->bytes[0] == '#';
 }
 struct csv_header {
     bool header;   /* the first row is a header */
-    bool doubtful; /* `header` may be wrong: the sender is warned */
+    bool doubtful; /* `header` may be wrong: the client is warned */
     int64_t again; /* line of the first row that equals the header; 0: there is none */
 };
-/* cells: of the first row, from csv_sniff_shape. false: no memory. */
+/* Decides whether the first row is a header. cells: number of cells of the first row, from
+ * csv_sniff_shape. Returns false if out of memory. */
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
                       const struct missing *missing, struct csv_header *out);
 
-/* Adds the names of a header to `out`, each once and without empty ones. false: no memory. */
+/* Adds the names of a header to `out`, each name once, without empty names. Returns false if out of
+ * memory. */
 bool csv_header_names(const struct csv_row *row, struct names *out);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Whether n bytes begin a UTF-8 sequence that more bytes may complete. A single byte needs the next
- * one before a fault can be described. */
+/* Whether n bytes are a UTF-8 sequence that further bytes may complete. For a single byte the
+ * result is true, because the next byte is needed to describe a fault. */
 static bool cut_sequence(const char *bytes, size_t n) {
     if (n == 1) {
         return true;
@@ -23,8 +23,8 @@ static bool cut_sequence(const char *bytes, size_t n) {
     return true;
 }
 
-/* In Windows-1252 and Latin-1 an accented letter is mostly between ASCII characters. After the
- * first byte of a damaged UTF-8 sequence a continuation byte follows. */
+/* In Windows-1252 and Latin-1 a byte >= 0x80, an accented letter, is usually followed by an ASCII
+ * character. In UTF-8 it is followed by a continuation byte, also in most damaged texts. */
 const char *csv_text_wrong(const char *bytes, size_t n) {
     const unsigned char c = (unsigned char)bytes[0], next = n > 1 ? (unsigned char)bytes[1] : 0;
     if ((next >= 0x80 && next < 0xC0) || c >= 0xFE) {

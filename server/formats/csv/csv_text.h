@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the length of the longest prefix that is UTF-8 without NUL. *wrong: a static text if a
- * fault follows the prefix. A sequence that is cut off at the end is a fault only if final. */
+/* Returns the length of the longest prefix that is UTF-8 without NUL. *wrong: set to a static text
+ * if a fault follows the prefix. A sequence that is cut off at the end is a fault only if
+ * `final`. */
 size_t csv_text_check(const char *bytes, size_t n, bool final, const char **wrong);
-/* A static text about n bytes that do not begin with a UTF-8 character. It has a hint if they look
- * like Latin-1 or Windows-1252. */
+/* Returns a static text that describes the fault at the beginning of the n bytes, which is no UTF-8
+ * character. The text has a hint if the bytes look like Latin-1 or Windows-1252. */
 const char *csv_text_wrong(const char *bytes, size_t n);
 
 #endif

@@ -11,7 +11,7 @@ const struct format format_csv = {.media_types = csv_types,
                                   .instances = &csv_instances,
                                   .rows = &csv_rows_writer,
                                   .answers = &csv_answers};
-/* The table reader of csv takes the delimiter from the format. */
+/* csv_table_reader uses the tab as delimiter if the format is tsv. */
 const struct format format_tsv = {.media_types = tsv_types,
                                   .table = &csv_table_reader,
                                   .instances = &tsv_instances,

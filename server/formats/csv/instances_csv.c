@@ -1,7 +1,7 @@
 /* Reads instances as separated text. Lines that begin with # are comments by the rule for tables.
  * The first line is a header if each of its cells names a column of the model, or if one cell does
  * and none is a number. The columns of a header may have any order. Without a header the cells are
- * in the order of the inputs; the target is last if it is wanted. */
+ * in the order of the inputs, and the target, if it is read, is the last cell. */
 #include "formats/csv/csv.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
@@ -16,12 +16,13 @@ enum { LOOK = 256 * 1024 };
 /* The state of reading one body. */
 struct reading {
     struct instances *in;
-    bool begun;          /* the first line was read */
-    struct slot *column; /* [n] the slot of each cell by the header; NULL: there is no header */
-    /* cells expected in a line; before the first line was read: the cells of the sample's first row
-     */
+    bool begun;          /* the first line that is not a comment was read */
+    struct slot *column; /* [n] the slot of each cell, if there is a header; NULL: there is none */
+    /* number of cells expected in a line; before the first line was read: number of cells in the
+     * first row of the sample */
     size_t n;
-    /* line of a fault of the next row, which may be a comment; 0: there is no such fault */
+    /* line of a fault in a row that is not delivered yet and may be a comment; 0: there is no such
+     * fault */
     int64_t stray_line;
     int64_t stray_column;
     const char *stray_text;
@@ -39,7 +40,8 @@ static bool is_header(struct instances *in, const struct csv_row *row) {
     return names == row->n_cells || (names > 0 && numbers == 0);
 }
 
-/* Returns a cell that names the same column as a cell before it; row->n_cells: there is none. */
+/* Returns the first cell that names the same column as an earlier cell; row->n_cells if there is
+ * none. */
 static size_t find_twice(struct reading *r, const struct csv_row *row) {
     struct names seen = {0};
     size_t i = 0;
@@ -80,6 +82,7 @@ static bool read_header(struct reading *r, const struct csv_row *row) {
         }
     }
     r->n = row->n_cells;
+    in->header_line = row->line;
     return !in->stopped;
 }
 
@@ -100,7 +103,8 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
         return;
     }
     const struct value value = {.kind = VALUE_TEXT,
-                                .text = {csv_cell_text(row, cell), cell->length}};
+                                .text = {csv_cell_text(row, cell), cell->length},
+                                .bare = !cell->quoted};
     const char *why = instances_put(in, slot, &value);
     if (why != NULL) {
         int64_t line = 0, column = 0;
@@ -147,7 +151,8 @@ static bool on_row(void *arg, const struct csv_row *row) {
             put_cell(r, row, i, slot, out);
         }
     }
-    (void)instances_row_end(in); /* the header was checked: no column is named twice */
+    /* read_header has checked that no column is named twice */
+    (void)instances_row_end(in);
     return !in->stopped;
 }
 
@@ -163,7 +168,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     }
 }
 
-/* delimiter '\0': it is found from the sample. */
+/* delimiter '\0': it is detected from the sample. */
 static bool read_separated(struct instances *in, const char *body, size_t size, char delimiter,
                            struct instance_rows *out) {
     struct reading r = {.in = in};
@@ -202,7 +207,7 @@ static bool read_tsv(struct instances *in, const char *body, size_t size,
     return read_separated(in, body, size, '\t', out);
 }
 
-/* Any body that no other format recognises is separated text. */
+/* CSV accepts any body, after the other formats have refused it. */
 static bool sniff_any(const char *body, size_t size) {
     (void)body;
     (void)size;
@@ -212,7 +217,7 @@ static bool sniff_any(const char *body, size_t size) {
 static bool sniff_none(const char *body, size_t size) {
     (void)body;
     (void)size;
-    return false; /* csv recognises tab-separated bodies too */
+    return false; /* csv_instances detects tab-separated bodies too */
 }
 
 const struct instances_reader csv_instances = {.sniff = sniff_any, .read = read_csv};

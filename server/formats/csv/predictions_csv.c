@@ -1,6 +1,7 @@
 /* Writes predictions as CSV or TSV: a header, then a line for each row. */
 #include "formats/csv/predictions_csv.h"
 #include "formats/text/view_cell.h"
+#include "formats/writers/top_contributions.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,13 +23,13 @@ static void put_class_text(const dn_classes *classes, size_t k, struct buf *out)
     buf_append(out, name.bytes, name.n);
 }
 
-/* Writes the subject of score s: nothing if it is the only score, a class, or "a vs b". */
+/* Writes what score s stands for: the class for which it is, or "a vs b" for a pair. */
 static void put_score_text(const dn_model *model, size_t s, struct buf *out) {
     const dn_classes *classes = dn_model_classes(model);
     const dn_decision decision = dn_model_decision(model);
     size_t negative = SIZE_MAX, positive = SIZE_MAX;
     if (decision == DN_DECISION_NATIVE) {
-        put_class_text(classes, s, out); /* there is a score for each class */
+        put_class_text(classes, s, out); /* one score for each class */
         return;
     }
     dn_decision_machine(decision, classes->n, s, &negative, &positive);
@@ -39,8 +40,8 @@ static void put_score_text(const dn_model *model, size_t s, struct buf *out) {
     }
 }
 
-/* Completes and writes a name like "p(setosa)", "score(setosa)" or "contribution(setosa: width)".
- */
+/* Adds the closing parenthesis to a name like "p(setosa)", "score(setosa)" or "contribution(setosa:
+ * width)" and writes it. */
 static void put_made(struct predictions_writer *p, struct buf *name) {
     buf_putc(name, ')');
     if (name->failed) {
@@ -64,9 +65,46 @@ static void put_scores(struct predictions_writer *p, struct buf *name) {
     }
 }
 
+/* Writes "<name><number>(<score>)", without the number if it is 0, and without the score if there is
+ * only one. */
+static void put_top_column(struct predictions_writer *p, const char *word, size_t number, size_t s,
+                           struct buf *name) {
+    buf_clear(name);
+    buf_puts(name, word);
+    if (number > 0) {
+        buf_printf(name, "%zu", number);
+    }
+    if (dn_model_n_scores(p->model) > 1) {
+        buf_putc(name, '(');
+        put_score_text(p->model, s, name);
+        put_made(p, name);
+        return;
+    }
+    if (name->failed) {
+        p->out->failed = true;
+        return;
+    }
+    put_column(p, name->data, name->size);
+}
+
+static void put_top_header(struct predictions_writer *p, struct buf *name) {
+    for (size_t s = 0; s < dn_model_n_scores(p->model) && !p->out->failed; s++) {
+        for (size_t i = 1; i <= p->contributions.top && !p->out->failed; i++) {
+            put_top_column(p, "feature", i, s, name);
+            put_top_column(p, "contribution", i, s, name);
+        }
+        put_top_column(p, "rest", 0, s, name);
+    }
+}
+
 static void put_contributions(struct predictions_writer *p, struct buf *name) {
-    if (!dn_model_has_contributions(p->model)) { /* one empty cell */
+    /* without contributions there is one column of empty cells */
+    if (!dn_model_has_contributions(p->model)) {
         put_word(p, "contributions");
+        return;
+    }
+    if (p->contributions.top > 0) {
+        put_top_header(p, name);
         return;
     }
     const dn_encoder *encoder = dn_model_encoder(p->model);
@@ -147,12 +185,32 @@ static void put_number(double x, struct buf *out) {
     }
 }
 
-/* A delimiter is written before each cell. The first one is removed when the row is complete. */
+/* Writes a delimiter before each cell, also before the first cell of a row, where
+ * predictions_csv_row removes it. */
 static void put_numbers(struct predictions_writer *p, const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         buf_putc(p->out, p->delimiter);
         put_number(x[i], p->out);
     }
+}
+
+static void put_top(struct predictions_writer *p, const double *x, size_t n_scores,
+                    size_t n_features) {
+    struct buf name = {0};
+    for (size_t s = 0; s < n_scores && !p->out->failed; s++, x += n_features) {
+        const double rest = top_contributions(x, n_features, p->contributions.top, p->top);
+        for (size_t i = 0; i < p->contributions.top; i++) {
+            if (answer_feature_name(dn_model_encoder(p->model), p->top[i], &name) == NULL) {
+                p->out->failed = true;
+                break;
+            }
+            buf_putc(p->out, p->delimiter);
+            csv_text_write(name.data, name.size, p->delimiter, p->out);
+            put_numbers(p, x + p->top[i], 1);
+        }
+        put_numbers(p, &rest, 1);
+    }
+    buf_done(&name);
 }
 
 static void put_candidates(const struct predictions_writer *p, const bool *candidates) {
@@ -202,7 +260,9 @@ void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows
         put_numbers(p, rows->scores + i * n_scores, n_scores);
     }
     if (p->outputs & ANSWER_CONTRIBUTIONS) {
-        if (rows->contributions != NULL) {
+        if (rows->contributions != NULL && p->contributions.top > 0) {
+            put_top(p, rows->contributions + i * n_scores * n_features, n_scores, n_features);
+        } else if (rows->contributions != NULL) {
             put_numbers(p, rows->contributions + i * n_scores * n_features, n_scores * n_features);
         } else {
             buf_putc(out, p->delimiter);
@@ -235,6 +295,7 @@ void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows
         out->size--;
     }
     if (out->size == begin) {
-        buf_puts(out, "\"\""); /* the only cell is empty: an empty line would not be a row */
+        /* the only cell is empty; readers skip an empty line */
+        buf_puts(out, "\"\"");
     }
 }

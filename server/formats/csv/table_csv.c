@@ -16,18 +16,20 @@
 struct table_csv {
     char delimiter;
     bool header; /* the first row is a header */
-    bool named;  /* the columns are known */
-    /* cells of the first row of the sample that does not begin with #; 0: there is none */
+    bool named;  /* the first row was read: the columns are known */
+    /* number of cells in the first row of the sample that does not begin with #; 0: there is
+     * none */
     size_t first_cells;
-    /* comment lines recognised by # and their number of cells; struct csv counts the others */
+    /* number of comment lines that were recognised by # and their number of cells; struct csv
+     * counts the lines with a comment character */
     int64_t comments;
     int64_t comment_line; /* line of the first of these comments */
-    /* line of a fault in the next row that does not end reading, for example text after a closing
-     * quote; 0: there is no such fault */
+    /* line of a fault in a row that is not delivered yet, after which reading continues, as text
+     * after a closing quote; 0: there is no such fault */
     int64_t stray_line;
     int64_t stray_column;
-    char stray_text[160]; /* that fault */
-    size_t *checked;      /* [n_checked] columns whose given type does not hold every cell */
+    char stray_text[160]; /* text of that fault */
+    size_t *checked;      /* [n_checked] columns of a given type that some cells may not fit */
     size_t n_checked;
     struct csv csv;
 };
@@ -58,11 +60,11 @@ static bool columns_of_header(struct table *t, const struct csv_row *row) {
     if (t->options.label != NULL) {
         table_warn(t, "option \"label\" was not used: the table has a header");
     }
-    t->refused |= t->n_faults > 0; /* without names the rest cannot be read */
+    t->refused |= t->n_faults > 0; /* without valid names the rows cannot be read */
     return !t->refused;
 }
 
-/* Lists the columns whose given type does not hold every cell. Their cells are checked before the
+/* Finds the columns of a given type that some cells may not fit. Their cells are checked before the
  * row is added to the builder. */
 static bool find_checked(struct table *t) {
     const struct table_builder *b = &t->builder;
@@ -102,7 +104,8 @@ static bool misfit(struct table *t, const struct csv_row *row, size_t i) {
                            shown, hint != NULL ? ": " : "", hint != NULL ? hint : "");
 }
 
-/* Reports the cells that a given type cannot hold. false: reading stops. */
+/* Reports the cells that do not fit the given type of their column. Returns false if reading
+ * stops. */
 static bool check_cells(struct table *t, const struct csv_row *row) {
     const struct table_builder *b = &t->builder;
     for (size_t k = 0; k < csv_of(t)->n_checked; k++) {
@@ -120,7 +123,7 @@ static bool check_cells(struct table *t, const struct csv_row *row) {
     return true;
 }
 
-/* Reports a fault that was found before its row was complete. false: reading stops. */
+/* Reports a fault that was found before its row was delivered. Returns false if reading stops. */
 static bool tell_stray(struct table *t) {
     const int64_t line = csv_of(t)->stray_line;
     csv_of(t)->stray_line = 0;
@@ -173,7 +176,8 @@ static bool on_row(void *arg, const struct csv_row *row) {
     }
     table_row_begin(t, row->line);
     if (SCAN_UNLIKELY(csv_of(t)->stray_line > 0) &&
-        (!tell_stray(t) || csv_of(t)->csv.faulty)) { /* the row may have cells that are not UTF-8 */
+        /* if `faulty` is set, the cells of the row may not be UTF-8 */
+        (!tell_stray(t) || csv_of(t)->csv.faulty)) {
         return !t->refused;
     }
     if (SCAN_UNLIKELY(row->n_cells != table_append_width(&t->append, &t->builder))) {
@@ -198,7 +202,8 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     struct table *t = arg;
     if (fatal) {
         table_fatal(t, line, column, "%s", text);
-    } else if (csv_of(t)->stray_line == 0) { /* the row is delivered later; it may be a comment */
+        /* the row is not delivered yet and may be a comment */
+    } else if (csv_of(t)->stray_line == 0) {
         csv_of(t)->stray_line = line;
         csv_of(t)->stray_column = column;
         snprintf(csv_of(t)->stray_text, sizeof csv_of(t)->stray_text, "%s", text);
@@ -230,7 +235,7 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
     return true;
 }
 
-/* Finds the delimiter and the header in the sample. */
+/* Detects the delimiter and the header from the sample. */
 static enum table_begin decide(struct table *t, const struct table_sample *first, bool may_look,
                                struct table_csv *out) {
     const struct csv_sample sample = {.bytes = first->bytes,
@@ -289,7 +294,7 @@ static void done(struct table *t) {
     }
 }
 
-/* The problem is set already unless memory is exhausted. */
+/* If memory is exhausted, sets the problem; otherwise the problem is set already. */
 static bool stopped(struct table *t) {
     if (csv_of(t)->csv.no_memory) {
         return table_no_memory(t);
@@ -329,9 +334,10 @@ static void write_notes(const struct table *t, struct json_writer *w) {
     json_put_stringn(w, &state->delimiter, 1);
     json_kv_bool(w, "header", state->header);
     json_kv_int(w, "comments", state->comments + state->csv.comments);
+    json_kv_bool(w, "trimmed", !t->builder.keeps_blanks);
 }
 
-/* Any body that no other format recognises is separated text. */
+/* CSV accepts any body, after the other formats have refused it. */
 static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
     (void)t;
     (void)sample;

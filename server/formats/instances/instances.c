@@ -1,7 +1,8 @@
-/* The matrix of instances and its entries. instances_inputs.c finds the input of a name or a cell,
- * instances_value.c checks values. The readers are in the folders of the formats. */
+/* The matrix of instances and the sparse entries. instances_inputs.c finds the input of a name or a
+ * cell, instances_value.c checks values. The readers are in the folders of the formats. */
 #include "formats/instances/instances.h"
 #include "base/array.h"
+#include "formats/instances/row_notes.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@ void instance_rows_done(struct instance_rows *in) {
     free(in->feature);
     free(in->entry);
     free(in->label);
+    row_notes_free(in->notes);
     *in = (struct instance_rows){0};
 }
 
@@ -52,7 +54,8 @@ void instance_rows_keep_labelled(struct instance_rows *in) {
         n_entries += end - from;
         n++;
         if (in->row_start != NULL) {
-            in->row_start[n] = n_entries; /* n <= i: not read again; n == i + 1: unchanged */
+            /* row_start[n] is not read again if n <= i; if n == i + 1, its value does not change */
+            in->row_start[n] = n_entries;
         }
     }
     in->n = n;
@@ -138,12 +141,12 @@ static bool refuse_size(struct instances *in) {
     return false;
 }
 
-/* Bytes of a row without its entries. */
+/* Bytes of a row without its sparse entries. */
 static size_t row_bytes(const struct instances *in) {
     return (in->n_inputs + 1) * sizeof(double) + sizeof(size_t);
 }
 
-/* Whether the memory may grow to so many rows and entries. false: reading stops. */
+/* Whether the memory may grow to so many rows and entries. Returns false if reading stops. */
 static bool may_hold(struct instances *in, size_t n_rows, size_t n_entries) {
     const size_t entry = sizeof *in->rows.entry + sizeof *in->rows.feature;
     struct problem why = {0};
@@ -184,7 +187,7 @@ static bool rows_grow(struct instances *in) {
     return true;
 }
 
-/* Passes the rows to options->block. After a fault no row is of use. */
+/* Passes the rows to options->block, unless there was a fault: then the rows are not used. */
 static bool give_block(struct instances *in) {
     const size_t first = (size_t)in->n_begun - in->rows.n;
     if (in->problem->type == PROBLEM_NONE &&
@@ -202,6 +205,9 @@ static bool in_blocks(const struct instances *in) {
 
 double *instances_row(struct instances *in) {
     struct instance_rows *rows = &in->rows;
+    if (rows->notes != NULL) {
+        row_notes_row_end(rows->notes); /* of the row before */
+    }
     const bool full = rows->n >= in->schema->block_rows || in->n_entries >= INSTANCES_BLOCK_NUMBERS;
     if (!in->stopped && full && in_blocks(in) && !give_block(in)) {
         return NULL;
@@ -210,9 +216,8 @@ double *instances_row(struct instances *in) {
         return NULL;
     }
     double *row = rows->raw + rows->n * in->n_inputs;
-    const bool wanted = !in_blocks(in) ||
-                        /* after a fault the rows are not used, and may be wide */
-                        in->problem->type == PROBLEM_NONE;
+    /* After a fault the values are not used, and a row may be wide. */
+    const bool wanted = !in_blocks(in) || in->problem->type == PROBLEM_NONE;
     for (size_t i = 0; wanted && i < in->n_inputs; i++) {
         row[i] = (double)NAN;
     }
@@ -224,7 +229,7 @@ double *instances_row(struct instances *in) {
     return row;
 }
 
-/* ---- entries ---- */
+/* ---- sparse entries ---- */
 static bool entries_grow(struct instances *in) {
     struct instance_rows *rows = &in->rows;
     const size_t each = sizeof *rows->entry + sizeof *rows->feature, most = in->max_bytes / each;
@@ -261,7 +266,7 @@ void instances_put_entry(struct instances *in, size_t i, size_t place, double nu
     }
 }
 
-/* Heap sort of n entries by feature: O(n log n) in the worst case, without memory. */
+/* Heap sort of n entries by feature: O(n log n) in the worst case, without further memory. */
 static void sift(uint32_t *feature, double *entry, size_t at, size_t n) {
     const uint32_t f = feature[at];
     const double x = entry[at];
@@ -312,7 +317,8 @@ size_t instances_row_end(struct instances *in) {
         twice = i > 0 && feature[i] == feature[i - 1] ? feature[i] : twice;
         feature[kept] = feature[i];
         entry[kept] = entry[i];
-        kept += entry[i] != 0; /* entries of 0 were kept to find features given twice */
+        /* entries of 0 were kept so far in order to find features that are given twice */
+        kept += entry[i] != 0;
     }
     in->n_entries = from + kept;
     rows->row_start[rows->n] = in->n_entries;
@@ -320,6 +326,9 @@ size_t instances_row_end(struct instances *in) {
 }
 
 void instances_row_drop(struct instances *in) {
+    if (in->rows.notes != NULL) {
+        row_notes_row_drop(in->rows.notes);
+    }
     in->rows.n--;
     in->n_entries = in->schema->entries ? in->rows.row_start[in->rows.n] : 0;
 }
@@ -333,15 +342,20 @@ bool instances_finish(struct instances *in, const char *pointer, struct instance
          in->n_begun > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled;
          i++) {
         if (in->named[i] == 0 && !instances_is_sparse(in, i)) {
-            instances_fault(in, pointer, 0, 0, "no instance names the column \"%s\"",
-                            instances_name(in, i));
+            instances_fault_absent(in, pointer, i);
         }
     }
     if (in->problem->type != PROBLEM_NONE) {
         return false;
     }
+    if (in->rows.notes != NULL) {
+        row_notes_row_end(in->rows.notes);
+    }
     if (in_blocks(in)) {
-        return give_block(in) && in->problem->type == PROBLEM_NONE;
+        const bool taken = give_block(in) && in->problem->type == PROBLEM_NONE;
+        out->notes = in->rows.notes;
+        in->rows.notes = NULL;
+        return taken;
     }
     *out = in->rows;
     in->rows = (struct instance_rows){0};

@@ -1,4 +1,4 @@
-/* Finds the format of a body and calls its reader. Reads bodies line by line. */
+/* Detects the format of a body and calls its reader. Reads bodies line by line. */
 #include "formats/instances/instances.h"
 #include "formats/text/encoding.h"
 #include "formats/text/foreign.h"
@@ -23,7 +23,7 @@ const struct format *instances_sniff(const char *body, size_t size) {
     return &format_csv;
 }
 
-/* Appends converted text to a buffer; false: the buffer has failed, or memory was refused. */
+/* The destination of converted text. */
 struct conversion {
     struct instances *in;
     struct buf text;
@@ -38,7 +38,7 @@ static bool take_text(void *arg, const char *bytes, size_t n) {
     return !c->text.failed;
 }
 
-/* Converts a body to UTF-8. false: a fault is reported. */
+/* Converts a body to UTF-8. Returns false after reporting a fault. */
 static bool convert(struct instances *in, const char *body, size_t size, struct buf *out) {
     struct conversion c = {.in = in};
     struct encoding encoding;
@@ -69,7 +69,8 @@ static bool read_text(struct instances *in, const char *body, size_t size,
         instances_fault(in, NULL, 1, 1, "%s", foreign);
         return false;
     }
-    if (size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
+    /* the body begins with a byte order mark */
+    if (size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0) {
         body += 3;
         size -= 3;
     }
@@ -85,6 +86,7 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     struct buf converted = {0};
     bool well = instances_init(&in, model, options->schema, options->labelled, problem);
     in.options = options;
+    in.takes_extra = !options->refuse_extra;
     if (options->target != NULL) {
         in.target = options->target;
     }

@@ -1,5 +1,6 @@
 /* Finds the inputs of the model for the names and cells of a body. */
 #include "formats/instances/instances.h"
+#include "formats/instances/row_notes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,8 @@ static bool is_named(const struct instances *in, size_t i, const char *name, siz
     return own != NULL && strncmp(own, name, n) == 0 && own[n] == '\0';
 }
 
-/* Finds the sparse input of a name like "f17": the name of the input and a number without leading
- * zeros, from first_index on. */
+/* Finds the feature for a name like "f17": the name of a sparse input and a number without leading
+ * zeros, at least the first_index of the input. */
 static struct slot find_place(const struct instances *in, const char *name, size_t n) {
     for (size_t i = 0; i < in->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(in->encoder, i);
@@ -58,14 +59,95 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
     return in->schema->sparse ? find_place(in, name, n) : nowhere;
 }
 
+/* Whether the name is that of a sparse input, alone or with a digit behind it: it was meant to be one
+ * of its features. */
+static bool is_like_a_place(const struct instances *in, struct text name) {
+    for (size_t i = 0; in->schema->sparse && i < in->n_inputs; i++) {
+        const char *own = dn_encoder_input(in->encoder, i)->name;
+        const size_t n = strlen(own);
+        if (in->schema->type[i] == DN_SPARSE && name.n >= n && memcmp(name.bytes, own, n) == 0 &&
+            (name.n == n || (name.bytes[n] >= '0' && name.bytes[n] <= '9'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *instances_ignore(struct instances *in, struct text name, bool object) {
+    char shown[TEXT_SHOWN];
+    ptrdiff_t k = IGNORED_NO_MEMORY;
+    text_show(name.bytes, name.n, shown);
+    buf_clear(&in->why);
+    if (!in->takes_extra || is_like_a_place(in, name)) {
+        buf_printf(&in->why, "the model has no column %s", shown);
+        return instances_why(in);
+    }
+    if (row_notes_need(&in->rows.notes, in->n_inputs)) {
+        k = row_notes_ignore(in->rows.notes, name.bytes, name.n, in->encoder);
+    }
+    if (k == IGNORED_FULL) {
+        buf_printf(&in->why,
+                   "the model has no column %s, nor more than %d others that the rows name", shown,
+                   IGNORED_MAX);
+        return instances_why(in);
+    }
+    if (k < 0) {
+        instances_no_memory(in);
+    } else if (object && in->rows.notes->meant[k] != SIZE_MAX && in->n_meant < INSTANCES_MEANT) {
+        in->ignored[in->n_meant] = (size_t)k;
+        in->meant[in->n_meant++] = in->rows.notes->meant[k];
+    }
+    return NULL;
+}
+
+void instances_object_begin(struct instances *in) {
+    in->n_meant = 0;
+}
+
+const char *instances_object_end(struct instances *in, struct text *name) {
+    for (size_t k = 0; k < in->n_meant; k++) {
+        if (in->named[in->meant[k]] != in->n_begun) {
+            char shown[TEXT_SHOWN];
+            *name = in->rows.notes->ignored.text[in->ignored[k]];
+            text_show(name->bytes, name->n, shown);
+            buf_clear(&in->why);
+            buf_printf(&in->why, "the model has no column %s; \"%s\" is missing", shown,
+                       instances_name(in, in->meant[k]));
+            return instances_why(in);
+        }
+    }
+    return NULL;
+}
+
+void instances_fault_absent(struct instances *in, const char *pointer, size_t i) {
+    const struct row_notes *notes = in->rows.notes;
+    for (size_t k = 0; notes != NULL && k < notes->ignored.n; k++) {
+        if (notes->meant[k] == i) {
+            char shown[TEXT_SHOWN];
+            text_show(notes->ignored.text[k].bytes, notes->ignored.text[k].n, shown);
+            instances_fault(in, pointer, in->header_line, in->header_line > 0,
+                            "the model has no column %s; \"%s\" is missing from the instances",
+                            shown, instances_name(in, i));
+            return;
+        }
+    }
+    instances_fault(in, pointer, in->header_line, in->header_line > 0,
+                    "no instance names the column \"%s\"", instances_name(in, i));
+}
+
 const char *instances_claim(struct instances *in, struct text name, size_t expected,
                             struct slot *slot) {
     char shown[TEXT_SHOWN];
     *slot = instances_find(in, name.bytes, name.n, expected);
     const bool known = slot->input != SIZE_MAX;
+    if (!known && in->takes_extra) {
+        return instances_ignore(in, name, false);
+    }
     if (known && (instances_is_sparse(in, slot->input) || in->named[slot->input] == 0)) {
         in->named[slot->input] = 1;
-        return NULL;
+        return slot->input == in->n_inputs && !in->labelled && in->takes_extra
+                   ? instances_ignore(in, name, false)
+                   : NULL;
     }
     text_show(name.bytes, name.n, shown);
     buf_clear(&in->why);

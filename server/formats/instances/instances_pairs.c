@@ -55,7 +55,7 @@ bool instances_read_pairs(const char *const *names, const char *const *values, s
                     instances_name(&in, i));
             }
         }
-        in.all_named = true; /* told already */
+        in.all_named = true; /* missing columns were reported above */
         well = instances_finish(&in, NULL, out);
     }
     instances_done(&in);

@@ -1,5 +1,6 @@
-/* Checks values by the types of their inputs and stores them. */
+/* Checks values by the types of their inputs, and stores them. */
 #include "formats/instances/instances.h"
+#include "formats/instances/row_notes.h"
 #include "formats/text/cell_hint.h"
 
 #include <math.h>
@@ -40,7 +41,8 @@ static bool is_text(const struct value *value) {
     return value->kind == VALUE_STRING || value->kind == VALUE_TEXT;
 }
 
-/* Whether the value is null or a token for missing. NaN is one only where no number is expected. */
+/* Whether the value is null or a token for missing values. NaN is a token only where no number is
+ * expected. */
 static bool is_missing(const struct instances *in, const struct value *value, bool numeric) {
     if (value->kind == VALUE_MISSING) {
         return true;
@@ -50,7 +52,7 @@ static bool is_missing(const struct instances *in, const struct value *value, bo
            !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
 }
 
-/* Writes a hint at what the sender meant. */
+/* Appends a hint at what the client may have meant. */
 static void put_hint(const struct value *value, struct buf *why) {
     const struct text t = text_trim(value->text.bytes, value->text.n);
     const char *hint = NULL;
@@ -109,7 +111,11 @@ static bool put_label(struct instances *in, const struct value *value, struct bu
         }
         k = dn_model_class_of_number(in->model, number);
     } else if (value->kind != VALUE_NESTED && value->kind != VALUE_NOT_FINITE) {
+        const struct text bare = text_trim(value->text.bytes, value->text.n);
         k = dn_model_class_of_text(in->model, value->text.bytes, value->text.n);
+        if (k == SIZE_MAX && value->bare) {
+            k = dn_model_class_of_text(in->model, bare.bytes, bare.n);
+        }
     }
     if (k == SIZE_MAX) {
         return refuse(value, "must be one of the model's classes", why);
@@ -154,7 +160,30 @@ static bool put_place(struct instances *in, struct slot slot, const struct value
     return true;
 }
 
-/* false: the value does not fit; `why` gets the rule and the value. */
+/* Stores the level of a category. A cell without quotes is compared as it is written first, for
+ * models whose training table kept the blanks around such cells. */
+static bool put_level(struct instances *in, size_t i, const struct value *value, double *out,
+                      struct buf *why) {
+    const struct text bare = text_trim(value->text.bytes, value->text.n);
+    const bool trims = value->bare && bare.n < value->text.n;
+    *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
+    if (*out == DN_UNSEEN && trims) {
+        *out = dn_encoder_level(in->encoder, i, bare.bytes, bare.n);
+    }
+    if (*out != DN_UNSEEN) {
+        return true;
+    }
+    if (dn_encoder_refuses_unseen(in->encoder)) {
+        return refuse(value, "must be a category of the training data", why);
+    }
+    const struct text shown = trims ? bare : value->text;
+    if (!row_notes_unseen_add(&in->rows.notes, in->n_inputs, i, shown.bytes, shown.n)) {
+        instances_no_memory(in);
+    }
+    return true;
+}
+
+/* Returns false if the value does not fit; `why` gets the rule and the value. */
 static bool put(struct instances *in, struct slot slot, const struct value *value,
                 struct buf *why) {
     const size_t i = slot.input;
@@ -181,11 +210,7 @@ static bool put(struct instances *in, struct slot slot, const struct value *valu
     if (type == DN_TEXT) {
         return put_words(in, i, value->text, why);
     }
-    *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
-    if (*out == DN_UNSEEN && dn_encoder_refuses_unseen(in->encoder)) {
-        return refuse(value, "must be a category of the training data", why);
-    }
-    return true;
+    return put_level(in, i, value, out, why);
 }
 
 const char *instances_put(struct instances *in, struct slot slot, const struct value *value) {

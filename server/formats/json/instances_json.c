@@ -1,5 +1,6 @@
-/* Reads instances as JSON: {"instances": […]}, the array alone, or a table {"columns": […], "rows":
- * [[…]]} with the columns first, as in uploads. instances_json_row.c reads an instance. */
+/* Reads instances as JSON: {"instances": […]}, the array alone, or a table {"columns": […],
+ * "rows": [[…]]}, where "columns" must come first, as in uploads. instances_json_row.c reads a
+ * single instance. */
 #include "formats/json/instances_json.h"
 #include "base/array.h"
 #include "formats/json/format_json.h"
@@ -35,14 +36,15 @@ static void add_column(struct json_reading *r, const char *name, size_t n) {
         instances_no_memory(in);
         return;
     }
-    if (why != NULL) { /* a feature of a sparse input given twice is reported for each row */
+    /* a feature of a sparse input that is given twice is reported for each row */
+    if (why != NULL) {
         column_fault(r, why);
     }
     r->column[r->n_columns++] = slot;
 }
 
-/* Reads the "name" of a column object. Other members are ignored, so that the description of a
- * dataset can be sent. */
+/* Reads the "name" of a column object. Other members are ignored, so that a client can send the
+ * description of a dataset. */
 static bool read_name(struct json_reading *r, struct buf *name) {
     bool named = false;
     while (json_next(r) == JSON_TOKEN_KEY && !json_over(r)) {
@@ -70,7 +72,7 @@ static void columns(struct json_reading *r) {
             instances_no_memory(r->in);
         } else if (!json_over(r)) {
             column_fault(r, "a column must be a name, or an object with a name");
-            r->in->stopped = true; /* the next columns cannot be numbered */
+            r->in->stopped = true; /* the next columns would have wrong numbers */
         }
     }
     buf_done(&name);
@@ -78,11 +80,11 @@ static void columns(struct json_reading *r) {
 
 /* ---- the document ---- */
 struct members {
-    bool instances, columns, rows; /* were seen */
+    bool instances, columns, rows; /* these members were read */
     bool alone;                    /* the body is one instance, not an object with instances */
 };
 
-/* Begins the array of a member. Another value is a fault and is skipped. */
+/* Begins the array of a member. A value of another kind is a fault and is skipped. */
 static bool begin_array(struct json_reading *r, const char *pointer) {
     if (json_next(r) != JSON_TOKEN_BEGIN_ARRAY && !json_over(r)) {
         instances_fault(r->in, pointer, 0, 0, "\"%s\" must be an array", pointer + 1);
@@ -91,7 +93,7 @@ static bool begin_array(struct json_reading *r, const char *pointer) {
     return r->token.kind == JSON_TOKEN_BEGIN_ARRAY && !json_over(r);
 }
 
-/* Reads rows by "columns". If "columns" has a fault, the rows are skipped. */
+/* Reads rows in the order of "columns". If there was a fault, the rows are skipped. */
 static void listed_rows(struct json_reading *r, const struct members *m) {
     r->prefix = r->in->rows.place = "/rows";
     if (!m->columns) {
@@ -124,7 +126,7 @@ static void fault_member(struct json_reading *r, struct text key, const char *be
     buf_done(&pointer);
 }
 
-/* Reports a member that is not known. Most often the body is one instance itself. */
+/* Reports an unknown member. Most often the whole body is a single instance. */
 static void other_member(struct json_reading *r, struct text key, struct members *m) {
     char shown[TEXT_SHOWN];
     if (!m->alone && !m->instances && !m->columns &&
@@ -171,7 +173,7 @@ static void member(struct json_reading *r, struct members *m) {
     }
 }
 
-/* Checks which members the object has. */
+/* Checks which members the document has. */
 static void judge_members(struct json_reading *r, const struct members *m) {
     if (m->alone) {
         return;
@@ -204,7 +206,7 @@ static void document(struct json_reading *r) {
                         "the body must be an object with \"instances\", or an array");
     }
     if (!json_over(r)) {
-        json_next(r); /* the end of the body, or a fault */
+        json_next(r); /* reads the end of the body, or a fault */
     }
 }
 
@@ -212,7 +214,8 @@ static bool read_json(struct instances *in, const char *body, size_t size,
                       struct instance_rows *out) {
     struct json_reading r = {.in = in, .prefix = "/instances"};
     json_reader_init(&r.json);
-    r.json.allow_not_finite = true; /* reported as a fault of its value, not as a fault of JSON */
+    /* NaN and Infinity are reported as faults of their values, not as faults of JSON */
+    r.json.allow_not_finite = true;
     json_reader_feed(&r.json, body, size);
     json_reader_close(&r.json);
     in->rows.place = r.prefix;

@@ -21,8 +21,8 @@ void json_skip(struct json_reading *r) {
 }
 
 /* ---- faults ---- */
-/* In a document: the pointer of the present row, or of the value in it with that key or position
- * (SIZE_MAX: neither). NULL: NDJSON. */
+/* Document: returns the JSON pointer of the current row or, if a key or a position is given, of
+ * that value in the row (position SIZE_MAX and no key: the row). NDJSON: returns NULL. */
 static const char *pointer_of(struct json_reading *r, const struct text *key, size_t position) {
     if (r->line > 0) {
         return NULL;
@@ -35,7 +35,8 @@ static const char *pointer_of(struct json_reading *r, const struct text *key, si
     if (key != NULL) {
         buf_putc(&r->pointer, '/');
     }
-    for (size_t i = 0; key != NULL && i < key->n; i++) { /* RFC 6901 */
+    /* escapes of RFC 6901 */
+    for (size_t i = 0; key != NULL && i < key->n; i++) {
         if (key->bytes[i] == '~' || key->bytes[i] == '/') {
             buf_puts(&r->pointer, key->bytes[i] == '~' ? "~0" : "~1");
         } else {
@@ -45,8 +46,8 @@ static const char *pointer_of(struct json_reading *r, const struct text *key, si
     return buf_cstr(&r->pointer);
 }
 
-/* Reports a fault at the pointer, or at the present token of a line. In a document the message
- * names the instance, since its number is not easily seen. */
+/* Reports a fault at the pointer or, in NDJSON, at the current token. In a document the message has
+ * the number of the instance, which a client could not easily find otherwise. */
 static void fault(struct json_reading *r, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void fault(struct json_reading *r, const char *pointer, const char *format, ...) {
@@ -97,14 +98,15 @@ static struct value value_of(const struct json_token *token) {
     return value;
 }
 
-/* Stores the value that begins with the present token. It has a key, or a position. */
+/* Stores the value that begins with the current token. keyed: the value has a key, not a
+ * position. */
 static void put(struct json_reading *r, struct slot slot, bool keyed, size_t position) {
     const struct value value = value_of(&r->token);
     char shown[SLOT_SHOWN];
     const char *why = instances_put(r->in, slot, &value);
     if (why != NULL) {
         const char *name = instances_show(r->in, slot, shown);
-        const struct text key = {name + 1, strlen(name) - 2}; /* the name without its quotes */
+        const struct text key = {name + 1, strlen(name) - 2}; /* the name without the quotes */
         fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name, why);
     }
     json_skip(r);
@@ -113,8 +115,8 @@ static void put(struct json_reading *r, struct slot slot, bool keyed, size_t pos
 /* ---- arrays ---- */
 enum { AT_ONCE = 256 };
 
-/* Reads numbers of consecutive features of a sparse input, from that of `slot` on. Returns how
- * many. */
+/* Reads numbers of consecutive features of a sparse input, beginning with the feature of `slot`.
+ * Returns the number of values read. */
 static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     double number[AT_ONCE];
     const dn_input *input = dn_encoder_input(r->in->encoder, slot.input);
@@ -130,8 +132,9 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     return n;
 }
 
-/* Reads consecutive numbers from position i on, until one needs json_next: of numeric inputs into
- * `row`, of a sparse input into the entries. Returns how many were read; may be 0. */
+/* Reads consecutive numbers from position i on, until there is a value that json_next must read.
+ * Numbers of numeric inputs are stored in `row`, numbers of a sparse input as entries. Returns the
+ * number of values read, which may be 0. */
 static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     struct instances *in = r->in;
     if (i >= in->schema->n_cells) {
@@ -175,24 +178,25 @@ static void array_row(struct json_reading *r, double *row) {
 }
 
 /* ---- objects ---- */
-/* The slot of the key that is the present token. input SIZE_MAX: its value is skipped. */
+/* Returns the slot for the key in the current token. input SIZE_MAX: the value is to be skipped. */
 static struct slot key_slot(struct json_reading *r, size_t expected) {
     struct instances *in = r->in;
     const struct slot nowhere = {SIZE_MAX, 0};
     const struct text key = {r->token.text, r->token.length};
     char shown[TEXT_SHOWN];
     const struct slot slot = instances_find(in, key.bytes, key.n, expected);
-    if (slot.input == SIZE_MAX) {
-        if (!in->stopped) {
-            fault(r, pointer_of(r, &key, 0), ": the model has no column %s",
-                  text_show(key.bytes, key.n, shown));
+    if (slot.input == SIZE_MAX ||
+        (slot.input == in->n_inputs && !in->labelled && in->takes_extra)) {
+        const char *why = in->stopped ? NULL : instances_ignore(in, key, true);
+        if (why != NULL) {
+            fault(r, pointer_of(r, &key, 0), ": %s", why);
         }
         return nowhere;
     }
-    /* a target alone is no column of the model's inputs */
+    /* the target is not a column of the inputs */
     r->nameless &= slot.input == in->n_inputs;
     if (slot.input < in->n_inputs && in->schema->type[slot.input] == DN_SPARSE) {
-        return slot; /* features given twice are found when the row is complete */
+        return slot; /* instances_row_end finds features that are given twice */
     }
     if (in->named[slot.input] == in->n_begun) {
         fault(r, pointer_of(r, &key, 0), ": the column %s comes twice",
@@ -204,9 +208,12 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
 }
 
 static void object_row(struct json_reading *r) {
-    size_t expected = 0;
+    size_t expected = 0, known = 0, unknown = 0;
+    instances_object_begin(r->in);
     while (json_next(r) == JSON_TOKEN_KEY && !json_over(r)) {
         const struct slot slot = key_slot(r, expected);
+        known += slot.input != SIZE_MAX;
+        unknown += slot.input == SIZE_MAX;
         json_next(r);
         if (slot.input == SIZE_MAX) {
             json_skip(r);
@@ -214,6 +221,13 @@ static void object_row(struct json_reading *r) {
         }
         put(r, slot, true, 0);
         expected = slot.input + 1;
+    }
+    struct text name = {0};
+    const char *why = json_over(r) ? NULL : instances_object_end(r->in, &name);
+    if (why != NULL) {
+        fault(r, pointer_of(r, &name, 0), ": %s", why);
+    } else if (unknown > 0 && known == 0 && r->in->takes_extra && !json_over(r)) {
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " names no column of the model");
     }
 }
 
@@ -243,11 +257,11 @@ void json_row(struct json_reading *r) {
     }
 }
 
-/* ---- "rows" of "columns" ---- */
+/* ---- a row of "rows" ---- */
 static void listed_values(struct json_reading *r) {
     size_t i = 0;
     while (json_next(r) != JSON_TOKEN_END_ARRAY && !json_over(r)) {
-        if (i < r->n_columns) {
+        if (i < r->n_columns && r->column[i].input != SIZE_MAX) {
             put(r, r->column[i], false, i);
         } else {
             json_skip(r);

@@ -1,21 +1,23 @@
 /* Reads instances as NDJSON: an array or an object on each line. A stream is read in blocks of
- * rows, each line for itself; a body is read as a whole. */
+ * rows, where a fault refuses one line only. A body is read as a whole, where a fault refuses the
+ * body. */
+#include "formats/instances/row_notes.h"
 #include "formats/json/format_json.h"
 #include "formats/json/instances_json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ENTRIES = 32 * 1024 }; /* a block with so many entries is full */
+enum { BLOCK_ENTRIES = 32 * 1024 }; /* a block with at least so many entries is full */
 
 struct instance_lines {
     struct instances in;
     struct json_reading r;
-    struct problem problem; /* of the present line */
+    struct problem problem; /* faults of the current line */
     size_t max_rows, max_line;
-    int64_t *line_of; /* [max_rows] */
-    bool begun;       /* a byte order mark was skipped, or there is none */
-    bool skipping;    /* in the rest of a line that was refused as too long */
+    int64_t *line_of; /* [max_rows] line number of each row of the block */
+    bool begun;       /* the first line was read; a byte order mark was skipped */
+    bool skipping;    /* the rest of a line is skipped that was refused as too long */
 };
 
 /* ---- one line ---- */
@@ -28,11 +30,12 @@ static bool is_blank(const char *bytes, size_t n) {
     return true;
 }
 
-/* Reports that the line is not JSON, or that memory is exhausted. */
+/* Reports a fault of the reader: the line is not JSON, or memory is exhausted. */
 static void fault(struct json_reading *r) {
     int64_t line = 0, column = 0;
     const char *text = r->json.fault;
-    switch (r->json.fault_code) { /* the texts of the JSON reader name the body */
+    /* The texts of the JSON reader are about the body; these are about the line. */
+    switch (r->json.fault_code) {
     case JSON_READER_NO_MEMORY:
         instances_no_memory(r->in);
         return;
@@ -52,11 +55,12 @@ static void fault(struct json_reading *r) {
     instances_fault(r->in, NULL, r->line, column, "%s", text);
 }
 
-/* Reads the value of a line as a row. `slack` bytes after it may be read; the first is its line
- * end. Faults are added to the problem of r->in. */
+/* Reads the value of a line as a row. The `slack` bytes after the line may be read; the first of
+ * them is the line end. Faults are added to the problem of r->in. */
 static void read_line(struct json_reading *r, const char *bytes, size_t n, size_t slack) {
     json_reader_reset(&r->json);
-    r->json.allow_not_finite = true; /* reported as a fault of its value, not as a fault of JSON */
+    /* NaN and Infinity are reported as faults of their values, not as faults of JSON */
+    r->json.allow_not_finite = true;
     json_reader_feed(&r->json, bytes, n);
     r->json.slack = slack;
     json_reader_close(&r->json);
@@ -65,16 +69,16 @@ static void read_line(struct json_reading *r, const char *bytes, size_t n, size_
         json_row(r);
     }
     if (!json_over(r)) {
-        json_next(r); /* the end of the line, or a fault */
+        json_next(r); /* reads the end of the line, or a fault */
     }
     if (r->token.kind == JSON_TOKEN_FAULT) {
         fault(r);
     }
 }
 
-/* Refuses an object that names no column of the model: it was probably sent to the wrong model. If
- * all inputs are sparse, it is a row of zeros. Columns that an object lacks beside others are
- * missing. */
+/* Refuses an object that names no column of the model, because it was probably sent to the wrong
+ * model. If all inputs are sparse, such an object is a row of zeros. If an object names at least
+ * one column, the columns that it lacks are missing values. */
 static void judge_names(struct json_reading *r) {
     const struct instances *in = r->in;
     size_t dense = 0;
@@ -88,10 +92,11 @@ static void judge_names(struct json_reading *r) {
     }
 }
 
-/* ---- without an end ---- */
+/* ---- a stream ---- */
 struct instance_lines *instance_lines_new(const dn_model *model,
-                                          const struct instance_schema *schema, size_t max_rows,
-                                          size_t max_line, struct problem *problem) {
+                                          const struct instance_schema *schema, bool refuse_extra,
+                                          size_t max_rows, size_t max_line,
+                                          struct problem *problem) {
     struct instance_lines *l = calloc(1, sizeof *l);
     int64_t *line_of = calloc(max_rows, sizeof *line_of);
     if (l == NULL || line_of == NULL ||
@@ -105,6 +110,7 @@ struct instance_lines *instance_lines_new(const dn_model *model,
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
         return NULL;
     }
+    l->in.takes_extra = !refuse_extra;
     l->r.in = &l->in;
     json_reader_init(&l->r.json);
     l->max_rows = max_rows;
@@ -124,7 +130,8 @@ void instance_lines_free(struct instance_lines *l) {
     free(l);
 }
 
-/* Reports the faults of the line and removes its row. */
+/* If the line has faults, moves them to `problem` and removes its row. Returns the state after the
+ * line. */
 static enum instance_lines_state judge(struct instance_lines *l, size_t n_before,
                                        struct problem *problem) {
     if (l->problem.type == PROBLEM_NONE) {
@@ -151,7 +158,8 @@ static enum instance_lines_state take_line(struct instance_lines *l, const char 
                                            size_t slack, struct problem *problem) {
     const bool first = !l->begun;
     l->begun = true;
-    if (l->skipping) { /* the line was refused at its beginning */
+    /* this is the rest of a line that was refused as too long */
+    if (l->skipping) {
         l->skipping = false;
         return INSTANCE_LINES_MORE;
     }
@@ -186,7 +194,7 @@ enum instance_lines_state instance_lines_read(struct instance_lines *l, const ch
         }
         if (l->skipping) {
             at = n;
-        } else if (length > l->max_line + 3) { /* without a byte order mark */
+        } else if (length > l->max_line + 3) { /* 3: the length of a byte order mark */
             l->begun = true;
             l->skipping = true;
             l->r.line++;
@@ -201,6 +209,13 @@ enum instance_lines_state instance_lines_read(struct instance_lines *l, const ch
 
 const struct instance_rows *instance_lines_block(const struct instance_lines *l) {
     return &l->in.rows;
+}
+
+const struct row_notes *instance_lines_notes(struct instance_lines *l) {
+    if (l->in.rows.notes != NULL) {
+        row_notes_row_end(l->in.rows.notes); /* of the last row */
+    }
+    return l->in.rows.notes;
 }
 
 void instance_lines_clear(struct instance_lines *l) {
@@ -248,8 +263,8 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Whether each bracket of the line is closed in it, so that the line may be a complete value. It
- * begins with a bracket. */
+/* Whether the line, which begins with a bracket, contains the closing bracket for each opening one.
+ * Then the line may be a complete value. */
 static bool is_whole(const char *line, size_t n) {
     size_t depth = 0;
     bool quoted = false;
@@ -269,7 +284,7 @@ static bool is_whole(const char *line, size_t n) {
     return depth == 0 && !quoted;
 }
 
-/* The body begins with '{' or '['. */
+/* The body must begin with '{' or '['. */
 bool instances_json_is_lines(const char *body, size_t size) {
     const char *end = memchr(body, '\n', size);
     while (size > 0 && is_space(body[size - 1])) {

@@ -1,4 +1,4 @@
-/* The incremental JSON reader: input, places and faults. json_tokens.c finds the tokens. */
+/* The incremental JSON reader: input, line numbers and faults. json_tokens.c finds the tokens. */
 #include "formats/json/json_tokens.h"
 
 void json_reader_init(struct json_reader *r) {
@@ -34,7 +34,7 @@ void json_reader_place(const struct json_reader *r, int64_t *line, int64_t *colu
 }
 
 bool json_reader_problem(const struct json_reader *r, struct problem *problem) {
-    problem_done(problem); /* faults of cells do not matter in a body that is not JSON */
+    problem_done(problem); /* faults of cells are dropped, because the body is not JSON */
     int64_t line = 0, column = 0;
     if (r->fault_code == JSON_READER_NO_MEMORY) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "%s", r->fault);

@@ -11,7 +11,9 @@
 static void put_json_cell(const dn_column_view *view, size_t row, struct buf *out) {
     char room[DN_NUMBER_SIZE];
     struct text text;
-    if (!view_cell(view, row, room, &text)) {
+    if (view->type == DN_NUMERIC) {
+        json_double_write(view->number[row], out); /* null if missing */
+    } else if (!view_cell(view, row, room, &text)) {
         buf_puts(out, "null");
     } else if (view_has_strings(view)) {
         json_escape(out, text.bytes, text.n);
@@ -20,7 +22,8 @@ static void put_json_cell(const dn_column_view *view, size_t row, struct buf *ou
     }
 }
 
-/* keys: `"name":` of all columns. key_end[j]: end of the key of column j. */
+/* keys: the texts `"name":` of all columns, one after the other. key_end[j]: offset after the key
+ * of column j. */
 static void put_json_row(const dn_column_view *views, const struct buf *keys, const size_t *key_end,
                          size_t n_columns, size_t row, struct buf *out) {
     buf_putc(out, '{');
@@ -50,7 +53,7 @@ void sparse_rows_write(const struct sparse_rows *rows, size_t n, bool begun, str
                 buf_putc(out, ',');
                 json_escape(out, name.data, name.size);
                 buf_putc(out, ':');
-                number_write(rows->entries->number[k], out);
+                json_double_write(rows->entries->number[k], out);
             }
         }
         buf_putc(out, '}');

@@ -1,10 +1,10 @@
-/* Finds whether a body is one JSON document or NDJSON. The sample is read as NDJSON. */
+/* Decides whether a body is one JSON document or NDJSON. The sample is read as NDJSON. */
 #include "formats/json/json_sniff.h"
 #include "formats/json/json_reader.h"
 
 #include <string.h>
 
-/* Bytes of the byte order mark at the beginning. */
+/* Returns the length of the byte order mark; 0 if there is none. */
 static size_t mark(const char *bytes, size_t n) {
     return n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
@@ -17,7 +17,7 @@ bool json_sniff_looks(const char *bytes, size_t n) {
     return i < n && (bytes[i] == '[' || bytes[i] == '{');
 }
 
-/* Whether the key is a member of a document with a table: of an upload, or of an answer. */
+/* Whether the key is a member of a document with a table: an upload, or an answer of the server. */
 static bool is_ours(const struct json_token *key) {
     static const char *const names[] = {"columns", "rows", "items"};
     bool is = false;
@@ -29,7 +29,7 @@ static bool is_ours(const struct json_token *key) {
 }
 
 /* Whether the line ends within its value and the next line does not begin with {, as in a document
- * on many lines. */
+ * that is formatted on several lines. */
 static bool is_broken_up(const struct json_reader *r) {
     const char *p = r->at;
     if (p >= r->end || *p != '\n') {
@@ -41,10 +41,10 @@ static bool is_broken_up(const struct json_reader *r) {
     return p == r->end || *p != '{';
 }
 
-/* Reads tokens until the format is known. A document begins with an array in the first array, or
- * with a member "columns", "rows" or "items" that is a container. Any other nested value is a fault
- * of a row. An object that begins with another key is a row: perhaps the only one, or one with a
- * fault. */
+/* Reads tokens until the format is known. A body is a document if its outermost array contains an
+ * array, or if it has a member "columns", "rows" or "items" whose value is a container. Any other
+ * nested value is a fault of a row. An object that begins with another key is a row: perhaps the
+ * only one, or one with a fault. */
 static enum json_sniff verdict(struct json_reader *r) {
     struct json_token token;
     bool lined = false, ours = false, in_array = false, is_row = false;
@@ -72,7 +72,7 @@ static enum json_sniff verdict(struct json_reader *r) {
             in_array = kind == JSON_TOKEN_BEGIN_ARRAY;
         }
         is_row =
-            /* ours: the value before was not a container */
+            /* `ours`: the value of that member is not a container */
             is_row || ours || (key && !is_ours(&token));
         ours = key && is_ours(&token);
         lined = kind == JSON_TOKEN_END_LINE;

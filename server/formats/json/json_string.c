@@ -1,4 +1,4 @@
-/* The texts of tokens: ends of strings, escapes, UTF-8, the grammar of numbers. */
+/* Texts of tokens: the end of a string, escapes, UTF-8, the grammar of numbers. */
 #include "formats/json/json_string.h"
 #include "base/utf8.h"
 #include "formats/csv/csv_text.h"
@@ -47,7 +47,8 @@ static int hex_digit(char c) {
                                   : -1;
 }
 
-/* The value of the four hexadecimal digits after \u at p; -1: they are not four digits. */
+/* Returns the value of four hexadecimal digits at p, which follow \u; -1 if there are not four
+ * digits. */
 static long unit(const char *p, const char *end) {
     if (end - p < 4) {
         return -1;
@@ -82,7 +83,8 @@ static char *put_utf8(char *out, unsigned long c) {
     return out;
 }
 
-/* Decodes the \u escape whose digits begin at *p: writes its character and moves *p after it. */
+/* Decodes the \u escape whose digits begin at *p: appends its character to *out and moves *p after
+ * it. Returns NULL, or a description of the fault. */
 static const char *unicode(const char **p, const char *end, char **out) {
     long u = unit(*p, end);
     if (u < 0) {
@@ -127,7 +129,8 @@ const char *json_text_unescape(char *text, size_t n, size_t *out_n, size_t *wron
             break;
         }
         *wrong = (size_t)(p - text);
-        p++; /* the closing quote is not escaped, so a character follows */
+        /* there is a character after the backslash, because the closing quote is not escaped */
+        p++;
         const char c = *p++;
         if (c == 'u') {
             const char *fault = unicode(&p, end, &out);

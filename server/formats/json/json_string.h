@@ -1,4 +1,4 @@
-/* The texts of the tokens of the incremental JSON reader: ends of strings, escapes, UTF-8, the
+/* Texts of the tokens of the incremental JSON reader: the end of a string, escapes, UTF-8, the
  * grammar of numbers. Private to json_tokens.c. */
 #ifndef FORMATS_JSON_STRING_H
 #define FORMATS_JSON_STRING_H
@@ -6,17 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds the first closing quote or unescaped control character in p … limit - 1; otherwise returns
- * limit. *escaped, in and out: the byte before was a backslash that is not escaped. *decode is set
- * if there is a backslash. */
+/* Returns the first closing quote or unescaped control character in p … limit - 1; otherwise
+ * limit. *escaped, in and out: the byte before was a backslash that is not escaped itself. *decode:
+ * set if there is a backslash. */
 const char *json_text_end(const char *p, const char *limit, bool *escaped, bool *decode);
-/* Decodes the escapes of text[0 … n - 1] in place, which does not make it longer, and checks the
- * UTF-8. NULL: *out_n is the new length. Otherwise returns a description of the fault, a static
- * text, and sets *wrong to its offset in the original text. */
+/* Decodes the escapes of text[0 … n - 1] in place (the result is not longer) and checks the
+ * UTF-8. On success returns NULL; *out_n is the new length. Otherwise returns a description of the
+ * fault, a static text, and sets *wrong to the offset of the fault in the original text. */
 const char *json_text_unescape(char *text, size_t n, size_t *out_n, size_t *wrong);
-/* Checks the UTF-8 of a string without escapes. Returns as above. */
+/* Checks the UTF-8 of a string without escapes. Returns like json_text_unescape. */
 const char *json_text_check_utf8(const char *text, size_t n, size_t *wrong);
-/* RFC 8259 section 6: -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)? */
+/* Whether the text is a number of RFC 8259 section 6: -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]?
+ * [0-9]+)? */
 bool json_text_is_number(const char *s, size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* Finds the tokens of the incremental JSON reader: a push-down automaton over the pieces. The bytes
- * of a token that the end of a piece divides are gathered in `scratch`, and the token is read when
- * it is complete, so the result does not depend on the pieces. A string is first searched for its
- * closing quote and then decoded (json_string.c). A word is a run of word characters: a number,
- * true, NaN. */
+ * of a token that is divided between pieces are collected in `scratch`, and the token is read when
+ * it is complete, so the result does not depend on the pieces. For a string, first its closing
+ * quote is found, then it is decoded (json_string.c). A word is a sequence of word characters: a
+ * number, true, NaN. */
 #include "formats/json/json_tokens.h"
 #include "formats/json/json_string.h"
 #include "formats/text/scan.h"
@@ -63,8 +63,8 @@ static enum json_token_kind word_decide(struct json_reader *r, struct json_token
                                         const char *text, size_t n) {
     token->text = text;
     token->length = n;
-    if (text[0] < 'A' &&
-        json_text_is_number(text, n)) { /* most words that begin with a letter are true and false */
+    /* A first byte from 'A' on is that of a word like true: the check for a number is skipped. */
+    if (text[0] < 'A' && json_text_is_number(text, n)) {
         token->finite = dn_number_parse(text, n, &token->number);
         return deliver(r, token, JSON_TOKEN_NUMBER);
     }
@@ -91,7 +91,7 @@ static enum json_token_kind word_decide(struct json_reader *r, struct json_token
                                  : "unknown word where a value is expected");
 }
 
-/* Reads a word from `at` on, or the rest of a divided one. */
+/* Reads a word from r->at on, or the rest of a word that began in an earlier piece. */
 static enum json_token_kind word(struct json_reader *r, struct json_token *token) {
     const char *p = r->at;
     while (p < r->end && word_byte(*p)) {
@@ -120,7 +120,7 @@ static enum json_token_kind word(struct json_reader *r, struct json_token *token
     return word_decide(r, token, r->scratch.data, r->scratch.size);
 }
 
-/* Reads a plain number fast. Any other number is read as a word. */
+/* Reads a plain number fast. Any other number is read by word(). */
 static enum json_token_kind number(struct json_reader *r, struct json_token *token) {
     if ((size_t)(r->end - r->at) + r->slack > SCAN_NUMBER_READS) {
         unsigned written = 0;
@@ -139,7 +139,7 @@ static enum json_token_kind number(struct json_reader *r, struct json_token *tok
 }
 
 /* ---- strings ---- */
-/* Completes a string of n bytes without its quotes. */
+/* Completes a string token. raw: n bytes without the quotes. */
 static enum json_token_kind string_decide(struct json_reader *r, struct json_token *token,
                                           const char *raw, size_t n) {
     const bool key = r->expect == EXPECT_KEY || r->expect == EXPECT_KEY_OR_END;
@@ -149,7 +149,7 @@ static enum json_token_kind string_decide(struct json_reader *r, struct json_tok
     token->length = n;
     if (r->decode) {
         if (raw != r->scratch.data) {
-            buf_append(&r->scratch, raw, n); /* scratch is empty before */
+            buf_append(&r->scratch, raw, n); /* `scratch` was empty */
         }
         if (r->scratch.failed) {
             return json_reader_fault_of(r, token, JSON_READER_NO_MEMORY);
@@ -165,7 +165,7 @@ static enum json_token_kind string_decide(struct json_reader *r, struct json_tok
     return deliver(r, token, key ? JSON_TOKEN_KEY : JSON_TOKEN_STRING);
 }
 
-/* Reads a string from `at` on, to its closing quote or to the end of the piece. */
+/* Reads a string from r->at on, up to its closing quote or to the end of the piece. */
 static enum json_token_kind string(struct json_reader *r, struct json_token *token) {
     const char *from = r->at;
     const size_t room = JSON_TOKEN_MAX - r->scratch.size;
@@ -213,7 +213,7 @@ static enum json_token_kind string_begin(struct json_reader *r, struct json_toke
 }
 
 /* ---- between tokens ---- */
-/* With `lines` a line end is not a space. */
+/* Returns the first byte that is not a space. With `lines` a line end is not a space. */
 SCAN_INLINE const char *skip_space(struct json_reader *r, const char *p) {
     while (p < r->end && (unsigned char)*p <= ' ') {
         if (*p == '\n') {
@@ -248,8 +248,8 @@ static enum json_token_kind value(struct json_reader *r, struct json_token *toke
 }
 
 /* ---- lines: NDJSON ---- */
-/* Handles a line end between tokens. Returns true if it is a token: END_LINE, or a fault, which
- * leaves it unread. */
+/* Handles a line end between tokens. Returns true if there is a token: END_LINE, or a fault, which
+ * does not consume the line end. */
 static bool line_end(struct json_reader *r, struct json_token *token) {
     if (r->depth > 0) {
         json_reader_fault(r, token, r->token_at, "the line ends within an array or object");
@@ -264,7 +264,7 @@ static bool line_end(struct json_reader *r, struct json_token *token) {
     return told;
 }
 
-/* Skips the rest of the line. false: the piece ends before the line. */
+/* Skips the rest of the line. Returns false if the piece ends before the line. */
 static bool line_pass(struct json_reader *r) {
     const char *end = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
     r->at = end != NULL ? end : r->end;
@@ -314,7 +314,8 @@ enum json_token_kind json_reader_next(struct json_reader *r, struct json_token *
             return at_end(r, token);
         }
         const char c = *r->at;
-        if (SCAN_UNLIKELY(c == '\n')) { /* only with `lines`; otherwise it was skipped as a space */
+        /* only with `lines`; otherwise skip_space has skipped it */
+        if (SCAN_UNLIKELY(c == '\n')) {
             if (line_end(r, token)) {
                 return token->kind;
             }
@@ -359,7 +360,7 @@ size_t json_reader_numbers(struct json_reader *r, double *out, size_t max) {
     }
     size_t n = 0;
     while (n < max) {
-        r->at = skip_space(r, r->at); /* stored at once, so that a line is counted once */
+        r->at = skip_space(r, r->at); /* stored at once, so that each line end is counted once */
         if (r->expect == EXPECT_COMMA_OR_END) {
             if (r->at == r->end || *r->at != ',') {
                 break;

@@ -1,5 +1,5 @@
-/* Shared by the files of the incremental JSON reader: json_reader.c (input, places and faults) and
- * json_tokens.c (the automaton). Private to them. */
+/* Shared by the files of the incremental JSON reader: json_reader.c (input, line numbers and
+ * faults) and json_tokens.c (the automaton). Private to them. */
 #ifndef FORMATS_JSON_TOKENS_H
 #define FORMATS_JSON_TOKENS_H
 
@@ -16,13 +16,14 @@ enum json_expect {
 };
 enum json_partial { PARTIAL_NONE, PARTIAL_STRING, PARTIAL_WORD };
 
-/* Sets a fault at this offset of the body, which ends the reading. Returns JSON_TOKEN_FAULT. */
+/* Sets a fault at this offset of the body, after which nothing is read. Returns
+ * JSON_TOKEN_FAULT. */
 enum json_token_kind json_reader_fault(struct json_reader *r, struct json_token *token,
                                        int64_t offset, const char *text);
-/* As json_reader_fault, with the text of a code, at the present token. */
+/* Like json_reader_fault, at the current token, with the text of a code. */
 enum json_token_kind json_reader_fault_of(struct json_reader *r, struct json_token *token,
                                           enum json_reader_code code);
-/* As json_reader_fault: the byte at `at` is not expected there. */
+/* Like json_reader_fault: the byte at r->at is not expected. */
 enum json_token_kind json_reader_unexpected(struct json_reader *r, struct json_token *token);
 
 #endif

@@ -1,10 +1,10 @@
-/* Reads JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON with a row on
- * each line. A state machine over the tokens of the reader; table_json_rows.c reads the rows.
+/* Reads JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON with a row
+ * on each line. A state machine over the tokens of the reader; table_json_rows.c reads the rows.
  *
  * "columns" must come before "rows". A column is a name, or an object with `name` and optionally
- * `type`; other members are ignored, so that the description of a dataset can be sent. NDJSON: the
- * first row determines whether all rows are objects or arrays. A line that is not JSON is a fault
- * of its row only: reading continues with the next line. */
+ * `type`; other members are ignored, so that a client can send the description of a dataset.
+ * NDJSON: the first row determines whether all rows are objects or arrays. A line that is not JSON
+ * is only a fault of its row: reading continues with the next line. */
 #include "formats/json/table_json.h"
 #include "base/json/json_write.h"
 #include "formats/formats.h"
@@ -58,7 +58,7 @@ static bool column_add(struct table *t, const char *name, size_t n) {
 static bool on_column(struct table *t, const struct json_token *token) {
     if (token->kind == JSON_TOKEN_END_ARRAY) {
         json_of(t)->state = AT_MEMBER;
-        t->refused |= t->n_faults > 0; /* without names the rows cannot be read */
+        t->refused |= t->n_faults > 0; /* without valid names the rows cannot be read */
         return !t->refused;
     }
     json_of(t)->has_type = json_of(t)->has_name = false;
@@ -145,7 +145,7 @@ static bool on_member(struct table *t, const struct json_token *token) {
 }
 
 /* ---- rows ---- */
-/* Handles a token in the array of rows. */
+/* Handles a token in the array of rows. wanted: the token with which a row must begin. */
 static bool on_row(struct table *t, const struct json_token *token, enum json_token_kind wanted) {
     const bool array = wanted == JSON_TOKEN_BEGIN_ARRAY;
     if (token->kind == JSON_TOKEN_END_ARRAY) {
@@ -196,7 +196,7 @@ static bool on_line(struct table *t, enum json_token_kind kind) {
 }
 
 /* Handles the end of a row's object or array. In NDJSON the row is added at the end of its line,
- * since more on the line is a fault. */
+ * because another value on the line would be a fault. */
 static bool on_row_closed(struct table *t, bool array) {
     json_of(t)->state = json_of(t)->lines ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
     return json_of(t)->lines || table_json_row_end(t, array);
@@ -273,16 +273,16 @@ static bool on_token(struct table *t, const struct json_token *token) {
     return true;
 }
 
-/* ---- what is no JSON ---- */
-/* Refuses the whole body because of the fault of the reader. */
+/* ---- faults of the JSON reader ---- */
+/* Refuses the whole body because of a fault of the JSON reader. */
 static bool refuse(struct table *t) {
     t->refused = true;
     t->n_faults++;
     return json_reader_problem(&json_of(t)->json, &t->problem);
 }
 
-/* Reports a line that is not JSON as a fault of its row. The end of the body within a value and a
- * lack of memory refuse the whole body. */
+/* Reports a line that is not JSON as a fault of its row. If the body ends within a value, or memory
+ * is exhausted, the whole body is refused. */
 static bool bad_line(struct table *t) {
     int64_t line = 0, column = 0;
     const char *fault = json_of(t)->json.fault;
@@ -352,7 +352,8 @@ static enum table_begin ndjson_begin(struct table *t, const struct table_sample 
     return begin(t, true);
 }
 
-/* The first piece is the sample, so a byte order mark is not divided. */
+/* Reads a piece. The first piece is the sample, which contains the whole byte order mark if there
+ * is one. */
 static bool feed(struct table *t, const char *bytes, size_t n) {
     struct table_json *at = t->state;
     const size_t mark = !at->fed && n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;

@@ -1,12 +1,14 @@
-/* Reads the rows of JSON tables. The cells of a row are gathered and added to the builder when the
- * row is complete and without faults, so that a row can be left out.
+/* Reads the rows of JSON tables. The cells of a row are collected, and added to the builder when
+ * the row is complete and has no fault, so that a faulty row can be left out.
  *
  * Objects: the columns are the keys in the order of their first occurrence; an absent key is a
- * missing cell. A key can be new only while the first chunk is open (at least 64 rows, often some
- * ten thousand: table_builder.h), since a delivered chunk cannot get another column. Columns of the
- * option `types` are added before the first chunk is closed, so their keys may occur later.
+ * missing cell. A new key is accepted only while the first chunk is open (at least 64 rows, often
+ * some ten thousand: table_builder.h), because a column cannot be added to a delivered chunk. The
+ * columns of the option `types` are added before the first chunk is closed, so their keys may first
+ * occur later.
  *
- * Arrays: with "columns" as many values as columns; in NDJSON as many as in the first row. */
+ * Arrays: with "columns" a row has as many values as there are columns; in NDJSON as many as the
+ * first row. */
 #include "base/array.h"
 #include "formats/formats.h"
 #include "formats/json/table_json.h"
@@ -45,7 +47,7 @@ void table_json_row_begin(struct table *t) {
     table_row_begin(t, json_of(t)->row_line);
 }
 
-/* The name of a column or of a new key, for messages. */
+/* Returns the name of a column or of a new key, for messages. */
 static const char *name_of(const struct table *t, size_t i, char made[TEXT_SHOWN]) {
     const struct table_builder *b = &t->builder;
     if (i < b->n_columns) {
@@ -84,7 +86,7 @@ static bool fits(const struct table *t, dn_column_type given, const struct json_
     }
 }
 
-/* Reports a cell that the given type cannot hold. */
+/* Reports a cell that does not fit the given type. Returns false if reading stops. */
 static bool check(struct table *t, dn_column_type given, const struct json_cell *cell, int64_t line,
                   int64_t column) {
     char shown[TEXT_SHOWN], made[TEXT_SHOWN];
@@ -100,7 +102,7 @@ static bool check(struct table *t, dn_column_type given, const struct json_cell 
                            hint != NULL ? hint : "");
 }
 
-/* Copies the text of a cell, which does not stay valid where it was read. */
+/* Copies the text of a cell, because the memory where it was read will not stay valid. */
 static void keep_text(struct table_json *at, struct json_cell *cell, const char *text) {
     cell->text = NULL;
     cell->start = at->bytes.size;
@@ -179,15 +181,15 @@ static bool nested(struct table *t, size_t i, enum json_token_kind kind, enum js
 }
 
 /* ---- rows that are objects ---- */
-/* Whether a column may be added. It must be filled for all rows of the open chunk, so many late
- * keys would take much time and memory. */
+/* Whether a column may be added. Its cells in all rows of the open chunk must be set, so many late
+ * keys would cost much time and memory. */
 static bool may_add(const struct table *t) {
     const struct table_builder *b = &t->builder;
     return b->n_chunks == 0 &&
            (b->rows + 1) * (b->n_columns + json_of(t)->new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
 }
 
-/* Copies a new name of the row. */
+/* Copies a new key of the row. */
 static bool key_keep(struct table_json *at, struct text name) {
     if (at->n_keys == at->keys_capacity &&
         !array_grow(&at->keys, &at->keys_capacity, 16, sizeof *at->keys)) {
@@ -210,7 +212,8 @@ static bool new_key(struct table *t, struct text name) {
     if (t->append.on) {
         return table_append_unknown(t, name, json_line(t), json_column(t));
     }
-    if (t->builder.broken) { /* after a fault the keys before were perhaps not added */
+    if (t->builder.broken) { /* after a fault, earlier new keys may not have been added as
+                              * columns */
         return true;
     }
     text_show(name.bytes, name.n, shown);
@@ -286,7 +289,7 @@ bool table_json_keyed_value(struct table *t, const struct json_token *token,
 }
 
 /* ---- rows that are arrays ---- */
-/* Values of a row; SIZE_MAX: the first row determines it. */
+/* Returns the number of values that a row must have; SIZE_MAX: the first row determines it. */
 static size_t width(const struct table *t) {
     return t->builder.n_columns > 0 ? table_append_width(&t->append, &t->builder) : SIZE_MAX;
 }
@@ -304,7 +307,8 @@ bool table_json_listed_value(struct table *t, const struct json_token *token,
                 token);
 }
 
-/* The first array of NDJSON is complete: adds columns with numbers as names. */
+/* Adds the columns c1, c2, … after the first array of NDJSON, and checks the cells of that
+ * row. */
 static bool columns_numbered(struct table *t) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     const size_t n = json_of(t)->n_values;
@@ -337,7 +341,7 @@ static bool array_is_whole(struct table *t) {
                            n == 1 ? "" : "s", expected);
 }
 
-/* ---- the row is whole ---- */
+/* ---- the row is complete ---- */
 static bool put(struct table_builder *b, const struct table_json *at,
                 const struct json_cell *cell) {
     const char *text = text_of(at, cell);
@@ -368,8 +372,8 @@ static bool add_new_columns(struct table *t) {
     return true;
 }
 
-/* Adds the columns of the option `types` that no row has named, before the first chunk is closed.
- */
+/* Adds the columns of the option `types` that no row has named. Called before the first chunk is
+ * closed. */
 static bool declare(struct table *t) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     const struct type_override *type = NULL;

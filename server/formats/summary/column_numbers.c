@@ -1,4 +1,4 @@
-/* Adds numbers to a column's summary, block by block: digest, moments, and exact counts or
+/* Adds numbers to a column's summary, block by block: the digest, the moments, and exact counts or
  * sketches. */
 #include "formats/summary/column_summary.h"
 
@@ -11,25 +11,28 @@ enum {
     TAG_I16 = 241,
     TAG_I32 = 242,
     TAG_F64 = 243,
-    /* counters of each small integer: equal neighbours are counted in different ones, so that no
-     * increment waits for the one before */
+    /* number of counters for each small integer. Consecutive numbers use different counters, so
+     * that no increment has to wait for the previous one */
     LANES = 4,
     STRANDS = 8,
-    LANED = 256, /* integers below it have LANES counters, in chunks of at least so many rows */
+    /* an integer below this has LANES counters, if the chunk has at least so many rows */
+    LANED = 256,
     MIN_BLOCK = 16,
-    RESTS_BYTES = 2 << 20, /* bytes of the incomplete blocks of all columns */
-    /* bytes of the samples of all columns; each has at least NUMBER_SAMPLE_MIN numbers */
+    RESTS_BYTES = 2 << 20, /* limit of the bytes of the incomplete blocks of all columns */
+    /* limit of the bytes of the samples of all columns, although each sample has at least
+     * NUMBER_SAMPLE_MIN numbers */
     SAMPLES_BYTES = 8 << 20
 };
 
-/* Counters of small integers that are not in the tally yet. */
+/* Counts of small integers that are not added to the tally yet. */
 struct lanes {
     uint32_t count[LANES][LANED];
     bool used;
 };
 
 /* ---- the digest ---- */
-/* Writes a tag and the lowest n bytes of `bits`; out has room for 9 bytes. Returns 1 + n. */
+/* Writes a tag and the lowest n bytes of `bits`. `out` must have room for 9 bytes. Returns 1 +
+ * n. */
 static inline size_t put_bits(unsigned char *out, unsigned char tag, uint64_t bits, size_t n) {
     const unsigned char form[9] = {tag,
                                    (unsigned char)bits,
@@ -44,7 +47,8 @@ static inline size_t put_bits(unsigned char *out, unsigned char tag, uint64_t bi
     return 1 + n;
 }
 
-/* Writes the form of an integer outside 0 … 239, |x| < 2^52. Returns its size. */
+/* Writes the encoding of an integer that is not in 0 … 239, |x| < 2^52. Returns the number of
+ * bytes. */
 static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
     const int64_t i = (int64_t)x;
     if (i >= INT16_MIN && i <= INT16_MAX) {
@@ -54,8 +58,8 @@ static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
                                             : put_bits(out, TAG_F64, bits, 8);
 }
 
-/* 1.5·2^52. Adding it to an integer below 2^51 puts the integer into the lowest bits; adding and
- * subtracting it rounds to an integer. */
+/* 1.5·2^52. x + ROUNDING has an integer x, |x| < 2^51, in its lowest bits; (x + ROUNDING) -
+ * ROUNDING rounds x to an integer. */
 #define ROUNDING 6755399441055744.0
 #define MINUS_ZERO (UINT64_C(1) << 63)
 
@@ -65,13 +69,14 @@ static inline uint64_t bits_of(double x) {
     return bits;
 }
 
-/* v[i] = x[i] for integers in 0 … 1023; *any |= v[i]. Returns 0 if all are such integers. */
+/* For integers x[i] in 0 … 1023: v[i] = x[i]; *any |= v[i]. Returns 0 if all x[i] are such
+ * integers. */
 static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64_t *any) {
     uint64_t wrong = 0, bits = 0;
     for (size_t i = 0; i < n; i++) {
         const double y = x[i] + ROUNDING;
-        const uint64_t integer =
-            bits_of(y) - bits_of(ROUNDING); /* above 1023 if x[i] is negative, large or NaN */
+        /* If x[i] is negative, large or NaN, `integer` is above 1023. */
+        const uint64_t integer = bits_of(y) - bits_of(ROUNDING);
         wrong |= integer / NUMBER_SMALL | (bits_of(y - ROUNDING) ^ bits_of(x[i]));
         bits |= integer;
         v[i] = (uint16_t)integer;
@@ -80,8 +85,9 @@ static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64
     return wrong;
 }
 
-/* Converts n integers in 0 … 1023 to v; *any: the bits set in any of them. Works on STRANDS numbers
- * at a time without branches, so that compilers vectorize it. false: not all are such integers. */
+/* Converts n integers in 0 … 1023 to v. *any: bitwise OR of all. Works on STRANDS numbers at a
+ * time without branches, so that compilers vectorize it. Returns false if not all are such
+ * integers. */
 static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
     uint64_t wrong = 0, bits = 0;
     size_t i = 0;
@@ -95,7 +101,7 @@ static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
     return wrong == 0;
 }
 
-/* Writes the forms of small integers. Returns the size. */
+/* Writes the encodings of small integers. Returns the number of bytes. */
 static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char *form) {
     size_t size = 0;
     if (any == 0) {
@@ -119,8 +125,9 @@ static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char
     return size;
 }
 
-/* Writes the forms of any numbers. Returns the size; *missing: how many are NaN. The branches are
- * predictable, since most columns have numbers of one kind. */
+/* Writes the encodings of any numbers. Returns the number of bytes. *missing: how many of the
+ * numbers are NaN. The branches are predictable, because the numbers of most columns are of one
+ * kind. */
 static size_t put_any(const double *x, size_t n, unsigned char *form, size_t *missing) {
     size_t size = 0;
     *missing = 0;
@@ -143,7 +150,7 @@ static size_t put_any(const double *x, size_t n, unsigned char *form, size_t *mi
 }
 
 /* ---- moments ---- */
-/* Merged by Chan, Golub and LeVeque (1979). */
+/* Adds `other` to m by the formula of Chan, Golub and LeVeque (1979). */
 static void moments_merge(struct moments *m, const struct moments *other) {
     if (m->n == 0) {
         *m = *other;
@@ -158,7 +165,7 @@ static void moments_merge(struct moments *m, const struct moments *other) {
     m->n += other->n;
 }
 
-/* Sums and extremes of small integers, in STRANDS independent lanes for vectorization. */
+/* Sums and extremes of small integers: STRANDS independent partial results, for vectorization. */
 struct strands {
     uint32_t sum[STRANDS];
     int32_t squares[STRANDS];
@@ -173,8 +180,8 @@ static inline void strand_add(struct strands *s, size_t j, uint16_t v) {
     s->most[j] = x > s->most[j] ? x : s->most[j];
 }
 
-/* Adds k <= COLUMN_BLOCK small integers, computed with integers: k·Σv² < 2^39. any: the bits set in
- * any of them. */
+/* Adds k <= COLUMN_BLOCK small integers v. Computed with integers: k·Σv² < 2^39. any: bitwise OR
+ * of all v. */
 static void moments_small(struct moments *m, const uint16_t *v, size_t k, unsigned any) {
     if (any == 0) {
         moments_merge(m, &(struct moments){.n = (int64_t)k});
@@ -206,7 +213,7 @@ static void moments_small(struct moments *m, const uint16_t *v, size_t k, unsign
                                        (double)spread / (double)k});
 }
 
-/* lesser and greater return y for 0 and -0; the result of fmin and fmax is not specified. */
+/* If x and y are 0 and -0, lesser and greater return y. fmin and fmax may return either. */
 static inline double lesser(double x, double y) {
     return x < y ? x : y;
 }
@@ -215,8 +222,8 @@ static inline double greater(double x, double y) {
     return x > y ? x : y;
 }
 
-/* Adds k <= COLUMN_BLOCK numbers, none of them NaN: the mean first, then the squared distances from
- * it, each in four sums in a fixed order. */
+/* Adds k <= COLUMN_BLOCK numbers, none of them NaN: computes the mean, then the squared distances
+ * from the mean, each as four partial sums in a fixed order. */
 static void moments_any(struct moments *m, const double *y, size_t k) {
     double sum[4] = {0}, square[4] = {0}, least[4] = {y[0], y[0], y[0], y[0]},
            most[4] = {y[0], y[0], y[0], y[0]};
@@ -285,7 +292,7 @@ bool column_summary_drop_numbers(struct column_summary *s) {
     return true;
 }
 
-/* Adds the counters of the lanes to the tally. */
+/* Adds the counters to the tally. */
 static void lanes_empty(struct lanes *lanes, struct number_tally *t) {
     if (!lanes->used) {
         return;
@@ -308,7 +315,7 @@ static void sketch(struct column_summary *s, const double *x, size_t k) {
     }
 }
 
-/* Counts small integers exactly. many_rows: uses the lanes. */
+/* Counts small integers exactly. many_rows: use the counters of `lanes`. */
 static bool count_small(struct column_summary *s, const uint16_t *v, size_t n, unsigned any,
                         bool many_rows, struct lanes *lanes) {
     struct number_tally *t = &s->numbers;
@@ -341,7 +348,8 @@ static bool count_small(struct column_summary *s, const uint16_t *v, size_t n, u
     return true;
 }
 
-/* Adds k numbers, none of them NaN, to the exact counts or the sketches. false: no memory. */
+/* Adds k numbers, none of them NaN, to the exact counts or the sketches. Returns false if out of
+ * memory. */
 static bool count_any(struct column_summary *s, const double *x, size_t k, struct lanes *lanes) {
     size_t i = 0;
     for (; i < k && !s->estimated; i++) {
@@ -362,7 +370,7 @@ static bool count_any(struct column_summary *s, const double *x, size_t k, struc
     return true;
 }
 
-/* Copies the numbers that are not NaN. Returns how many. */
+/* Copies the numbers that are not NaN. Returns their number. */
 static size_t block_present(const double *x, size_t n, double *present) {
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
@@ -387,8 +395,8 @@ static void block_moments(struct moments *m, const double *x, size_t n) {
     }
 }
 
-/* Adds n <= COLUMN_BLOCK numbers to the digest and the counts. whole: they are a block, and are
- * added to the moments too. */
+/* Adds n <= COLUMN_BLOCK numbers to the digest and the counts. whole: the numbers are a complete
+ * block, and are added to the moments too. */
 static bool add_block(struct column_summary *s, const double *x, size_t n, bool whole,
                       bool many_rows, struct lanes *lanes) {
     unsigned char form[COLUMN_BLOCK * 9 + 8];
@@ -423,7 +431,8 @@ size_t column_summary_block(const struct column_summary *s) {
     return rows;
 }
 
-/* Adds n rows to the incomplete block, which has room for them. false: no memory. */
+/* Adds n rows to the incomplete block, which must have room for them. Returns false if out of
+ * memory. */
 static bool rest_add(struct column_summary *s, const double *x, size_t n) {
     const size_t block = column_summary_block(s);
     if (s->rest == NULL) {
@@ -462,8 +471,9 @@ bool column_summary_add_numbers(struct column_summary *s, const double *x, size_
     const size_t block = column_summary_block(s);
     struct lanes lanes;
     lanes.used = false;
+    /* With more rows the 32-bit counts of small integers could overflow. */
     if (!s->estimated && s->n_rows - s->missing > UINT32_MAX && !column_summary_drop_numbers(s)) {
-        return false; /* so many rows could overflow the counts of small integers */
+        return false;
     }
     for (size_t at = 0; at < n_rows;) {
         const size_t left = n_rows - at, room = block - s->n_rest, n = left < room ? left : room;

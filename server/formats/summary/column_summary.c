@@ -1,8 +1,8 @@
 /* The summary of a column: booleans, strings, and results. Numbers are in column_numbers.c.
  *
- * The digest is BLAKE2b over the forms of the values in row order. Each value has one form, the
- * shortest, so that equal digests mean equal values:
- *   numeric   one byte 0 … 239 for these integers; 240: missing; 241, 242 and an i16, i32;
+ * The digest is BLAKE2b over the encodings of the values in row order. Each value has only one
+ * encoding, the shortest, so that equal values have equal digests:
+ *   numeric   one byte 0 … 239 for these integers; 240: missing; 241 or 242 and an i16 or i32;
  *             243 and an f64 (fractions, large numbers, -0). All little-endian
  *   boolean   one byte 0, 1; 240: missing
  *   strings   the length as u32, little-endian, and the bytes; 0xffffffff: missing
@@ -16,8 +16,8 @@
 
 enum {
     STAGE = 8192,
-    /* bytes of the sketches of distinct values of all columns; each has at least DISTINCT_MIN_BITS
-     * bits */
+    /* limit of the bytes of the sketches of distinct values of all columns, although each sketch
+     * has at least 2^DISTINCT_MIN_BITS registers */
     DISTINCT_BYTES = 2 << 20
 };
 
@@ -87,7 +87,7 @@ static void add_booleans(struct column_summary *s, const dn_column_view *view) {
     }
 }
 
-/* A buffer in front of a digest, which is then not called for each cell. */
+/* A buffer in front of a digest, so that the digest is not called for each cell. */
 struct stage {
     struct hash_blake2b *digest;
     size_t size;
@@ -117,7 +117,7 @@ static void stage_length(struct stage *stage, uint32_t n) {
     stage_add(stage, form, sizeof form);
 }
 
-/* Adds a text to the sketches. */
+/* Adds a text that occurs `times` times to the sketches. */
 static void sketch_text(struct column_summary *s, const char *text, size_t n, int64_t times) {
     distinct_sketch_add(&s->distinct, distinct_hash_bytes(text, n));
     if (!s->wordless) {
@@ -125,8 +125,8 @@ static void sketch_text(struct column_summary *s, const char *text, size_t n, in
     }
 }
 
-/* Converts the exact counts of texts to sketches. Words are counted from now on; while texts are
- * counted exactly, words can be counted later. false: no memory. */
+/* Converts the exact counts of texts to sketches, and counts their words. (While texts are counted
+ * exactly, words can be counted at the end.) Returns false if out of memory. */
 static bool drop_texts(struct column_summary *s) {
     struct distinct_sketch distinct = {0};
     struct column_words *words = s->wordless ? NULL : column_summary_new_words(s);
@@ -184,7 +184,7 @@ static void digest_strings(struct column_summary *s, const dn_column_view *view)
 
 static bool add_strings(struct column_summary *s, const dn_column_view *view) {
     digest_strings(s, view);
-    /* cells are counted by code first: one look-up for each distinct text of the chunk */
+    /* cells are first counted by code, so that count_text is called once for each distinct text */
     size_t n_codes = view->strings.n;
     int64_t *count = calloc(n_codes > 0 ? n_codes : 1, sizeof *count);
     bool well = count != NULL;
@@ -238,7 +238,7 @@ bool column_summary_add_missing(struct column_summary *s, dn_column_type type, i
     return type != DN_NUMERIC || column_summary_begin_missing(s, n);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 int64_t column_summary_distinct(const struct column_summary *s, dn_column_type type) {
     size_t distinct = s->texts.n;
     if (type == DN_BOOLEAN) {

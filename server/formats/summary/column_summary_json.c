@@ -13,8 +13,8 @@ static const struct {
 } quantiles[] = {{"0.01", 0.01}, {"0.05", 0.05}, {"0.25", 0.25}, {"0.5", 0.5},
                  {"0.75", 0.75}, {"0.95", 0.95}, {"0.99", 0.99}};
 
-/* Writes the number of distinct values: exact if it is known, otherwise an estimate. The estimate
- * is raised to TALLY_MAX + 1 if there are certainly more than TALLY_MAX. */
+/* Writes the number of distinct values: exact if it is known, otherwise an estimate. If there are
+ * more than TALLY_MAX values, the estimate is at least TALLY_MAX + 1. */
 static void write_distinct(const struct column_summary *s, dn_column_type type,
                            struct json_writer *w) {
     int64_t distinct = column_summary_distinct(s, type);
@@ -36,15 +36,14 @@ static void write_distinct(const struct column_summary *s, dn_column_type type,
     }
 }
 
-/* Marks the buffer as failed: no memory. */
+/* Records that memory is exhausted: the buffer fails. */
 static void give_up(struct json_writer *w) {
     w->out->failed = true;
 }
 
 static void write_quantiles(const struct column_summary *s, int64_t total,
                             const struct number_count *list, size_t n, struct json_writer *w) {
-    json_put_key(w, "quantiles");
-    json_begin_object(w);
+    json_kv_begin_object(w, "quantiles");
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
         json_kv_double(w, quantiles[i].name, number_ranks_quantile(list, n, total, quantiles[i].p));
     }
@@ -64,10 +63,8 @@ static void write_histogram(const struct column_summary *s, const struct moments
     } else {
         number_ranks_histogram(list, n, m->minimum, m->maximum, bin, BINS);
     }
-    json_put_key(w, "histogram");
-    json_begin_object(w);
-    json_put_key(w, "counts");
-    json_begin_array(w);
+    json_kv_begin_object(w, "histogram");
+    json_kv_begin_array(w, "counts");
     for (size_t b = 0; b < (constant ? 1 : BINS); b++) {
         json_put_int(w, bin[b]);
     }
@@ -111,8 +108,8 @@ static void write_words(const struct column_words *words, struct json_writer *w)
     json_kv_int(w, "text_bytes", words->bytes);
 }
 
-/* Words of texts that are counted exactly are counted now, since only now the column is known to be
- * text. */
+/* Writes the summary of a text column. While texts are counted exactly, their words are counted
+ * here: it was not known before that the column is text. */
 static void write_text(const struct column_summary *s, struct json_writer *w) {
     write_distinct(s, DN_TEXT, w);
     if (s->estimated) {
@@ -141,8 +138,7 @@ static void write_categories(const struct column_summary *s, struct json_writer 
     struct tally_entry top[TOP];
     const size_t n = tally_top(&s->texts, top, TOP);
     int64_t others = s->n_rows - s->missing;
-    json_put_key(w, "top");
-    json_begin_array(w);
+    json_kv_begin_array(w, "top");
     for (size_t i = 0; i < n; i++) {
         json_begin_array(w);
         json_put_stringn(w, tally_text(&s->texts, &top[i]), top[i].length);
@@ -160,8 +156,7 @@ static void write_booleans(const struct column_summary *s, struct json_writer *w
     const int64_t *truths = s->truths;
     const int first = truths[1] > truths[0];
     write_distinct(s, DN_BOOLEAN, w);
-    json_put_key(w, "top");
-    json_begin_array(w);
+    json_kv_begin_array(w, "top");
     for (int i = 0; i < 2; i++) {
         const int value = i == 0 ? first : !first;
         if (truths[value] > 0) {

@@ -1,5 +1,5 @@
-/* Saves and loads summaries of columns. One list of fields serves both directions: each function
- * `field_…` and `part_…` appends the value to the archive, or sets it to the value read. */
+/* Saves and loads summaries of columns. The same functions do both: each function `field_…` and
+ * `part_…` appends the value to the archive when saving, and sets the value when loading. */
 #include "formats/summary/column_summary_saved.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    HEADER = 8, /* "dsum" and the version */
+    HEADER = 8, /* bytes of "dsum" and the version */
     CRC = 4,
     SAVED_WORDLESS = 1,
     SAVED_ESTIMATED = 2,
@@ -23,9 +23,10 @@ enum {
 static const char magic[] = "dsum";
 
 /* ---- the archive ---- */
-/* The first status other than LOADED is kept; values read after it are 0. */
+/* The state of saving or loading. The first status other than LOADED is kept; after it, values are
+ * read as 0. */
 struct archive {
-    struct buf *out; /* saving; NULL: loading */
+    struct buf *out; /* destination when saving; NULL: loading */
     const uint8_t *at, *end;
     enum column_summary_load_status status;
 };
@@ -36,7 +37,8 @@ static void fail(struct archive *a, enum column_summary_load_status status) {
     }
 }
 
-/* A condition that a saved summary always meets. */
+/* Loading: sets the status DAMAGED unless the condition holds. Every saved summary meets these
+ * conditions. */
 static void require(struct archive *a, bool condition) {
     if (a->out == NULL && !condition) {
         fail(a, COLUMN_SUMMARY_DAMAGED);
@@ -53,8 +55,8 @@ static bool good(const struct archive *a) {
     return a->status == COLUMN_SUMMARY_LOADED;
 }
 
-/* Saving: appends the n bytes and returns them. Loading: returns the next n bytes; NULL: there are
- * fewer, or reading has failed. */
+/* Saving: appends the n bytes and returns them. Loading: returns the next n bytes; NULL if there
+ * are fewer, or after a failure. */
 static const void *field_bytes(struct archive *a, const void *bytes, size_t n) {
     if (a->out != NULL) {
         buf_append(a->out, bytes, n);
@@ -85,7 +87,7 @@ static void put_number(struct buf *out, uint64_t x, size_t n) {
     buf_append(out, bytes, n);
 }
 
-/* An integer of at most `most`. */
+/* Saves or loads an integer of at most `most`. */
 static void field_u64(struct archive *a, uint64_t *x, uint64_t most) {
     if (a->out != NULL) {
         put_number(a->out, *x, 8);
@@ -97,7 +99,7 @@ static void field_u64(struct archive *a, uint64_t *x, uint64_t most) {
     *x = good(a) ? *x : 0;
 }
 
-/* A count, 0 or more. */
+/* Saves or loads a count >= 0. */
 static void field_count(struct archive *a, int64_t *x) {
     uint64_t bits = (uint64_t)*x;
     field_u64(a, &bits, INT64_MAX);
@@ -137,7 +139,7 @@ static uint64_t flags_of(const struct column_summary *s) {
            (s->sample != NULL ? SAVED_SAMPLE : 0u) | (s->words != NULL ? SAVED_WORDS : 0u);
 }
 
-/* Returns the flags. */
+/* Saves or loads the flags, sizes and moments. Returns the flags. */
 static uint64_t part_head(struct archive *a, struct column_summary *s) {
     struct moments *m = &s->moments;
     uint64_t flags = flags_of(s);
@@ -154,7 +156,7 @@ static uint64_t part_head(struct archive *a, struct column_summary *s) {
     field_count(a, &m->n);
     field_double(a, &m->minimum);
     field_double(a, &m->maximum);
-    field_double(a, &m->mean); /* the mean of large numbers may be infinite, and m2 NaN */
+    field_double(a, &m->mean); /* may be infinite if the numbers are large; then m2 is NaN */
     field_double(a, &m->m2);
     require(a, s->missing <= s->n_rows && m->n <= s->n_rows - s->missing &&
                    s->truths[0] <= s->n_rows - s->missing &&
@@ -181,7 +183,7 @@ static void part_digest(struct archive *a, struct column_summary *s) {
     }
 }
 
-/* The numbers of the incomplete block. */
+/* Saves or loads the numbers of the incomplete block. */
 static void part_rest(struct archive *a, struct column_summary *s) {
     const size_t block = column_summary_block(s);
     field_size(a, &s->n_rest, block - 1);
@@ -195,7 +197,7 @@ static void part_rest(struct archive *a, struct column_summary *s) {
     }
 }
 
-/* Loading: adds a number, which must be above the one before. */
+/* Loading: adds a number, which must be larger than the previous one, `before`. */
 static void number_load(struct archive *a, struct number_tally *t, const struct number_count *c,
                         double before) {
     const double x = c->value;
@@ -244,7 +246,7 @@ static void part_texts(struct archive *a, struct tally *t) {
         require(a, e.count > 0);
         if (a->out == NULL && good(a)) {
             require_memory(a, tally_add(t, text, e.length, e.count) == TALLY_WELL);
-            require(a, !good(a) || t->n == i + 1); /* no text twice */
+            require(a, !good(a) || t->n == i + 1); /* fails if the text occurs twice */
         }
     }
     require_memory(a, !good(a) || tally_reserve(t, capacity));
@@ -364,7 +366,8 @@ bool column_summary_save(const struct column_summary *s, struct buf *out) {
     return !out->failed;
 }
 
-/* Whether the summary has what column_summary_write needs for a column of that type. */
+/* Whether the summary has all that column_summary_write needs for a column of that type, and
+ * nothing else. */
 static bool suits(const struct column_summary *s, dn_column_type type) {
     const bool strings = type == DN_CATEGORICAL || type == DN_TEXT, numbers = type == DN_NUMERIC;
     return (!s->estimated || strings || numbers) &&

@@ -1,5 +1,5 @@
-/* Words of the texts of a column: their number, the number of distinct ones, the longest text.
- * Words are those of <discern/text.h>, in lower case. Private to formats. */
+/* Words of the texts of a column: the number of words, a sketch of the distinct words, the longest
+ * text. Words are those of <discern/text.h>, in lower case. Private to formats. */
 #ifndef FORMATS_COLUMN_WORDS_H
 #define FORMATS_COLUMN_WORDS_H
 
@@ -7,12 +7,12 @@
 
 struct column_words {
     int64_t n;                       /* number of words */
-    size_t longest;                  /* bytes of the longest text */
+    size_t longest;                  /* length of the longest text in bytes */
     int64_t bytes;                   /* bytes of all texts */
-    struct distinct_sketch distinct; /* distinct words */
+    struct distinct_sketch distinct; /* sketch of the distinct words */
 };
 
-/* bits: of the sketch. NULL: no memory. */
+/* bits: of the sketch. Returns NULL if out of memory. */
 struct column_words *column_words_new(unsigned bits);
 void column_words_free(struct column_words *words);
 /* Adds a text that occurs `times` times. Cost: about 3 ns for an ASCII word of fewer than 8 bytes.

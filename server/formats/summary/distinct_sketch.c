@@ -22,7 +22,8 @@ size_t distinct_sketch_memory(const struct distinct_sketch *s) {
     return s->rank != NULL ? (size_t)1 << s->bits : 0;
 }
 
-/* Finds the new least register when no register has the old value. */
+/* Recomputes `least` and `n_least` after the last register with the value `least` has changed. Sets
+ * `idle`. */
 static void find_least(struct distinct_sketch *s) {
     const size_t n = distinct_sketch_memory(s);
     while (s->n_least == 0) {
@@ -31,8 +32,8 @@ static void find_least(struct distinct_sketch *s) {
             s->n_least += s->rank[i] == s->least;
         }
     }
-    /* The rank of a hash is 1 + the leading zeros of its bits behind the index. It exceeds `least`
-     * only if the first `least` of them are 0. */
+    /* The rank of a hash is 1 + the number of leading zeros of the bits after the index. It is
+     * above `least` only if the first `least` of these bits are 0. */
     const unsigned others = 64 - s->bits;
     s->idle =
         s->least <= others ? ((UINT64_C(1) << s->least) - 1) << (others - s->least) : UINT64_MAX;
@@ -40,8 +41,8 @@ static void find_least(struct distinct_sketch *s) {
 
 void distinct_sketch_raise(struct distinct_sketch *s, uint64_t hash) {
     const size_t at = (size_t)(hash >> (64 - s->bits));
-    /* 1 + the leading zeros of the bits behind the index; the bit set behind these ends the count
-     */
+    /* 1 + the number of leading zeros of the bits after the index; the bit that is set after these
+     * bits limits the count */
     const uint8_t rank =
         (uint8_t)(scan_leading_zeros(hash << s->bits | UINT64_C(1) << (s->bits - 1)) + 1);
     if (rank <= s->rank[at]) {
@@ -68,7 +69,8 @@ bool distinct_sketch_load(struct distinct_sketch *s, unsigned bits, const uint8_
     return true;
 }
 
-/* Mixes 8 bytes at a time. The length is mixed in, so that trailing zero bytes change the hash. */
+/* Mixes 8 bytes at a time. The length is part of the hash, so that trailing zero bytes change the
+ * hash. */
 uint64_t distinct_hash_bytes(const char *bytes, size_t n) {
     uint64_t hash = distinct_hash_length(n), word = 0;
     for (; n >= sizeof word; bytes += sizeof word, n -= sizeof word) {
@@ -81,7 +83,8 @@ uint64_t distinct_hash_bytes(const char *bytes, size_t n) {
     return distinct_mix(hash ^ word);
 }
 
-/* σ(x) = x + Σ_{k ≥ 1} x^(2^k)·2^(k−1), infinite for x = 1 (empty registers). */
+/* σ(x) = x + Σ_{k ≥ 1} x^(2^k)·2^(k−1), the correction for registers that are 0; infinite
+ * for x = 1. */
 static double sigma(double x) {
     double power = 1, sum = x, before = -1;
     while (sum != before) {
@@ -93,7 +96,8 @@ static double sigma(double x) {
     return sum;
 }
 
-/* τ(x) = (1 − x − Σ_{k ≥ 1} (1 − x^(2^−k))²·2^−k)/3 (full registers). */
+/* τ(x) = (1 − x − Σ_{k ≥ 1} (1 − x^(2^−k))²·2^−k)/3, the correction for registers
+ * with the largest value. */
 static double tau(double x) {
     double power = 1, sum = 1 - x, before = -1;
     if (x == 0 || x == 1) {

@@ -1,4 +1,4 @@
-/* A sample of one number of each group of neighbours. */
+/* A sample with one number of each group of consecutive numbers. */
 #include "formats/summary/number_sample.h"
 #include "formats/summary/distinct_sketch.h"
 #include "formats/summary/number_ranks.h"
@@ -40,7 +40,7 @@ static void halve(struct number_sample *s) {
     }
 }
 
-/* Keeps the picked number of the complete group, and begins another group. */
+/* Ends the complete group, of which the picked number is kept, and begins the next group. */
 static void close_group(struct number_sample *s) {
     s->kept[s->n_kept++] = s->picked;
     s->n_open = 0;
@@ -76,7 +76,7 @@ void number_sample_add_times(struct number_sample *s, double x, int64_t times) {
 }
 
 struct number_count *number_sample_list(const struct number_sample *s, size_t *n) {
-    const size_t size = s->n_kept + 1; /* and the incomplete group */
+    const size_t size = s->n_kept + 1; /* plus 1 for the incomplete group */
     double *sorted = malloc(size * sizeof *sorted);
     struct number_count *list = malloc(size * sizeof *list);
     if (sorted == NULL || list == NULL) {
@@ -107,8 +107,8 @@ double number_sample_error(const struct number_sample *s) {
     if (s->height == 0) {
         return 0;
     }
-    /* P(any of 27 ranks is off by t) <= 2·27·exp(-2·t²/Σ size²) = 1e-6. The incomplete group is
-     * added to t. */
+    /* Hoeffding: P(one of 27 ranks has an error above t) <= 2·27·exp(-2·t²/Σ size²) = 1e-6,
+     * solved for t. The numbers of the incomplete group are added to t. */
     const double size = ldexp(1, (int)s->height), squares = (double)s->n_kept * size * size,
                  chance = sqrt(log(2 * 27 / 1e-6) * squares / 2),
                  error = (chance + (double)s->n_open) / (double)number_sample_n(s);

@@ -1,4 +1,5 @@
-/* Numbers and their counts: small integers in an array, the others by open addressing. */
+/* Numbers and their counts: small integers in an array, the others in a hash table with open
+ * addressing. */
 #include "formats/summary/number_tally.h"
 #include "base/ids.h"
 #include "formats/summary/number_ranks.h"
@@ -35,8 +36,8 @@ bool number_tally_reach(struct number_tally *t, unsigned v) {
     return true;
 }
 
-/* Multiplicative hashing with a random odd factor: any two numbers collide with a probability of at
- * most 2/n_slots (Dietzfelbinger and others, 1997). */
+/* Returns the slot of a number: multiplicative hashing with a random odd factor. Two numbers
+ * collide with a probability of at most 2/n_slots (Dietzfelbinger and others, 1997). */
 static size_t place(double x, uint64_t factor, unsigned shift) {
     uint64_t bits = 0;
     memcpy(&bits, &x, sizeof bits);
@@ -69,7 +70,8 @@ static bool grow(struct number_tally *t) {
 }
 
 enum number_tally_status number_tally_add(struct number_tally *t, double x) {
-    if (x >= 0 && x < NUMBER_SMALL && (double)(unsigned)x == x) { /* -0 is 0 */
+    /* -0 is counted as 0 */
+    if (x >= 0 && x < NUMBER_SMALL && (double)(unsigned)x == x) {
         const unsigned v = (unsigned)x;
         if (v >= t->n_small && !number_tally_reach(t, v)) {
             return NUMBER_TALLY_NO_MEMORY;
@@ -137,7 +139,7 @@ static int64_t count_of(const struct number_tally *t, double x) {
     return t->slot[at].count;
 }
 
-/* Sorts the numbers without their counts, which is faster, and looks the counts up. */
+/* Sorts the numbers without their counts, which is faster, and then looks up the counts. */
 struct number_count *number_tally_list(const struct number_tally *t, size_t *n) {
     const size_t distinct = number_tally_distinct(t);
     double *x = malloc((t->n + 1) * sizeof *x);

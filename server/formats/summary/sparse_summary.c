@@ -1,10 +1,10 @@
-/* The moments of a place are updated entry by entry (Welford 1962), so that they do not depend on
- * the chunks. Rows without an entry are added at the end as so many zeros (Chan, Golub and LeVeque
- * 1979).
+/* The moments of a feature are updated entry by entry (Welford 1962), so that they do not depend on
+ * the chunks. Rows without an entry are added at the end, as zeros (Chan, Golub and LeVeque 1979).
  *
- * Digest of a row: number of entries, then for each its distance from the place before (of the
- * first: its place), all as base-128 numbers, low digits first, 0x80 set on all but the last; and
- * its value: one byte 0 … 239 for these integers, otherwise 243 and the f64, little-endian. */
+ * Digest of a row: the number of entries; then for each entry its feature index minus that of the
+ * previous entry (of the first entry: its feature index), and its value. Integers are base-128
+ * numbers, low digits first, with 0x80 set on all bytes but the last. A value is one byte 1 … 239
+ * for these integers, otherwise 243 and the f64, little-endian. */
 #include "formats/summary/sparse_summary.h"
 #include "formats/formats.h"
 
@@ -43,7 +43,7 @@ static inline size_t put_value(unsigned char *out, double x) {
     return 9;
 }
 
-/* Whether the digest takes the value: anything but +0. */
+/* Whether the value is part of the digest: every value but +0. */
 static inline bool is_entry(double x) {
     uint64_t bits = 0;
     memcpy(&bits, &x, sizeof bits);
@@ -134,8 +134,8 @@ bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view,
     return true;
 }
 
-/* ---- what came of it ---- */
-/* The moments of place j over all rows; rows without an entry are zeros. */
+/* ---- results ---- */
+/* Returns the moments of feature j over all rows; rows without an entry count as zeros. */
 static struct sparse_place over_rows(const struct sparse_summary *s, size_t j, int64_t n_rows) {
     struct sparse_place all = j < s->n_places ? s->place[j] : (struct sparse_place){0};
     if (all.n == n_rows) {
@@ -164,11 +164,9 @@ void sparse_summary_write(const struct sparse_summary *s, const char *name, int6
     json_kv_int(w, "width", (int64_t)s->width);
     json_kv_int(w, "entries", s->entries);
     if (s->width <= TABLE_MAX_COLUMNS) {
-        json_put_key(w, "features");
-        json_begin_object(w);
+        json_kv_begin_object(w, "features");
         for (size_t m = 0; m < sizeof members / sizeof members[0]; m++) {
-            json_put_key(w, members[m]);
-            json_begin_array(w);
+            json_kv_begin_array(w, members[m]);
             for (size_t j = 0; j < s->width; j++) {
                 const struct sparse_place place = over_rows(s, j, n_rows);
                 const double numbers[] = {(double)place.nonzero, place.minimum, place.maximum,

@@ -88,7 +88,7 @@ enum tally_status tally_add(struct tally *t, const char *bytes, size_t n, int64_
     return TALLY_WELL;
 }
 
-/* Whether a goes before b. */
+/* Whether a precedes b in the order of tally_top. */
 static bool before(const struct tally *t, const struct tally_entry *a,
                    const struct tally_entry *b) {
     if (a->count != b->count) {

@@ -1,9 +1,9 @@
-/* A set of hashes by open addressing. */
+/* A set of hashes in a hash table with open addressing. */
 #include "formats/summary/text_set.h"
 
 #include <stdlib.h>
 
-enum { SLOTS = 32768 }; /* at most a third is used */
+enum { SLOTS = 32768 }; /* at most a third of the slots is used */
 
 bool text_set_init(struct text_set *s) {
     *s = (struct text_set){.slot = calloc(SLOTS, sizeof *s->slot)};

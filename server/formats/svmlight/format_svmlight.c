@@ -1,4 +1,5 @@
-/* The format svmlight: "label index:value …" on each line. Answers cannot be written in it. */
+/* The format svmlight: "label index:value …" on each line. Answers are not written in this
+ * format. */
 #include "formats/svmlight/table_svmlight.h"
 
 static const char *const types[] = {"text/x-svmlight", NULL};

@@ -1,6 +1,6 @@
-/* Reads instances as svmlight. An index is a feature of the sparse input, of which the model must
- * have one and no other input. The label is read if it is wanted; otherwise it is ignored and may
- * be absent. */
+/* Reads instances as svmlight. An index is a feature of the sparse input; the model must have one
+ * sparse input and no other. The label is read only if labels are requested; otherwise it is
+ * ignored and may be absent. */
 #include "formats/instances/instances.h"
 #include "formats/svmlight/svmlight.h"
 #include "formats/svmlight/table_svmlight.h"
@@ -8,11 +8,11 @@
 /* The state of reading one body. */
 struct reading {
     struct instances *in;
-    size_t input; /* the sparse input */
+    size_t input; /* index of the sparse input */
     struct svmlight_options options;
     struct svmlight_row row;
-    const char *bytes; /* of the line */
-    int64_t line;      /* from 1 */
+    const char *bytes; /* bytes of the line */
+    int64_t line;      /* number of the line, from 1 */
 };
 
 static void put_label(struct reading *r) {
@@ -36,7 +36,7 @@ static void put_row(struct reading *r) {
     for (size_t k = 0; k < r->row.n; k++) {
         instances_put_entry(in, r->input, r->row.place[k], r->row.value[k]);
     }
-    (void)instances_row_end(in); /* entries ascend already */
+    (void)instances_row_end(in); /* the entries are in ascending order already */
 }
 
 static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
@@ -60,7 +60,8 @@ static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
     return !r->in->stopped;
 }
 
-/* Checks that the model has one sparse input and counts its features alike. false: a fault. */
+/* Checks that the model has one sparse input and that its first index is that of the body. Returns
+ * false after reporting a fault. */
 static bool find_sparse(struct reading *r) {
     struct instances *in = r->in;
     if (in->n_inputs != 1 || !in->schema->sparse) {

@@ -1,5 +1,5 @@
-/* Reads a line of svmlight. The fast parse of a number also finds its end. A part that it does not
- * accept is read again: as a number in another form, or to describe the fault. */
+/* Reads a line of svmlight. The fast number parser also finds the end of the number. A part that it
+ * does not accept is read again, either as a number in another form or to describe the fault. */
 #include "formats/svmlight/svmlight.h"
 #include <discern/table.h>
 
@@ -16,8 +16,8 @@ void svmlight_row_done(struct svmlight_row *row) {
     *row = (struct svmlight_row){0};
 }
 
-/* Makes room for the entries of a line of n bytes. An entry has at least four bytes with the blank
- * before it, so the reader needs no check for each entry. */
+/* Reserves memory for the entries of a line of n bytes. An entry with the blank before it has at
+ * least four bytes, so no check is needed for each entry. */
 static bool reserve(struct svmlight_row *row, size_t n) {
     const size_t need = n / 4 + 2;
     if (need <= row->capacity) {
@@ -36,7 +36,7 @@ static inline bool is_space(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* Whether c ends a part of a line. Line ends are included. */
+/* Whether c ends a part of a line. A line end does, too. */
 static inline bool is_end(char c) {
     return is_space(c) || c == '\n' || c == '\r' || c == '#' || c == '\0';
 }
@@ -59,15 +59,16 @@ wrong(struct svmlight_fault *fault, size_t at, const char *format, ...) {
     return SVMLIGHT_FAULT;
 }
 
-/* ---- what is wrong with an entry ---- */
-/* Reports the value after a colon, which is not a number. */
+/* ---- faults of an entry ---- */
+/* Reports the text after a colon, which is not a number. */
 static enum svmlight_line wrong_value(const char *line, struct text value, uint64_t index,
                                       struct svmlight_fault *fault) {
     char shown[TEXT_SHOWN];
     double number = 0;
     char pointed[TEXT_SHOWN];
     bool comma = false;
-    if (value.n < sizeof pointed) { /* 1,5 */
+    /* Detects a number with a decimal comma, as 1,5. */
+    if (value.n < sizeof pointed) {
         memcpy(pointed, value.bytes, value.n);
         char *at = memchr(pointed, ',', value.n);
         comma = at != NULL;
@@ -82,7 +83,7 @@ static enum svmlight_line wrong_value(const char *line, struct text value, uint6
                  comma ? ": write decimal fractions with a point" : "");
 }
 
-/* Reports a part that is not an index:value with a place of at least `next`. */
+/* Reports a part that is not an index:value, or whose feature index is below `next`. */
 static enum svmlight_line wrong_entry(const char *line, struct text part, bool zero_based,
                                       uint32_t next, struct svmlight_fault *fault) {
     char shown[TEXT_SHOWN];
@@ -123,8 +124,8 @@ static enum svmlight_line wrong_entry(const char *line, struct text part, bool z
 }
 
 /* ---- reading ---- */
-/* Reads the value at p, which must be followed by the end of a part. Returns the byte after it;
- * NULL: it is not a number. */
+/* Reads the value at p, after which the part must end. Returns the byte after the value; NULL if it
+ * is not a number. */
 SCAN_INLINE const char *read_value(const char *p, const char *end, double *out) {
     const unsigned digit = (unsigned)(p[0] - '0');
     if (digit <= 9 && is_end(p[1])) {
@@ -147,7 +148,7 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
     const uint64_t first = zero_based ? 0 : 1, most = SVMLIGHT_MAX_INDEX - first;
     uint32_t *restrict places = row->place;
     double *restrict values = row->value;
-    uint64_t next = 0; /* the least place that may follow */
+    uint64_t next = 0; /* the smallest feature index that may follow */
     size_t n = 0;
     row->inexact.n = 0;
     for (;;) {
@@ -159,7 +160,7 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
         }
         uint64_t index = 0;
         const size_t digits = scan_run(p, &index);
-        /* wraps to a large number for index 0 if indexes count from 1 */
+        /* if indexes count from 1, index 0 wraps to a large number */
         const uint64_t place = index - first;
         if (SCAN_UNLIKELY(digits - 1 > 9 || p[digits] != ':' || place > most || place < next)) {
             return wrong_entry(line, part_at(p, end), zero_based, (uint32_t)next, fault);
@@ -185,7 +186,7 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
     return SVMLIGHT_ROW;
 }
 
-/* Skips "qid:17". */
+/* Skips a part like "qid:17". */
 static const char *pass_qid(const char *p, const char *end, bool *seen) {
     while (is_space(*p)) {
         p++;
@@ -230,8 +231,9 @@ enum svmlight_line svmlight_read(const char *line, size_t n, const struct svmlig
                         row, fault);
 }
 
-/* ---- is it svmlight? ---- */
-/* Whether the line is "number index:value …". cut: its last part may be incomplete. */
+/* ---- detection ---- */
+/* Whether the line is "number index:value …". cut: the last part of the line may be
+ * incomplete. */
 static bool looks_like_row(struct text line, bool cut) {
     const char *p = line.bytes, *end = line.bytes + line.n;
     size_t parts = 0, entries = 0;

@@ -25,7 +25,7 @@ static void put_label(const dn_column_view *view, size_t row, struct buf *out) {
     if (!view_cell(view, row, room, &text)) {
         buf_putc(out, '?');
     } else if (!view_has_strings(view)) {
-        number_write(view->number[row], out); /* a boolean is 0 or 1 */
+        number_write(view->number[row], out); /* a boolean is written as 0 or 1 */
     } else if (svmlight_label(view, row, &text)) {
         buf_append(out, text.bytes, text.n);
     } else {
@@ -33,7 +33,7 @@ static void put_label(const dn_column_view *view, size_t row, struct buf *out) {
     }
 }
 
-/* Writes an entry, unless it is +0: absent entries are 0. */
+/* Writes an entry unless its value is +0, because absent entries are 0. */
 static void put_entry(uint64_t index, double value, struct buf *out) {
     char text[24];
     size_t at = sizeof text;

@@ -1,4 +1,4 @@
-/* Reads tables in svmlight. No part of a line with a fault is added to the builder. */
+/* Reads tables in svmlight. If a line has a fault, nothing of it is added to the builder. */
 #include "formats/svmlight/table_svmlight.h"
 #include "base/json/json_write.h"
 #include "formats/formats.h"
@@ -13,9 +13,9 @@ struct table_svmlight {
     struct text_lines lines;
     struct svmlight_row row;
     struct svmlight_options options;
-    int64_t comments;     /* lines with only a comment */
+    int64_t comments;     /* number of lines with only a comment */
     int64_t qid_line;     /* line of the first "qid:N"; 0: there is none */
-    int64_t inexact_line; /* line of the first value that is rounded; 0: there is none */
+    int64_t inexact_line; /* line of the first integer that is rounded; 0: there is none */
 };
 
 /* ---- rows ---- */
@@ -89,7 +89,7 @@ static bool is_comment(const struct table *t, const char *bytes, size_t n) {
            (line.bytes[0] == '#' || (t->options.comment != '\0' && bytes[0] == t->options.comment));
 }
 
-/* on_error=skip: a line that is not UTF-8. */
+/* Takes a line that is not UTF-8, if on_error=skip. */
 static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
                      const char *text) {
     struct table *t = arg;
@@ -102,7 +102,7 @@ static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64
 }
 
 /* ---- begin and end ---- */
-/* Whether the label would have the name of the sparse column or of one of its features. */
+/* Whether the name of the label column would be that of the sparse column or of a feature. */
 static bool is_feature_name(const char *name) {
     const size_t prefix = sizeof TABLE_SPARSE_NAME - 1;
     return strncmp(name, TABLE_SPARSE_NAME, prefix) == 0 &&
@@ -126,7 +126,8 @@ static bool add_columns(struct table *t) {
            table_stop(t);
 }
 
-/* Finds whether the indexes of the body count from 0. false: the rows do not fit the dataset. */
+/* Finds out whether the first index is 0: the option, or when rows are appended the stored table,
+ * says so. Returns false if the rows do not fit the dataset. */
 static bool find_base(struct table *t, bool *zero_based) {
     *zero_based = t->options.zero_based;
     if (!t->append.on) {
@@ -184,7 +185,7 @@ static void done(struct table *t) {
     }
 }
 
-/* If options of separated text are given, the body is not svmlight. */
+/* If a delimiter or the header is given, the body is not svmlight but separated text. */
 static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
     const bool separated = t->options.delimiter != '\0' || t->options.header != TABLE_HEADER_AUTO;
     return table_is_sparse(t) ||

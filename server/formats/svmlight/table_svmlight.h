@@ -5,9 +5,9 @@
 
 #include "formats/format.h"
 
-/* The name of the sparse column. Its place j is the feature "f<first + j>". */
+/* The name of the sparse column. Its feature j, from 0, is named "f<first + j>". */
 #define TABLE_SPARSE_NAME "f"
-#define TABLE_LABEL_NAME "label" /* if the option `label` is not given */
+#define TABLE_LABEL_NAME "label" /* used if the option `label` is not given */
 enum { TABLE_LABEL, TABLE_SPARSE };
 
 extern const struct table_reader svmlight_table_reader;

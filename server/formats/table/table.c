@@ -1,5 +1,5 @@
-/* A table reader: finds the format from the first bytes, passes the body to its reader, writes the
- * notes. */
+/* The table reader: chooses the format from the first bytes, passes the body to the reader of that
+ * format, writes the notes. */
 #include "formats/table/table.h"
 #include "base/heap.h"
 #include "base/json/json_write.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the first sample, and of the longest one. A longer sample is taken only if two rows do
- * not fit. */
+/* Bytes of the first sample, and of the longest one. The sample grows only if it has fewer than two
+ * rows. */
 enum { LOOK_FIRST = 64 * 1024, LOOK_MAX = 4 * 1024 * 1024 };
-/* A body of at least so many bytes leaves many small pieces of free memory: they are given back to
- * the system. */
+/* A body of at least so many bytes leaves many small pieces of free memory, which heap_give_back
+ * returns to the system. */
 enum { GIVE_BACK_BYTES = 4 * 1024 * 1024 };
 
 /* A single row of at least so many cells, sent as a form, is probably a table whose line breaks
@@ -23,7 +23,8 @@ enum { FORM_COLUMNS = 100 };
 #define FORM_HINT "curl -d removes the line breaks of a file; send it with -T or --data-binary"
 
 /* ---- the first bytes ---- */
-/* Doubles the sample. false: it is as long as it may be. */
+/* Doubles the size of the sample. Returns false if the sample is the whole body or has the largest
+ * size. */
 static bool look_further(struct table *t, bool whole) {
     if (whole || t->look >= LOOK_MAX) {
         return false;
@@ -32,7 +33,8 @@ static bool look_further(struct table *t, bool whole) {
     return true;
 }
 
-/* Finds the reader of the body. false: the sample must be longer, or the table is refused. */
+/* Finds the reader of the body. Returns false if the sample must be longer or the table is
+ * refused. */
 static bool find_reader(struct table *t, const struct table_sample *sample) {
     if (t->options.format != NULL) {
         t->reader = t->options.format->table;
@@ -59,8 +61,8 @@ bool table_is_sparse(const struct table *t) {
     return t->append.on && t->builder.n_columns == 2 && t->builder.column[1].state == COLUMN_SPARSE;
 }
 
-/* Decides how to read the body from the first t->look bytes (whole: there are no more). false: the
- * sample must be longer, or the table is refused. */
+/* Decides how to read the body from the first t->look bytes (whole: the sample is the whole body).
+ * Returns false if the sample must be longer or the table is refused. */
 static bool decide(struct table *t, bool whole) {
     const struct table_sample sample = {.bytes = t->ahead.data != NULL ? t->ahead.data : "",
                                         .n = t->ahead.size,
@@ -91,7 +93,7 @@ static bool decide(struct table *t, bool whole) {
     return true;
 }
 
-/* Gives the sample to the reader. */
+/* Passes the sample to the reader. */
 static bool consume_ahead(struct table *t) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
     const bool well = t->reader->feed(t, bytes, t->ahead.size);
@@ -99,7 +101,8 @@ static bool consume_ahead(struct table *t) {
     return well;
 }
 
-/* Adds bytes to the sample and decides once there are enough. *used: how many were added. */
+/* Adds bytes to the sample, and decides how to read the body once the sample is long enough. *used:
+ * number of bytes added. */
 static bool look_ahead(struct table *t, const char *bytes, size_t n, size_t *used) {
     *used = 0;
     while (!t->decided && !t->refused && *used < n) {
@@ -116,7 +119,7 @@ static bool look_ahead(struct table *t, const char *bytes, size_t n, size_t *use
     return !t->refused;
 }
 
-/* ---- the face ---- */
+/* ---- public functions ---- */
 struct table *table_new(const struct table_options *options, const struct table_sink *sink) {
     struct table *t = calloc(1, sizeof *t);
     if (t == NULL) {
@@ -127,8 +130,7 @@ struct table *table_new(const struct table_options *options, const struct table_
     encoding_init(&t->encoding, options->encoding);
     struct problem problem = {0};
     if (!builder_init(&t->builder, options, sink, &problem)) {
-        /* options that were not set by table_option_parse may be invalid: the first call reports it
-         */
+        /* options that table_option_parse did not set may be invalid: the first call reports it */
         if (problem.type != PROBLEM_BAD_REQUEST) {
             problem_done(&problem);
             table_free(t);
@@ -180,7 +182,7 @@ void table_free(struct table *t) {
     }
 }
 
-/* Takes a piece of the body in UTF-8. false: no more is read. */
+/* Takes a piece of the body in UTF-8. Returns false if no more bytes are to be read. */
 static bool take(void *arg, const char *bytes, size_t n) {
     struct table *t = arg;
     size_t used = 0;
@@ -224,7 +226,7 @@ void table_cut(struct table *t) {
     t->cut = true;
 }
 
-/* Ends the reader. A table that is read in part may end anywhere. */
+/* Ends the reader. A table of which only a part is read may end within a row. */
 static bool end_format(struct table *t) {
     if (t->cut || t->full) {
         return true;
@@ -233,7 +235,7 @@ static bool end_format(struct table *t) {
     return well || t->full;
 }
 
-/* Warns of options that the format does not use. */
+/* Warns of given options that the format does not use. */
 static void warn_of_unused(struct table *t) {
     const struct table_options *o = &t->options;
     const unsigned used = t->reader->options | t->used;
@@ -298,23 +300,20 @@ static bool read_end(struct table *t) {
 }
 
 static void write_notes(struct table *t) {
-    struct json_writer w;
-    json_writer_init(&w, &t->notes);
+    struct json_writer w = json_writer_of(&t->notes);
     json_begin_object(&w);
     json_kv_string(&w, "format", t->reader->name);
     if (t->reader->write_notes != NULL) {
         t->reader->write_notes(t, &w);
     }
-    json_put_key(&w, "missing");
-    json_begin_array(&w);
+    json_kv_begin_array(&w, "missing");
     for (size_t i = 0; i < t->builder.missing.n; i++) {
         json_put_stringn(&w, t->builder.missing.token[i].bytes, t->builder.missing.token[i].n);
     }
     json_end_array(&w);
     table_append_write_types(&t->builder, &w);
     table_write_skipped(t, &w);
-    json_put_key(&w, "warnings");
-    json_begin_array(&w);
+    json_kv_begin_array(&w, "warnings");
     if (t->warnings.size > 0) {
         json_put_raw(&w, t->warnings.data, t->warnings.size);
     }
@@ -328,12 +327,11 @@ bool table_end(struct table *t, struct table_summary *out, struct problem *probl
         t->refused = true;
         return table_problem_again(problem, &t->problem);
     }
-    t->refused = true; /* no byte may be fed any more */
+    t->refused = true; /* further bytes are ignored */
     if (!builder_finish(&t->builder, problem)) {
         return false;
     }
-    struct json_writer w;
-    json_writer_init(&w, &t->columns);
+    struct json_writer w = json_writer_of(&t->columns);
     builder_write_columns(&t->builder, &w);
     write_notes(t);
     if (t->append.on && !table_append_notes(t)) {

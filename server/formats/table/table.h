@@ -1,10 +1,11 @@
 /* The table reader: shared by table.c, table_faults.c, table_columns.c and the readers of each
  * format. Private to formats.
  *
- * The reader of a format reports each fault of a row by table_row_fault, adds no cell of that row
- * to the builder (table_row_is_well) and continues with the next row. With on_error=reject the
- * table is refused at the end; with skip the row is counted, and the first faults are kept. Faults
- * that are not of a single row are reported by table_fault and table_fatal. */
+ * The reader of a format reports each fault of a row with table_row_fault, adds no further cell of
+ * that row to the builder (table_row_is_well) and continues with the next row. With
+ * on_error=reject the table is refused at the end; with skip the row is counted, and the first
+ * faults are kept. Faults that do not belong to a single row are reported with table_fault and
+ * table_fatal. */
 #ifndef FORMATS_TABLE_H
 #define FORMATS_TABLE_H
 
@@ -14,29 +15,29 @@
 #include "formats/table/table_builder.h"
 #include "formats/text/encoding.h"
 
-#define TABLE_MAX_FAULTS 1000 /* reading stops there */
+#define TABLE_MAX_FAULTS 1000 /* reading stops at this number of faults */
 
-/* The first bytes of a body, for deciding how to read it. */
+/* The first bytes of a body, from which the reader and its settings are chosen. */
 struct table_sample {
     const char *bytes;
     size_t n;
-    bool whole; /* they are all of the body */
+    bool whole; /* the sample is the whole body */
 };
 
 enum table_sniff {
     TABLE_SNIFF_NO,
     TABLE_SNIFF_YES,
-    TABLE_SNIFF_MORE, /* a longer sample would decide; YES if there is none */
+    TABLE_SNIFF_MORE, /* a longer sample is needed; counts as YES if the sample cannot grow */
     TABLE_SNIFF_NO_MEMORY
 };
 
 enum table_begin {
     TABLE_BEGUN,
     TABLE_BEGIN_MORE,   /* a longer sample is needed; nothing was set up */
-    TABLE_BEGIN_REFUSED /* the fault is reported */
+    TABLE_BEGIN_REFUSED /* a fault was reported */
 };
 
-/* Options that only some formats use. */
+/* Options that only some formats use, as bits. */
 enum table_option {
     TABLE_OPTION_HEADER = 1,
     TABLE_OPTION_DELIMITER = 2,
@@ -48,40 +49,44 @@ enum table_option {
 /* How a format is read as a table. A reader keeps its state in t->state, which `begin` allocates
  * and `done` frees. */
 struct table_reader {
-    const char *name;  /* in the notes */
-    const char *title; /* in messages */
-    unsigned options;  /* TABLE_OPTION_… that the format uses */
-    bool sparse;       /* its tables are a label and one sparse column */
-    bool keyed;        /* rows name their columns, so that any row may add one */
+    const char *name;  /* name of the format in the notes */
+    const char *title; /* name of the format in messages */
+    unsigned options;  /* TABLE_OPTION_… bits of the options that the format uses */
+    bool sparse;       /* tables of this format have a label and one sparse column */
+    bool keyed;        /* each row names its columns, so any row may add a column */
     enum table_sniff (*sniff)(const struct table *t, const struct table_sample *sample);
-    /* may_look: a longer sample may be asked for. */
+    /* may_look: the function may return TABLE_BEGIN_MORE. */
     enum table_begin (*begin)(struct table *t, const struct table_sample *sample, bool may_look);
-    bool (*feed)(struct table *t, const char *bytes, size_t n);        /* false: reading stops */
-    bool (*end)(struct table *t);                                      /* false: refused */
-    bool (*has_names)(const struct table *t);                          /* the columns are known */
-    void (*write_notes)(const struct table *t, struct json_writer *w); /* NULL: none */
+    /* Returns false if reading stops */
+    bool (*feed)(struct table *t, const char *bytes, size_t n);
+    /* Returns false if the table is refused */
+    bool (*end)(struct table *t);
+    /* whether the names of the columns are known */
+    bool (*has_names)(const struct table *t);
+    void (*write_notes)(const struct table *t, struct json_writer *w); /* NULL: no further notes */
     void (*done)(struct table *t);
 };
 
 /* Rows that were left out because of a fault (on_error=skip). */
 struct table_skipped {
     int64_t rows;
-    struct problem first; /* a fault of each of the first TABLE_FAULTS_LISTED rows */
+    struct problem first; /* the first fault of each of the first TABLE_FAULTS_LISTED rows */
 };
 
 struct table {
     struct table_options options;
     struct table_builder builder;
-    int64_t bytes; /* bytes of the body so far */
+    int64_t bytes; /* bytes of the body that were fed */
     struct encoding encoding;
     struct buf ahead; /* the first bytes, until format, delimiter and header are known */
-    size_t look;      /* size of the sample */
-    bool decided;     /* the reader has begun */
-    const struct table_reader *reader; /* once decided */
-    void *state;                       /* the reader's; NULL: none */
-    unsigned used;                     /* TABLE_OPTION_… beyond reader->options */
+    size_t look;      /* size that the sample is to have */
+    bool decided;     /* the reader is chosen and has begun */
+    const struct table_reader *reader; /* NULL: not chosen yet */
+    void *state;                       /* state of the reader; NULL: none */
+    /* TABLE_OPTION_… bits of the options in use in addition to reader->options */
+    unsigned used;
     size_t n_faults;
-    bool row_faulty;              /* a fault of the present row was reported */
+    bool row_faulty;              /* a fault of the current row was reported */
     struct table_skipped skipped; /* on_error=skip */
     bool full; /* there are more than options.rows rows. `refused` is set too, without a problem */
     bool cut;  /* the rest of the body will not be fed */
@@ -89,23 +94,23 @@ struct table {
     struct problem problem; /* faults so far */
     struct buf warnings;    /* JSON strings, comma-separated */
     size_t n_warnings;
-    struct buf columns, notes; /* of the summary */
-    struct table_blob *saved;  /* [n_saved] likewise */
+    struct buf columns, notes; /* JSON texts of the summary */
+    struct table_blob *saved;  /* [n_saved] saved summaries of the columns */
     size_t n_saved;
-    struct buf declared;        /* [n_saved] of the summary */
-    struct table_append append; /* the stored table that rows are appended to */
+    struct buf declared;        /* table_summary.declared */
+    struct table_append append; /* append only: the stored table */
 };
 
-/* Reports a fault of the table at a place of the body. line 0: the whole body, pointer "". false:
- * too many faults, reading stops. */
+/* Reports a fault of the table at a place of the body. line 0: the fault is that of the whole body,
+ * with the pointer "". Returns false if there are too many faults; reading stops. */
 bool table_fault(struct table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Reports a fault of the present row; other rows can be read. on_error=reject: as table_fault.
- * skip: the row is counted, and its first fault may be kept. false: reading stops. */
+/* Reports a fault of the current row; other rows can be read. on_error=reject: as table_fault.
+ * skip: the row is counted, and its first fault may be kept. Returns false if reading stops. */
 bool table_row_fault(struct table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Before a row: whether it is to be read. false: there are options.rows rows already, and reading
- * stops. */
+/* Whether the next row is to be read; call it before each row. Returns false if there are
+ * options.rows rows already; reading stops. */
 static inline bool table_row_wanted(struct table *t) {
     if (SCAN_UNLIKELY(t->options.rows > 0 && t->builder.n_rows >= t->options.rows)) {
         t->full = t->refused = true;
@@ -117,52 +122,56 @@ static inline void table_row_begin(struct table *t, int64_t line) {
     t->builder.line = line;
     t->row_faulty = false;
 }
-/* Whether the present row has no fault so far: its cells may be added to the builder. */
+/* Whether the current row has no fault so far: its cells may be added to the builder. */
 static inline bool table_row_is_well(const struct table *t) {
     return !t->row_faulty;
 }
 /* Reports a fault after which nothing can be read. Returns false. */
 bool table_fatal(struct table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Refuses the table with the builder's problem (no memory, the sink). Returns false. */
+/* Refuses the table with the problem of the builder (no memory, or the sink failed). Returns
+ * false. */
 bool table_stop(struct table *t);
 void table_warn(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Where in the body the name of a column is. */
+/* Finds the place of a column name in the body. */
 struct table_where {
-    /* position: of the column, from 1. Sets the line and the column of the text. */
+    /* Sets the line and the column of the text where the name of a column begins. position: of the
+     * column in the table, from 1. */
     void (*place)(const void *arg, size_t position, int64_t *line, int64_t *column);
     const void *arg;
 };
-/* Adds a column after checking its name: trimmed; c<position>, or c<position>_2, … if that is taken,
- * when it is empty. A name that is too long, is used twice or has control characters is a fault.
+/* Adds a column after checking its name. Blanks at both ends of the name are removed. An empty name
+ * is replaced by c<position>, or c<position>_2, … if that is taken. A name that is too long, is
+ * used twice or has control characters is a fault.
  *
  *   position  from 1
  *   header    the names of all columns of the body; NULL: unknown
  *   where     NULL: the name is not in the body
  *
- * false: reading stops. */
+ * Returns false if reading stops. */
 bool table_add_column(struct table *t, const char *name, size_t n, size_t position,
                       const struct names *header, const struct table_where *where);
 
-/* Adds n columns without names of their own: c1, c2, …; the last one has the name of the option
- * `label`, if it is given. false: reading stops. */
+/* Adds n columns for a body that names none: c1, c2, …; the last one is named by the option
+ * `label`, if that is given. Returns false if reading stops. */
 bool table_add_numbered(struct table *t, size_t n, const struct table_where *where);
-/* The body declares the type of column i, which the option `types` may override. */
+/* Sets the type that the body declares for column i. The option `types` takes precedence. */
 void table_declare_type(struct table *t, size_t i, dn_column_type type);
 
-/* Checks a key of an object row that is to become a column: one that is no name is a fault of the
- * row. false: reading stops. */
+/* Checks a key of a JSON object before a column is added for it. A key that is not a valid name is
+ * a fault of the row. Returns false if reading stops. */
 bool table_key_check(struct table *t, struct text name, const struct table_where *where);
 
-/* Copies the problem for a caller that asks again. Returns false. */
+/* Copies a problem that was already reported, for a repeated call. Returns false. */
 bool table_problem_again(struct problem *to, const struct problem *from);
 /* Writes the member "skipped" into the open object of the notes, if rows were left out. */
 void table_write_skipped(const struct table *t, struct json_writer *w);
-/* At the end of the body: warns of rows that were left out, or reports the fault that all were. */
+/* At the end of the body: warns of rows that were left out, or reports a fault if all rows were
+ * left out. */
 void table_judge_skipped(struct table *t);
 void table_faults_done(struct table *t);
 
-/* Whether rows are appended to a table of a label and a sparse column. */
+/* Whether rows are appended to a table with a label and one sparse column. */
 bool table_is_sparse(const struct table *t);
 /* Reports that memory is exhausted. Returns false. */
 bool table_no_memory(struct table *t);

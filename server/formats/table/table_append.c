@@ -1,6 +1,6 @@
-/* Appending: takes over the columns of the stored table with their types, and moves the new rows to
- * a newer version of it. The columns of the body are in table_append_columns.c, the notes in
- * table_append_notes.c. */
+/* Appending: adds the columns of the stored table with their types, and moves the new rows to a
+ * newer version of the table. The columns of the body are mapped in table_append_columns.c, the
+ * notes are written in table_append_notes.c. */
 #include "formats/table/table_append.h"
 #include "base/json/json.h"
 #include "formats/table/table.h"
@@ -13,8 +13,8 @@ static bool out_of_memory(struct problem *problem) {
     return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }
 
-/* ---- what is stored ---- */
-/* The state of a stored column, in which new rows continue it. */
+/* ---- the stored table ---- */
+/* The state of a stored column, with which the new rows continue. */
 struct found {
     enum column_state state;
     bool forced;          /* the type was given, or the column is sparse */
@@ -45,8 +45,8 @@ static enum column_state state_of_type(dn_column_type type) {
     return COLUMN_STRINGS;
 }
 
-/* Whether the type of this column was given. Notes of older daemons do not say so: then the option
- * `types` of the upload does. */
+/* Whether the type of this column was given by the client. The notes of older daemons do not
+ * contain this; the option `types` of the upload does. */
 static bool was_given(const struct stored *s, const char *name) {
     if (json_object_get(json_object_get(s->notes, "types"), name) != NULL) {
         return true;
@@ -68,7 +68,7 @@ static void stored_done(struct stored *s) {
     free(s->found);
 }
 
-/* Parses a stored JSON document. NULL: problem. */
+/* Parses a stored JSON document. Returns NULL on failure and sets problem. */
 static json_t *parse(const char *text, struct problem *problem) {
     struct problem inner = {0};
     json_t *value = json_parse(text, strlen(text), &inner);
@@ -106,7 +106,7 @@ static bool stored_read(const struct table_stored *stored, struct stored *s,
 }
 
 /* Copies the stored reason of the column's type. A reason without a code was stored by an older
- * daemon: its description is kept unchanged. false: no memory. */
+ * daemon: its description is kept unchanged. Returns false if out of memory. */
 static bool take_reason(struct column *c, const json_t *reason) {
     const char *cell = json_string_value(json_object_get(reason, "cell")),
                *code = json_string_value(json_object_get(reason, "code")),
@@ -147,7 +147,8 @@ static bool add_column(struct table *t, size_t i, const struct schema_column *c,
     }
     b->column[i].state = found->state;
     b->column[i].stored_state = found->state;
-    b->column[i].again = true; /* its summary is made at the end, with the stored rows first */
+    /* the summary is computed at the end, from the stored rows and then the new ones */
+    b->column[i].again = true;
     t->append.began[i] = (uint8_t)found->state;
     return take_reason(&b->column[i], found->reason);
 }
@@ -169,7 +170,11 @@ bool table_append_open(struct table *t, const struct table_stored *stored,
     struct stored s;
     bool well = stored_read(stored, &s, problem);
     if (well) {
+        const char *format = json_string_value(json_object_get(s.notes, "format"));
         a->on = true;
+        /* an earlier version of discernd read the stored rows, and kept the blanks */
+        t->builder.keeps_blanks = json_object_get(s.notes, "trimmed") == NULL && format != NULL &&
+                                  strcmp(format, "csv") == 0;
         a->n_cells = s.schema.n;
         a->began = calloc(s.schema.n + 1, sizeof *a->began);
         a->listed = calloc(s.schema.n + 1, sizeof *a->listed);
@@ -193,9 +198,10 @@ void table_append_done(struct table *t) {
     t->append = (struct table_append){0};
 }
 
-/* ---- another version ---- */
-/* Whether new rows that were read with the column in state `from` can follow rows that leave it in
- * state `to`. Cells keep their spelling, so a column of strings can follow anything. */
+/* ---- a newer version of the stored table ---- */
+/* Whether new rows that were read with the column in state `from` can follow rows after which the
+ * column is in state `to`. Cells keep their spelling, so cells of any state can be added to a
+ * column of strings. */
 static bool can_follow(enum column_state from, enum column_state to) {
     return from == to || from == COLUMN_UNKNOWN || to == COLUMN_STRINGS;
 }

@@ -1,4 +1,4 @@
-/* Appending: maps the columns of the body, by name or by position, to those of the table. */
+/* Appending: maps the columns of the body to those of the table, by name or by position. */
 #include "base/array.h"
 #include "base/json/json.h"
 #include "formats/table/table.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED = 10 /* missing columns named in the warning */ };
+enum { NAMED = 10 /* number of missing columns that the warning names */ };
 
-/* ---- the body's columns ---- */
+/* ---- columns of the body ---- */
 bool table_append_unknown(struct table *t, struct text name, int64_t line, int64_t column) {
     char shown[TEXT_SHOWN];
     return table_row_fault(t, line, column, "the dataset has no column %s",
@@ -59,7 +59,7 @@ bool table_append_name(struct table *t, struct text name, int64_t line, int64_t 
 
 bool table_append_type(struct table *t, dn_column_type type) {
     const struct table_append *a = &t->append;
-    if (a->n_cells == 0) { /* the body names no column of the table, which was reported */
+    if (a->n_cells == 0) { /* the body has no column of the table; this was reported */
         return true;
     }
     const struct column *c = &t->builder.column[a->column[a->n_cells - 1]];
@@ -78,8 +78,8 @@ bool table_append_type(struct table *t, dn_column_type type) {
     return true;
 }
 
-/* The trimmed name of column i of a header. An empty name becomes c<position>, or c<position>_2, …
- * if the header has that name, as in an upload. */
+/* Returns the trimmed name of column i of a header. An empty name is replaced by c<position>, or
+ * c<position>_2, … if the header has that name, as in an upload. */
 static struct text header_name(const struct csv_row *row, size_t i, const struct names *header,
                                char made[64]) {
     struct text name = csv_cell_trimmed(row, i);
@@ -135,26 +135,28 @@ const struct csv_row *table_append_row(struct table *t, const struct csv_row *ro
         return row;
     }
     for (size_t i = 0; i < a->n_cells;
-         i++) { /* columns that the body does not have stay {0}: empty text, a missing value */
+         /* Columns that the body does not have stay {0}: empty text, which is a missing value. */
+         i++) {
         a->cells[a->column[i]] = row->cells[i];
     }
     *room = *row;
     room->cells = a->cells;
     room->n_cells = t->builder.n_columns;
-    room->common = CSV_TEXT; /* for the missing columns */
+    room->common = CSV_TEXT; /* the columns that the body does not have are text */
     return room;
 }
 
 /* ---- is the first row a header? ---- */
-/* Counts over the first two rows, for finding out whether the first is a header. */
+/* Counts over the first two rows, which show whether the first row is a header. */
 struct first_rows {
     const struct table *t;
     const struct csv_sample *sample;
-    size_t first_cells;  /* cells of the first row that does not begin with # */
-    size_t rows;         /* rows so far */
-    size_t cells, known; /* cells of the first row, and how many of them are column names */
-    /* of each row, in the columns of numbers and booleans: cells that are words, and cells that are
-     * values */
+    size_t first_cells; /* number of cells of the first row that does not begin with # */
+    size_t rows;        /* number of rows so far */
+    /* number of cells of the first row, and how many of them are column names */
+    size_t cells, known;
+    /* of each row, only in the columns of numbers and booleans: number of cells that are words, and
+     * number of cells that are numbers or booleans */
     size_t words[2], values[2];
 };
 

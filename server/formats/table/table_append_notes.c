@@ -1,6 +1,6 @@
-/* The notes of a table that rows were appended to. The notes of the first upload stay, because its
- * options are used for later appends. The member "append" describes the rows of this version.
- * Warnings of earlier appends are moved to the list of warnings. */
+/* The notes of a table with appended rows. The notes of the first upload stay, because its options
+ * are used for later appends. The member "append" describes the latest append. Warnings of earlier
+ * appends are moved to the list of warnings. */
 #include "base/json/json.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
@@ -59,8 +59,8 @@ static void put_value(struct json_writer *w, const json_t *value) {
     }
 }
 
-/* A warning of the append before this one. It is prefixed with the rows of that append, since its
- * line numbers are of that body. */
+/* Writes a warning of the previous append. The range of its rows is put before it, because the line
+ * numbers in the warning refer to the body of that append. */
 static void put_appended(struct json_writer *w, const char *warning, int64_t first, int64_t last) {
     struct buf text = {0};
     buf_printf(&text, "rows %" PRId64 " to %" PRId64 ", appended: %s", first, last, warning);
@@ -69,8 +69,8 @@ static void put_appended(struct json_writer *w, const char *warning, int64_t fir
     buf_done(&text);
 }
 
-/* Writes the latest BUILDER_MAX_WARNINGS warnings of the first upload and of the appends before
- * this one. n_rows: rows of the stored table. */
+/* Writes the latest BUILDER_MAX_WARNINGS warnings of the first upload and of the earlier appends.
+ * n_rows: rows of the stored table. */
 static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_rows) {
     const json_t *append = json_object_get(stored, "append");
     const json_t *const list[] = {json_object_get(stored, "warnings"),
@@ -78,8 +78,7 @@ static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_
     const size_t n = json_array_size(list[0]) + json_array_size(list[1]);
     const int64_t appended = (int64_t)json_number_value(json_object_get(append, "rows"));
     size_t at = 0;
-    json_put_key(w, "warnings");
-    json_begin_array(w);
+    json_kv_begin_array(w, "warnings");
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < json_array_size(list[k]); i++) {
             const json_t *warning = json_array_get(list[k], i);
@@ -97,13 +96,11 @@ static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_
 static void write_all(const struct table *t, json_t *stored, json_t *own, struct buf *out) {
     static const char *const of_stored[] = {"append", "warnings", NULL}, *const of_own[] = {"types",
                                                                                             NULL};
-    struct json_writer w;
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     put_members(&w, stored, of_stored);
     put_warnings(&w, stored, t->builder.stored_rows);
-    json_put_key(&w, "append");
-    json_begin_object(&w);
+    json_kv_begin_object(&w, "append");
     json_kv_int(&w, "rows", t->builder.n_rows);
     json_kv_int(&w, "bytes", t->bytes);
     put_members(&w, own, of_own);
@@ -136,8 +133,7 @@ void table_append_write_types(const struct table_builder *b, struct json_writer 
         const struct column *c = &b->column[i];
         const bool given = c->forced && c->type != DN_SPARSE;
         if (given && !any) {
-            json_put_key(w, "types");
-            json_begin_object(w);
+            json_kv_begin_object(w, "types");
             any = true;
         }
         if (given) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REASON_SHOWN = 64 }; /* bytes that are kept of the cell that determined a type */
+enum { REASON_SHOWN = 64 }; /* length limit of type_reason.cell */
 
 bool builder_init(struct table_builder *b, const struct table_options *options,
                   const struct table_sink *sink, struct problem *problem) {
@@ -66,7 +66,7 @@ static void set_takes(struct table_builder *b, size_t i, uint64_t kinds) {
 }
 
 /* ---- cells ---- */
-/* Copies n bytes into a new string. NULL: no memory. */
+/* Copies n bytes into a new string. Returns NULL if out of memory. */
 static char *copy_text(const char *text, size_t n) {
     char *copy = malloc(n + 1);
     if (copy != NULL) {
@@ -76,14 +76,14 @@ static char *copy_text(const char *text, size_t n) {
     return copy;
 }
 
-/* Notes the cell that determines the column's type, for the description. */
+/* Records the cell that determines the column's type, for the description of the columns. */
 static void note_reason(struct table_builder *b, struct column *c, const char *text, size_t n) {
     const size_t cut = utf8_cut(text, n, REASON_SHOWN);
     const char *hint = cell_hint(text, n);
     type_reason_done(&c->reason);
     c->reason = (struct type_reason){.line = b->line,
                                      .row = b->stored_rows + b->n_rows + 1,
-                                     /* NULL (no memory): it is not shown */
+                                     /* NULL (no memory): the cell is not shown */
                                      .cell = copy_text(text, cut),
                                      .fell = c->state != COLUMN_UNKNOWN,
                                      .numbers = c->state == COLUMN_NUMBERS,
@@ -91,7 +91,7 @@ static void note_reason(struct table_builder *b, struct column *c, const char *t
                                      .appended = b->onto};
 }
 
-/* The column becomes one of strings because of this cell. */
+/* Changes the column to strings because of this cell. */
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
     note_reason(b, c, text, n);
     if (c->state != COLUMN_UNKNOWN && c->summarised) {
@@ -105,7 +105,7 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
     set_takes(b, (size_t)(c - b->column), STAGE_NONE);
 }
 
-/* Notes the first cell of the column that a double does not hold exactly. */
+/* Records the first integer of the column that a double cannot represent exactly. */
 static void check_exact(struct table_builder *b, struct column *c, double number,
                         const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
@@ -115,7 +115,7 @@ static void check_exact(struct table_builder *b, struct column *c, double number
     }
 }
 
-/* Moves the staged numbers of column i into its builder. false: no memory. */
+/* Moves the staged numbers of column i into its builder. Returns false if out of memory. */
 static bool unstage(struct table_builder *b, size_t i) {
     const size_t from = b->stage_from[i];
     dn_column_builder *builder = b->column[i].builder;
@@ -135,8 +135,8 @@ enum builder_status builder_unstage(struct table_builder *b) {
     return well ? BUILDER_WELL : builder_no_memory(b);
 }
 
-/* Returns the builder of column i for the present row, after the staged cells before it were moved
- * there. NULL: no memory. */
+/* Returns the builder of column i for a cell of the current row, after moving the staged cells of
+ * the rows before into it. Returns NULL if out of memory. */
 static dn_column_builder *straight(struct table_builder *b, struct column *c) {
     const size_t i = (size_t)(c - b->column);
     if (b->stage_from[i] < b->staged && !unstage(b, i)) {
@@ -207,7 +207,7 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
         column_fall(b, c, spelling, n);
         break;
     case COLUMN_STRINGS:
-    case COLUMN_SPARSE: /* a sparse column has no cells */
+    case COLUMN_SPARSE: /* a sparse column has entries, not cells */
         break;
     }
     return put_string(b, c, spelling, n);
@@ -240,8 +240,8 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
     return put_string(b, c, text, n);
 }
 
-/* Adds text that is not missing to a column that is not one of strings. trimmed: text without
- * spaces at its ends. */
+/* Adds text that is not missing to a column of unknown type, numbers or booleans. trimmed: the text
+ * without spaces at its ends. */
 static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c,
                                                 const char *text, size_t n, struct text trimmed) {
     double number = 0;
@@ -303,20 +303,22 @@ static bool stage_make(struct table_builder *b) {
     return b->stage != NULL;
 }
 
-/* The kinds of cells that the stage takes for a builder with this padding (digits behind the
- * point): canonical numbers with at least so many digits, and numbers padded to exactly so many. */
+/* Returns the kinds of cells that the stage takes for a builder with this padding (digits after the
+ * decimal point): canonical numbers with at least so many digits, and numbers padded to exactly so
+ * many. */
 static uint64_t kinds_under(unsigned padding) {
     if (padding >= CSV_PADDED - CSV_CANONICAL) {
-        return STAGE_NONE; /* the kinds do not tell so many digits apart */
+        return STAGE_NONE; /* there is no kind for so many digits */
     }
     const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) &
                                ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
     return padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
 }
 
-/* Chooses what the stage takes of a column of numbers, after a cell of this kind went into its
- * builder. If the first number of a chunk is canonical, the builder needs no texts until a padded
- * number comes. From a padded number on, the padding decides. */
+/* Chooses the kinds of cells that the stage takes for a column of numbers, after a cell of this
+ * kind was added to its builder. If the first number of a chunk is canonical, the builder needs no
+ * texts until a padded number comes. After a padded number its number of digits determines the
+ * kinds. */
 static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
     const bool undecided = b->stage_takes[i] == STAGE_UNDECIDED;
     const unsigned padding = dn_column_builder_padding(b->column[i].builder);
@@ -332,16 +334,21 @@ static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
 /* Adds a cell that the stage does not take. */
 static enum builder_status other_cell(struct table_builder *b, size_t i, const struct csv_row *row,
                                       const struct csv_cell *cell, double *stage) {
-    const char *text = csv_cell_text(row, cell);
+    const struct column *c = &b->column[i];
+    struct text text = {csv_cell_text(row, cell), cell->length};
+    if (cell->kind == CSV_TEXT && !cell->quoted && !b->keeps_blanks &&
+        !(c->forced && c->type == DN_TEXT)) {
+        text = text_trim(text.bytes, text.n);
+    }
     const bool staged = b->stage_takes[i] != STAGE_NONE && b->stage_takes[i] != STAGE_UNDECIDED;
     if (staged && cell->kind == CSV_TEXT &&
-        missing_has(&b->missing, text_trim(text, cell->length))) {
+        missing_has(&b->missing, text_trim(text.bytes, text.n))) {
         *stage = (double)NAN;
         return BUILDER_WELL;
     }
     const enum builder_status status = cell->kind == CSV_TEXT
-                                           ? builder_text(b, i, text, cell->length)
-                                           : builder_number(b, i, cell->number, text, cell->length);
+                                           ? builder_text(b, i, text.bytes, text.n)
+                                           : builder_number(b, i, cell->number, text.bytes, text.n);
     if (b->stage_takes[i] != STAGE_NONE && b->column[i].state == COLUMN_NUMBERS) {
         choose_takes(b, i, cell->kind);
     }
@@ -365,8 +372,8 @@ enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_
     if (!b->settled) {
         settle(b);
     }
-    if ((row->common & CSV_CANONICAL) != 0 &&
-        b->take_canonical) { /* the usual row of a table of numbers */
+    /* The fast path: a row of canonical numbers. */
+    if ((row->common & CSV_CANONICAL) != 0 && b->take_canonical) {
         for (size_t i = 0; i < row->n_cells; i++) {
             stage[i] = row->cells[i].number;
         }
@@ -407,7 +414,7 @@ enum builder_status builder_fill_row(struct table_builder *b) {
     return status;
 }
 
-/* Whether the open chunk is full with n rows. */
+/* Whether the open chunk is full when it has `rows` rows. */
 static bool is_full(const struct table_builder *b, size_t rows) {
     return rows >= b->chunk_rows || rows * b->n_columns * 8 + b->string_bytes > BUILDER_CHUNK_BYTES;
 }

@@ -89,7 +89,7 @@ enum builder_status builder_add_sparse(struct table_builder *b, const char *name
     struct type_override *types = b->types;
     const size_t n_types = b->n_types;
     b->types = NULL;
-    b->n_types = 0; /* the options cannot change its type */
+    b->n_types = 0; /* the option `types` must not change the type */
     const enum builder_status status = builder_add_column(b, name, strlen(name));
     b->types = types;
     b->n_types = n_types;
@@ -144,10 +144,8 @@ enum builder_status builder_entries(struct table_builder *b, size_t i, const uin
     struct column *c = &b->column[i];
     c->filled = b->n_rows + 1;
     c->summary.sparse.width = width > c->summary.sparse.width ? width : c->summary.sparse.width;
-    b->string_bytes +=
-        2 * n *
-        (sizeof *place +
-         sizeof *value); /* twice: the chunk is in memory once more while its summary is made */
+    /* Twice: while the summary is made, the chunk is in memory a second time. */
+    b->string_bytes += 2 * n * (sizeof *place + sizeof *value);
     if (b->broken) {
         return BUILDER_WELL;
     }

@@ -1,5 +1,5 @@
-/* Encodes and delivers chunks, makes the summaries of columns, and ends a table: types, chunks that
- * are read back, the content hash. */
+/* Encodes and delivers chunks, makes the summaries of columns, and ends a table: resolves the
+ * types, reads chunks back, computes the content hash. */
 #include "base/heap.h"
 #include "base/log/log.h"
 #include "formats/summary/column_summary_saved.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The type by which chunks of a column in this state are decoded. Categorical and text columns have
- * the same chunks. */
+/* Returns the type with which chunks of a column in this state are decoded. Categorical and text
+ * columns have the same chunks. */
 static dn_column_type type_of_state(const struct column *c) {
     if (c->forced) {
         return c->type;
@@ -21,14 +21,14 @@ static dn_column_type type_of_state(const struct column *c) {
 }
 
 /* ---- summaries ---- */
-/* A column and the memory of its exact counts. */
+/* A column and the memory of its exact counts, in bytes. */
 struct counts {
-    bool texts; /* the column is one of strings */
+    bool texts; /* the column is a column of strings */
     size_t memory, column;
 };
 
-/* Columns of numbers first, since the counts of texts decide between categories and text; then by
- * memory, the largest first. */
+/* Order in which exact counts are dropped: columns of numbers first, because the counts of texts
+ * decide between categorical and text; then by memory, the largest first. */
 static int dearer_first(const void *a, const void *b) {
     const struct counts *x = a, *y = b;
     if (x->texts != y->texts) {
@@ -42,7 +42,7 @@ static size_t summary_memory(const struct column_summary *s) {
     return column_summary_counts_memory(s) + column_summary_sketch_memory(s);
 }
 
-/* Subtracts or adds the memory of a summary. */
+/* Subtract or add the memory of a column's summary. */
 static void uncount(struct table_builder *b, const struct column *c) {
     b->counts_memory -= summary_memory(&c->summary);
     b->numbers_memory -= number_tally_memory(&c->summary.numbers);
@@ -57,7 +57,8 @@ static size_t numbers_limit(const struct table_builder *b) {
     return BUILDER_NUMBERS_MEMORY - BUILDER_NUMBERS_LESS * b->n_columns;
 }
 
-/* Keeps the memory of exact counts within its limits: the largest counts become sketches. */
+/* Keeps the memory of exact counts within its limits: the largest counts are replaced by
+ * sketches. */
 static enum builder_status counts_limit(struct table_builder *b) {
     if (b->counts_memory <= BUILDER_COUNTS_MEMORY && b->numbers_memory <= numbers_limit(b)) {
         return BUILDER_WELL;
@@ -90,7 +91,7 @@ static enum builder_status counts_limit(struct table_builder *b) {
     return well ? BUILDER_WELL : builder_no_memory(b);
 }
 
-/* Sets what a summary must know before its first value. */
+/* Sets the members of a summary that are needed before its first value. */
 static void summary_begin(const struct table_builder *b, struct column *c) {
     c->summary.n_columns = b->n_columns;
     c->summary.wordless = c->forced && c->type == DN_CATEGORICAL;
@@ -161,7 +162,7 @@ static enum builder_status encode(struct table_builder *b) {
 }
 
 enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows) {
-    b->n_blobs = 0; /* the sink owns the blobs, even if it fails */
+    b->n_blobs = 0; /* the sink owns the blobs, also if it fails */
     if (!b->sink.chunk(b->sink.arg, chunk, n_rows, b->blobs, b->n_columns, &b->problem)) {
         return BUILDER_STOP;
     }
@@ -181,7 +182,8 @@ enum builder_status builder_deliver(struct table_builder *b) {
     return status == BUILDER_WELL ? builder_hand_over(b, b->n_chunks + b->onto, rows) : status;
 }
 
-/* Keeps the only chunk of the appended rows: it may be joined with stored chunks (table_tail.h). */
+/* Keeps the only chunk of the appended rows undelivered, because it may be joined with stored
+ * chunks (table_tail.h). */
 static enum builder_status hold(struct table_builder *b) {
     b->tail.own = (int64_t)b->rows;
     b->tail.own_room = b->rows * b->n_columns * 8 + b->string_bytes;
@@ -222,14 +224,15 @@ static enum builder_status sum_up_again(void *arg, struct table_builder *b, stru
     return column_sum_up(b, c, bytes, size);
 }
 
-/* Whether the loaded summary is of the stored rows of this column. */
+/* Whether the loaded summary describes the stored rows of this column. */
 static bool is_of_stored_rows(const struct table_builder *b, const struct column *c,
                               const struct column_summary *s) {
     return s->n_rows == b->stored_rows && s->n_columns == b->n_columns &&
            s->wordless == c->summary.wordless && s->sparse.first == c->summary.sparse.first;
 }
 
-/* Loads the saved summary of the stored rows. *loaded: there is one that the new rows continue. */
+/* Loads the saved summary of the stored rows. *loaded: set if there is a usable one, to which the
+ * new rows are then added. */
 static enum builder_status column_load(struct table_builder *b, size_t i, bool *loaded) {
     struct column *c = &b->column[i];
     struct buf saved = {0};
@@ -268,9 +271,10 @@ static enum builder_status column_load(struct table_builder *b, size_t i, bool *
     return counts_limit(b);
 }
 
-/* Computes a summary from chunks that are delivered: of a column whose type fell after chunks had
- * been summed up, or of one that rows are appended to. The latter continues the saved summary of
- * the stored rows, or begins with as many missing cells if they have no others. */
+/* Computes a summary from delivered chunks: for a column whose type fell after chunks had been
+ * summarised, and for every column if rows are appended. In the second case the new rows are added
+ * to the saved summary of the stored rows, or to a summary of missing cells if the column has no
+ * others. */
 static enum builder_status column_again(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     bool loaded = false;
@@ -311,8 +315,8 @@ static enum builder_status column_complete(struct table_builder *b, size_t i) {
     return BUILDER_WELL;
 }
 
-/* Settles the column's type. All summaries must be complete: until then any may lose its exact
- * counts. */
+/* Determines the column's type. The summaries of all columns must be complete: each of them may
+ * cause the exact counts of another to be dropped. */
 static enum builder_status column_settle(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     if (builder_recount(b, i) != BUILDER_WELL) {
@@ -324,7 +328,8 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
     return BUILDER_WELL;
 }
 
-/* Frees the builders, so that their memory is free for the description of the columns. */
+/* Frees the column builders before the description of the columns is written, which needs
+ * memory. */
 static void builders_free(struct table_builder *b) {
     for (size_t i = 0; i < b->n_columns; i++) {
         dn_column_builder_free(b->column[i].builder);
@@ -355,7 +360,7 @@ bool builder_finish(struct table_builder *b, struct problem *problem) {
     return status == BUILDER_WELL;
 }
 
-/* The stored code of a reason, which must not change, and its description. */
+/* The stored code of a reason, and its description. The codes must not change. */
 struct reason_code {
     const char *code, *detail;
 };
@@ -400,14 +405,13 @@ static void write_found_reason(const struct column *c, struct json_writer *w) {
     }
 }
 
-/* Writes why a column has its type. A numeric column has no reason. */
+/* Writes why a column has its type. A numeric column has no reason unless its type was given. */
 static void write_reason(const struct column *c, struct json_writer *w) {
     const struct type_reason *reason = &c->reason;
     if (c->type == DN_SPARSE || (!c->forced && (c->type == DN_NUMERIC || reason->line == 0))) {
         return;
     }
-    json_put_key(w, "type_reason");
-    json_begin_object(w);
+    json_kv_begin_object(w, "type_reason");
     if (c->forced) {
         json_kv_string(w, "detail", "the type was given");
         json_kv_string(w, "code", TYPE_GIVEN);
@@ -427,9 +431,9 @@ void builder_write_columns(const struct table_builder *b, struct json_writer *w)
     json_end_array(w);
 }
 
-/* The content is BLAKE2b over: the name of this form, the numbers of rows and columns, and of each
- * column its name, its type and the digest of its values. Lengths and numbers are u64,
- * little-endian. */
+/* The content is BLAKE2b over: the version of this layout ("discern table 1"), the numbers of rows
+ * and columns, and for each column its name, its type and the digest of its values. Lengths and
+ * numbers are u64, little-endian. */
 static void add_u64(struct hash_blake2b *h, uint64_t x) {
     unsigned char form[8];
     for (size_t i = 0; i < 8; i++) {
@@ -470,7 +474,7 @@ bool builder_content(struct table_builder *b, struct table_blob *saved, char con
                 add_u64(h, c->summary.sparse.first);
                 add_u64(h, c->summary.sparse.width);
             }
-            column_summary_done(&c->summary); /* frees its memory for the next one */
+            column_summary_done(&c->summary); /* its memory is needed for the next column */
         }
     }
     if (well) {

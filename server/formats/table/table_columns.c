@@ -1,4 +1,4 @@
-/* Names of columns: checks and additions. */
+/* Names of columns: checks them and adds columns. */
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
@@ -30,7 +30,7 @@ bool table_key_check(struct table *t, struct text name, const struct table_where
                : table_row_fault(t, line, column, "key %s has a control character", as);
 }
 
-/* false: reading stops. */
+/* Returns false if reading stops. */
 static bool check_name(struct table *t, struct text name, size_t position,
                        const struct table_where *where) {
     const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
@@ -69,7 +69,8 @@ bool table_add_column(struct table *t, const char *bytes, size_t n, size_t posit
         table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);
     }
     const bool go_on = check_name(t, name, position, where);
-    if (t->n_faults > 0) { /* the table is refused: any name that keeps the numbering will do */
+    if (t->n_faults > 0) { /* The table is refused. The name is not shown; it only has to be
+                            * unique. */
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "\001%zu", position)};
     }
     if (builder_add_column(&t->builder, name.bytes, name.n) != BUILDER_WELL) {

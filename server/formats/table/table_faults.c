@@ -1,4 +1,4 @@
-/* Faults that refuse a table, faults that leave out a row, and warnings. */
+/* Faults that refuse a table, faults because of which a row is left out, and warnings. */
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 static bool fault_take(struct table *t, int64_t line, int64_t column, struct buf *text) {
     const char *detail = buf_cstr(text);
     t->builder.broken = true;
@@ -32,7 +32,8 @@ bool table_fault(struct table *t, int64_t line, int64_t column, const char *form
     return fault_take(t, line, column, &text);
 }
 
-/* Counts a row that is left out, and keeps its fault if it is among the first. */
+/* Counts a row that is left out, and keeps its fault if it is among the first
+ * TABLE_FAULTS_LISTED. */
 static void skip_row(struct table *t, int64_t line, int64_t column, struct buf *text) {
     const char *detail = buf_cstr(text);
     if (t->skipped.rows++ < TABLE_FAULTS_LISTED) {
@@ -140,11 +141,9 @@ void table_write_skipped(const struct table *t, struct json_writer *w) {
     if (t->skipped.rows == 0) {
         return;
     }
-    json_put_key(w, "skipped");
-    json_begin_object(w);
+    json_kv_begin_object(w, "skipped");
     json_kv_int(w, "rows", t->skipped.rows);
-    json_put_key(w, "first");
-    json_begin_array(w);
+    json_kv_begin_array(w, "first");
     for (size_t i = 0; i < t->skipped.first.n_errors; i++) {
         const struct problem_error *e = &t->skipped.first.errors[i];
         json_begin_object(w);

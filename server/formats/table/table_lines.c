@@ -23,7 +23,7 @@ enum table_begin table_lines_begin(struct table *t, void *state,
     return TABLE_BEGUN;
 }
 
-/* The problem is set already unless memory is exhausted. */
+/* If memory is exhausted, sets the problem; otherwise the problem is set already. */
 static bool stopped(struct table *t) {
     const struct text_lines *lines = t->state;
     t->refused = true;

@@ -6,10 +6,10 @@
 #include "formats/table/table.h"
 #include "formats/text/text_lines.h"
 
-/* Begins reading with an allocated state, which becomes t->state; NULL: no memory.
+/* Begins reading with an allocated state, which becomes t->state; NULL: the allocation failed.
  *
- *   line   takes a line; its arg is t. false: reading stops
- *   wrong  likewise takes a line that is not text, if on_error is skip */
+ *   line   takes a line; `arg` is t. Returns false if reading stops
+ *   wrong  takes a line that is not valid text; used only with on_error=skip */
 enum table_begin table_lines_begin(struct table *t, void *state,
                                    bool (*line)(void *arg, const char *bytes, size_t n,
                                                 int64_t line),

@@ -16,12 +16,13 @@ static bool type_parse(const char *text, size_t n, dn_column_type *out) {
     }
     memcpy(name, text, n);
     name[n] = '\0';
-    /* sparse is the type of a format, not an option */
+    /* sparse is the type of a format, it cannot be chosen */
     return dn_column_type_parse(name, out) && *out != DN_SPARSE;
 }
 
-/* Parses an item of the list. `name` (with room for the whole text) gets the name: in quotes, or
- * all up to the last colon of the item. Returns the end of the item; NULL: it is invalid. */
+/* Parses an item of the list. `name` (with room for the whole text) gets the name: the quoted text,
+ * or everything before the last colon of the item. Returns the end of the item; NULL if the item is
+ * invalid. */
 static const char *override_parse(const char *item, char *name, size_t room,
                                   struct type_override *out, struct problem *problem) {
     char shown[TEXT_SHOWN];
@@ -55,7 +56,8 @@ static const char *override_parse(const char *item, char *name, size_t room,
     return end;
 }
 
-/* Whether list[0 … count] have different names. false: problem. */
+/* Checks that list[count] has another name than list[0 … count - 1]. Returns false if not and
+ * sets problem. */
 static bool check_new(const struct type_override *list, size_t count, struct problem *problem) {
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < count; i++) {
@@ -76,7 +78,7 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n,
     for (size_t i = 0; i < size; i++) {
         capacity += text[i] == ',';
     }
-    /* the names are behind the list in the same memory */
+    /* the names are stored after the list in the same memory */
     struct type_override *list = calloc(1, capacity * sizeof *list + size + 1);
     if (list == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
@@ -122,7 +124,7 @@ static bool set_header(struct table_options *options, const char *value, struct 
     return true;
 }
 
-/* Whether a line beginning with the comment character cannot be a row. */
+/* Checks that the comment character is not the delimiter. */
 static bool check_comment(const struct table_options *options, struct problem *problem) {
     return options->comment == '\0' || options->comment != options->delimiter ||
            problem_set(problem, PROBLEM_BAD_REQUEST,
@@ -228,8 +230,8 @@ static bool set_rows(struct table_options *options, const char *value, struct pr
                        TABLE_MAX_PREVIEW, text_show(value, n, shown));
 }
 
-/* initial: the value that means the same as no value; "" if no value that can be given does; NULL:
- * the option is not stored unless it is given. */
+/* initial: the value that has the same meaning as leaving out the parameter; "" if there is no such
+ * value; NULL: the option is stored only when it is given. */
 static const struct option {
     const char *name;
     bool (*set)(struct table_options *options, const char *value, struct problem *problem);

@@ -6,12 +6,13 @@
 
 /* One "name:type" of the option `types`. */
 struct type_override {
-    const char *name; /* in the memory of the array */
+    const char *name; /* points into the memory of the array; not NUL-terminated */
     size_t length;
     dn_column_type type;
-    bool used; /* a column of that name was found */
+    bool used; /* the table has a column of that name */
 };
-/* Parses the option `types` (NULL: none) into a malloc'ed array. false: PROBLEM_BAD_REQUEST. */
+/* Parses the option `types` (NULL: none) into a malloc'ed array. Returns false on failure and sets
+ * problem: PROBLEM_BAD_REQUEST if the text is invalid. */
 bool table_types_parse(const char *text, struct type_override **out, size_t *n,
                        struct problem *problem);
 

@@ -1,14 +1,14 @@
-/* Counts distinct texts again, from the chunks, in columns of strings that had no memory for their
- * counts. One column at a time is counted, so that its type depends on its values only and not on
+/* Counts distinct texts again, from the chunks, in columns of strings whose exact counts were
+ * dropped. One column is counted at a time, so that its type depends only on its values and not on
  * the other columns. */
 #include "formats/summary/text_set.h"
 #include "formats/table/table_builder.h"
 #include "formats/text/view_cell.h"
 
-/* The count of a column so far. */
+/* The counts of one column so far. */
 struct recount {
     struct text_set set;
-    int64_t present; /* cells that are not missing */
+    int64_t present; /* number of cells that are not missing */
     /* the number of distinct texts is needed; false: only whether the column is text */
     bool exactly;
 };

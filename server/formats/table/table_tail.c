@@ -25,10 +25,10 @@ void table_tail_done(struct table_tail *tail) {
 
 /* The rows that are joined into one chunk. */
 struct join {
-    size_t first; /* the chunks of the tail from this one on */
-    bool own;     /* and the new rows */
+    size_t first; /* index in the tail of the first joined chunk; all chunks after it are joined */
+    bool own;     /* the new rows are joined too */
     int64_t rows;
-    size_t room; /* bytes of all cells, of BUILDER_CHUNK_BYTES */
+    size_t room; /* bytes of all cells, at most BUILDER_CHUNK_BYTES */
 };
 
 /* Reads a column of chunk i of the tail. */
@@ -41,8 +41,9 @@ static bool read_tail(struct table_builder *b, size_t i, size_t column, struct b
     return !out->failed || problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
 }
 
-/* ---- choosing ---- */
-/* Bytes of all cells of a chunk of strings or entries, by the rule of the builder. */
+/* ---- choosing the chunks ---- */
+/* Returns the bytes of all cells of a chunk of strings or entries, counted as the builder counts
+ * them. */
 static size_t cells_bytes(const dn_column_view *view) {
     size_t bytes = 0;
     if (view->type == DN_SPARSE) {
@@ -56,8 +57,8 @@ static size_t cells_bytes(const dn_column_view *view) {
     return bytes;
 }
 
-/* Sets *bytes to the bytes of all cells of chunk i of the tail. Stops when they exceed `left`.
- * Numbers are 8 bytes each. false: problem. */
+/* Sets *bytes to the bytes of all cells of chunk i of the tail, where a number counts 8 bytes.
+ * Stops counting when *bytes exceeds `left`. Returns false on failure and sets b->problem. */
 static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes) {
     struct buf blob = {0};
     bool well = true;
@@ -83,7 +84,8 @@ static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes)
     return well;
 }
 
-/* Chooses the chunks that are joined, with or without the new rows. false: problem. */
+/* Chooses the chunks that are joined, with or without the new rows. Returns false on failure and
+ * sets b->problem. */
 static bool choose(struct table_builder *b, bool own, struct join *out) {
     const struct table_tail *tail = &b->tail;
     struct join j = {.first = tail->n,

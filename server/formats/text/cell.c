@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MISSING_TOKEN_ROOM = 256 }; /* bytes, with the blanks around the token */
-/* bytes for the digits of any integer that a double holds: at most 309 */
+enum { MISSING_TOKEN_ROOM = 256 }; /* limit of a token in bytes, with the blanks around it */
+/* room for the digits of any integer that a double can represent: at most 309 */
 enum { NUMBER_WHOLE = 320 };
 
 struct text text_trim(const char *bytes, size_t n) {
@@ -27,7 +27,7 @@ bool text_is(struct text t, const char *word) {
     return t.n == strlen(word) && memcmp(t.bytes, word, t.n) == 0;
 }
 
-/* Compares without regard to case. word: in lower case. */
+/* Compares ASCII case-insensitively. word: in lower case. */
 static bool is_in_any_case(struct text t, const char *word) {
     if (t.n != strlen(word)) {
         return false;
@@ -62,7 +62,8 @@ bool number_is_exact(const char *text, size_t n, double number) {
     while (t.n > 1 && t.bytes[0] == '0') {
         t = (struct text){t.bytes + 1, t.n - 1};
     }
-    for (size_t i = 0; number == 0 && i < t.n && (t.bytes[i] | 0x20) != 'e'; i++) { /* 1e-400 */
+    /* A text like 1e-400 has become 0: then a digit before the exponent is not 0. */
+    for (size_t i = 0; number == 0 && i < t.n && (t.bytes[i] | 0x20) != 'e'; i++) {
         if (t.bytes[i] > '0' && t.bytes[i] <= '9') {
             return false;
         }
@@ -70,7 +71,8 @@ bool number_is_exact(const char *text, size_t n, double number) {
     uint64_t value = 0;
     for (size_t i = 0; i < t.n; i++) {
         if (t.bytes[i] < '0' || t.bytes[i] > '9') {
-            return true; /* decimal fractions are rounded as a rule: only integers are reported */
+            /* Decimal fractions are usually rounded: only integers are reported. */
+            return true;
         }
         value = value * 10 + (uint64_t)(t.bytes[i] - '0');
     }
@@ -125,7 +127,8 @@ const char *list_item(const char *list, char *out, size_t room, size_t *n, struc
     return at + behind->n;
 }
 
-/* Takes one item of the list and returns its end. NULL: the item is invalid. */
+/* Adds one item of the list and returns the end of the item. Returns NULL if the item is invalid
+ * and sets problem. */
 static const char *missing_take(struct missing *m, const char *item, struct problem *problem) {
     char *into = m->bytes + m->n_further * MISSING_TOKEN_MAX;
     char bytes[MISSING_TOKEN_ROOM];

@@ -13,47 +13,48 @@ struct text {
     size_t n;
 };
 
-/* The text without the spaces and tabs at its ends. */
+/* Returns the text without the spaces and tabs at its ends. */
 struct text text_trim(const char *bytes, size_t n);
 bool text_is(struct text t, const char *word);
-/* Parses true and false, in any case. */
+/* Parses "true" and "false", case-insensitively. Returns false if the text is neither. */
 bool text_boolean(struct text t, bool *out);
-/* Whether `number`, parsed from a text, is exactly what is written. false only for an integer that
- * a double cannot represent ("9007199254740993") and for a small number that became 0 ("1e-400").
- */
+/* Whether the double `number`, parsed from the text, has exactly the written value. Returns false
+ * only for an integer that a double cannot represent ("9007199254740993") and for a small number
+ * that became 0 ("1e-400"); other decimal fractions are not checked. */
 bool number_is_exact(const char *text, size_t n, double number);
-/* For a message: writes the text in quotes, cut at 40 bytes, with control characters replaced.
- * Returns out. */
+/* Writes the text for a message: in quotes, truncated to 40 bytes, with control characters
+ * replaced. Returns out. */
 #define TEXT_SHOWN 64
 const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]);
 
-/* Whether number_is_exact must be called: false means that the number is exact. */
+/* Whether number_is_exact must be called. If the result is false, the number is exact. */
 static inline bool number_may_be_inexact(size_t n, double number) {
     return n > 15 || (number == 0 && n > 5);
 }
 
 /* Reads the item at `list`, a comma-separated list in a query parameter ("columns", "types",
- * "missing"). Returns its end: a comma or the NUL.
+ * "missing"). Returns the end of the item: a comma or the NUL.
  *
  * An item that begins with '"' ends at the closing quote; two quotes within it mean one, as in CSV.
- * *behind is the text from the closing quote to the comma. Any other item ends at the comma, and
- * *behind is empty. At most `room` bytes are written to `out`, without a NUL; *n is the length of
- * the whole item. NULL: a quote is not closed. */
+ * *behind is the text between the closing quote and the comma. Any other item ends at the comma,
+ * and *behind is empty. At most `room` bytes are written to `out`, without a NUL; *n is the length
+ * of the whole item. Returns NULL if a quote is not closed. */
 const char *list_item(const char *list, char *out, size_t room, size_t *n, struct text *behind);
 
-/* The tokens that mean a missing value. */
+/* The tokens for missing values. */
 #define MISSING_MAX 64       /* limit of the tokens in the option `missing` */
-#define MISSING_TOKEN_MAX 64 /* bytes of one */
+#define MISSING_TOKEN_MAX 64 /* limit of the bytes of a token */
 struct missing {
     struct text token[5 + MISSING_MAX];
     size_t n;
-    size_t n_further; /* items of the option that were read */
-    bool begins[256]; /* whether a token begins with this byte */
-    /* the tokens of the option. token[] points into it, so a struct missing must not be copied */
+    size_t n_further; /* number of items of the option that were read */
+    bool begins[256]; /* [byte] whether a token begins with this byte */
+    /* texts of the tokens of the option. token[] points here, so a struct missing must not be
+     * copied */
     char bytes[MISSING_MAX * MISSING_TOKEN_MAX];
 };
-/* Sets the five standard tokens (empty, NA, NaN, null, ?) and those of a comma-separated list
- * (list_item); NULL: no list. false: problem PROBLEM_BAD_REQUEST. */
+/* Sets the five standard tokens (empty, NA, NaN, null, ?) and the tokens of a comma-separated list
+ * (list_item); NULL: no list. Returns false if the list is invalid and sets PROBLEM_BAD_REQUEST. */
 bool missing_init(struct missing *m, const char *further, struct problem *problem);
 /* Whether the text, which must be trimmed, is a token. */
 static inline bool missing_has(const struct missing *m, struct text t);

@@ -1,9 +1,10 @@
-/* Hints at what the sender meant by a text that is not a number. */
+/* Hints at what the client may have meant by a text that is not a number. */
 #include "formats/text/cell_hint.h"
 #include "formats/text/cell.h"
 #include <discern/table.h>
 
-enum { HINT_MAX = 64 }; /* longer texts get no hint, except numbers that are too large */
+/* length limit in bytes; a longer text gets no hint, except a number that is too large */
+enum { HINT_MAX = 64 };
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -21,7 +22,7 @@ static size_t sign(struct text t) {
     return t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
 }
 
-/* "1,5", "-0,25", "1.234,5": one comma between digits as the last mark. Points before it may
+/* Matches "1,5", "-0,25", "1.234,5": digits follow the only comma. Points before the comma may
  * separate groups of three digits. */
 static bool has_decimal_comma(struct text t) {
     size_t at = sign(t), n = digits_at(t, at);
@@ -36,8 +37,9 @@ static bool has_decimal_comma(struct text t) {
            at + 1 + digits_at(t, at + 1) == t.n;
 }
 
-/* "1,234,567", "1,234.5": commas that separate groups of three digits. There are two commas, or one
- * and a fraction after a point: "1,234" could also be a decimal comma. */
+/* Matches "1,234,567", "1,234.5": commas that separate groups of three digits. Two commas are
+ * required, or one comma and a fraction after a point, because in "1,234" the comma could also be a
+ * decimal comma. */
 static bool has_thousands(struct text t) {
     size_t at = sign(t), commas = 0;
     const size_t first = digits_at(t, at);
@@ -61,7 +63,7 @@ static bool is_hexadecimal(struct text t) {
     return all;
 }
 
-/* A number in form, but above the range of a double. */
+/* Whether the text has the form of a number whose magnitude is above the range of a double. */
 static bool is_too_large(struct text t) {
     size_t at = sign(t);
     double number = 0;
@@ -78,8 +80,8 @@ static bool is_too_large(struct text t) {
     return at == t.n && at > 300 && !dn_number_parse(t.bytes, t.n, &number);
 }
 
-/* "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", optionally with a time after a space or T.
- */
+/* Matches "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", optionally with a time after a space
+ * or T. */
 static bool is_date(struct text t) {
     const size_t a = digits_at(t, 0);
     if (a == 0 || a == 3 || a > 4 || a == t.n) {
@@ -98,7 +100,7 @@ static bool is_date(struct text t) {
     return at + c == t.n || t.bytes[at + c] == ' ' || t.bytes[at + c] == 'T';
 }
 
-/* "12:30", "9:05:00.5" */
+/* Matches "12:30", "9:05:00.5". */
 static bool is_time(struct text t) {
     const size_t a = digits_at(t, 0);
     return (a == 1 || a == 2) && a < t.n && t.bytes[a] == ':' && digits_at(t, a + 1) == 2 &&
@@ -125,7 +127,7 @@ static bool is_infinite(struct text t) {
     return false;
 }
 
-/* Other words that programs write for a missing value. */
+/* Words, other than the standard tokens, that programs write for a missing value. */
 static bool is_word_for_missing(struct text t) {
     static const char *const words[] = {"nan",  "NAN",  "na",   "n/a", "N/A",  "#N/A",
                                         "none", "None", "NONE", "nil", "NULL", "Null",

@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A static text for messages, to be placed after a colon: about decimal commas, hexadecimal
- * numbers, numbers that are too large, dates, words for missing values. NULL: there is no hint. */
+/* Returns a static text for messages, to be placed after a colon: about decimal commas, hexadecimal
+ * numbers, numbers that are too large, dates, words for missing values and others. Returns NULL if
+ * there is no hint. */
 const char *cell_hint(const char *bytes, size_t n);
-/* Whether other programs write this text for a missing value, while it is not a token here. The
- * hint of cell_hint for it names an option of uploads. */
+/* Whether the text is one that other programs write for a missing value, but not a standard token.
+ * (The hint of cell_hint for such a text names an option of uploads.) */
 bool cell_hint_missing(const char *bytes, size_t n);
 
 #endif

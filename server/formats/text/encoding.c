@@ -8,7 +8,7 @@
 
 enum { PIECE = 8 * 1024 }; /* bytes that are converted at a time */
 
-/* Names of the standard, in lower case, and the names of their converters in iconv. */
+/* Names of the WHATWG standard, in lower case, and the names of the iconv converters. */
 static const struct {
     const char *name, *converter;
 } encodings[] = {
@@ -100,7 +100,8 @@ void encoding_done(struct encoding *e) {
     *e = (struct encoding){0};
 }
 
-/* Chooses the converter from the name and the first two bytes. *skip: the byte order mark. */
+/* Chooses the converter from the name and the first two bytes. *skip: length of the byte order
+ * mark. */
 static bool start(struct encoding *e, const char *bytes, size_t n, size_t *skip) {
     const bool little = n >= 2 && memcmp(bytes, "\xFF\xFE", 2) == 0,
                big = n >= 2 && memcmp(bytes, "\xFE\xFF", 2) == 0;
@@ -125,7 +126,7 @@ static bool start(struct encoding *e, const char *bytes, size_t n, size_t *skip)
     return true;
 }
 
-/* Advances the place over converted text. */
+/* Advances the line and the column over converted text. */
 static void count(struct encoding *e, const char *text, size_t n) {
     const char *end = text + n, *lf;
     while ((lf = memchr(text, '\n', (size_t)(end - text))) != NULL) {
@@ -136,7 +137,7 @@ static void count(struct encoding *e, const char *text, size_t n) {
     e->column += end - text;
 }
 
-/* Converts *n bytes at *bytes as far as possible, and advances both. */
+/* Converts as many of the *n bytes at *bytes as possible, and advances both. */
 static enum encoding_end convert(struct encoding *e, const char **bytes, size_t *n,
                                  bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
     char piece[PIECE];
@@ -157,12 +158,13 @@ static enum encoding_end convert(struct encoding *e, const char **bytes, size_t 
             return ENCODING_INVALID;
         }
         if (why != E2BIG) {
-            return ENCODING_WELL; /* all, or all but a cut character */
+            /* All bytes were converted, or all but an incomplete character at the end. */
+            return ENCODING_WELL;
         }
     }
 }
 
-/* Converts the held bytes; a cut character stays held. */
+/* Converts the held bytes; an incomplete character stays held. */
 static enum encoding_end
 convert_held(struct encoding *e, bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
     const char *at = e->held;
@@ -173,7 +175,7 @@ convert_held(struct encoding *e, bool (*take)(void *arg, const char *bytes, size
     return end;
 }
 
-/* Moves the first bytes of the new ones behind the held bytes. */
+/* Moves new bytes to the end of the held bytes, until `most` bytes are held. */
 static void hold(struct encoding *e, size_t most, const char **bytes, size_t *n) {
     while (e->n_held<most && * n> 0) {
         e->held[e->n_held++] = *(*bytes)++;
@@ -181,14 +183,14 @@ static void hold(struct encoding *e, size_t most, const char **bytes, size_t *n)
     }
 }
 
-/* Begins the text with the held bytes. */
+/* Starts the conversion with the held bytes. */
 static enum encoding_end begin(struct encoding *e,
                                bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
     size_t mark;
     if (!start(e, e->held, e->n_held, &mark)) {
         return ENCODING_NO_MEMORY;
     }
-    e->n_held -= mark; /* 0, or all */
+    e->n_held -= mark; /* the mark is 0 bytes or all held bytes */
     if (e->converter != NULL) {
         return convert_held(e, take, arg);
     }
@@ -217,7 +219,7 @@ enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n,
     if (end == ENCODING_WELL && n > 0) {
         end = convert(e, &bytes, &n, take, arg);
         if (end == ENCODING_WELL) {
-            hold(e, sizeof e->held, &bytes, &n); /* a cut character: less than 4 bytes */
+            hold(e, sizeof e->held, &bytes, &n); /* an incomplete character of less than 4 bytes */
         }
     }
     if (end == ENCODING_WELL && final && e->n_held > 0) {

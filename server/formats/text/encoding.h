@@ -1,8 +1,9 @@
 /* Converts text of other encodings to UTF-8 as a stream, with the iconv of the C library.
  *
- * The names are those of the WHATWG Encoding Standard, section 4.2, in any case. As there, latin1
- * and iso-8859-1 mean windows-1252, whose first 128 characters and letters are the same. A body
- * without a given encoding is UTF-8, or UTF-16 if it begins with the byte order mark of UTF-16. */
+ * The names are those of the WHATWG Encoding Standard, section 4.2, case-insensitive. As in that
+ * standard, latin1 and iso-8859-1 mean windows-1252, a superset of their printable characters. If
+ * no encoding is given, a body is UTF-8, or UTF-16 if it begins with the byte order mark of
+ * UTF-16. */
 #ifndef FORMATS_ENCODING_H
 #define FORMATS_ENCODING_H
 
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The iconv name of an encoding. "": UTF-8 or ASCII, which need no conversion. NULL: unknown. */
+/* Returns the iconv name of an encoding; "" for UTF-8 and ASCII, which need no conversion; NULL if
+ * the encoding is unknown. */
 const char *encoding_find(const char *name, size_t n);
 
 #define ENCODING_RULE                                                                              \
@@ -20,30 +22,31 @@ enum encoding_end {
     ENCODING_WELL,
     ENCODING_STOPPED,  /* `take` returned false */
     ENCODING_INVALID,  /* see encoding_fault */
-    ENCODING_NO_MEMORY /* or the C library lacks the converter */
+    ENCODING_NO_MEMORY /* out of memory, or the C library has no such converter */
 };
 
-/* All members are private. Zero: not started. */
+/* All members are private. {0}: not started. */
 struct encoding {
-    const char *name; /* for iconv; NULL: found from the first bytes; "": no conversion */
+    const char *name; /* iconv name; NULL: chosen by the first bytes; "": no conversion */
     void *converter;  /* iconv_t; NULL: no conversion */
     bool started;
-    char held[16]; /* bytes that are not converted yet: the first byte, or a cut character */
+    /* bytes that are not converted yet: the first byte of the text, or an incomplete character */
+    char held[16];
     size_t n_held;
-    int64_t line, column; /* of the next converted byte, from 1 */
+    int64_t line, column; /* position of the next byte of converted text, both from 1 */
     unsigned char wrong;  /* the byte that is not valid */
 };
 
 /* name: from encoding_find; NULL or "": UTF-8, or UTF-16 by its byte order mark. */
 void encoding_init(struct encoding *e, const char *name);
 void encoding_done(struct encoding *e);
-/* Converts n more bytes and passes the text to `take` in pieces. final: the text ends with them.
- * After another value than ENCODING_WELL the object must not be fed again. Text that needs no
- * conversion is passed as it is, without a copy. */
+/* Converts n more bytes and passes the text to `take` in pieces. final: the text ends with these
+ * bytes. If the result is not ENCODING_WELL, the object must not be fed again. Text that needs no
+ * conversion is passed without a copy. */
 enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n, bool final,
                                 bool (*take)(void *arg, const char *bytes, size_t n), void *arg);
-/* Writes a message about the byte that could not be converted, and its place in the converted text.
- */
+/* Writes a message about the byte that could not be converted, and sets its line and column in the
+ * converted text. */
 #define ENCODING_FAULT 96
 void encoding_fault(const struct encoding *e, char out[ENCODING_FAULT], int64_t *line,
                     int64_t *column);

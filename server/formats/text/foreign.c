@@ -4,12 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A format and the bytes by which it is recognised. */
+/* A format that is not text, and the bytes by which it is recognised. */
 struct foreign {
-    size_t at;         /* offset of the bytes */
+    size_t at;         /* offset of `bytes` in the body */
     const char *bytes; /* may contain NUL */
     size_t n;
-    const char *within; /* a text that must occur in the first FOREIGN_BYTES; NULL: none */
+    const char *within; /* text that must also occur in the first FOREIGN_BYTES bytes; NULL: none */
     const char *text;
 };
 
@@ -18,7 +18,7 @@ struct foreign {
 #define UTF16 "the body looks like UTF-16 without a byte order mark: add the parameter encoding="
 #define WORKBOOK "save the sheet as CSV (ssconvert FILE FILE.csv)"
 
-/* The first row that matches decides. */
+/* The first entry that matches is used. */
 static const struct foreign known[] = {
     {0, "\x1F\x8B", 2, NULL, GZIP},
     {0, "\x1F\x9D", 2, NULL, "the body is compressed by compress: unpack it (gzip -d FILE.Z)"},
@@ -51,7 +51,7 @@ static const struct foreign known[] = {
     {0, "%PDF-", 5, NULL, "the body is a PDF document: extract its table as CSV"},
 };
 
-/* Whether the bytes are UTF-8 without NUL; a character may be cut off at the end. */
+/* Whether the bytes are UTF-8 without NUL. The last character may be incomplete. */
 static bool is_text(const char *bytes, size_t n) {
     const size_t valid = utf8_valid_prefix(bytes, n);
     const unsigned char lead = valid < n ? (unsigned char)bytes[valid] : 0;

@@ -1,14 +1,14 @@
-/* Recognises bodies that are not text by their first bytes, so that the refusal can name the format
- * and a command that makes text of it. */
+/* Recognises bodies that are not text by their first bytes, so that the error message can name the
+ * format and a command that converts it to text. */
 #ifndef FORMATS_FOREIGN_H
 #define FORMATS_FOREIGN_H
 
 #include <stddef.h>
 
-#define FOREIGN_BYTES 512 /* first bytes of a body that are examined */
+#define FOREIGN_BYTES 512 /* number of bytes at the beginning of a body that are examined */
 
-/* A static text about a body that begins with these bytes. NULL: the bytes are text, or the format
- * is not known. */
+/* Returns a static text about a body that begins with these bytes; NULL if the bytes are text or
+ * the format is unknown. */
 const char *foreign_body(const char *bytes, size_t n);
 
 #endif

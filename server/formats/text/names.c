@@ -41,8 +41,8 @@ static bool grow(struct names *names) {
     return true;
 }
 
-/* Removes the names in reverse order of their addition. Then each removal leaves the table as it
- * was before the name was added. The texts must still exist. */
+/* Removes the names in the reverse order of their addition. Each removal restores the table as it
+ * was before that name was added. The texts must still exist. */
 void names_clear(struct names *names) {
     while (names->n > 0) {
         const struct text *last = &names->text[names->n - 1];

@@ -11,16 +11,19 @@
 struct names {
     struct text *text; /* [n] the names, in memory of the caller */
     size_t n, capacity;
-    uint32_t *slot;      /* [n_slots] hash table, open addressing: index + 1 of a name; 0: free */
-    size_t n_slots;      /* a power of two, at least twice n; 0: not allocated */
-    struct hash_key key; /* random, made with the first slots */
+    /* [n_slots] hash table with open addressing: 1 + index of a name; 0: free */
+    uint32_t *slot;
+    size_t n_slots;      /* a power of two, at least 2 n; 0: not allocated */
+    struct hash_key key; /* random key, made when the slots are first allocated */
 };
 void names_done(struct names *names);
+/* Removes all names and keeps the memory. Costs as much as adding the names. */
 void names_clear(
-    /* Removes all names and keeps the memory. Cost: as that of adding them. */
+
     struct names *names);
-/* Adds a name that is not in the set. Its bytes must stay valid. false: no memory. */
+/* Adds a name that is not in the set. Its bytes must stay valid. Returns false if out of memory. */
 bool names_add(struct names *names, const char *bytes, size_t n);
-ptrdiff_t names_find(const struct names *names, const char *bytes, size_t n); /* -1: none */
+/* Returns the index of the name; -1 if it is not in the set. */
+ptrdiff_t names_find(const struct names *names, const char *bytes, size_t n);
 
 #endif

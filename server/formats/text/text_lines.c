@@ -1,5 +1,5 @@
-/* Divides a body into lines. Bytes are gathered in `data`, so that a line is always contiguous. A
- * slice at a time is checked to be UTF-8 and then divided into lines. */
+/* Divides a body into lines. Bytes are collected in l->in, so that a line is always contiguous. The
+ * bytes are processed in slices: each slice is checked to be UTF-8 and then divided into lines. */
 #include "formats/text/text_lines.h"
 #include "formats/csv/csv_text.h"
 
@@ -41,14 +41,15 @@ static void line_end(struct text_lines *l, size_t end, size_t next) {
     l->start = l->scan = next;
 }
 
-/* The offset of the first byte c in data[from … to-1], or `to`. */
+/* Returns the offset of the first byte c in data[from … to - 1]; `to` if there is none. */
 static size_t find(const struct text_lines *l, char c, size_t from, size_t to) {
     const char *at = from < to ? memchr(l->in.data + from, c, to - from) : NULL;
     return at != NULL ? (size_t)(at - l->in.data) : to;
 }
 
-/* Delivers the lines that end before `limit`. The positions of the next LF and CR are kept, since
- * most bodies have only one of them. */
+/* Delivers the lines that end before `limit`. The positions of the next LF and of the next CR are
+ * both kept, because most bodies have only one of the two, which would be searched for again at
+ * each line. */
 static void cut(struct text_lines *l, size_t limit) {
     if (l->behind_cr && l->start < limit) {
         l->behind_cr = false;
@@ -72,9 +73,9 @@ static void cut(struct text_lines *l, size_t limit) {
     l->scan = limit > l->scan ? limit : l->scan;
 }
 
-/* ---- bytes in ---- */
-/* The byte after the checked ones is not valid text. It is a fault of its line if the handler
- * accepts such lines. A body with a NUL byte is refused as a whole. */
+/* ---- input ---- */
+/* Handles the byte at l->in.checked, which is not valid text: a fault of its line if the handler
+ * accepts such lines, otherwise a fault of the body. A body with a NUL byte is refused. */
 static void wrong_byte(struct text_lines *l, const char *wrong) {
     if (l->handler.wrong == NULL || l->in.data[l->in.checked] == '\0') {
         fault(l, l->in.checked, wrong);
@@ -85,8 +86,8 @@ static void wrong_byte(struct text_lines *l, const char *wrong) {
     l->in.checked++;
 }
 
-/* Checks the new bytes, divides them into lines, and moves the rest of the last line to the front.
- */
+/* Checks the new bytes, divides them into lines, and moves the bytes of the incomplete last line to
+ * the start of the buffer. */
 static void digest(struct text_lines *l, bool final) {
     const char *wrong = NULL;
     if (!l->in.started) {
@@ -98,11 +99,9 @@ static void digest(struct text_lines *l, bool final) {
     do {
         wrong = text_input_check(&l->in, final);
         cut(l, l->in.checked);
-        if (!l->stopped &&
-            l->in.checked - l->start >
-                /* checked before a wrong byte after it is reported, so that the fault does not
-                 * depend on the pieces */
-                l->max) {
+        /* Checked before a wrong byte after the limit is reported, so that the fault does not
+         * depend on how the body is divided into pieces. */
+        if (!l->stopped && l->in.checked - l->start > l->max) {
             too_long(l);
         }
         if (!l->stopped && wrong != NULL) {
@@ -116,7 +115,7 @@ static void digest(struct text_lines *l, bool final) {
     }
 }
 
-/* Appends bytes and reads what is complete. */
+/* Appends bytes and reads the complete lines. */
 static void take(struct text_lines *l, const char *bytes, size_t n, bool final) {
     if (text_input_append(&l->in, bytes, n)) {
         digest(l, final);

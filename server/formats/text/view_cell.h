@@ -1,4 +1,4 @@
-/* Cells of stored columns and other values as text. */
+/* Cells of stored columns, and other values, as text. */
 #ifndef FORMATS_VIEW_CELL_H
 #define FORMATS_VIEW_CELL_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* String i of a list; valid as long as the list is. */
+/* Returns string i of a list; it is valid as long as the list is. */
 static inline struct text strings_text(const dn_strings *strings, size_t i) {
     const uint32_t from = strings->start[i];
     const size_t n = strings->start[i + 1] - from;
@@ -18,9 +18,9 @@ static inline struct text strings_text(const dn_strings *strings, size_t i) {
 /* Writes the shortest decimal text of a number; "null" if it is not finite. */
 void number_write(double x, struct buf *out);
 
-/* The text of a cell of any column but a sparse one: a decimal number, true or false, or the
- * string, which stays in the view. `room` takes the text of a number. false: the cell is missing,
- * or the column is sparse. */
+/* Sets *out to the text of a cell: a decimal number, true or false, or the string, which stays in
+ * the view. `room` is memory for the text of a number. Returns false if the cell is missing or the
+ * column is sparse. */
 bool view_cell(const dn_column_view *view, size_t row, char room[DN_NUMBER_SIZE], struct text *out);
 static inline bool view_has_strings(const dn_column_view *view) {
     return view->type == DN_CATEGORICAL || view->type == DN_TEXT;

@@ -9,6 +9,17 @@
 #include <string.h>
 
 /* ---- items ---- */
+void answer_end(const struct format *format, const dn_encoder *encoder,
+                const struct row_notes *notes, struct buf *out) {
+    if (!format->answers->document) {
+        return;
+    }
+    struct json_writer w = json_writer_inside(out);
+    buf_putc(out, ']');
+    row_notes_write(notes, encoder, &w);
+    buf_putc(out, '}');
+}
+
 void answer_item_begin(const struct format *format, bool *begun, struct buf *out) {
     if (*begun && format->answers->document) {
         buf_putc(out, ',');
@@ -34,17 +45,14 @@ static void put_refusal(const char *base_path, int64_t line, const struct proble
     static const struct problem_error none = {0};
     const struct problem_error whole = {.detail = problem->detail},
                                *first = problem->n_errors > 0 ? &problem->errors[0] : &whole;
-    struct json_writer w;
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
-    json_put_key(&w, "error");
-    json_begin_object(&w);
+    json_kv_begin_object(&w, "error");
     problem_put_type(&w, base_path, problem->type);
     json_kv_int(&w, "line", line);
     put_fault(&w, first->detail != NULL ? first : &none);
     if (problem->n_errors > 1) {
-        json_put_key(&w, "errors");
-        json_begin_array(&w);
+        json_kv_begin_array(&w, "errors");
         for (size_t i = 0; i < problem->n_errors && i < TABLE_FAULTS_LISTED; i++) {
             json_begin_object(&w);
             put_fault(&w, &problem->errors[i]);
@@ -149,8 +157,7 @@ void coordinates_writer_refusal(struct coordinates_writer *c, int64_t line,
     answer_item_end(c->format, c->out);
 }
 
-void coordinates_writer_end(struct coordinates_writer *c) {
-    if (c->format->answers->document) {
-        buf_puts(c->out, "]}");
-    }
+void coordinates_writer_end(struct coordinates_writer *c, const dn_encoder *encoder,
+                            const struct row_notes *notes) {
+    answer_end(c->format, encoder, notes, c->out);
 }

@@ -1,4 +1,5 @@
-/* Writes the stored columns as the API shows them: a sparse column as its features. */
+/* Writes the stored columns as the API shows them: the features of a sparse column take its
+ * place. */
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "formats/formats.h"
@@ -37,21 +38,21 @@ static void write_features(const json_t *column, struct json_writer *w) {
             const json_t *value = json_array_get(json_object_get(features, members[m]), (size_t)j);
             json_kv_double(w, members[m],
                            json_is_number(value) ? json_number_value(value)
-                                                 : (double)NAN); /* NaN is null */
+                                                 : (double)NAN); /* written as null */
         }
         json_end_object(w);
     }
 }
 
-/* Writes the columns before the sparse one unchanged. text[0 … before - 1] is "[…,". */
+/* Writes the columns before the sparse column unchanged, and the features of the sparse column.
+ * text[0 … before - 1] is "[…,". */
 static void write_columns(const char *text, size_t before, const json_t *column,
                           struct json_writer *w) {
     const char *first = strchr(text, '[') + 1, *comma = text + before;
     while (comma > first && *comma != ',') {
         comma--;
     }
-    json_put_key(w, "columns");
-    json_begin_array(w);
+    json_kv_begin_array(w, "columns");
     if (comma > first) {
         json_put_raw(w, first, (size_t)(comma - first));
     }
@@ -62,8 +63,7 @@ static void write_columns(const char *text, size_t before, const json_t *column,
 static void write_sparse(const json_t *column, int64_t n_rows, struct json_writer *w) {
     const int64_t width = integer_of(column, "width"), entries = integer_of(column, "entries");
     char first[NAME_SIZE];
-    json_put_key(w, "sparse");
-    json_begin_object(w);
+    json_kv_begin_object(w, "sparse");
     json_kv_string(w, "first", feature_name(column, 0, first));
     json_kv_int(w, "columns", width);
     json_kv_int(w, "entries", entries);
@@ -73,7 +73,7 @@ static void write_sparse(const json_t *column, int64_t n_rows, struct json_write
     json_end_object(w);
 }
 
-/* Skips the value that begins with the present token. */
+/* Skips the value that begins with the current token. */
 static bool skip_value(struct json_reader *r, struct json_token *token) {
     const unsigned depth = r->depth - json_token_begins(token->kind);
     while (r->depth > depth) {
@@ -89,7 +89,7 @@ static bool token_is(const struct json_token *token, const char *text) {
     return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-/* Reads to the end of a column object. */
+/* Reads to the end of a column object. *sparse: set if the type of the column is sparse. */
 static bool read_column(struct json_reader *r, struct json_token *token, bool *sparse) {
     while (json_reader_next(r, token) == JSON_TOKEN_KEY) {
         const bool is_type = token_is(token, "type");
@@ -103,8 +103,8 @@ static bool read_column(struct json_reader *r, struct json_token *token, bool *s
     return token->kind == JSON_TOKEN_END_OBJECT;
 }
 
-/* Finds the sparse column, the last one of its table, in the text of the columns: [*from, *to).
- * false: there is none. */
+/* Finds the sparse column, which is the last one of its table, in the text of the columns: it is
+ * columns[*from … *to - 1]. Returns false if there is none. */
 static bool find_sparse(const char *columns, size_t *from, size_t *to) {
     struct json_reader r;
     struct json_token token;
@@ -131,7 +131,7 @@ void schema_columns_write(const char *columns, int64_t n_rows, struct json_write
     problem_done(&problem);
     if (column != NULL && json_object_get(column, "features") != NULL) {
         write_columns(columns, from, column, w);
-    } else { /* there is no sparse column with features */
+    } else { /* there is no sparse column whose features are listed */
         json_kv_raw(w, "columns", columns);
     }
     if (column != NULL) {

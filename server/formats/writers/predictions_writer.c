@@ -1,8 +1,9 @@
 /* Writes classes and features as JSON, and predictions as JSON and NDJSON; predictions_csv.c writes
- * CSV and TSV. The text of each class is made once, not for each row. */
+ * CSV and TSV. The text of each class is made only once. */
 #include "base/json/json_write.h"
 #include "formats/csv/predictions_csv.h"
 #include "formats/text/view_cell.h"
+#include "formats/writers/top_contributions.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,13 +14,14 @@
 void answer_class_write(const dn_classes *classes, size_t k, struct buf *out) {
     const struct text name = strings_text(&classes->names, k);
     if (classes->type == DN_NUMERIC || classes->type == DN_BOOLEAN) {
-        buf_append(out, name.bytes, name.n); /* the text of a number or a boolean is JSON */
+        /* the text of a number or a boolean is valid JSON */
+        buf_append(out, name.bytes, name.n);
     } else {
         json_escape(out, name.bytes, name.n);
     }
 }
 
-/* Makes the texts of all classes. delimiter: of cells; '\0': as JSON. Returns false if out of
+/* Makes the texts of all classes: cells for this delimiter; '\0': JSON. Returns false if out of
  * memory. */
 static bool make_classes(struct answer_texts *texts, const dn_classes *classes, char delimiter) {
     texts->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *texts->class_end);
@@ -76,7 +78,7 @@ void answer_texts_done(struct answer_texts *texts) {
 const char *answer_feature_name(const dn_encoder *encoder, size_t j, struct buf *name) {
     buf_clear(name);
     size_t n = dn_encoder_feature_name(encoder, j, name->data, name->capacity);
-    /* the name of a column and the text of a category can be long together */
+    /* the text has the name of a column and perhaps a category, so it can be long */
     if (n >= name->capacity) {
         if (!buf_reserve(name, n + 1)) {
             return NULL;
@@ -115,7 +117,7 @@ void answer_numbers_write(const double *x, size_t n, struct buf *out) {
         if (i > 0) {
             *p++ = ',';
         }
-        p += dn_number_format(x[i], p); /* null if not finite */
+        p += json_double_format(x[i], p); /* null if not finite */
     }
     *p++ = ']';
     out->size = (size_t)(p - out->data);
@@ -131,7 +133,39 @@ static void put_key(struct predictions_writer *p, const char *key) {
 
 static void put_number(struct predictions_writer *p, const char *key, const double *x) {
     put_key(p, key);
-    number_write(x != NULL ? *x : (double)NAN, p->out);
+    json_double_write(x != NULL ? *x : (double)NAN, p->out);
+}
+
+/* Writes the largest contributions to each score, and the sum of the others. */
+static void put_top(struct predictions_writer *p, const double *x, size_t n_scores,
+                    size_t n_features) {
+    struct buf name = {0}, rest = {0};
+    put_key(p, "\"contributions\":[");
+    for (size_t k = 0; k < n_scores && !p->out->failed; k++) {
+        const double *of_score = x + k * n_features;
+        const double others = top_contributions(of_score, n_features, p->contributions.top, p->top);
+        buf_puts(p->out, k > 0 ? ",[" : "[");
+        for (size_t i = 0; i < p->contributions.top; i++) {
+            if (answer_feature_name(dn_model_encoder(p->model), p->top[i], &name) == NULL) {
+                p->out->failed = true;
+                break;
+            }
+            buf_puts(p->out, i > 0 ? ",{\"feature\":" : "{\"feature\":");
+            json_escape(p->out, name.data, name.size);
+            buf_puts(p->out, ",\"value\":");
+            json_double_write(of_score[p->top[i]], p->out);
+            buf_putc(p->out, '}');
+        }
+        buf_putc(p->out, ']');
+        buf_puts(&rest, k > 0 ? "," : "");
+        json_double_write(others, &rest);
+    }
+    buf_puts(p->out, "],\"rest\":[");
+    buf_append(p->out, rest.data, rest.size);
+    buf_putc(p->out, ']');
+    p->out->failed |= rest.failed;
+    buf_done(&name);
+    buf_done(&rest);
 }
 
 static void put_contributions(struct predictions_writer *p, const double *x) {
@@ -139,6 +173,10 @@ static void put_contributions(struct predictions_writer *p, const double *x) {
                  n_features = dn_encoder_n_features(dn_model_encoder(p->model));
     if (x == NULL) {
         put_key(p, "\"contributions\":null");
+        return;
+    }
+    if (p->contributions.top > 0) {
+        put_top(p, x, n_scores, n_features);
         return;
     }
     put_key(p, "\"contributions\":[");
@@ -151,7 +189,7 @@ static void put_contributions(struct predictions_writer *p, const double *x) {
     buf_putc(p->out, ']');
 }
 
-/* Writes whether the row has no class, and the classes that are possible. */
+/* Writes whether the label is ambiguous, and the candidate classes. */
 static void put_ambiguity(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
     const size_t n_classes = dn_model_classes(p->model)->n;
     const char *comma = "";
@@ -218,16 +256,24 @@ static void put_row(struct predictions_writer *p, const dn_prediction *rows, siz
 }
 
 /* ---- the answer ---- */
-/* The members of the document before the rows. */
+/* Writes the members of the document before the rows. */
 static void put_head(struct predictions_writer *p) {
     struct buf *out = p->out;
     buf_append(out, p->texts->head.data, p->texts->head.size);
     if (p->outputs & ANSWER_CONTRIBUTIONS) {
-        buf_puts(out, ",\"features\":");
-        answer_feature_names_write(dn_model_encoder(p->model), out);
+        if (p->contributions.top == 0) {
+            buf_puts(out, ",\"features\":");
+            answer_feature_names_write(dn_model_encoder(p->model), out);
+        }
+        if (p->contributions.baseline != NULL) {
+            buf_puts(out, ",\"baseline\":");
+            json_escape(out, p->contributions.baseline, strlen(p->contributions.baseline));
+        }
         buf_puts(out, ",\"intercept\":");
         if (dn_model_has_contributions(p->model)) {
-            answer_numbers_write(dn_model_intercept(p->model), dn_model_n_scores(p->model), out);
+            answer_numbers_write(p->contributions.intercept != NULL ? p->contributions.intercept
+                                                                    : dn_model_intercept(p->model),
+                                 dn_model_n_scores(p->model), out);
         } else {
             buf_puts(out, "null");
         }
@@ -239,6 +285,7 @@ void predictions_writer_begin(struct predictions_writer *p, const struct answer_
                               const dn_model *model, const dn_prediction *will, struct buf *out) {
     *p = (struct predictions_writer){.model = model,
                                      .outputs = head->outputs,
+                                     .contributions = head->contributions,
                                      .format = head->format,
                                      .delimiter = head->format->answers->delimiter,
                                      .refusal_base = head->refusal_base,
@@ -251,6 +298,13 @@ void predictions_writer_begin(struct predictions_writer *p, const struct answer_
     } else if (p->texts == NULL) {
         p->texts = &p->own_texts;
         made = answer_texts_init(&p->own_texts, model, head->name, head->version);
+    }
+    const size_t n_features = dn_encoder_n_features(dn_model_encoder(model));
+    if (p->contributions.top > 0) {
+        p->contributions.top =
+            p->contributions.top < n_features ? p->contributions.top : n_features;
+        p->top = calloc(p->contributions.top, sizeof *p->top);
+        made = made && p->top != NULL;
     }
     if (!made) {
         out->failed = true;
@@ -289,12 +343,13 @@ void predictions_writer_refusal(struct predictions_writer *p, int64_t line,
     answer_item_end(p->format, p->out);
 }
 
-void predictions_writer_end(struct predictions_writer *p) {
-    if (p->format->answers->document) {
-        buf_puts(p->out, "]}");
-    }
+void predictions_writer_end(struct predictions_writer *p, const dn_encoder *encoder,
+                            const struct row_notes *notes) {
+    answer_end(p->format, encoder, notes, p->out);
 }
 
 void predictions_writer_done(struct predictions_writer *p) {
     answer_texts_done(&p->own_texts);
+    free(p->top);
+    p->top = NULL;
 }

@@ -14,11 +14,12 @@
 #include <sys/socket.h>
 
 #define DEFAULT_LIMIT (1 << 20)
-#define FIRST_RESERVE                                                                              \
-    (64 << 10) /* bytes that are allocated by Content-Length when the first byte has arrived */
-#define READER_FACTOR                                                                              \
-    4 /* bytes that a sink holds for each byte that arrived: 2 characters can be a number of 8     \
-         bytes */
+/* Bytes. The first allocation for a body is its Content-Length, but not more than this: a client
+ * must send bytes before more memory is allocated. */
+#define FIRST_RESERVE (64 << 10)
+/* The largest number of bytes that a sink holds for each byte of the body: two characters can
+ * become a number of 8 bytes. */
+#define READER_FACTOR 4
 
 /* ---- the descriptor ---- */
 
@@ -304,7 +305,7 @@ static enum body_next sink_refused(struct http_call *call) {
 }
 
 /* Refuses the body for the reason that `refusal` fills in. While a slice is being taken the
- * connection is suspended, and the call comes again with the same bytes. */
+ * connection is suspended, and the library passes the same bytes again. */
 static enum body_next refuse_for(struct http_call *call, void (*refusal)(struct http_call *call)) {
     call->body.refusal = refusal;
     if (call->body.sink_open) {

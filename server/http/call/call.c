@@ -1,4 +1,4 @@
-/* The life of a call: states, references, the way to the pool and back. */
+/* Calls: their states, their references, and their jobs on the pool. */
 #include "http/call/call.h"
 #include "base/clock.h"
 #include "http/call/body.h"

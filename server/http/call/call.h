@@ -50,14 +50,14 @@ struct call_request {
     char id[CALL_ID_SIZE];
     struct header_field *kept; /* [n_kept] copy of the header; NULL: ask the library */
     size_t n_kept;
-    const char *client;            /* the client's address, proxies looked through */
+    const char *client;            /* address of the client in front of trusted proxies */
     struct address client_address; /* the same */
     bool client_counted;           /* server->per_address counts client_address for this call */
     const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
     const char *cross_origin;      /* Origin, if --allow-origin allows it; NULL: no CORS headers */
 };
 
-/* The body of the request. The I/O thread's, but for the relay. */
+/* The body of the request. Used by the I/O thread only, except `relay`. */
 struct call_body {
     const struct http_sink *sink; /* takes the body; NULL: no body, or it is gathered in `bytes` */
     int64_t limit;                /* bytes, after decoding */
@@ -67,7 +67,7 @@ struct call_body {
     struct buf bytes;             /* the body, if there is no sink */
     size_t share;                 /* of server->memory */
     int64_t discarded;            /* bytes thrown away */
-    struct relay relay;           /* the way of the body to the sink */
+    struct relay relay;           /* passes the body to the sink */
     void (*refusal)(struct http_call *call); /* fills the reply with the reason why the I/O thread
                                                 refuses the body; NULL: it does not */
     bool sink_open; /* `begin` succeeded, and neither `end` nor `abort` was called. relay.h says
@@ -115,7 +115,7 @@ struct http_call {
     struct connection *connection; /* valid until the call is over */
     struct MHD_Connection *mhd;
     _Atomic int state; /* enum call_state; changed by call_enter */
-    _Atomic int refs;  /* of the I/O thread, of a stream's job, of a running relay */
+    _Atomic int refs;  /* references of the I/O thread, of a stream's job, of a running relay */
     struct arena arena;
     int64_t started_ns; /* the request line had arrived */
     bool begun;         /* counted in io->in_flight */

@@ -6,7 +6,8 @@
 #include "http/server.h"
 #include <stdlib.h>
 
-enum { FULL_BYTES = 256 << 10 }; /* gathered beside a slice */
+/* The I/O thread gathers so many bytes while a slice is being taken, then the connection waits. */
+enum { FULL_BYTES = 256 << 10 };
 
 static void lock(struct http_call *call) {
     (void)pthread_mutex_lock(&call->server->relay_lock);
@@ -86,8 +87,8 @@ static void slice_begin(struct http_call *call) {
 /* What follows a slice. */
 enum next { NEXT_LEAVE, NEXT_SLICE, NEXT_END, NEXT_ANSWER, NEXT_ABORT };
 
-/* Under the lock. `arriving` may be read only if the connection is suspended: it waits, or has
- * come to the end. */
+/* Under the lock. `arriving` may be read only while the connection is suspended: if `waits` or
+ * `end` is set. */
 static enum next next_of(const struct relay *r) {
     if (atomic_load(&r->abandoned)) {
         return r->refused ? NEXT_LEAVE : NEXT_ABORT;
@@ -139,8 +140,8 @@ static void go_on(struct http_call *call) {
         sink_abort(call);
     }
     if (next != NEXT_SLICE) {
-        call_unref(call); /* before an end or an answer never the last reference: the connection
-                             is suspended */
+        call_unref(call); /* not the last reference if NEXT_END or NEXT_ANSWER follows: the
+                             connection is suspended */
     }
     if (next == NEXT_ANSWER) {
         call->body.sink_open = false;
@@ -206,7 +207,7 @@ void http_resume_body(struct http_call *call) {
     lock(call);
     const bool goes_on =
         r->held &&
-        (r->waits || r->end != NULL); /* otherwise the I/O thread does when more arrives */
+        (r->waits || r->end != NULL); /* else the next bytes make the I/O thread continue */
     r->early = r->running && !r->held;
     r->held = false;
     if (goes_on) {
@@ -321,8 +322,8 @@ bool relay_abandon(struct http_call *call) {
 
 size_t relay_weight(const struct http_call *call) {
     const struct relay *r = &call->body.relay;
-    return 2 * r->arriving.capacity +
-           (size_t)atomic_load(&r->weight); /* the slice was such a buffer */
+    return 2 * r->arriving.capacity + /* `slice` has about the same capacity */
+           (size_t)atomic_load(&r->weight);
 }
 
 void relay_done(struct relay *r) {

@@ -1,17 +1,19 @@
-/* Which coding an answer has, and encoding one that is in memory. */
+/* The content coding and the entity tag of a reply. */
 #ifndef HTTP_REPLY_CODING_H
 #define HTTP_REPLY_CODING_H
 
 #include "http/call/call.h"
 
-/* The coding of an answer of this type: CODING_IDENTITY where compressing does not pay or the
- * client does not take it. While the request's header is there. */
+/* The content coding of a reply of this type: CODING_IDENTITY if the type or the route is not to be
+ * compressed, or if the client does not accept another coding. To be called while the header of the
+ * request exists. */
 enum coding reply_coding(const struct http_call *call, const char *content_type);
-/* Compresses a filled answer, REPLY_MEMORY or REPLY_STATIC, if that pays, and gives it its ETag: it
- * may become 304. On the handler's thread. */
+/* Compresses a filled reply of kind REPLY_MEMORY or REPLY_STATIC if the result is shorter, and sets
+ * its ETag: the reply may become 304. Runs on the handler's thread. */
 void reply_encode(struct http_call *call);
-/* Sets Content-Encoding and the ETag of a reply in this coding, whose body has this many bytes
- * (UINT64_MAX: not known). true: the client has this form, and the reply has become 304. */
+/* Sets Content-Encoding and the ETag of a reply in this coding. length: bytes of the body;
+ * UINT64_MAX: unknown. Returns true if the request has this ETag in If-None-Match: the reply has
+ * become 304. */
 bool reply_tag(struct http_call *call, enum coding coding, uint64_t length);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct address_count {
-    struct address address; /* whose */
+    struct address address; /* whose connections or calls are counted */
     int64_t n;              /* at least 1 while in a chain */
     uint32_t next;          /* index + 1 of the next in the chain or free list; 0: none */
 };

@@ -54,7 +54,7 @@ enum verdict deadline_check(struct deadline *d, const struct deadline_view *view
         }
         return view->received == 0 && view->counted
                    ? VERDICT_DROP
-                   : VERDICT_TIMEOUT; /* browsers open connections in reserve: they get no 408 */
+                   : VERDICT_TIMEOUT; /* not for connections that browsers open early */
     case PHASE_IDLE:
         if (moved && d->first_ns == 0) {
             d->first_ns = now_ns;

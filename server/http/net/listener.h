@@ -16,9 +16,9 @@ struct listener {
     size_t n;
     bool inherited;    /* from systemd */
     char address[300]; /* "http://127.0.0.1:8080" or "unix:/path" */
-    char host[256];    /* the host of it: "127.0.0.1", "::1", "" for a local socket */
-    char path[108];    /* of a local socket we made and remove; "" otherwise */
-    bool complained;   /* out of descriptors was logged since the last accepted connection */
+    char host[256];    /* the host in `address`: "127.0.0.1", "::1"; "" for a local socket */
+    char path[108];    /* file of a local socket that this process made; "": none */
+    bool complained;   /* the lack of descriptors was logged; cleared by a new connection */
     int port;          /* 0 for a local socket */
     int pipe[2];       /* wakes the acceptor */
     size_t next_io;    /* I/O thread that gets the next connection; the acceptor's */

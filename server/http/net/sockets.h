@@ -7,9 +7,9 @@
 bool sockets_set_flags(int fd); /* non-blocking, closed on exec */
 /* "127.0.0.1:8080", "[::]:8080", "localhost:0", "unix:PATH" */
 bool sockets_listen(struct listener *listener, const char *address, struct problem *problem);
-/* Was this process given sockets by systemd? */
+/* Whether systemd has passed sockets to this process. */
 bool sockets_handed_over(void);
-/* systemd's sockets, if this process was given any; found: whether. */
+/* Takes the sockets that systemd has passed. *found: whether there are any. */
 bool sockets_inherit(struct listener *listener, bool *found, struct problem *problem);
 
 #endif

@@ -157,7 +157,7 @@ static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, 
     }
     size_t one = 1, space = DECODER_OUTPUT;
     (void)inflate_into(d, (const char *)&d->held, &one, room,
-                       &space); /* one byte cannot be a fault */
+                       &space); /* after a fault the next call fails too */
     *n_out = space;
     d->first = false;
     return DECODER_MORE;

@@ -1,11 +1,11 @@
-/* Proxies: what trusted ones say of the client they speak for. */
+/* The client of a request that came through trusted proxies. */
 #ifndef HTTP_FORWARDED_H
 #define HTTP_FORWARDED_H
 
 #include "http/call/call.h"
 
-/* Sets call->request.client and call->request.client_address: the peer, or through trusted proxies
- * the rightmost address that is none of theirs. */
+/* Sets call->request.client and call->request.client_address: the address of the peer; if the peer
+ * is a trusted proxy, the rightmost address in its header that is not a trusted proxy. */
 void forwarded_client(struct http_call *call);
 /* Scheme and host as the client sees them. */
 const char *forwarded_scheme(struct http_call *call);

@@ -140,13 +140,13 @@ static bool host_allowed(const struct http_call *call, const char *host) {
     return is_allowed_host(server, host, name, n);
 }
 
-/* The verdict depends only on the connection and on the value of Host: a client that repeats the
- * value is not checked again. */
+/* The result depends only on the connection and on the value of Host, so a value that was allowed
+ * is not checked again on the same connection. */
 bool origin_check_host(const struct http_call *call, struct problem *problem) {
     struct connection *c = call->connection;
     const char *host = call->request.target.authority != NULL ? call->request.target.authority
                                                               : call->request.headers.host;
-    if (!call->server->settings.check_host || host == NULL || /* every browser sends Host */
+    if (!call->server->settings.check_host || host == NULL || /* browsers always send Host */
         (host[0] != '\0' && strcmp(host, c->host) == 0)) {
         return true;
     }

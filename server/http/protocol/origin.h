@@ -1,18 +1,19 @@
-/* Browsers: Host, Origin, CORS. */
+/* Protection of browsers: Host, Origin, CORS. */
 #ifndef HTTP_ORIGIN_H
 #define HTTP_ORIGIN_H
 
 #include "http/call/call.h"
 
-/* Host is one the server answers for. false: problem (421). */
+/* Checks that the server answers requests for this Host. Returns false with a problem (421). */
 bool origin_check_host(const struct http_call *call, struct problem *problem);
-/* Takes note of an allowed foreign origin; refuses an unsafe request of any other. false: problem
- * (403). */
+/* Sets request.cross_origin if Origin is an allowed foreign origin. Returns false with a problem
+ * (403) for an unsafe request of another foreign origin. */
 bool origin_check(struct http_call *call, struct problem *problem);
-/* --allowed-host and --allow-origin: is each item something that a Host or an Origin can be? */
+/* Checks that each item of --allowed-host and --allow-origin can be a Host or an Origin. */
 bool origin_check_lists(const struct option_list *hosts, const struct option_list *origins,
                         struct problem *problem);
-/* "host:port" with the port always there, lower case, for comparison. false: malformed. */
+/* Writes "host:port" in lower case, with default_port if the host has none, for comparisons.
+ * Returns false if the host is malformed. */
 bool origin_normalise(const char *host, size_t n, const char *default_port, char *out,
                       size_t out_size);
 

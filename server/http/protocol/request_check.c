@@ -36,7 +36,7 @@ void request_check_id(struct http_call *call) {
     }
 }
 
-/* "text/CSV; charset=utf-8" becomes "text/csv"; the types that curl sends without being told, "".
+/* "text/CSV; charset=utf-8" becomes "text/csv"; a type that curl sends by default becomes "".
  */
 static void take_content_type(struct http_call *call) {
     const char *type = call->request.headers.content_type;

@@ -11,7 +11,7 @@ enum { DEFAULT_DEGREE = 2, DEFAULT_FOURIER = 100, PLACE_SIZE = 200 };
 static const char *const kinds[] = {"polynomial",     "gaussian", "distance",
                                     "random_fourier", "fisher",   NULL}; /* dn_basis_kind */
 
-/* The members that each kind can have. */
+/* The members of each kind, in the order of dn_basis_kind. */
 static const char *const members[][8] = {
     [DN_BASIS_POLYNOMIAL] = {"type", "columns", "keep", "degree", "interactions", NULL},
     [DN_BASIS_GAUSSIAN] = {"type", "columns", "keep", "standardize", "centres", "centers", "width",
@@ -323,20 +323,11 @@ void jobs_bases_read(const json_t *object, const char *parent, const struct jobs
 
 static void write_points(const dn_basis_spec *b, const char *key, size_t width,
                          struct json_writer *w) {
-    json_put_key(w, key);
-    if (!b->points) {
-        json_put_int(w, (int64_t)b->n_points);
-        return;
+    if (b->points == NULL) {
+        json_kv_int(w, key, (int64_t)b->n_points);
+    } else {
+        json_put_matrix(w, key, b->points, b->n_points, width);
     }
-    json_begin_array(w);
-    for (size_t i = 0; i < b->n_points; i++) {
-        json_begin_array(w);
-        for (size_t j = 0; j < width; j++) {
-            json_put_double(w, b->points[i * width + j]);
-        }
-        json_end_array(w);
-    }
-    json_end_array(w);
 }
 
 static void write_width(const dn_basis_spec *b, struct json_writer *w) {
@@ -349,8 +340,7 @@ static void write_width(const dn_basis_spec *b, struct json_writer *w) {
 
 static void write_columns(const dn_basis_spec *b, const struct jobs_column *inputs, size_t n_inputs,
                           struct json_writer *w) {
-    json_put_key(w, "columns");
-    json_begin_array(w);
+    json_kv_begin_array(w, "columns");
     for (size_t i = 0; b->columns && i < b->n_columns; i++) {
         json_put_string(w, inputs[b->columns[i]].name);
     }

@@ -58,7 +58,7 @@ static void mark(struct search *s, const struct given *value) {
     if (found) {
         found->seen = true;
     } else if (s->problem->n_errors > 0) {
-        return; /* report one class: there may be as many as rows */
+        return; /* one class is reported: there may be as many classes as rows */
     } else if (s->type == DN_CATEGORICAL) {
         json_fault(s->problem, "", "class_weight", "has no weight for class \"%.*s\"",
                    (int)(value->length < 200 ? value->length : 200), value->name);

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/problem.h"
-#include "jobs/request/spec.h"
+#include "jobs/request/job_request.h"
 
 /* Whether the text can be a value of a column of this type. *number: the value, if the type is
  * numeric or boolean. */

@@ -17,9 +17,8 @@ static const char *const weightings[] = {"counts", "binary",     "tfidf", "set",
 
 enum { DEFAULT_LENGTH = 3 /* labels in a path */, POINTER_SIZE = 200 };
 
-struct jobs_features jobs_features_default(const dn_algorithm *algorithm) {
-    return (struct jobs_features){.standardize =
-                                      algorithm && (algorithm->flags & DN_ALGORITHM_STANDARDIZE),
+struct jobs_features jobs_features_default(const dn_params *params) {
+    return (struct jobs_features){.standardize = params != NULL && dn_params_standardizes(params),
                                   .automatic = true,
                                   .text = {.vocabulary = DN_DEFAULT_VOCABULARY, .min_rows = 1}};
 }
@@ -127,8 +126,7 @@ static void read_text(const json_t *object, const char *parent, struct jobs_feat
 }
 
 static void write_text(const dn_text_spec *text, struct json_writer *w) {
-    json_put_key(w, "text");
-    json_begin_object(w);
+    json_kv_begin_object(w, "text");
     json_kv_string(w, "weighting", weightings[text->weighting]);
     if (text->weighting == DN_TEXT_PATHS) {
         json_kv_int(w, "length", text->length);
@@ -165,20 +163,17 @@ void jobs_features_write(const struct jobs_features *features, const struct jobs
                          size_t n_inputs, struct json_writer *w) {
     json_kv_bool(w, "standardize", features->standardize);
     json_kv_bool(w, "standardize_sparse", features->standardize_sparse);
-    json_put_key(w, "missing");
-    json_begin_object(w);
+    json_kv_begin_object(w, "missing");
     json_kv_string(w, "numeric", numbers[features->missing_number]);
     json_kv_string(w, "categorical", categories[features->missing_category]);
     json_kv_bool(w, "indicator", features->missing_indicator);
     json_end_object(w);
-    json_put_key(w, "categorical");
-    json_begin_object(w);
+    json_kv_begin_object(w, "categorical");
     json_kv_string(w, "encoding", features->automatic ? "auto" : encodings[features->categorical]);
     json_kv_string(w, "unseen", unseens[features->unseen]);
     json_end_object(w);
     write_text(&features->text, w);
-    json_put_key(w, "basis");
-    json_begin_array(w);
+    json_kv_begin_array(w, "basis");
     for (size_t i = 0; i < features->n_bases; i++) {
         jobs_basis_write(&features->bases[i], inputs, n_inputs, w);
     }

@@ -2,6 +2,7 @@
 #include "jobs/request/job_options.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void *allocate(struct arena *arena, size_t n, size_t size, struct problem
 
 /* ---- reading ---- */
 
-static void read_model(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+static void read_model(const json_t *root, struct arena *arena, struct jobs_request *r,
                        struct problem *problem) {
     const char *name = NULL;
     if (!json_read_string(root, "model", true, "", &name, problem)) {
@@ -27,8 +28,8 @@ static void read_model(const json_t *root, struct arena *arena, struct jobs_spec
     if (!ids_name_valid(name, strlen(name))) {
         json_fault(problem, "", "model", "%s, got \"%s\"", IDS_NAME_RULE, name);
     }
-    spec->model = arena_strdup(arena, name);
-    if (spec->model == NULL) {
+    r->model = arena_strdup(arena, name);
+    if (r->model == NULL) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
     }
 }
@@ -89,7 +90,7 @@ static void read_weights_meaning(const json_t *root, dn_weights *out, struct pro
     *out = (dn_weights)index;
 }
 
-static void read_validation(const json_t *root, struct jobs_spec *spec, struct problem *problem) {
+static void read_validation(const json_t *root, struct jobs_request *r, struct problem *problem) {
     static const char *const known[] = {"holdout", "folds", "dataset", "curves", NULL};
     enum { N_METHODS = 3 };
     const json_t *object = NULL;
@@ -112,15 +113,15 @@ static void read_validation(const json_t *root, struct jobs_spec *spec, struct p
         json_fault(problem, "", "validation",
                    "must have one of the members holdout, folds, dataset, got %zu of them", given);
     }
-    if (json_read_number(object, "holdout", false, "/validation", &spec->holdout, problem) &&
-        !(spec->holdout > 0 && spec->holdout < 1)) {
-        json_fault(problem, "/validation", "holdout", "must be > 0 and < 1, got %g", spec->holdout);
+    if (json_read_number(object, "holdout", false, "/validation", &r->holdout, problem) &&
+        !(r->holdout > 0 && r->holdout < 1)) {
+        json_fault(problem, "/validation", "holdout", "must be > 0 and < 1, got %g", r->holdout);
     }
     if (json_read_int(object, "folds", false, "/validation", 2, DN_MAX_FOLDS, &folds, problem)) {
-        spec->folds = (size_t)folds;
+        r->folds = (size_t)folds;
     }
-    json_read_bool(object, "curves", false, "/validation", &spec->curves, problem);
-    if (spec->curves && spec->folds > 0) {
+    json_read_bool(object, "curves", false, "/validation", &r->curves, problem);
+    if (r->curves && r->folds > 0) {
         json_fault(
             problem, "/validation", "curves",
             "belongs to holdout or dataset: metrics of folds are means, which have no curves");
@@ -132,12 +133,16 @@ static int compare_sizes(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static const char *const snapshots_of[] = {"iterations", "updates", NULL};
+
 /* Reads the iterations, sorts them and drops duplicates. */
-static void read_snapshots(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+static void read_snapshots(const json_t *root, struct arena *arena, struct jobs_request *r,
                            struct problem *problem) {
     int64_t *numbers = NULL;
-    size_t n = 0;
-    if (!json_read_ints(root, "snapshots", false, "", 1, MAX_ITERATION, MAX_SNAPSHOTS, arena,
+    size_t n = 0, of = 0;
+    json_read_choice(root, "snapshots_of", false, "", snapshots_of, &of, problem);
+    r->of_updates = of == 1;
+    if (!json_read_ints(root, "snapshots", false, "", 0, MAX_ITERATION, MAX_SNAPSHOTS, arena,
                         &numbers, &n, problem)) {
         return;
     }
@@ -150,23 +155,23 @@ static void read_snapshots(const json_t *root, struct arena *arena, struct jobs_
     }
     qsort(snapshots, n, sizeof *snapshots, compare_sizes);
     for (size_t i = 0; i < n; i++) {
-        if (spec->n_snapshots == 0 || snapshots[spec->n_snapshots - 1] != snapshots[i]) {
-            snapshots[spec->n_snapshots++] = snapshots[i];
+        if (r->n_snapshots == 0 || snapshots[r->n_snapshots - 1] != snapshots[i]) {
+            snapshots[r->n_snapshots++] = snapshots[i];
         }
     }
-    spec->snapshots = snapshots;
+    r->snapshots = snapshots;
 }
 
-void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_request *r,
                        struct problem *problem) {
     int64_t seed = 1;
-    read_model(root, arena, spec, problem);
-    read_class_weight(root, arena, &spec->class_weights, problem);
-    read_weights_meaning(root, &spec->weights, problem);
-    read_validation(root, spec, problem);
+    read_model(root, arena, r, problem);
+    read_class_weight(root, arena, &r->class_weights, problem);
+    read_weights_meaning(root, &r->weights, problem);
+    read_validation(root, r, problem);
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &seed, problem);
-    spec->seed = (uint64_t)seed;
-    read_snapshots(root, arena, spec, problem);
+    r->seed = (uint64_t)seed;
+    read_snapshots(root, arena, r, problem);
 }
 
 /* ---- writing ---- */
@@ -186,42 +191,50 @@ static void write_class_weight(const struct jobs_class_weights *c, struct json_w
     }
 }
 
-static void write_validation(const struct jobs_spec *spec, struct json_writer *w) {
+static void write_validation(const struct jobs_request *r, struct json_writer *w) {
     char reference[IDS_NAME_SIZE + 24];
     json_put_key(w, "validation");
-    if (spec->holdout == 0 && spec->folds == 0 && spec->validation.dataset == NULL) {
+    if (r->holdout == 0 && r->folds == 0 && r->validation.dataset == NULL) {
         json_put_null(w);
         return;
     }
     json_begin_object(w);
-    if (spec->holdout > 0) {
-        json_kv_double(w, "holdout", spec->holdout);
-    } else if (spec->folds > 0) {
-        json_kv_int(w, "folds", (int64_t)spec->folds);
+    if (r->holdout > 0) {
+        json_kv_double(w, "holdout", r->holdout);
+    } else if (r->folds > 0) {
+        json_kv_int(w, "folds", (int64_t)r->folds);
     } else {
-        (void)snprintf(reference, sizeof reference, "%s@%" PRId64, spec->validation.dataset,
-                       spec->validation.version);
+        (void)snprintf(reference, sizeof reference, "%s@%" PRId64, r->validation.dataset,
+                       r->validation.version);
         json_kv_string(w, "dataset", reference);
     }
-    if (spec->curves) {
+    if (r->curves) {
         json_kv_bool(w, "curves", true);
     }
     json_end_object(w);
 }
 
-void jobs_options_write(const struct jobs_spec *spec, struct json_writer *w) {
-    json_kv_string(w, "weight", spec->weighted ? spec->weight.name : NULL);
-    json_kv_string(w, "weights", meanings[spec->weights]);
-    write_class_weight(&spec->class_weights, w);
-    write_validation(spec, w);
-    json_kv_int(w, "seed", (int64_t)spec->seed);
+void jobs_options_write(const struct jobs_request *r, struct json_writer *w) {
+    json_kv_string(w, "weight", r->weighted ? r->weight.name : NULL);
+    json_kv_string(w, "weights", meanings[r->weights]);
+    write_class_weight(&r->class_weights, w);
+    write_validation(r, w);
+    json_kv_int(w, "seed", (int64_t)r->seed);
 }
 
-void jobs_snapshots_write(const struct jobs_spec *spec, struct json_writer *w) {
-    json_put_key(w, "snapshots");
-    json_begin_array(w);
-    for (size_t i = 0; i < spec->n_snapshots; i++) {
-        json_put_int(w, (int64_t)spec->snapshots[i]);
+void jobs_limits_write(const struct jobs_request *r, struct json_writer *w) {
+    json_kv_begin_object(w, "limits");
+    json_kv_double(w, "seconds", r->limits.seconds > 0 ? r->limits.seconds : (double)NAN);
+    json_kv_int(w, "memory_mib", r->limits.memory_bytes >> 20);
+    json_kv_int(w, "threads", r->limits.threads);
+    json_end_object(w);
+}
+
+void jobs_snapshots_write(const struct jobs_request *r, struct json_writer *w) {
+    json_kv_begin_array(w, "snapshots");
+    for (size_t i = 0; i < r->n_snapshots; i++) {
+        json_put_int(w, (int64_t)r->snapshots[i]);
     }
     json_end_array(w);
+    json_kv_string(w, "snapshots_of", snapshots_of[r->of_updates]);
 }

@@ -6,16 +6,18 @@
 
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
-#include "jobs/request/spec.h"
+#include "jobs/request/job_request.h"
 
-/* Reads the options into `spec`; absent members get their defaults. Adds every fault to `problem`.
+/* Reads the options into `r`; absent members get their defaults. Adds every fault to `problem`.
  * Strings and arrays are allocated in the arena. The dataset of "validation" is not read. */
-void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_request *r,
                        struct problem *problem);
 /* Write members into the open object: "weight", "class_weight", "validation" and "seed"; null where
  * a job has none. */
-void jobs_options_write(const struct jobs_spec *spec, struct json_writer *w);
-/* Writes the member "snapshots". */
-void jobs_snapshots_write(const struct jobs_spec *spec, struct json_writer *w);
+void jobs_options_write(const struct jobs_request *r, struct json_writer *w);
+/* Writes the member "limits"; its member "seconds" is null if there is no limit. */
+void jobs_limits_write(const struct jobs_request *r, struct json_writer *w);
+/* Writes the members "snapshots" and "snapshots_of". */
+void jobs_snapshots_write(const struct jobs_request *r, struct json_writer *w);
 
 #endif

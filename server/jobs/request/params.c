@@ -66,11 +66,7 @@ static void matrix_put(const double *numbers, size_t n, struct json_writer *w) {
     while ((width + 1) * (width + 1) <= n) {
         width++;
     }
-    json_begin_array(w);
-    for (size_t i = 0; i < width; i++) {
-        jobs_numbers_put(numbers + i * width, width, w);
-    }
-    json_end_array(w);
+    json_put_matrix(w, NULL, numbers, width, width);
 }
 
 static void value_put(const dn_param *param, const dn_param_value *value, struct json_writer *w) {
@@ -81,7 +77,7 @@ static void value_put(const dn_param *param, const dn_param_value *value, struct
     } else if (value->list && param->matrix) {
         matrix_put(value->list, value->n_list, w);
     } else if (value->list) {
-        jobs_numbers_put(value->list, value->n_list, w);
+        json_put_vector(w, NULL, value->list, value->n_list);
     } else if (param->type == DN_PARAM_BOOLEAN) {
         json_put_bool(w, value->number != 0);
     } else {
@@ -106,8 +102,7 @@ static void object_put(const dn_params *params, size_t owner, struct json_writer
 
 void jobs_params_write(const dn_params *params, struct buf *out) {
     const dn_algorithm *a = params->algorithm;
-    struct json_writer w;
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     for (size_t i = 0; i < a->n_params; i++) {
         if (jobs_param_member(&a->params[i]) || !dn_params_applies(params, i)) {

@@ -1,7 +1,7 @@
 /* The queue of appends: a bounded number of places. Appends are queued in the order in which their
- * rows were complete. One append of a dataset runs at a time, and STORE_APPENDS_RUNNING of all
- * datasets. A turn that becomes free is reserved for the first append in the queue that no append
- * of its dataset precedes. */
+ * rows were complete. One append of a dataset runs at a time, and at most STORE_APPENDS_RUNNING of
+ * all datasets. When an append ends, the right to run is reserved for the first append in the queue
+ * that is not preceded by an append to the same dataset. */
 #include "store/sqlite/appends.h"
 #include "store/sqlite/internal.h"
 
@@ -14,7 +14,8 @@ void store_appends_done(struct store_appends *appends) {
     pthread_mutex_destroy(&appends->mutex);
 }
 
-/* Finds the place with this id, or a free place for id 0; NULL: none. Lock held. */
+/* Returns the place with this id, or a free place for id 0; NULL if there is none. The mutex is
+ * held. */
 static struct store_append *find(struct store_appends *appends, int64_t id) {
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
         if (appends->places[i].id == id) {
@@ -43,12 +44,12 @@ int64_t store_append_enter(struct store *store, const char *name) {
     return id;
 }
 
-/* Whether c is in the queue before `own` and appends to the same dataset. Lock held. */
+/* Whether c precedes `own` in the queue and appends to the same dataset. The mutex is held. */
 static bool is_before(const struct store_append *c, const struct store_append *own) {
     return c->order != 0 && c->order < own->order && strcmp(c->name, own->name) == 0;
 }
 
-/* Puts the append at the end of the queue. Lock held. */
+/* Puts the append at the end of the queue. The mutex is held. */
 static void queue(struct store_appends *appends, struct store_append *own) {
     own->order = ++appends->last_order;
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
@@ -56,8 +57,8 @@ static void queue(struct store_appends *appends, struct store_append *own) {
     }
 }
 
-/* Whether the append may run: no append of the dataset precedes it in the queue, and fewer than
- * STORE_APPENDS_RUNNING appends run or may run before it. Lock held. */
+/* Whether the append may run: no append to the same dataset precedes it in the queue, and fewer
+ * than STORE_APPENDS_RUNNING appends run or may run before it. The mutex is held. */
 static bool is_next(const struct store_appends *appends, const struct store_append *own) {
     size_t n_turns = 0;
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {

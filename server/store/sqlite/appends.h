@@ -1,17 +1,17 @@
-/* The queue of appends: store_append_enter. */
+/* The queue of appends; see store_append_enter. */
 #ifndef STORE_APPENDS_H
 #define STORE_APPENDS_H
 
 #include "store/store.h"
 #include <pthread.h>
 
-/* One append. */
+/* A place in the queue. */
 struct store_append {
     int64_t id;      /* 0: the place is free */
     int64_t order;   /* position in the queue; 0: its rows are still arriving */
     size_t n_before; /* number of appends to the same dataset that precede it in the queue */
     bool running;
-    char name[IDS_NAME_SIZE]; /* of the dataset */
+    char name[IDS_NAME_SIZE]; /* name of the dataset */
 };
 
 struct store_appends {

@@ -1,15 +1,16 @@
-/* Reading chunks. The CRC of each blob is checked. */
+/* Reads chunks. The CRC of each blob is checked. */
 #include "base/hash.h"
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 
 enum {
+    /* A blob of at most this size is read as a column of the statement, which is cheaper than
+     * sqlite3_blob_open. The SQL text of store_blob_read contains the same number. */
     SMALL_BLOB = 16384
-}; /* up to this size a column of the statement is cheaper than sqlite3_blob_open; the SQL text has
-      the same number */
+};
 
-/* Copies a large blob from SQLite's page cache into the buffer, in the transaction of the read. */
+/* Copies a large blob from SQLite's page cache into `out`, in the transaction of the read. */
 static bool read_large(struct store_read *r, int64_t id, char *out, size_t size) {
     sqlite3_blob *blob = NULL;
     int code = sqlite3_blob_open(r->connection->db, "main", "blobs", "bytes", id, 0, &blob);

@@ -1,4 +1,4 @@
-/* Entity tags of versions, and the check of conditional requests. */
+/* Entity tags of versions, and the evaluation of conditional requests. */
 #include "base/etag.h"
 #include "store/sqlite/internal.h"
 #include <inttypes.h>

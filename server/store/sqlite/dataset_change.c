@@ -1,13 +1,13 @@
-/* Publishing, describing and deleting datasets. */
+/* Publishes, describes and deletes datasets. */
 #include "store/sqlite/datasets.h"
 #include <inttypes.h>
 
-/* A name as it is now. */
+/* The current state of a dataset. */
 struct dataset_name {
-    int64_t newest; /* 0: no version */
-    int64_t id;     /* of the newest version */
+    int64_t newest; /* newest version; 0: there is no version */
+    int64_t id;     /* id of the newest version */
     int64_t revision;
-    char etag[64]; /* of the newest version; "": none */
+    char etag[64]; /* etag of the newest version; "": there is no version */
 };
 
 static struct dataset_name look_up(struct store_tx *tx, const char *name) {
@@ -43,12 +43,13 @@ static bool must_exist(struct store_tx *tx, const char *name, const struct datas
 struct publish {
     const struct store_dataset_new *d;
     struct store_part_sum staged;
-    int64_t kept; /* number of first parts of `onto` that the new version shares */
+    int64_t kept; /* number of first parts of `onto` that the new version shares with it */
     struct store_dataset_published out;
-    struct store_dataset *dataset; /* the version as it is committed; NULL: not wanted */
+    struct store_dataset *dataset; /* the version as it is committed; NULL: not needed */
 };
 
-/* Returns the id of the newest version if its content and options are the same; 0: they differ. */
+/* Returns the id of the newest version if its content and options equal those of d; 0 if they
+ * differ. */
 static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d, int64_t newest) {
     return STORE_ASK(tx->connection, tx->problem, 0,
                      "SELECT id FROM dataset_versions WHERE name = ? AND version = ? AND content = "
@@ -58,8 +59,9 @@ static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d,
                      store_int(d->n_rows), store_int(d->n_cols));
 }
 
-/* Deletes the summaries of version `before` (0: none) and saves those of version `id`. Only the
- * newest version needs summaries, since rows are appended to no other. */
+/* Deletes the summaries of the version with the id `before` (0: none) and saves the summaries of
+ * the version with the id `id`. Only the newest version needs summaries, because rows are appended
+ * to no other. */
 static void replace_summaries(struct store_tx *tx, const struct store_dataset_new *d,
                               int64_t before, int64_t id) {
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_summaries WHERE version = ?",
@@ -102,8 +104,8 @@ static void insert_version(struct store_tx *tx, struct publish *p, int64_t befor
     p->out.version = version;
 }
 
-/* Returns the number of rows of the shared parts of `onto`; 0 without an append. PROBLEM_CONFLICT
- * if `onto` is not the newest version. */
+/* Returns the number of rows of the shared parts of `onto`; 0 if no rows are appended. Sets
+ * PROBLEM_CONFLICT if `onto` is not the newest version. */
 static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct dataset_name *now) {
     const struct store_dataset_new *d = p->d;
     if (d->onto && must_exist(tx, d->name, now) && now->id != d->onto) {
@@ -212,7 +214,7 @@ bool store_dataset_patch(struct store *store, const char *name, const char *desc
 
 struct delete {
     const char *name;
-    int64_t version; /* 0: all */
+    int64_t version; /* number of the version; 0: all versions */
     const struct store_condition *condition;
 };
 
@@ -238,7 +240,7 @@ static void check_delete(struct store_tx *tx, const struct delete *d,
     }
 }
 
-/* Hides the versions. The sweep removes each when no call has it pinned. */
+/* Hides the versions. The sweep removes each of them when no call has pinned it. */
 static void delete(struct store_tx *tx, void *arg) {
     struct delete *d = arg;
     struct dataset_name now = look_up(tx, d->name);

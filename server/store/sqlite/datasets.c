@@ -1,4 +1,4 @@
-/* Reading datasets. */
+/* Reads datasets. */
 #include "store/sqlite/datasets.h"
 #include "store/sqlite/page.h"
 #include <inttypes.h>
@@ -42,7 +42,7 @@ bool store_dataset_load(struct store_query *q, void *item) {
     return true;
 }
 
-/* Reads one version and ends the query. No row: false without a problem. */
+/* Reads one version and ends the query. If there is no row, returns false without a problem. */
 static bool load_one(struct store_query *q, struct store_dataset *out) {
     bool found = store_query_row(q) && store_dataset_load(q, out);
     store_query_end(q);

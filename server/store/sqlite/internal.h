@@ -1,5 +1,5 @@
-/* The parts of a store. ring, readers, parts, pins, appends and writer have a lock each. The locks
- * are leaves: no other lock is taken and no SQL runs under them. */
+/* The parts of a store. ring, readers, parts, pins, appends and writer have one lock each. The
+ * locks are leaves: while one is held, no other lock is taken and no SQL runs. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
@@ -17,13 +17,13 @@
 #include <time.h>
 
 struct store {
-    char *path;     /* of the database, without symbolic links */
-    char *log_path; /* of its write-ahead log */
-    char owner[33]; /* of this process in leases: 32 hex digits and NUL */
+    char *path;     /* path of the database, without symbolic links */
+    char *log_path; /* path of the write-ahead log */
+    char owner[33]; /* owner id of this process in leases: 32 hex digits and NUL */
     int64_t lease_ms;
     int64_t bulk_limit;
-    int64_t next_blob; /* id of the next blob; of the writer thread */
-    int lock_fd;       /* FILE.lock */
+    int64_t next_blob; /* id of the next blob; used by the writer thread only */
+    int lock_fd;       /* descriptor of FILE.lock */
     struct store_ring ring;
     struct store_readers readers;
     struct store_parts parts;
@@ -32,28 +32,28 @@ struct store {
     struct store_writer writer;
 };
 
-/* A condition variable on the monotonic clock, and a deadline for it. */
+/* Makes a condition variable that uses the monotonic clock; computes a deadline for it. */
 bool store_cond_init(pthread_cond_t *cond);
 struct timespec store_deadline(int64_t timeout_ms);
 
 void store_etag(int64_t version, int64_t revision, char out[64]);
 
-/* disk.c, on the writer thread: whether a chunk of so many bytes leaves the reserve for other
- * writes. *lacking: missing bytes. Cost: a system call. */
+/* disk.c, on the writer thread: whether the reserve for other writes is kept if a chunk of so many
+ * bytes is written. *lacking: number of missing bytes. Cost: a system call. */
 bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking);
 
-/* store.c, on the writer thread or before its start: ends the leases of earlier processes and
+/* store.c, on the writer thread or before it starts: ends the leases of earlier processes and
  * queues their jobs again. If the disk is full, the writer thread retries later. */
 bool store_recover(struct store *store, struct problem *problem);
 
-/* sweep.c, on the writer thread: removes some deleted data. busy: chunks are queued. *more: another
- * step may be needed. */
+/* sweep.c, on the writer thread: removes some of the deleted data. busy: chunks are queued. *more:
+ * another step may be needed. */
 bool store_sweep_step(struct store *store, bool busy, bool *more);
-/* Marks a part as dead; the sweep removes it. */
+/* Marks a part as dead, so that the sweep removes it. */
 void store_part_kill(struct store_tx *tx, int64_t part);
 
-/* job_run.c: queues running jobs of other owners again whose lease ended; cancels those that a user
- * asked to cancel. */
+/* job_run.c: queues again the running jobs of other owners whose lease has ended; cancels those
+ * that a user asked to cancel. */
 void store_jobs_expire(struct store_tx *tx);
 /* job_events.c: adds an event to the job. progress: JSON object for PROGRESS, otherwise NULL. */
 void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kind,
@@ -63,7 +63,7 @@ void store_history_add(struct store_tx *tx, int64_t job, const struct store_hist
 /* Adds the last events of an ended job and unpins its dataset versions. */
 void store_job_close(struct store_tx *tx, int64_t job);
 
-/* model_change.c: makes a new live version from a staged part and returns its number. keep: as
+/* model_change.c: makes a new live version from a staged part and returns its number. keep: see
  * keep_versions of struct store_job_end. */
 struct store_model_new {
     const char *name, *info;
@@ -71,7 +71,8 @@ struct store_model_new {
 };
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
                             const struct store_part_sum *staged);
-/* models.c: loads the live version in a transaction; *out is {0} before. PROBLEM_UNKNOWN_MODEL. */
+/* models.c: loads the live version in a transaction. *out must be {0}. Sets PROBLEM_UNKNOWN_MODEL
+ * if there is none. */
 void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The writes of users and of the reporter: insert, cancel, delete, prune jobs. */
+/* Inserts, cancels, deletes and prunes jobs. The writes of workers are in job_run.c. */
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
@@ -7,7 +7,7 @@ enum { PRUNE_AT_ONCE = 200 };
 struct insert {
     const struct store_job_new *j;
     int64_t id;
-    struct store_job *job; /* the job as it is committed; NULL: not wanted */
+    struct store_job *job; /* the job as it is committed; NULL: not needed */
 };
 
 /* Pins a version for a job, so that it cannot be deleted before the job ends. */
@@ -33,15 +33,15 @@ static void insert(struct store_tx *tx, void *arg) {
                     j->max_queued);
         return;
     }
-    in->id =
-        STORE_ASK(tx->connection, tx->problem, 0,
-                  "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
-                  "dataset_id, spec, created_at, warnings, spec_format, result_format)"
-                  " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7 FROM "
-                  "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
-                  store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
-                  store_text(j->spec), store_int(tx->now), store_text(j->warnings),
-                  store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED));
+    in->id = STORE_ASK(
+        tx->connection, tx->problem, 0,
+        "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
+        "dataset_id, spec, created_at, warnings, spec_format, result_format, request)"
+        " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7, ?9 FROM "
+        "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
+        store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
+        store_text(j->spec), store_int(tx->now), store_text(j->warnings),
+        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->request));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "the dataset version of the job was deleted");
@@ -88,7 +88,7 @@ static int64_t state_of(struct store_tx *tx, int64_t id) {
 
 struct cancel {
     int64_t id;
-    struct store_job *job; /* the job as it is committed; NULL: not wanted */
+    struct store_job *job; /* the job as it is committed; NULL: not needed */
 };
 
 static void cancel(struct store_tx *tx, void *arg) {
@@ -138,13 +138,13 @@ bool store_job_delete(struct store *store, int64_t id, struct problem *problem) 
     if (!store_write(store, delete, &id, problem)) {
         return false;
     }
-    store_writer_kick(store); /* free pages */
+    store_writer_kick(store); /* the sweep gives free pages back */
     return true;
 }
 
 struct prune {
     int64_t keep;
-    size_t n; /* how many went */
+    size_t n; /* number of deleted jobs */
 };
 
 static void prune(struct store_tx *tx, void *arg) {

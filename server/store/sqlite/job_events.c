@@ -3,7 +3,7 @@
 #include "store/sqlite/page.h"
 #include <inttypes.h>
 
-enum { PROGRESS_KEPT = 1000 }; /* progress events of a job; the oldest are deleted */
+enum { PROGRESS_KEPT = 1000 }; /* limit of the progress events of a job; the oldest are deleted */
 
 static void drop_oldest_progress(struct store_tx *tx, int64_t job) {
     STORE_RUN(tx->connection, tx->problem,
@@ -136,4 +136,29 @@ bool store_job_history(struct store *store, int64_t id, bool snapshots,
                 "ORDER BY id LIMIT ?",
                 store_int(id), store_int(snapshots), store_page_rows(limit));
     return store_page_end(&r, &q, &row_item, limit, out);
+}
+
+bool store_job_snapshot(struct store *store, int64_t id, int64_t iteration, char **doc,
+                        struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    char *found = NULL;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    must_exist(&r, id);
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT doc FROM job_history WHERE job = ? AND snapshot = 1 AND iteration = ? "
+                "ORDER BY id LIMIT 1",
+                store_int(id), store_int(iteration));
+    if (store_query_row(&q)) {
+        found = store_query_take(&q, 0);
+    }
+    store_query_end(&q);
+    if (!store_read_end(&r)) {
+        free(found);
+        return false;
+    }
+    *doc = found;
+    return true;
 }

@@ -1,20 +1,21 @@
-/* The writes of workers: claim, report, end. Each carries a claim; it is valid while the job is
- * running and has the claim's token and this process's owner id.
+/* The writes of workers: claim, report, end. Each has a claim as parameter; the claim is valid
+ * while the job is running with the token of the claim and the owner id of this process.
  *
- * A lease of this process does not end by time: the lock file makes this process the only one with
- * the file, so a late renewal means a slow worker, and a second claim would run the job twice.
- * store_open ends the leases of other owners, since the lock proves their processes dead.
+ * A lease of this process does not end by time: the lock file ensures that no other process uses
+ * the file, so a late renewal only means that the worker is slow, and a second claim would run the
+ * job twice. store_open ends the leases of other owners, because the lock proves that their
+ * processes have ended.
  *
- * A crash counts as an attempt of each job that was running, since any of them may have caused it.
- * Attempts other than the present one are therefore crashes (a drain does not count). A job with a
- * crash is a suspect. One suspect runs at a time, and its last attempt runs without other jobs, so
- * that a job fails only for a crash of its own. */
+ * A crash counts as an attempt of each job that was running, because any of them may have caused
+ * it. So all attempts of a job but the current one are crashes (a shutdown does not count). A job
+ * with a crash is a suspect. One suspect runs at a time, and its last attempt runs while no other
+ * job runs, so that a job fails only because of a crash that it caused. */
 #include "base/clock.h"
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
-/* Jobs of other owners whose lease ended. Parameters: owner of this process, time, the state
- * "running". */
+/* Condition for jobs of other owners whose lease has ended. Parameters: ?1 owner id of this
+ * process, ?2 time, ?3 the state "running". */
 #define LEASE_ENDED "state = ?3 AND owner <> ?1 AND lease_until < ?2"
 
 /* ---- claim ---- */
@@ -28,7 +29,8 @@ void store_jobs_expire(struct store_tx *tx) {
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT id, cancel_requested FROM jobs WHERE " LEASE_ENDED,
                 store_text(tx->store->owner), store_int(tx->now), store_int(STORE_JOB_RUNNING));
-    while (n < AT_ONCE && store_query_row(&q)) { /* the next claim continues */
+    /* the next claim continues with the rest */
+    while (n < AT_ONCE && store_query_row(&q)) {
         cancel[n] = store_query_int(&q, 1) != 0;
         ids[n++] = store_query_int(&q, 0);
     }
@@ -46,7 +48,7 @@ void store_jobs_expire(struct store_tx *tx) {
     }
 }
 
-/* Ends a job with max_attempts attempts as failed. */
+/* Ends a job as failed after max_attempts attempts. */
 static void fail_crashed(struct store_tx *tx, int64_t id, int64_t attempts) {
     struct problem crashed = {0};
     struct buf text = {0};
@@ -88,7 +90,9 @@ static void start(struct store_tx *tx, struct claim *c, int64_t id) {
 /* The running jobs. */
 struct running {
     int64_t n;
-    int64_t most_attempts; /* highest attempts of a running job, this one included; 0: none */
+    /* largest number of attempts of a running job, including the current attempt; 0: no job is
+     * running */
+    int64_t most_attempts;
 };
 
 static struct running running_now(struct store_tx *tx) {
@@ -104,9 +108,9 @@ static struct running running_now(struct store_tx *tx) {
     return now;
 }
 
-/* Returns the oldest queued job, without suspects while another suspect runs; 0: none. A suspect
- * before its last attempt is not left out, although it has to wait until no job runs: otherwise
- * younger jobs would start before it forever. */
+/* Returns the oldest queued job; 0 if there is none. While a suspect runs, other suspects are not
+ * considered, except one before its last attempt: that one has to wait until no job runs, and if it
+ * were skipped, newer jobs could start before it forever. */
 static int64_t find_next(struct store_tx *tx, const struct running *now, int64_t max_attempts,
                          int64_t *attempts) {
     int64_t id = 0;
@@ -128,7 +132,8 @@ static void claim(struct store_tx *tx, void *arg) {
     struct claim *c = arg;
     store_jobs_expire(tx);
     struct running now = running_now(tx);
-    if (now.most_attempts > 1 && now.most_attempts >= c->max_attempts) { /* it runs alone */
+    /* a suspect in its last attempt must run alone */
+    if (now.most_attempts > 1 && now.most_attempts >= c->max_attempts) {
         return;
     }
     while (!c->found && !tx->problem->type) {
@@ -146,7 +151,7 @@ static void claim(struct store_tx *tx, void *arg) {
     }
 }
 
-/* Reads whether a job is queued or the lease of a running job ended. */
+/* Reads whether a job is queued, or the lease of a running job has ended. */
 static bool some_job_waits(struct store *store, bool *waits, struct problem *problem) {
     struct store_read r;
     if (!store_read_begin(&r, store, problem)) {
@@ -226,7 +231,8 @@ struct end {
     int64_t version;
 };
 
-/* Queues the job again; the attempt is not counted. A job that a user cancelled ends instead. */
+/* Queues the job again; the attempt is not counted. If a user asked to cancel the job, it ends as
+ * cancelled instead. */
 static void give_back(struct store_tx *tx, int64_t id, bool cancel) {
     if (cancel) {
         store_job_set_cancelled(tx, id);
@@ -297,7 +303,7 @@ bool store_job_end(struct store *store, const struct store_job_end *e, int64_t *
     }
     if (success) {
         store_parts_forget(&store->parts, e->model_part);
-        store_writer_kick(store); /* older versions may have been deleted */
+        store_writer_kick(store); /* the sweep removes older versions that were deleted */
     }
     if (out_version) {
         *out_version = end.version;

@@ -1,4 +1,4 @@
-/* Reading jobs. */
+/* Reads jobs. */
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/page.h"
 #include <inttypes.h>
@@ -23,6 +23,7 @@ bool store_job_state_parse(const char *name, enum store_job_state *out) {
 void store_job_done(struct store_job *j) {
     if (j) {
         free(j->algorithm);
+        free(j->request);
         free(j->spec);
         free(j->progress);
         free(j->warnings);
@@ -51,7 +52,8 @@ bool store_job_load(struct store_query *q, void *item) {
                               .result = store_query_take(q, 16),
                               .version = store_query_int(q, 17),
                               .last_event = store_query_int(q, 18),
-                              .token = store_query_int(q, 19)};
+                              .token = store_query_int(q, 19),
+                              .request = store_query_take(q, 20)};
     store_query_copy(q, 2, out->model, sizeof out->model);
     store_query_copy(q, 4, out->dataset, sizeof out->dataset);
     if (q->problem->type) {

@@ -1,21 +1,24 @@
-/* Loading jobs from rows, and what the files that change jobs share. */
+/* Loads jobs from rows, and declares what the files that change jobs share. */
 #ifndef STORE_JOBS_H
 #define STORE_JOBS_H
 
 #include "store/sqlite/internal.h"
 
-/* The columns that store_job_load reads. */
+/* Selects the columns that store_job_load reads. */
 #define STORE_JOB_SELECT                                                                           \
     "SELECT id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, " \
     "started_at, finished_at, attempts,"                                                           \
-    " cancel_requested, progress, warnings, error, result, version, last_event, token FROM jobs "
-/* Loads the current row into out, a struct store_job. On failure (the query's problem) out is {0}. */
+    " cancel_requested, progress, warnings, error, result, version, last_event, token, request "   \
+    "FROM jobs "
+/* Loads the current row into `out`, a struct store_job. On failure sets the query's problem; `out`
+ * is then {0}. */
 bool store_job_load(struct store_query *q, void *out);
-/* Loads the job with this id, in a transaction or a read. PROBLEM_UNKNOWN_JOB. */
+/* Loads the job with this id, in a transaction or a read. Fails with PROBLEM_UNKNOWN_JOB if there
+ * is none. */
 bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
                     struct problem *problem);
 
-/* Sets PROBLEM_CONFLICT unless the job is running under this claim of this process. */
+/* Sets PROBLEM_CONFLICT unless this process runs the job with this claim. */
 void store_claim_check(struct store_tx *tx, const struct store_claim *claim);
 /* Ends a queued or running job as cancelled. */
 void store_job_set_cancelled(struct store_tx *tx, int64_t id);

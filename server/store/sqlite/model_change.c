@@ -1,10 +1,10 @@
-/* Publishing models (in the transaction that ends a job), changing and deleting them. */
+/* Publishes models (in the transaction that ends a job), changes and deletes them. */
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 
-/* A name as it is now. */
+/* The current state of a model. */
 struct model_name {
-    int64_t live; /* 0: no version */
+    int64_t live; /* live version; 0: there is no version */
     int64_t revision;
 };
 
@@ -42,8 +42,8 @@ static bool check(struct store_tx *tx, const struct store_condition *condition, 
 
 /* ---- publish ---- */
 
-/* Runs `kill`, which marks the parts of versions as dead, then `remove`, which deletes these
- * versions. Parameters of both: name, a, b, the state "dead". */
+/* Runs `kill`, an SQL text that marks the parts of some versions as dead, then `remove`, which
+ * deletes these versions. Parameters of both: ?1 name, ?2 a, ?3 b, ?4 the state "dead". */
 static void remove_versions(struct store_tx *tx, const char *kill, const char *remove,
                             const char *name, int64_t a, int64_t b) {
     STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b),
@@ -117,7 +117,7 @@ static void set_live(struct store_tx *tx, void *arg) {
     store_model_find_live(tx, c->name, c->model);
 }
 
-/* Runs a change and hands out the live version. */
+/* Runs a change and returns the live version in *model. */
 static bool write(struct store *store, store_tx_fn run, struct change *c, struct store_model *model,
                   struct problem *problem) {
     struct store_model changed = {0};

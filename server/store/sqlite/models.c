@@ -1,4 +1,4 @@
-/* Reading models. */
+/* Reads models. */
 #include "store/sqlite/internal.h"
 #include "store/sqlite/page.h"
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static void unknown(const char *name, int64_t version, struct problem *problem) 
     }
 }
 
-/* version 0: the live one. PROBLEM_UNKNOWN_MODEL. */
+/* version 0: the live version. Sets PROBLEM_UNKNOWN_MODEL if there is none. */
 static void find(struct store_connection *c, const char *name, int64_t version,
                  struct store_model *out, struct problem *problem) {
     struct store_query q;
@@ -125,7 +125,7 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
     return store_page_end(&r, &q, &model_item, limit, out);
 }
 
-/* Reads all chunks in one transaction, so that a deletion meanwhile has no effect. */
+/* Reads all chunks in one transaction, so that a deletion at the same time has no effect. */
 static void read_bytes(struct store_read *r, int64_t part, int64_t bytes, struct buf *out) {
     struct buf chunk = {0};
     int64_t n = STORE_ASK(r->connection, r->problem, 0,

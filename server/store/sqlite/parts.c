@@ -1,5 +1,5 @@
-/* Staging parts: their ids, their chunks in the bulk queue, and counts that the publish is checked
- * with. */
+/* Stages parts: gives them ids, puts their chunks into the bulk queue, and counts the chunks; the
+ * publish checks the counts. */
 #include "store/sqlite/parts.h"
 #include "base/hash.h"
 #include "base/log/log.h"
@@ -14,10 +14,11 @@ struct append_blob {
 
 /* A chunk in the bulk queue; owns its blobs. */
 struct append {
-    struct store_work work; /* first member: its address is that of the append */
+    /* must be the first member: a pointer to it is converted to a pointer to the append */
+    struct store_work work;
     struct store *store;
     int64_t part, chunk, n_rows;
-    store_done_fn done; /* the caller's */
+    store_done_fn done; /* callback of the caller */
     void *arg;
     struct problem problem;
     size_t n_blobs;
@@ -42,7 +43,7 @@ void store_parts_done(struct store_parts *parts) {
     pthread_mutex_destroy(&parts->mutex);
 }
 
-/* Returns the link to the part, or to NULL if it is unknown. Mutex held. */
+/* Returns the link to the part; a link to NULL if there is no such part. The mutex is held. */
 static struct store_part **find(struct store_parts *parts, int64_t id) {
     struct store_part **link = &parts->buckets[(uint64_t)id % STORE_PART_BUCKETS];
     while (*link && (*link)->id != id) {
@@ -62,7 +63,8 @@ int64_t store_part_begin(struct store *store, const struct store_claim *claim) {
     struct store_parts *parts = &store->parts;
     struct store_part *p = calloc(1, sizeof *p);
     if (!p) {
-        return 0; /* no such part: its first chunk is refused */
+        /* there is no part 0, so its first chunk is refused */
+        return 0;
     }
     p->id = (int64_t)(ids_random() >> 2) + 1; /* 62 random bits: unique without a transaction */
     if (claim != NULL) {
@@ -216,8 +218,8 @@ static void append_done(struct store_work *work) {
     append_free(a);
 }
 
-/* Whether the chunk has the next number. If the first chunk has number 1, number 0 may come at any
- * time after it. Mutex held. */
+/* Whether the chunk has the next number. If the first chunk has number 1, number 0 is accepted at
+ * any time after it. The mutex is held. */
 static bool is_due(struct store_part *p, int64_t chunk) {
     if (p->n_chunks == 0 && chunk == 1) {
         p->due = 1;
@@ -229,7 +231,8 @@ static bool is_due(struct store_part *p, int64_t chunk) {
     return next || front;
 }
 
-/* Counts the chunk. Returns false, with the problem of the append set, if it must be refused. */
+/* Counts the chunk. Returns false after setting the problem of the append if the chunk must be
+ * refused. */
 static bool enter(struct store_parts *parts, struct append *a) {
     pthread_mutex_lock(&parts->mutex);
     struct store_part *p = *find(parts, a->part);
@@ -251,10 +254,12 @@ static bool enter(struct store_parts *parts, struct append *a) {
 
 static void append_refused(struct store_tx *tx, void *arg) {
     (void)tx;
-    (void)arg; /* the problem of the append is set already, so the transaction is empty */
+    /* the problem of the append is set already, so the transaction is empty */
+    (void)arg;
 }
 
-/* Refuses a chunk when memory for its queue entry lacks: calls `done` on the caller's thread. */
+/* Refuses a chunk because there is no memory for its queue entry: calls `done` on the caller's
+ * thread. */
 static bool append_without_memory(struct store *store, int64_t part, const struct store_blob *blobs,
                                   size_t n_blobs, store_done_fn done, void *arg) {
     for (size_t i = 0; i < n_blobs; i++) {

@@ -11,7 +11,7 @@ void store_pins_done(struct store_pins *pins) {
     free(pins->pins);
 }
 
-/* Mutex held. */
+/* Returns NULL if there is no pin. The mutex is held. */
 static struct store_pin *find(struct store_pins *pins, int64_t version) {
     for (size_t i = 0; i < pins->n; i++) {
         if (pins->pins[i].version == version) {

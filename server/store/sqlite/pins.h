@@ -1,4 +1,4 @@
-/* The dataset versions that calls read. The sweep does not remove their chunks. */
+/* Dataset versions that calls are reading. The sweep does not remove their chunks. */
 #ifndef STORE_PINS_H
 #define STORE_PINS_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct store_pin {
-    int64_t version; /* id */
+    int64_t version; /* id of the version */
     size_t count;
 };
 struct store_pins {

@@ -1,4 +1,4 @@
-/* Opening and closing a store, its health and its sizes. */
+/* Opens and closes a store; reports its health and its sizes. */
 #include "base/clock.h"
 #include "base/log/log.h"
 #include "store/sqlite/file/dbfile.h"
@@ -11,8 +11,8 @@ enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
 
 /* ---- open ---- */
 
-/* Ends the leases of other owners at once: this process has the lock file, so their processes have
- * ended. */
+/* Ends the leases of other owners at once: this process has locked the lock file, so the other
+ * processes have ended. */
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
     STORE_RUN(tx->connection, tx->problem,
@@ -24,7 +24,7 @@ static void recover(struct store_tx *tx, void *arg) {
     store_jobs_expire(tx);
 }
 
-/* A full disk does not fail the start: the writer thread retries later. */
+/* If the disk is full, store_open succeeds: the writer thread retries later. */
 bool store_recover(struct store *store, struct problem *problem) {
     enum { AGAIN_MS = 2000 };
     struct problem own = {0};
@@ -40,7 +40,7 @@ bool store_recover(struct store *store, struct problem *problem) {
     return done || later;
 }
 
-/* Opens the writing connection. The writer thread owns it later. */
+/* Opens the writing connection, which the writer thread will own. */
 static bool open_database(struct store *store, bool backup, struct problem *problem) {
     struct store_connection *c = store_connection_open(store->path, STORE_WRITE, problem);
     store->writer.connection = c;
@@ -71,7 +71,7 @@ static bool set_up(struct store *store, const struct store_settings *settings,
     return true;
 }
 
-/* Refuses documents of a newer format, which this binary would misread. */
+/* Refuses documents of a newer format, which this binary would misinterpret. */
 static bool check_documents(struct store_connection *c, struct problem *problem) {
     const int64_t highest =
         STORE_ASK(c, problem, 0,
@@ -89,7 +89,7 @@ static bool check_documents(struct store_connection *c, struct problem *problem)
     return problem->type == PROBLEM_NONE;
 }
 
-/* Prepares all but the writer thread. */
+/* Prepares everything except the writer thread. */
 static bool prepare(struct store *store, const struct store_settings *settings,
                     struct problem *problem) {
     if (!set_up(store, settings, problem)) {
@@ -114,7 +114,8 @@ static void dismantle(struct store *store) {
     store_pins_done(&store->pins);
     store_appends_done(&store->appends);
     store_ring_done(&store->ring);
-    store_lock_release(store->lock_fd); /* last: until here no other process may open the file */
+    /* released last, so that no other process opens the file before */
+    store_lock_release(store->lock_fd);
     free(store->log_path);
     free(store->path);
     free(store);
@@ -148,14 +149,14 @@ void store_close(struct store *store) {
     if (!store) {
         return;
     }
-    store_writer_stop(store); /* its connection is of this thread now. The next store_open ends the
-                                 leases */
+    /* after this the connection belongs to this thread. The next store_open ends the leases */
+    store_writer_stop(store);
     store_checkpoint_last(store);
     log_info("store.closed", log_str("path", store->path));
     dismantle(store);
 }
 
-/* ---- health, sizes ---- */
+/* ---- health and sizes ---- */
 
 const char *store_owner(const struct store *store) {
     return store->owner;
@@ -180,7 +181,7 @@ static int64_t file_size(const char *path) {
     return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
-/* Bytes of the summaries of versions. hidden: 1: of deleted ones, 0: of the others. */
+/* Returns the bytes of the summaries. hidden: 1: of deleted versions, 0: of the other versions. */
 static int64_t summary_bytes(struct store_read *r, int64_t hidden) {
     return STORE_ASK(r->connection, r->problem, 0,
                      "SELECT coalesce(sum(length(s.state)), 0) FROM dataset_summaries s JOIN "

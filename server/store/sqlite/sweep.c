@@ -1,22 +1,24 @@
-/* The sweep: removes deleted dataset versions, dead parts and staged parts whose lease ended, then
- * gives free pages of the file back. A step removes some MiB, so that commits run between steps. */
+/* The sweep: removes deleted dataset versions, dead parts and staged parts whose lease has ended,
+ * then returns free pages of the file to the file system. A step removes some MiB, so that commits
+ * can run between steps. */
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
 
 enum {
-    STEP_BYTES = 8 * 1024 * 1024, /* of chunks that one transaction removes */
-    STEP_BLOBS = 8192,            /* the limit for small blobs */
+    /* limit of the bytes of the chunks that one transaction removes */
+    STEP_BYTES = 8 * 1024 * 1024,
+    STEP_BLOBS = 8192, /* the same limit for small blobs: their number */
     STEP_CHUNKS = 64,
     STEP_PARTS = 64,
     VACUUM_PAGES = 4 * 1024 * 1024 / STORE_PAGE_SIZE,
-    TIGHT_PAGES = 8 /* if the disk has no room for more */
+    TIGHT_PAGES = 8 /* used instead if the disk has no room for VACUUM_PAGES */
 };
 
-/* The work and the result of a step. */
+/* The input and the result of a step. */
 struct sweep {
     int64_t dropped[STEP_PARTS]; /* parts that this process dropped */
     size_t n_dropped;
-    int64_t bytes; /* removed by this step */
+    int64_t bytes; /* number of bytes that this step removed */
     bool worked;
 };
 
@@ -30,7 +32,7 @@ void store_part_kill(struct store_tx *tx, int64_t part) {
               store_int(STORE_PART_DEAD), store_int(part));
 }
 
-/* Returns the first deleted version that is not pinned; 0: none. */
+/* Returns the first deleted version that is not pinned; 0 if there is none. */
 static int64_t find_hidden(struct store_tx *tx) {
     struct store_query q;
     int64_t found = 0;
@@ -44,7 +46,7 @@ static int64_t find_hidden(struct store_tx *tx) {
     return found;
 }
 
-/* Removes a version. Its parts are dead unless another version shares them. */
+/* Removes a version. Its parts become dead unless another version shares them. */
 static void remove_version(struct store_tx *tx, int64_t version, struct sweep *sweep) {
     sweep->bytes +=
         STORE_ASK(tx->connection, tx->problem, 0,
@@ -65,7 +67,8 @@ static void remove_version(struct store_tx *tx, int64_t version, struct sweep *s
               store_int(version));
 }
 
-/* Lists the chunks of a step. They are deleted after the query, which reads the same table. */
+/* Lists the chunks to remove in this step. They are deleted after the query ends, because the query
+ * reads the same table. */
 static size_t collect(struct store_tx *tx, int64_t part, struct doomed *out) {
     struct store_query q;
     size_t n = 0;
@@ -121,8 +124,8 @@ static void step(struct store_tx *tx, void *arg) {
     sweep->worked = version || part;
 }
 
-/* Moves the last pages of the file into free pages and truncates the file. Only if no chunk is
- * queued: a chunk would use the free pages. */
+/* Moves the last pages of the file into free pages and truncates the file. Called only if no chunk
+ * is queued, because a chunk could use the free pages. */
 static bool vacuum(struct store *store, bool *more, struct problem *problem) {
     struct store_connection *c = store->writer.connection;
     if (STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0) {

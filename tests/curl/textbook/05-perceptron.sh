@@ -14,7 +14,10 @@ CSV
 upload perceptron <"$table"
 # The textbook visits the samples in the order of the table, with the features as they are.
 raw='"features":{"standardize":false}'
-say "Four samples: (-3,0) and (-2,-1) are class 1, (3,3) and (-1,-1) class 0. With y = (x1, x2, 1) for class 1 and y = -(x1, x2, 1) for class 0, a vector w is wanted with w'y > 0 for all. The perceptron goes through the samples in turn; one with w'y <= 0 is wrong, and its y is added to w. Its error is -w'y. By hand, from w = 0:"
+say "Four samples: (-3,0) and (-2,-1) are class 1, (3,3) and (-1,-1) class 0. With y = (x1, x2, 1)
+for class 1 and y = -(x1, x2, 1) for class 0, which vector w has w'y > 0 for all? The perceptron
+visits the samples in turn; if w'y <= 0, the sample is wrong and its y is added to w. Its error is
+-w'y. By hand, from w = 0:"
 hand=$(awk -F, 'NR > 1 { n++; t = $3 == 1 ? 1 : -1; a[n] = t * $1; b[n] = t * $2; c[n] = t }
     function score(i) { return w1 * a[i] + w2 * b[i] + w0 * c[i] }
     function total(  i, e) { for (i = 1; i <= n; i++) if (score(i) <= 0) e -= score(i); return e + 0 }
@@ -43,14 +46,39 @@ same "w after each pass, beside the above" "$(for pass in 1 2 3 4; do snapshot $
 same "updates" "$(result .details.updates)" "$updates"
 same "converged: a pass without an update" "$(result .converged)" true
 
-say "It had to end: there are never more updates than (R |w*| / min w*'y)², R the longest y and w* any vector that separates (here the one found)."
+say "Bishop's rule: f(0) = +1, and w changes exactly at the samples whose predicted class differs
+(\"at_zero\": \"second\"; Duda, Hart and Stork's is \"wrong\"). From w = 0 all samples are predicted
+as class 1, so the first change is at sample 3:"
+bishop=$(awk -F, 'NR > 1 { n++; t[n] = $3 == 1 ? 1 : -1; a[n] = $1; b[n] = $2 }
+    END {
+        do {
+            updated = 0
+            for (i = 1; i <= n; i++) if ((w1 * a[i] + w2 * b[i] + w0 >= 0 ? 1 : -1) != t[i]) {
+                w1 += t[i] * a[i]; w2 += t[i] * b[i]; w0 += t[i]; updated = 1
+                if (!first) first = i
+                updates++
+            }
+        } while (updated)
+        printf "[%g,%g,%g] %d %d\n", w1, w2, w0, updates, first
+    }' "$table")
+read -r last updates2 first <<<"$bishop"
+train perceptron-bishop perceptron perceptron '{"order":"given","learning_rate":1,"at_zero":"second"}' "{$raw,\"snapshots\":[1,2,3],\"snapshots_of\":\"updates\"}"
+same "sample of the first update" "$(history '.items[0].row + 1')" "$first"
+same "updates" "$(result .details.updates)" "$updates2"
+same "w after each update" "$(for update in 1 2 3; do snapshot $update; done | tr -d '\n')" "[-3,-3,-1][-2,-2,-2]$last"
+same "w at the end" "$(weights perceptron-bishop '[.w[0][], .w0[0]]')" "$last"
+same "every sample is predicted right, those with g = 0 too" "$(result .metrics.train.error)" 0
+
+say "The convergence theorem: there are at most (R |w*| / min w*'y)² updates, with R the length of
+the longest y and w* any vector that separates (here the one found)."
 bound=$(awk -F, -v w="$(weights perceptron '[.w[0][], .w0[0]]' | tr -d '[]')" 'BEGIN { split(w, v, ",") }
     NR > 1 { t = $3 == 1 ? 1 : -1; r = $1 * $1 + $2 * $2 + 1; if (r > R) R = r
              m = t * (v[1] * $1 + v[2] * $2 + v[3]); if (least == "" || m < least) least = m }
     END { print R * (v[1] ^ 2 + v[2] ^ 2 + v[3] ^ 2) / least ^ 2 }' "$table")
 holds "updates" "$updates" '<=' "$bound"
 
-say "Where it ends depends on the order of the samples and on the start; any line that separates will do. The direction of w in degrees:"
+say "The result depends on the order of the samples and on the start; each line that separates is a
+solution. The direction of w in degrees:"
 direction() { weights "$1" '.w[0] | atan2(.[1]; .[0]) * 57.29577951308232'; }
 here=$(direction perceptron)
 near "from 0, in the order above" "$here" 135
@@ -60,7 +88,8 @@ holds "the samples in reverse order" "$(direction perceptron-reversed)" != "$her
 train perceptron-start perceptron perceptron '{"order":"given","learning_rate":0.01,"init":"random"}' "{$raw,\"seed\":1}"
 holds "from small random weights" "$(direction perceptron-start)" '>' "$(jq -n "$here + 1")"
 
-say "When no line separates the classes, as here (0,0) and (1,1) from (0,1) and (1,0), it goes on for ever. However long it runs, the service does not claim to have converged:"
+say "When no line separates the classes, as here (0,0) and (1,1) from (0,1) and (1,0), the updates
+never end. After any number of passes the service reports that it has not converged:"
 upload perceptron-xor <<'CSV'
 x1,x2,class
 0,0,0

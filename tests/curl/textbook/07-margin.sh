@@ -16,7 +16,10 @@ scores() { awk -F, -v line="$(line)" 'BEGIN { split(substr(line, 2), w, ",") } {
 # count CONDITION on s, the score of a row
 count() { scores | awk '{ s = $1 } '"$1"' { n++ } END { print n + 0 }'; }
 
-say "Two clouds of 8 points, which many lines separate. A support vector machine without slack (C: null, the hard margin) takes the one that is farthest from the nearest points of both classes: of all w with t (w'x + w0) >= 1 for every point x, t = -1 for class a and 1 for class b, the shortest."
+say "Two clouds of 8 points, which many lines separate. A support vector machine without slack (C:
+null, the hard margin) chooses the line with the greatest distance to the nearest points of both
+classes. That is the shortest w with t (w'x + w0) >= 1 for every point x, t = -1 for class a and 1
+for class b."
 learn margin null <"$table"
 w=$(line)
 norm=$(result .details.norm)
@@ -38,12 +41,14 @@ widest=$(awk -F, '{ x[NR] = $1; y[NR] = $2; t[NR] = $3 }
         }
         printf "%.9g\n", best
     }' "$table")
-say "No line has a wider street. Between the projections of the two classes on 18,000 directions the widest gap is:"
+say "No line has a wider street between the classes. Between the projections of the two classes on
+18,000 directions the widest gap is:"
 near "the street, beside that gap" "$(jq -n "2 / $norm")" "$widest" 1e-5
 holds "the street is below that of no direction" "$(jq -n "2 / $norm + 1e-9")" '>=' "$widest"
 
 supports=$(result .details.support_vectors)
-say "The points at its edges, t (w'x + w0) = 1, are the support vectors. They alone hold the line where it is: whichever other point is taken away, the line stays."
+say "The points at its edges, t (w'x + w0) = 1, are the support vectors. The line depends on them
+alone: without any one of the other points it is the same."
 same "points at the edges" "$(count 's < 1 + 1e-6')" "$supports"
 holds "  of 16" "$supports" '<=' 4
 mapfile -t others < <(scores | awk '$1 >= 1 + 1e-6 { print NR }')
@@ -60,7 +65,10 @@ row=$(scores | awk '$1 < 1 + 1e-6 { row = NR } END { print row }')
 learn margin-less null < <(sed "${row}d" "$table")
 holds "2 / |w|" "$(result '2 / .details.norm')" '>' "$(jq -n "2 / $norm + 1e-3")"
 
-say "Where the classes overlap, no line does. Slack s = max(0, 1 - t (w'x + w0)) is how far a point is beyond the edge of its own side, and the sum of it costs C beside half the squared length of w. Points with s > 0 are inside the street or beyond it, those with s > 1 are on the wrong side:"
+say "Where the classes overlap, no line separates them. Slack s = max(0, 1 - t (w'x + w0)) is how
+far a point is beyond the edge of its own side, and the sum of it costs C beside half the squared
+length of w. Points with s > 0 are inside the street or beyond it, those with s > 1 are on the wrong
+side:"
 clouds 8 a 0 0 1 60 b 2 1 1 60 >"$table"
 learn margin-overlap 1 <"$table"
 same "points with slack, counted by hand" "$(count 's < 1 - 1e-5')" "$(result .details.slack_positive)"

@@ -18,10 +18,15 @@ apart() {
         '[$a, $b] | transpose | map(.[0] - .[1] | fabs) | max'
 }
 
-say "For two points x and y of the plane (x'y + 1)² is 1 + 2 x1 y1 + 2 x2 y2 + 2 x1 x2 y1 y2 + x1² y1² + x2² y2²: an inner product of two points with six coordinates each, (1, √2 x1, √2 x2, √2 x1 x2, x1², x2²). By hand, for (1,2) and (3,-1):"
+say "For two points x and y of the plane (x'y + 1)² is 1 + 2 x1 y1 + 2 x2 y2 + 2 x1 x2 y1 y2 + x1²
+y1² + x2² y2²: an inner product of two points with six coordinates each, (1, √2 x1, √2 x2, √2 x1 x2,
+x1², x2²). By hand, for (1,2) and (3,-1):"
 near "(x'y + 1) squared" "$(jq -n '1 * 3 - 2 * 1 + 1 | . * .')" "$(printf '1,2,x\n3,-1,x\n' | mapped | rows | jq 'transpose | map(.[0] * .[1]) | add')" 1e-12
 
-say "So a support vector machine with this kernel is a line's, drawn among points with six coordinates, which it never computes. Class \"in\" is a cloud around (0,0), class \"out\" surrounds it in four clouds. Once the kernel on the two columns, once no kernel on six columns:"
+say "So a support vector machine with this kernel has a linear boundary in a space of six
+coordinates, which it never computes. Class \"in\" is a cloud around (0,0), class \"out\" surrounds
+it in four clouds. Two models: this kernel on the two columns, and the linear kernel on the six
+columns:"
 { echo x1,x2,class && cat "$table"; } | upload quadratic
 { echo one,r1,r2,r12,s1,s2,class && mapped <"$table"; } | upload quadratic-map
 plain='{"features":{"standardize":false}}'
@@ -37,7 +42,10 @@ near "w0" "$(weights quadratic '.w0[0]')" "$(weights quadratic-map '.w0[0]')" 1e
 near "greatest difference of the scores of all 70 points" "$(apart <"$table")" 0 1e-5
 near "  and of three others" "$(apart <<<$'0.5,1.5,?\n-3,0.25,?\n10,-10,?')" 0 1e-4
 
-say "The w of the six coordinates is the sum of the support vectors' coordinates, each times its coefficient. (That of the coordinate 1 is 0: w0 does its work without a price.)"
+say "The w of the six coordinates is the sum of the support vectors' coordinates, each times its
+coefficient. (The weight of the coordinate 1 is 0, because w0 has no price and does the same.)"
 w=$(weights quadratic '.support_vectors[] + ["?"] | join(",")' | jq -r . | mapped | rows |
     jq -c --argjson c "$(weights quadratic .coefficients)" '[., $c] | transpose | map(.[1] as $c | .[0] | map(. * $c)) | transpose | map(add)')
 near "w, summed by hand" "$w" "$(weights quadratic-map '.w[0]')" 1e-4
+say "The service sums them too (?expand=true), for x1, x2, x1², x1 x2 and x2² in this order:"
+near "w, from the service" "$(curl -sSf "$URL/v1/models/quadratic/weights?expand=true" | jq -c '.expansion.machines[0].weights | [.[0], .[1], .[3], .[2], .[4]]')" "$(jq -c '.[1:]' <<<"$w")" 1e-9

@@ -7,8 +7,11 @@ trap 'rm -f "$table"' EXIT
 echo x1,x2,class >"$table"
 clouds 31 0 0 0 1 60 1 0 0 1 60 | awk -F, '{ printf "%.6f,%.6f,%s\n", 2 * $1 + 0.9 * $2 + 2 * $3, 0.9 * $1 + 0.6 * $2 + 2 * $3, $3 }' >>"$table"
 upload fisher <"$table"
-say "Two long, narrow clouds of 60 points side by side, class 0 around (0,0) and class 1 around (2,2). Projected on the line that joins their means they overlap; Fisher's direction w sees them from the narrow side. It maximises J(w) = w'S_B w / w'S_W w, the scatter between the classes over the scatter within, and is S_W^-1 (m1 - m0), m0 and m1 the means."
-train fisher fisher fisher
+say "Two long, narrow clouds of 60 points side by side, class 0 around (0,0) and class 1 around
+(2,2). Projected on the line that joins their means they overlap; on Fisher's direction w they are
+nearly separate. w maximises J(w) = w'S_B w / w'S_W w, the scatter between the classes over the
+scatter within, and is proportional to S_W^-1 (m1 - m0), m0 and m1 the means."
+train fisher fisher fisher '{"threshold":"midpoint"}'
 w=$(weights fisher '.w[0]')
 J=$(result .details.J)
 
@@ -26,14 +29,31 @@ read -r best at line direction middle <<<"$(awk -F, 'NR > 1 { k = $3; n[k]++; a[
         u = yy * d1 - xy * d2; v = xx * d2 - xy * d1; size = sqrt(u * u + v * v)
         printf "%.9g %g %.9g [%.12g,%.12g] [%.12g,%.12g]\n", best, at, J(d1, d2), u / size, v / size, (a[0] + a[1]) / 2, (b[0] + b[1]) / 2
     }' "$table")"
-say "What the service finds, beside J worked out by hand for 18,000 angles from 0 to 180 degrees:"
+say "The service, beside J by hand for 18,000 angles from 0 to 180 degrees:"
 near "J" "$J" "$best" 1e-5
 holds "J is below that of no angle" "$J" '>=' "$best"
 near "its angle, beside the best of them" "$(jq 'atan2(.[1]; .[0]) * 57.29577951308232' <<<"$w")" "$at" 0.01
 near "w, beside S_W^-1 (m1 - m0) scaled to length 1" "$w" "$direction" 1e-9
 holds "J of the line that joins the means" "$line" '<' "$best"
 
-say "The class changes at w'x + b = 0 with b = -w'(m0 + m1) / 2, halfway between the projected means. For Gaussian classes of one covariance and equal priors that is the best cut: Bayes' rule with them draws the same boundary (both scaled to length 1)."
+say "J over the angle (projection_curve), at 0, 30, … 180 degrees, beside J by hand:"
+curve=$(curl -sSf "$URL/v1/models/fisher/projection_curve" -d '{"dataset":"fisher","columns":["x1","x2"],"steps":7}')
+by_hand=$(awk -F, 'NR > 1 { k = $3; n[k]++; a[k] += $1; b[k] += $2; x[NR] = $1; y[NR] = $2; c[NR] = k }
+    END {
+        for (step = 0; step <= 6; step++) {
+            u = cos(step * 3.141592653589793 / 6); v = sin(step * 3.141592653589793 / 6)
+            m0 = (u * a[0] + v * b[0]) / n[0]; m1 = (u * a[1] + v * b[1]) / n[1]; within = 0
+            for (t = 2; t <= NR; t++) within += (u * x[t] + v * y[t] - (c[t] ? m1 : m0)) ^ 2
+            printf "%s%.12g", step ? "," : "[", (m1 - m0) ^ 2 * n[0] * n[1] / (n[0] + n[1]) / within
+        }
+        print "]"
+    }' "$table")
+near "J at the seven angles" "$(jq -c .criterion <<<"$curve")" "$by_hand" 1e-8
+near "J at its maximum" "$(jq .maximum.criterion <<<"$curve")" "$J" 1e-8
+
+say "The class changes at w'x + b = 0 with b = -w'(m0 + m1) / 2, halfway between the projected
+means. For Gaussian classes of one covariance and equal priors that is the best threshold: Bayes'
+rule has the same boundary (both scaled to length 1)."
 near "b, by hand" "$(weights fisher '.w0[0]')" "$(jq -n "$w as [\$u, \$v] | $middle as [\$p, \$q] | -\$u * \$p - \$v * \$q")" 1e-9
 # shellcheck disable=SC2016  # $length is jq's
 boundary='[.w[0][], .w0[0]] | (.[0] * .[0] + .[1] * .[1] | sqrt) as $length | map(. / $length)'

@@ -7,7 +7,11 @@ trap 'rm -f "$table"' EXIT
 draw() { echo x1,x2,class; clouds "$1" 0 0 0 1 "$2" 1 1.2 0.9 1 "$2"; } # SEED N
 draw 41 2000 >"$table"
 upload gaussians <"$table"
-say "Two round clouds of 2,000 points of deviation 1 that overlap: class 0 around (0, 0), class 1 around (1.2, 0.9). Linear discriminant analysis takes each class for a Gaussian with a mean of its own and a covariance in common. Bayes' theorem, P(1 | x) = P(1) p(x | 1) / (P(0) p(x | 0) + P(1) p(x | 1)), then comes out as exactly the sigmoid 1 / (1 + e^-(w'x + w0)) of a linear function, because the quadratic parts cancel. At four points:"
+say "Two round clouds of 2,000 points of deviation 1 that overlap: class 0 around (0, 0), class 1
+around (1.2, 0.9). Linear discriminant analysis models each class as a Gaussian with its own mean
+and a covariance that both share. Bayes' theorem, P(1 | x) = P(1) p(x | 1) / (P(0) p(x | 0) + P(1)
+p(x | 1)), is then exactly the sigmoid 1 / (1 + e^-(w'x + w0)) of a linear function, because the
+quadratic parts cancel. At four points:"
 train gaussians gaussians gaussian
 rows='[[0,0],[1.2,0.9],[0.3,2],[-3,1]]'
 answered=$(ask gaussians "$rows" '[.predictions[].probabilities[1]]')
@@ -28,7 +32,10 @@ near "P(1 | x), beside Bayes' theorem by hand" "$answered" "$bayes" 1e-10
 near "P(1 | x), beside the sigmoid of the weights" "$answered" \
     "$(weights gaussians "[.w[0][], .w0[0]] as [\$a, \$b, \$c] | $rows | map(1 / (1 + (-(.[0] * \$a + .[1] * \$b + \$c) | exp)))")" 1e-12
 
-say "The means are Delta = 1.5 deviations apart. Nothing errs less on such clouds than the classifier that knows them, Phi(-Delta/2) = 0.2266 (Phi is the normal distribution's). Trained on more and more rows, the service comes to it. Errors on 20,000 new points, of which 0.0030 is chance (one deviation):"
+say "The means are Delta = 1.5 deviations apart. No classifier has a smaller error on such clouds
+than the one with the true means and covariance, Phi(-Delta/2) = 0.2266 (Phi is the distribution
+function of the normal distribution). The error of the model approaches it as the number of rows
+grows. Errors on 20,000 new points, whose standard deviation is 0.0030:"
 for n in 5 50 2000; do
     draw $((n + 3)) $n | upload gaussians-few
     train gaussians-few gaussians-few gaussian

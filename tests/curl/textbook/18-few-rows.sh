@@ -2,7 +2,12 @@
 # 18. Hardly more rows than features
 # Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, chapter 4 (Linear Methods for Classification), section 4.3.1; Ledoit and Wolf, Journal of Multivariate Analysis 88, 2004
 . "$(dirname "$0")/lesson.sh"
-say "d = 40 features, normal numbers of deviation 1; in class 1 the first three are larger by 0.8 on average, the other 37 mean nothing. Linear discriminant analysis estimates a covariance of 40 × 40 entries from n rows. When n is hardly more than d, it fits these rows (train error) and not the classes (test error, on 2,000 other rows). Shrinkage draws the covariance towards a diagonal, by as much as Ledoit and Wolf's formula says (here all the way: the features are independent):"
+say "d = 40 features, normal numbers of deviation 1; in class 1 the first three are larger by 0.8 on
+average, the other 37 are noise. Linear discriminant analysis estimates a covariance of 40 × 40
+entries from n rows. When n is hardly more than d, the error on these rows (train error) is much
+smaller than that on 2,000 other rows (test error). Shrinkage moves the covariance towards a
+diagonal matrix, by the share that Ledoit and Wolf's formula gives (here 1, because the
+features are independent):"
 d=40
 rows() { # SEED N
     awk -v seed="$1" -v n="$2" -v d=$d '
@@ -32,11 +37,11 @@ for n in $((d + 5)) $((2 * d)) $((20 * d)); do
     printf '  %12s  %11.3f  %10.3f  %26.3f\n' "$n" "${fitted[-1]}" "${unseen[-1]}" "${shrunk[-1]}"
 done
 less() { jq -n "$1 - $2"; }
-say "How much worse it is on new rows than on its own:"
+say "Test error less train error:"
 holds "test less train error, n = d + 5" "$(less "${unseen[0]}" "${fitted[0]}")" '>' 0.3
 holds "test less train error, n = 2 d" "$(less "${unseen[1]}" "${fitted[1]}")" '>' 0.15
 holds "test less train error, n = 20 d" "$(less "${unseen[2]}" "${fitted[2]}")" '<' 0.06
-say "Shrinkage helps when rows are few, and does no harm when they are many:"
+say "Shrinkage lowers the test error when rows are few, and hardly changes it when they are many:"
 holds "what it takes off the test error, n = d + 5" "$(less "${unseen[0]}" "${shrunk[0]}")" '>' 0.05
 holds "what it takes off the test error, n = 2 d" "$(less "${unseen[1]}" "${shrunk[1]}")" '>' 0
 near "what it takes off the test error, n = 20 d" "$(less "${unseen[2]}" "${shrunk[2]}")" 0 0.01

@@ -2,7 +2,10 @@
 # 20. Newton-Raphson as iteratively reweighted least squares
 # Bishop, Pattern Recognition and Machine Learning, chapter 4 (Linear Models for Classification), section 4.3.3, equations 4.99 and 4.100
 . "$(dirname "$0")/lesson.sh"
-say "Two clouds of 40 points that overlap, class 0 around (-0.5, 0) and class 1 around (0.7, 0.6). Logistic regression has no closed form, but each of Newton's steps has: w_new is the weighted least-squares fit to z = Phi w_old - R^-1 (y - t), that is (Phi'R Phi) w_new = Phi'R z. Phi holds the rows (x1, x2, 1), t the classes, y the probabilities by w_old, and R the weights y (1 - y)."
+say "Two clouds of 40 points that overlap, class 0 around (-0.5, 0) and class 1 around (0.7, 0.6).
+Logistic regression has no closed form, but each of Newton's steps has: w_new is the weighted
+least-squares fit to z = Phi w_old - R^-1 (y - t), that is (Phi'R Phi) w_new = Phi'R z. Phi holds
+the rows (x1, x2, 1), t the classes, y the probabilities by w_old, and R the weights y (1 - y)."
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 {
@@ -12,7 +15,7 @@ trap 'rm -f "$table"' EXIT
 upload newton <"$table"
 # Raw columns and no penalty, so that the equations are those of the book.
 train newton newton logistic '{"solver":"newton","penalty":"none"}' '{"features":{"standardize":false},"snapshots":[1,2,3,4]}'
-say "The service's steps from w = 0, beside that fit worked out by hand from the step before (w1, w2, w0):"
+say "The service's steps from w = 0, beside that fit by hand from the step before (w1, w2, w0):"
 old='[0,0,0]'
 for step in 1 2 3 4; do
     new=$(snapshot $step)
@@ -32,6 +35,6 @@ for step in 1 2 3 4; do
     near "step $step" "$new" "$fit" 1e-9
     old=$new
 done
-say "The number of right digits about doubles with each step, so a few are enough:"
+say "The number of correct digits about doubles with each step, so a few steps are enough:"
 same "converged" "$(result .converged)" true
 near "w at the end, beside the fourth step" "$(weights newton '[.w[0][], .w0[0]]')" "$old" 1e-4

@@ -7,8 +7,8 @@ URL=${DISCERN_URL:-http://localhost:8080}
 trap 'echo "$0 stopped in line $LINENO" >&2' ERR
 sed -n '2s/^# //p; 3s/^# /Book: /p' "$0" | fold -s -w 110
 
-# say WORDS…: a paragraph.
-say() { printf '\n%s\n' "$*" | fold -s -w 110; }
+# say WORDS…: a paragraph. Line ends in WORDS become spaces.
+say() { printf '\n%s\n' "${*//$'\n'/ }" | fold -s -w 110; }
 
 # upload NAME [QUERY]: the CSV on standard input becomes a dataset. QUERY may say its types.
 upload() { curl -sSf -o /dev/null -T - "$URL/v1/datasets/$1${2:+?$2}"; }
@@ -30,8 +30,10 @@ train() {
 result() { jq -c ".result | $1" <<<"$job"; }
 # warned WORD: whether the last job warned of it.
 warned() { jq --arg word "$1" 'any(.warnings[]; test($word))' <<<"$job"; }
-# snapshot PASS: the weights and then the intercept after a pass of the last job, which has asked for "snapshots".
-snapshot() { curl -sSf "$URL/v1/jobs/$(jq .id <<<"$job")/history" | jq -c ".snapshots[] | select(.iteration == $1) | [.w, .w0] | flatten"; }
+# snapshot N: the weights and then the intercept after pass N of the last job, which has asked for "snapshots"; after update N if it has asked for "snapshots_of" updates.
+snapshot() { history ".snapshots[] | select((.update // .iteration) == $1) | [.w, .w0] | flatten"; }
+# history FILTER: of the last job's history.
+history() { curl -sSf "$URL/v1/jobs/$(jq .id <<<"$job")/history" | jq -c "$1"; }
 # weights MODEL FILTER
 weights() { curl -sSf "$URL/v1/models/$1/weights" | jq -c "$2"; }
 # ask MODEL ROWS FILTER [OUTPUT]: predictions for a JSON list of rows.

@@ -55,7 +55,7 @@ static void answer(const dn_model *model, const struct predict_plan *plan, const
     }
     predictions_writer_begin(&writer, &head, model, &rows, out);
     predictions_writer_rows(&writer, in.n, &rows);
-    predictions_writer_end(&writer);
+    predictions_writer_end(&writer, NULL, NULL);
     predictions_writer_done(&writer);
     assert_false(out->failed);
     instance_rows_done(&in);

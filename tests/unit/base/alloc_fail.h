@@ -1,6 +1,6 @@
-/* Fails chosen allocations of the whole program: defines malloc, calloc and realloc over glibc's
- * own. Sanitizers and valgrind bring theirs: there the tests that need this skip. Include in one
- * file of a program. */
+/* Makes chosen allocations of the whole program fail: defines malloc, calloc and realloc, which
+ * call those of glibc. Sanitizers and valgrind replace these functions, so the tests that need
+ * failures are skipped there. Only one file of a program may include this header. */
 #ifndef TESTS_ALLOC_FAIL_H
 #define TESTS_ALLOC_FAIL_H
 
@@ -21,8 +21,8 @@
 #define ALLOC_FAIL_WORKS 1
 #endif
 
-/* The k-th allocation from now fails (k = 1 is the next); 0: none. Falls to 0 when it has happened.
- */
+/* k: the k-th allocation from now fails (k = 1: the next one); 0: none. Each allocation decrements
+ * it down to 0. */
 static atomic_long alloc_fail_at;
 
 #if ALLOC_FAIL_WORKS
@@ -54,12 +54,14 @@ void *realloc(void *p, size_t size) {
 }
 #endif
 
-/* Is our malloc the one that is called? */
+/* Whether calls of malloc reach the function above. */
 static int alloc_fail_works(void) {
     if (!ALLOC_FAIL_WORKS) {
         return 0;
     }
-    void *(*volatile allocate)(size_t) = malloc; /* not inlined: valgrind redirects calls */
+    /* volatile, so that the compiler does not inline or remove the call: valgrind redirects
+     * calls */
+    void *(*volatile allocate)(size_t) = malloc;
     atomic_store(&alloc_fail_at, 1);
     void *p = allocate(16);
     atomic_store(&alloc_fail_at, 0);
@@ -68,7 +70,8 @@ static int alloc_fail_works(void) {
     return works;
 }
 
-/* Runs `statement` with the k-th allocation failing, k = 1, 2, … until it ran without a failure. */
+/* Runs `statement` with a failure of the k-th allocation, for k = 1, 2, …, until no allocation
+ * failed. */
 #define ALLOC_FAIL_EACH(statement)                                                                 \
     do {                                                                                           \
         if (!alloc_fail_works()) {                                                                 \

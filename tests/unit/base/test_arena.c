@@ -1,4 +1,4 @@
-/* The arena: alignment, no overlap, the limit, reset. */
+/* Tests of the arena: alignment, no overlap, the limit, reset. */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
@@ -29,8 +29,7 @@ static void test_pieces_are_aligned_and_apart(void **state) {
             total += size_of_piece(i);
         }
         assert_int_equal(a.total, total);
-        for (size_t i = 0; i < PIECES;
-             i++) { /* a later piece over an earlier one would have changed it */
+        for (size_t i = 0; i < PIECES; i++) { /* checks that no piece overlaps an earlier one */
             for (size_t k = 0; k < size_of_piece(i); k++) {
                 assert_int_equal(pieces[i][k], i % 255);
             }
@@ -67,7 +66,7 @@ static void test_absurd_sizes(void **state) {
     }
     assert_null(arena_alloc(&a, (size_t)PTRDIFF_MAX));
     assert_non_null(arena_alloc(&a, 10));
-    assert_null(arena_alloc(&a, SIZE_MAX - 5)); /* total + size overflows */
+    assert_null(arena_alloc(&a, SIZE_MAX - 5)); /* total + size would overflow */
     assert_null(arena_strndup(&a, "x", SIZE_MAX));
     arena_done(&a);
 }
@@ -97,10 +96,10 @@ static void test_reset_reuses_the_first_block(void **state) {
     arena_reset(&a);
     assert_ptr_equal(arena_alloc(&a, 16), first);
     arena_done(&a);
-    assert_non_null(arena_alloc(&a, 100000)); /* nothing of usual size */
+    assert_non_null(arena_alloc(&a, 100000)); /* the only block is larger than the usual size */
     arena_reset(&a);
     assert_null(a.blocks);
-    arena_reset(&a); /* of an empty one */
+    arena_reset(&a); /* an arena without blocks */
     assert_null(a.blocks);
 }
 

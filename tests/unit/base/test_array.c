@@ -1,4 +1,4 @@
-/* Growing arrays: capacities, contents, overflow, failed allocations. */
+/* Tests of growing arrays: capacities, contents, overflow, failed allocations. */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 

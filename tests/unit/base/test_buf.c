@@ -1,4 +1,4 @@
-/* The buffer: growth, text, sticky failure. */
+/* Tests of the buffer: growth, text, the persistent failure flag. */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
@@ -34,7 +34,7 @@ static void test_printf_grows(void **state) {
     buf_init(&b);
     char *expected = calloc(1, 3000000);
     size_t n = 0;
-    for (int i = 0; i < 2000; i++) { /* lengths around every boundary of growth */
+    for (int i = 0; i < 2000; i++) { /* lengths around each size at which the buffer grows */
         buf_printf(&b, "%0*d|", i % 600 + 1, i);
         n += (size_t)snprintf(expected + n, 3000000 - n, "%0*d|", i % 600 + 1, i);
     }
@@ -46,7 +46,8 @@ static void test_printf_grows(void **state) {
 
 static void test_exact_fit_of_printf(void **state) {
     (void)state;
-    for (int room = 0; room < 8; room++) { /* text, NUL and capacity one apart from each other */
+    for (int room = 0; room < 8; room++) { /* the text and its NUL are shorter than, equal to or
+                                            * longer than the free bytes */
         struct buf b = {0};
         assert_true(buf_reserve(&b, 1));
         while (b.capacity - b.size > (size_t)room) {
@@ -85,7 +86,7 @@ static void test_failure_is_sticky(void **state) {
     (void)state;
     struct buf b = {0};
     buf_puts(&b, "kept");
-    assert_false(buf_reserve(&b, SIZE_MAX)); /* the sum overflows */
+    assert_false(buf_reserve(&b, SIZE_MAX)); /* size + SIZE_MAX overflows */
     assert_true(b.failed);
     buf_puts(&b, "lost");
     buf_printf(&b, "%d", 5);

@@ -1,4 +1,4 @@
-/* The clocks and the text of a time, held against the C library's calendar. */
+/* Tests of the clocks and of the text of a time, compared with the C library's calendar. */
 #include "lib/cmocka.h"
 
 #include "base/clock.h"
@@ -10,18 +10,19 @@
 static void test_known_times(void **state) {
     (void)state;
     static const struct {
-        int64_t ms;       /* since 1970 */
-        const char *text; /* RFC 3339 */
+        int64_t ms;       /* milliseconds since 1970 */
+        const char *text; /* in the format of RFC 3339 */
     } rows[] = {
         {0, "1970-01-01T00:00:00.000Z"},
         {-1, "1969-12-31T23:59:59.999Z"},
         {951782400000 - 1, "2000-02-28T23:59:59.999Z"},
         {951782400000, "2000-02-29T00:00:00.000Z"},
         {4107542399999, "2100-02-28T23:59:59.999Z"},
-        {4107542400000, "2100-03-01T00:00:00.000Z"}, /* 2100 is no leap year */
+        {4107542400000, "2100-03-01T00:00:00.000Z"}, /* 2100 is not a leap year */
         {1777863721000, "2026-05-04T03:02:01.000Z"},
         {253402300799999, "9999-12-31T23:59:59.999Z"},
-        {253402300800000, "9999-12-31T23:59:59.999Z"}, /* held at the last that can be written */
+        /* limited to the latest time that can be written */
+        {253402300800000, "9999-12-31T23:59:59.999Z"},
         {INT64_MAX, "9999-12-31T23:59:59.999Z"},
         {INT64_MIN, "0000-01-01T00:00:00.000Z"},
     };
@@ -34,7 +35,7 @@ static void test_known_times(void **state) {
 
 static void test_every_day_of_five_centuries(void **state) {
     (void)state;
-    for (int64_t day = -110000; day < 110000; day++) { /* 1668 to 2271 */
+    for (int64_t day = -110000; day < 110000; day++) { /* the years 1668 to 2271 */
         const int64_t ms = day * 86400000 + (day * 7919 % 86400000 + 86400000) % 86400000;
         const time_t seconds = (time_t)((ms - ((ms % 1000) + 1000) % 1000) / 1000);
         struct tm tm;
@@ -57,9 +58,8 @@ static void test_clocks_run(void **state) {
         before = now;
     }
     const int64_t ms = clock_real_ms(), seconds = (int64_t)time(NULL);
-    assert_true(ms / 1000 >= seconds - 60 &&
-                ms / 1000 <=
-                    seconds + 60); /* the unit is right, whatever the machine does in between */
+    /* shows that the unit is right; 60 s are enough for a slow machine */
+    assert_true(ms / 1000 >= seconds - 60 && ms / 1000 <= seconds + 60);
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* Entity tags of If-Match (strong) and If-None-Match (weak). */
+/* Tests of the entity tags of If-Match (strong comparison) and If-None-Match (weak comparison). */
 #include "lib/cmocka.h"
 
 #include "base/etag.h"
@@ -8,9 +8,9 @@
 static void test_lists(void **state) {
     (void)state;
     static const struct {
-        const char *list;  /* the header */
-        const char *etag;  /* the resource's */
-        bool weak, strong; /* expected */
+        const char *list;  /* value of the header */
+        const char *etag;  /* entity tag of the resource; NULL: it does not exist */
+        bool weak, strong; /* expected results */
     } rows[] = {
         {"*", "\"a\"", true, true},
         {" * ", "\"a\"", true, true},
@@ -48,7 +48,7 @@ static void test_lists(void **state) {
     }
 }
 
-/* A condition on a resource's state holds for the tags of all its forms. */
+/* A condition on the state of a resource is true for the entity tags of all its representations. */
 static void test_forms(void **state) {
     (void)state;
     static const char *const codings[] = {NULL, "gzip", "deflate"};
@@ -65,8 +65,8 @@ static void test_forms(void **state) {
                              k == i);
         }
     }
-    assert_true(
-        etag_list_names("\"x\", \"1-2-0.0.1-gzip\"", "\"1-2\"", false)); /* another release */
+    /* the entity tag of another release */
+    assert_true(etag_list_names("\"x\", \"1-2-0.0.1-gzip\"", "\"1-2\"", false));
     assert_false(etag_list_names("W/\"1-2-gzip\"", "\"1-2\"", false));
     assert_true(etag_list_names("W/\"1-2-gzip\"", "\"1-2\"", true));
     assert_false(etag_list_names("\"1-20\"", "\"1-2\"", true));

@@ -1,4 +1,4 @@
-/* Hashes against published vectors, and in pieces against the whole. */
+/* Tests of hashes: published test vectors; data in pieces give the same hash as in one piece. */
 #include "lib/cmocka.h"
 
 #include "base/hash.h"
@@ -30,7 +30,7 @@ static void test_sha256(void **state) {
         sha256(long_text, sizeof long_text, piece, again);
         assert_string_equal(hex, again);
     }
-    hash_sha256_free(hash_sha256_new()); /* not ended */
+    hash_sha256_free(hash_sha256_new()); /* freed before the hash was computed */
     hash_sha256_free(NULL);
 }
 
@@ -40,7 +40,7 @@ static void test_blake2b(void **state) {
     assert_non_null(h);
     uint8_t digest[HASH_BLAKE2B_SIZE];
     char hex[HASH_BLAKE2B_TEXT];
-    for (int round = 0; round < 2; round++) { /* reset is as new */
+    for (int round = 0; round < 2; round++) { /* after a reset the hash must be the same */
         hash_blake2b_add(h, "a", 1);
         hash_blake2b_add(h, NULL, 0);
         hash_blake2b_add(h, "bc", 2);

@@ -1,5 +1,5 @@
-/* Control documents: what is accepted, and where every refusal points. */
-#define _GNU_SOURCE /* RTLD_NEXT */
+/* Tests of JSON requests: what is accepted, and the place of each fault. */
+#define _GNU_SOURCE /* for RTLD_NEXT */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
@@ -19,14 +19,14 @@ static void test_accepts(void **state) {
     json_t *root = json_parse(text, strlen(text), &p);
     assert_non_null(root);
     assert_int_equal(p.type, PROBLEM_NONE);
-    assert_true(
-        json_is_real(json_object_get(root, "i"))); /* integers are doubles: none is too large */
+    /* integers are read as doubles, so no integer is too large */
+    assert_true(json_is_real(json_object_get(root, "i")));
     assert_true(json_real_value(json_object_get(root, "i")) == 12345678901234567890.0);
     assert_true(1 / json_real_value(json_object_get(root, "z")) < 0);
     assert_string_equal(json_string_value(json_object_get(root, "s")),
                         "caf\xC3\xA9 \xE2\x82\xAC [{");
     json_decref(root);
-    root = json_parse("5", 1, &p); /* JSON, if no object: what it must be is said by who reads it */
+    root = json_parse("5", 1, &p); /* valid JSON; the caller checks that it is an object */
     assert_true(json_is_real(root));
     json_decref(root);
 }
@@ -38,14 +38,15 @@ static void test_refuses_with_place(void **state) {
         const char *text;
         size_t size;
         int64_t line, column;
-        const char *says; /* part of the detail */
+        const char *says; /* a part of the detail */
     } rows[] = {
         {T("{\"a\": 1,\n \"b\": x}"), 2, 7, "is not JSON"},
         {T("{\"a\": 1\n"), 1, 8, "ends before"},
         {T("{\"a\":\n\n1, \"a\": 2}"), 3, 6, "duplicate"},
         {T("[1] 2"), 1, 5, "follows the end"},
         {T("[1]]"), 1, 4, "follows the end"},
-        {T("{\"caf\xC3\xA9\": \x01}"), 1, 10, "is not JSON"}, /* columns count characters */
+        /* columns count characters, not bytes */
+        {T("{\"caf\xC3\xA9\": \x01}"), 1, 10, "is not JSON"},
         {T("[1,\n2,\xFF]"), 2, 3, "0xFF is not valid UTF-8"},
         {T("[\"a\xED\xA0\x80\"]"), 1, 4, "0xED"},
         {T("[\"a\0b\"]"), 1, 4, "NUL"},
@@ -70,7 +71,8 @@ static void test_refuses_with_place(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct problem p = {0};
-        char *exact = malloc(rows[i].size); /* so that a sanitizer sees reading past the end */
+        /* a block of exactly this size, so that the sanitizer reports a read beyond its end */
+        char *exact = malloc(rows[i].size);
         assert_non_null(exact);
         memcpy(exact, rows[i].text, rows[i].size);
         assert_null(json_parse(exact, rows[i].size, &p));
@@ -89,8 +91,8 @@ static void test_refuses_with_place(void **state) {
     }
 }
 
-/* The rules come from the text, not from the library's messages, which differ between its versions.
- */
+/* The messages come from the text, not from Jansson's messages, which are different in each
+ * version. */
 static void test_rules(void **state) {
     (void)state;
     static const struct {
@@ -137,7 +139,7 @@ static void test_rules(void **state) {
     }
 }
 
-/* Jansson in another language: the code is left, the words are others. */
+/* Replaces Jansson's messages by others, as in another version, and keeps the error code. */
 json_t *json_loadb(const char *bytes, size_t size, size_t flags, json_error_t *error) {
     union {
         void *symbol;
@@ -145,7 +147,7 @@ json_t *json_loadb(const char *bytes, size_t size, size_t flags, json_error_t *e
     } real = {dlsym(RTLD_NEXT, "json_loadb")};
     json_t *root = real.function(bytes, size, flags, error);
     if (root == NULL && error->text[0] != '\0') {
-        const size_t code = sizeof error->text - 1; /* the last byte */
+        const size_t code = sizeof error->text - 1; /* the error code is in the last byte */
         const char last = error->text[code];
         (void)snprintf(error->text, sizeof error->text, "sintassi");
         error->text[code] = last;
@@ -162,7 +164,7 @@ static void test_empty(void **state) {
         char *exact = malloc(n + 1);
         assert_non_null(exact);
         memcpy(exact, texts[i], n);
-        exact[n] = ' '; /* must not be looked at, but is no end either */
+        exact[n] = ' '; /* a byte behind the text; it must not be read */
         assert_null(json_parse(exact, n, &p));
         assert_int_equal(p.type, PROBLEM_BAD_JSON);
         assert_non_null(strstr(p.detail, "empty"));
@@ -196,12 +198,12 @@ static void test_depth(void **state) {
         assert_non_null(strstr(p.detail, "deeper than 64"));
         problem_done(&p);
     }
-    nest(text, 100, '[', '['); /* never closed */
+    nest(text, 100, '[', '['); /* 100 arrays that are not closed */
     assert_null(json_parse(text, 200, &p));
     assert_non_null(strstr(p.detail, "deeper than 64"));
     problem_done(&p);
     free(text);
-    char wide[3000] = "["; /* brackets in strings, and many siblings, are not depth */
+    char wide[3000] = "["; /* brackets in strings and many siblings do not increase the depth */
     for (int i = 0; i < 200; i++) {
         strcat(wide, "[\"[[\\\"{\"],");
     }
@@ -230,15 +232,14 @@ static void parse_once(void) {
     static const char text[] = "{\"a\": [1, 2, {\"b\": \"text\"}], \"c\": null, \"d\": 0.5}";
     struct problem p = {0};
     json_t *root = json_parse(text, sizeof text - 1, &p);
-    assert_int_equal(root == NULL,
-                     p.type != PROBLEM_NONE); /* a tree or a problem, never half of one */
+    assert_int_equal(root == NULL, p.type != PROBLEM_NONE); /* either a tree or a problem */
     json_decref(root);
     problem_done(&p);
 }
 
 static void test_every_allocation_may_fail(void **state) {
     (void)state;
-    json_object_seed(1); /* else the first object opens /dev/urandom */
+    json_object_seed(1); /* otherwise Jansson opens /dev/urandom for its first object */
     ALLOC_FAIL_EACH(parse_once());
 }
 

@@ -1,4 +1,4 @@
-/* A document without some members is what a tree without them would be written as. */
+/* Tests that json_brief copies a document without some of its members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void test_members(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct buf out = {0};
-        buf_puts(&out, "1,"); /* what stands before it stays */
+        buf_puts(&out, "1,"); /* the text before it must be kept */
         json_brief(&out, cases[i].document, names);
         const char *text = buf_cstr(&out);
         assert_non_null(text);

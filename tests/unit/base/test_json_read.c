@@ -1,4 +1,5 @@
-/* Typed members: right values, every wrong type named with its place, all faults at once. */
+/* Tests of typed members: values, each wrong type with its place, all faults of a document at
+ * once. */
 #include "lib/cmocka.h"
 
 #include "base/json/json_read.h"
@@ -69,8 +70,8 @@ static void test_absent(void **state) {
     assert_false(json_read_number(root, "lambda", true, "/params", &d, &p));
     assert_fault(&p, "/params/lambda", "is missing");
     assert_null(json_read_any(root, "x", false, "", &p));
-    assert_null(
-        json_read_any(root, "n", false, "", &p)); /* null of an optional member: not given */
+    /* an optional member that is null counts as absent */
+    assert_null(json_read_any(root, "n", false, "", &p));
     assert_int_equal(p.type, PROBLEM_NONE);
     json_decref(root);
 }
@@ -82,7 +83,7 @@ static const char *const described[KINDS] = {"null",           "boolean true", "
                                              "string \"abc\"", "array",        "object",
                                              "boolean false"};
 
-/* Reads member "v" as the type of that number; true if that went well. */
+/* Reads member "v" as the type with this index. Returns true if no problem was found. */
 static bool read_as(size_t type, const json_t *root, struct problem *p) {
     const char *s, **list;
     double d;
@@ -126,7 +127,7 @@ static void test_every_wrong_type(void **state) {
                                          "an array"};
     static const char right[7][KINDS + 1] = {
         "0001000", "0010000", "0010000", "0100001",
-        "0000010", "0000100", "0000200"}; /* 2: faulty inside */
+        "0000010", "0000100", "0000200"}; /* 2: an element is faulty */
     for (size_t type = 0; type < 7; type++) {
         for (size_t k = 0; k < KINDS; k++) {
             char text[64], detail[128];
@@ -151,9 +152,9 @@ static void test_every_wrong_type(void **state) {
 static void test_integers(void **state) {
     (void)state;
     static const struct {
-        const char *text;         /* of the member */
-        int64_t minimum, maximum; /* the range */
-        bool good;                /* expected */
+        const char *text;         /* text of the member */
+        int64_t minimum, maximum; /* the permitted range */
+        bool good;                /* the expected result */
     } rows[] = {
         {"1", 1, 10, true},
         {"10", 1, 10, true},
@@ -167,7 +168,7 @@ static void test_integers(void **state) {
         {"-1e300", INT64_MIN, INT64_MAX, false},
         {"9007199254740991", 0, INT64_MAX, true},
         {"9007199254740992", 0, INT64_MAX, false},
-        {"9007199254740993", 0, INT64_MAX, false}, /* reads as …992 */
+        {"9007199254740993", 0, INT64_MAX, false}, /* the double is 9007199254740992 */
         {"9007199254740994", 0, INT64_MAX, false},
         {"-9007199254740991", INT64_MIN, 0, true},
         {"-9007199254740993", INT64_MIN, 0, false},
@@ -241,7 +242,7 @@ static void test_limits(void **state) {
     assert_false(json_read_strings(root, "v", true, "", 2, &arena, &list, &n, &p));
     assert_fault(&p, "/v", "must have at most 2 items, got 3");
     assert_false(json_read_strings(root, "v", true, "", 3, &arena, &list, &n,
-                                   &p)); /* no room in the arena */
+                                   &p)); /* the arena's limit is reached */
     assert_int_equal(p.type, PROBLEM_INTERNAL);
     assert_null(list);
     problem_done(&p);
@@ -270,7 +271,8 @@ static void test_nothing_known(void **state) {
     json_decref(root);
 }
 
-/* A matrix: as wide as asked or as its first row, every wrong row and number named. */
+/* A matrix has the given number of columns, or as many as its first row; each wrong row and each
+ * wrong number is reported. */
 static void test_rows(void **state) {
     (void)state;
     json_t *root = parse("{\"m\":[[1,2],[3,4.5],[-5,1e300]],\"e\":[],\"v\":[1,2],\"r\":[[1,2],[3]],"

@@ -1,4 +1,4 @@
-/* The JSON writer and the text of numbers, read back by Jansson and strtod. */
+/* Tests of the JSON writer and of the text of numbers, which Jansson and strtod read. */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
@@ -13,7 +13,7 @@
 
 static void write_everything(struct buf *out) {
     struct json_writer w;
-    json_writer_init(&w, out);
+    w = json_writer_of(out);
     json_begin_object(&w);
     json_kv_string(&w, "s", "a\"b");
     json_kv_string(&w, "none", NULL);
@@ -56,11 +56,40 @@ static void test_commas(void **state) {
     buf_done(&out);
 }
 
+/* Integers beyond 64 bits are written as real numbers, because Jansson refuses them otherwise. */
+static void test_large_integers(void **state) {
+    (void)state;
+    const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0x1p63, "[9223372036854776000.0]"},
+                 {-0x1p63, "[-9223372036854776000.0]"},
+                 {0x1p63 - 1024, "[9223372036854775000]"},
+                 {1e20, "[100000000000000000000.0]"},
+                 {-999999999999999868928.0, "[-999999999999999900000.0]"},
+                 {1e21, "[1e21]"},
+                 {1e300, "[1e300]"},
+                 {5, "[5]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf out = {0};
+        struct json_writer w = json_writer_of(&out);
+        json_begin_array(&w);
+        json_put_double(&w, cases[i].value);
+        json_end_array(&w);
+        json_t *back = json_loads(buf_cstr(&out), 0, NULL);
+        assert_non_null(back);
+        assert_true(json_number_value(json_array_get(back, 0)) == cases[i].value);
+        assert_string_equal(buf_cstr(&out), cases[i].text);
+        json_decref(back);
+        buf_done(&out);
+    }
+}
+
 static void test_depth(void **state) {
     (void)state;
     struct buf out = {0};
     struct json_writer w;
-    json_writer_init(&w, &out);
+    w = json_writer_of(&out);
     for (int i = 0; i < 60; i++) {
         json_begin_array(&w);
         if (i < 59) {
@@ -76,7 +105,7 @@ static void test_depth(void **state) {
     json_t *root = json_loadb(out.data, out.size, 0, NULL);
     assert_non_null(root);
     const json_t *at = root;
-    for (int i = 0; i < 59; i++) { /* [i, inner, 58 - i] */
+    for (int i = 0; i < 59; i++) { /* each level is [i, inner, 58 - i] */
         assert_int_equal(json_array_size(at), 3);
         assert_int_equal(json_integer_value(json_array_get(at, 0)), i);
         assert_int_equal(json_integer_value(json_array_get(at, 2)), 58 - i);
@@ -107,7 +136,7 @@ static void test_escapes_read_back(void **state) {
     assert_string_equal(buf_cstr(&out), "\"\\b\\f\\n\\r\\t\\u000b\\u0000\\u001f\\\"\\\\/\x7f "
                                         "caf\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\"");
     buf_clear(&out);
-    json_escape(&out, "\xC3\"\xA9", 3); /* a quote in the middle of a sequence */
+    json_escape(&out, "\xC3\"\xA9", 3); /* the quote interrupts a UTF-8 sequence */
     assert_string_equal(buf_cstr(&out), "\"\xEF\xBF\xBD\\\"\xEF\xBF\xBD\"");
     buf_done(&out);
 }
@@ -115,8 +144,8 @@ static void test_escapes_read_back(void **state) {
 static void test_known_numbers(void **state) {
     (void)state;
     static const struct {
-        double v;         /* the number */
-        const char *text; /* its text */
+        double v;
+        const char *text; /* its expected text */
     } rows[] = {
         {0, "0"},
         {-0.0, "-0"},
@@ -152,7 +181,7 @@ static void test_known_numbers(void **state) {
     }
 }
 
-/* Significant digits of a number's text. */
+/* Returns the number of significant digits of a number's text. */
 static int digits_of(const char *text) {
     int digits = 0, zeros = 0;
     for (; *text != '\0' && *text != 'e'; text++) {
@@ -166,7 +195,8 @@ static int digits_of(const char *text) {
     return digits;
 }
 
-/* Every text reads back to the same bits, is JSON, fits, and one digit less would not read back. */
+/* Each text must give the same double when it is read, be valid JSON and fit into its buffer; with
+ * one digit less it must give another double. */
 static void test_numbers_round_trip(void **state) {
     (void)state;
     uint64_t seed = 88172645463325252u;
@@ -215,6 +245,7 @@ static void test_every_allocation_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_commas),
+        cmocka_unit_test(test_large_integers),
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_escapes_read_back),
         cmocka_unit_test(test_known_numbers),

@@ -1,5 +1,5 @@
-/* The log: the form of a line, what a client's text cannot do to it, whole lines from many threads.
- */
+/* Tests of the log: the format of a line, that a client's text cannot forge lines or fields, that
+ * lines of several threads are complete. */
 #include "lib/cmocka.h"
 
 #include "base/json/json_write.h"
@@ -23,7 +23,7 @@
 enum { CAPTURE = 1 << 20 };
 static char captured[CAPTURE];
 
-/* A temporary file to log to. */
+/* Opens a temporary file for the log. */
 static int capture_open(void) {
     char path[] = "/tmp/discern-log-XXXXXX";
     const int fd = mkstemp(path);
@@ -40,7 +40,7 @@ static const char *capture_read(int fd) {
     return captured;
 }
 
-/* What follows the time, which must have its form. */
+/* Returns the text after the time, and checks the format of the time. */
 static const char *after_time(const char *line) {
     int y, mo, d, h, mi, s, ms, n = 0;
     assert_int_equal(sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ %n", &y, &mo, &d, &h, &mi, &s, &ms,
@@ -85,8 +85,8 @@ static void test_text_lines(void **state) {
 static void test_text_cannot_forge(void **state) {
     (void)state;
     static const struct {
-        const char *text;     /* what a client sends */
-        const char *expected; /* how it stands in the line */
+        const char *text;     /* text from a client */
+        const char *expected; /* the text in the line */
     } rows[] = {
         {"a\nb", "\"a\\nb\""},
         {"a\r\tb", "\"a\\r\\tb\""},
@@ -120,7 +120,7 @@ static json_t *log_json(const struct log_field *fields, size_t n) {
     log_write(LOG_ERROR, "x.y", fields, n);
     const char *line = capture_read(fd);
     (void)close(fd);
-    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1); /* one line */
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1); /* exactly one line */
     json_error_t error;
     json_t *root = json_loads(line, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL) {
@@ -154,7 +154,7 @@ static void test_long_values_are_cut(void **state) {
     (void)state;
     static char text[100001];
     memset(text, 'x', 100000);
-    memcpy(text + 1999, "\xC3\xA9", 2); /* the cut at 2,000 would split it */
+    memcpy(text + 1999, "\xC3\xA9", 2); /* truncation at 2,000 bytes would split this character */
     const struct log_field field = log_str("v", text);
     json_t *root = log_json(&field, 1);
     const json_t *v = json_object_get(root, "v");
@@ -166,13 +166,13 @@ static void test_long_values_are_cut(void **state) {
 static void test_long_lines_stay_whole(void **state) {
     (void)state;
     char text[1901];
-    memset(text, 1, 1900); /* each becomes six bytes */
+    memset(text, 1, 1900); /* each of these bytes becomes six */
     text[1900] = '\0';
     const struct log_field fields[] = {log_str("a", text), log_str("b", text), log_int("c", 5),
                                        log_str("d", text)};
     json_t *root = log_json(fields, 4);
     assert_string_equal(json_string_value(json_object_get(root, "a")), text);
-    assert_null(json_object_get(root, "b")); /* no room */
+    assert_null(json_object_get(root, "b")); /* the line has no room for it */
     assert_int_equal(json_integer_value(json_object_get(root, "c")), 5);
     assert_int_equal(json_integer_value(json_object_get(root, "truncated")), 1);
     json_decref(root);
@@ -199,7 +199,7 @@ static void test_levels(void **state) {
     assert_int_equal(errno, 1234);
     assert_string_equal(after_time(capture_read(fd)), "warn yes i=1 s=t\n");
     (void)close(fd);
-    log_error("nowhere", log_int("i", 1)); /* a closed descriptor is survived */
+    log_error("nowhere", log_int("i", 1)); /* logging to a closed descriptor must not fail */
 }
 
 static void test_names(void **state) {
@@ -258,7 +258,7 @@ static void test_threads_write_whole_lines(void **state) {
     (void)close(fd);
 }
 
-/* Durations take a way of their own; what stands in the line is the same. */
+/* Numbers are formatted by several functions; each must write the usual text. */
 static void test_numbers(void **state) {
     (void)state;
     const double others[] = {0.0005, 0.1 + 0.2, -0.25, 1e9,  999999999.999, 1e-3,      123456.7891,
@@ -293,8 +293,8 @@ static void *log_both(void *arg) {
     return NULL;
 }
 
-/* Gathered or not, each thread's lines stand in the order in which it logged them, none is lost;
- * one that is written at once brings those before it. */
+/* Lines of a thread are in the order in which it logged them, whether they are gathered or not, and
+ * none is lost. A line that is written at once is preceded by the gathered lines before it. */
 static void test_gathered_lines_keep_their_order(void **state) {
     (void)state;
     const int fd = capture_open();
@@ -307,11 +307,11 @@ static void test_gathered_lines_keep_their_order(void **state) {
     assert_non_null(strstr(both, "second n=2\n"));
     assert_true(strstr(both, "first") < strstr(both, "second"));
     LOG_WRITE_LATER(LOG_INFO, "third", log_int("n", 3));
-    while (strstr(capture_read(fd), "third n=3\n") == NULL) { /* without any other line behind it */
+    while (strstr(capture_read(fd), "third n=3\n") == NULL) { /* though no other line follows */
         (void)usleep(1000);
     }
     pthread_t threads[THREADS];
-    char texts[THREADS][401]; /* the buffers fill up again and again */
+    char texts[THREADS][401]; /* long texts, which fill the buffers many times */
     for (size_t i = 0; i < THREADS; i++) {
         memset(texts[i], (int)('a' + i), 400);
         texts[i][400] = '\0';
@@ -322,7 +322,8 @@ static void test_gathered_lines_keep_their_order(void **state) {
     }
     LOG_WRITE_LATER(LOG_INFO, "last", log_int("n", 4));
     log_gather_stop();
-    LOG_WRITE_LATER(LOG_INFO, "after", log_int("n", 5)); /* at once again */
+    /* after the stop, lines are written at once again */
+    LOG_WRITE_LATER(LOG_INFO, "after", log_int("n", 5));
     assert_non_null(strstr(capture_read(fd), "last n=4\n"));
     assert_non_null(strstr(captured, "after n=5\n"));
     int next[THREADS] = {0};
@@ -343,15 +344,16 @@ static void test_gathered_lines_keep_their_order(void **state) {
     (void)close(fd);
 }
 
-/* A gathered line is the same as one that is written at once: numbers, NULL, escapes, cut values, a
- * line that is too long; with values that have changed since. */
+/* A gathered line must be the same as a line that is written at once: with numbers, NULL, escaped
+ * bytes, truncated values, a line that is too long, and values that are changed later. */
 static void test_gathered_lines_are_the_same(void **state) {
     (void)state;
     char text[8][2100], changed[] = "before \n\x80";
     struct log_field fields[14] = {log_int("i", INT64_MIN),       log_dbl("d", 0.125),
                                    log_dbl("nan", (double)NAN),   log_str("null", NULL),
                                    log_strn("part", "abcdef", 3), log_str("s", changed)};
-    for (size_t i = 0; i < 8; i++) { /* 2,000 bytes of them are written, 8 of them are too many */
+    for (size_t i = 0; i < 8; i++) { /* texts of about 2,000 bytes, the limit of a value; eight of
+                                      * them exceed the limit of a line */
         memset(text[i], (int)('a' + i), sizeof text[i]);
         text[i][1999 + i] = '\0';
         fields[6 + i] = log_str("long", text[i]);
@@ -367,7 +369,8 @@ static void test_gathered_lines_are_the_same(void **state) {
             log_gather_stop();
             changed[0] = 'b';
             const char *both = capture_read(fd), *second = strchr(both, '\n') + 1;
-            const size_t after = format == LOG_TEXT ? 24 : 34; /* bytes up to the end of the time */
+            /* number of bytes up to the end of the time */
+            const size_t after = format == LOG_TEXT ? 24 : 34;
             const size_t size = strlen(both) / 2;
             assert_ptr_equal(second, both + size);
             assert_memory_equal(both + after, second + after, size - after);
@@ -376,7 +379,7 @@ static void test_gathered_lines_are_the_same(void **state) {
     }
 }
 
-/* Reads the pipe until its writers have closed it. */
+/* A thread that reads the pipe until its writers have closed it. */
 struct drain {
     int fd;
     char *bytes;
@@ -392,11 +395,11 @@ static void *drain_main(void *arg) {
     return NULL;
 }
 
-/* A pipe that nobody reads: logging goes on at once, what finds no room is counted, and the count
- * is logged. */
+/* A pipe that is not read: logging must not wait; lines without room are counted, and the count is
+ * logged. */
 static void test_a_blocked_log_drops_and_counts(void **state) {
     (void)state;
-    enum { LINES_SENT = 20000 }; /* some 4 MB */
+    enum { LINES_SENT = 20000 }; /* about 4 MB */
     int ends[2];
     pthread_t thread;
     char text[161] = "";
@@ -404,7 +407,7 @@ static void test_a_blocked_log_drops_and_counts(void **state) {
     assert_int_equal(pipe(ends), 0);
     log_open(ends[1], LOG_TEXT, LOG_INFO);
     const int64_t before = log_dropped();
-    (void)alarm(60); /* logging that waits for the pipe would wait for ever */
+    (void)alarm(60); /* ends the program if logging waits for the pipe */
     assert_true(log_gather_start());
     for (int i = 0; i < LINES_SENT; i++) {
         LOG_WRITE_LATER(LOG_INFO, "request", log_int("n", i), log_str("v", text));
@@ -425,7 +428,7 @@ static void test_a_blocked_log_drops_and_counts(void **state) {
         const char *rest = after_time(line);
         int64_t n = 0;
         if (sscanf(rest, "info request n=%" SCNd64, &n) == 1) {
-            assert_true(n > last); /* in order */
+            assert_true(n > last); /* ascending */
             last = n;
             written++;
         } else {
@@ -438,7 +441,7 @@ static void test_a_blocked_log_drops_and_counts(void **state) {
     free(d.bytes);
 }
 
-/* A process that aborts takes nothing along that it had logged. */
+/* If a process aborts, its gathered lines are written. */
 static void test_crash_writes_what_is_gathered(void **state) {
     (void)state;
     const int fd = capture_open();
@@ -446,7 +449,7 @@ static void test_crash_writes_what_is_gathered(void **state) {
     assert_true(pid >= 0);
     if (pid == 0) {
         (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-        (void)signal(SIGABRT, SIG_DFL); /* cmocka has a handler */
+        (void)signal(SIGABRT, SIG_DFL); /* removes the handler of cmocka */
         log_open(fd, LOG_TEXT, LOG_INFO);
         if (log_gather_start()) {
             LOG_WRITE_LATER(LOG_INFO, "request", log_int("n", 1));

@@ -1,5 +1,5 @@
-/* The metrics registry: exact sums from many threads, the text format, its bounds. The registry
- * lives as long as the program: each test has names of its own. */
+/* Tests of the metrics registry: exact sums of several threads, the text format, the limits. The
+ * registry lives as long as the program, so each test uses its own names. */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lines of a scrape that concern `name`, in order. The caller frees. */
+/* Returns the lines of a scrape that belong to `name`, in order. The caller frees them. */
 static char *scrape(const char *name) {
     struct buf all = {0}, mine = {0};
     metrics_render(&all);
@@ -48,7 +48,7 @@ static void test_counters(void **state) {
     assert_ptr_equal(a, metrics_series(f, "/v1/jobs", "200", NULL));
     metric_add(a, 1);
     metric_add(a, 2);
-    metric_add(a, -5); /* a counter never falls */
+    metric_add(a, -5); /* a counter ignores negative values */
     metric_add(a, (double)NAN);
     metric_add(b, 0.5);
     assert_true(metric_value(a) == 3);
@@ -84,12 +84,12 @@ static void test_histograms(void **state) {
     struct metrics_family *f =
         metrics_register(METRICS_HISTOGRAM, "t_seconds", "S", "route", bounds, 3);
     struct metric *m = metrics_series(f, "/a", NULL);
-    static const double values[] = {0.05, 0.1, 0.100001, 1,
-                                    5,    10,  11,       1e9}; /* a bound belongs to its bucket */
+    /* a value equal to a bound belongs to the bucket of this bound */
+    static const double values[] = {0.05, 0.1, 0.100001, 1, 5, 10, 11, 1e9};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         metric_observe(m, values[i]);
     }
-    metric_observe(m, (double)NAN); /* would make the sum NaN for ever */
+    metric_observe(m, (double)NAN); /* must be ignored, or the sum would be NaN from now on */
     char *text = scrape("t_seconds");
     const char *expected =
         "# HELP t_seconds S\n# TYPE t_seconds histogram\n"
@@ -120,7 +120,7 @@ static void test_series_are_bounded(void **state) {
         }
     }
     assert_ptr_equal(metrics_series(f, "n0", "x", NULL),
-                     first); /* those that exist are still found */
+                     first); /* the existing series can still be found */
     assert_true(metric_value(beyond) == 500);
     char *text = scrape("t_many{");
     size_t lines = 0;
@@ -196,10 +196,8 @@ static void test_collectors(void **state) {
     metrics_on_scrape(collect, &calls);
     metrics_on_scrape(collect, &others);
     metrics_forget_scrape(&others);
-    assert_scrape(
-        "t_collected",
-        "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 1\n"); /* set before what is
-                                                                               written */
+    /* the collector is called before the values are written */
+    assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 1\n");
     assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 2\n");
     metrics_forget_scrape(&calls);
     assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 2\n");
@@ -217,8 +215,8 @@ static void *scrape_many(void *arg) {
     return NULL;
 }
 
-/* After metrics_forget_scrape the argument may be freed, though another thread scrapes: a sanitizer
- * sees it if not. */
+/* After metrics_forget_scrape the argument may be freed, even if another thread scrapes. (Otherwise
+ * a sanitizer reports it.) */
 static void test_forgotten_collectors_are_not_called(void **state) {
     (void)state;
     pthread_t thread;
@@ -243,7 +241,8 @@ static void make_and_update(void) {
     struct metric *m = metrics_series(f, "a", "b", NULL);
     metric_observe(m, 1);
     const bool failed = atomic_load(&alloc_fail_at) == 0;
-    atomic_store(&alloc_fail_at, failed ? 0 : 1000000); /* the rest is the test's own */
+    /* the following allocations of the test must not fail */
+    atomic_store(&alloc_fail_at, failed ? 0 : 1000000);
     char *text = scrape(name);
     assert_int_equal(strstr(text, "_count{k=\"a\",l=\"b\"} 1\n") != NULL, !failed);
     free(text);

@@ -1,4 +1,5 @@
-/* Options: every kind's grammar, precedence, one clear line for every mistake, the help text. */
+/* Tests of options: the grammar of each kind, precedence, a one-line message for each mistake, the
+ * help text. */
 #include "lib/cmocka.h"
 
 #include "base/options/options.h"
@@ -7,14 +8,14 @@
 #include <string.h>
 
 struct settings {
-    const char *database;      /* STRING */
-    struct option_list listen; /* LIST */
-    int64_t workers;           /* INT */
-    int64_t free_int;          /* INT without a range */
-    int64_t max_body;          /* SIZE */
-    double wait;               /* SECONDS */
-    bool insecure;             /* FLAG */
-    const char *log_format;    /* CHOICE */
+    const char *database;      /* OPTION_STRING */
+    struct option_list listen; /* OPTION_LIST */
+    int64_t workers;           /* OPTION_INT */
+    int64_t free_int;          /* OPTION_INT without a range */
+    int64_t max_body;          /* OPTION_SIZE */
+    double wait;               /* OPTION_SECONDS */
+    bool insecure;             /* OPTION_FLAG */
+    const char *log_format;    /* OPTION_CHOICE */
 };
 
 static const struct option_row rows[] = {
@@ -41,8 +42,7 @@ static const struct option_row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
-/* Reads up to five arguments (NULL-terminated list). The caller frees with options_free and
- * problem_done. */
+/* Reads up to five arguments (ending in NULL). The caller calls options_free and problem_done. */
 static bool read_args(struct settings *s, struct problem *p, const char *const *args) {
     char *argv[8] = {(char *)(uintptr_t) "discernd"};
     int argc = 1;
@@ -71,7 +71,7 @@ static void assert_refused(const char *message, const char *const *args) {
 static void test_defaults(void **state) {
     (void)state;
     struct settings s;
-    memset(&s, 0xAB, sizeof s); /* every field is written */
+    memset(&s, 0xAB, sizeof s); /* so that a member that is not set would be noticed */
     static const char *const none[] = {NULL};
     assert_reads(&s, none);
     assert_string_equal(s.database, "discern.db");
@@ -99,12 +99,12 @@ static void test_flags(void **state) {
     options_free(rows, N_ROWS, &s);
     assert_reads(&s, (const char *const[]){"--insecure", "--insecure=off", "--database", "--odd",
                                            "--free-int=-5", NULL});
-    assert_false(s.insecure); /* the last wins */
+    assert_false(s.insecure); /* the last occurrence counts */
     assert_string_equal(s.database, "--odd");
     assert_int_equal(s.free_int, -5);
     options_free(rows, N_ROWS, &s);
     assert_reads(&s, (const char *const[]){"--listen", "a:1, b:2", "--listen=c:3", NULL});
-    assert_int_equal(s.listen.n, 3); /* the default is replaced */
+    assert_int_equal(s.listen.n, 3); /* the given values replace the default */
     assert_string_equal(s.listen.items[0], "a:1");
     assert_string_equal(s.listen.items[1], "b:2");
     assert_string_equal(s.listen.items[2], "c:3");
@@ -116,8 +116,8 @@ static void test_flags(void **state) {
 static void test_sizes_and_times(void **state) {
     (void)state;
     static const struct {
-        const char *text; /* of --max-body */
-        int64_t bytes;    /* -1: refused */
+        const char *text; /* value of --max-body */
+        int64_t bytes;    /* -1: the text must be refused */
     } sizes[] = {{"1024", 1024},
                  {"1K", 1024},
                  {"1k", 1024},
@@ -143,8 +143,8 @@ static void test_sizes_and_times(void **state) {
                  {"9223372036854775807G", -1},
                  {"64MM", -1}};
     static const struct {
-        const char *text; /* of --wait */
-        double seconds;   /* -1: refused */
+        const char *text; /* value of --wait */
+        double seconds;   /* -1: the text must be refused */
     } times[] = {{"30", 30},   {"30s", 30}, {"0.5", 0.5}, {"500ms", 0.5}, {"1.5m", 90},
                  {"1h", 3600}, {"61m", -1}, {"1ms", -1},  {"", -1},       {"s", -1},
                  {"1e3", -1},  {"inf", -1}, {"nan", -1},  {"-1", -1},     {"0x10", -1},
@@ -205,7 +205,8 @@ static void test_mistakes(void **state) {
         {{"--WORKERS=2"}, "unknown option --WORKERS; --help lists them all"},
         {{"file.csv"}, "stray argument \"file.csv\"; options look like --name value"},
         {{"-h"},
-         "stray argument \"-h\"; options look like --name value"}, /* this table has no --help */
+         /* this table of options has no --help */
+         "stray argument \"-h\"; options look like --name value"},
         {{"-w"}, "stray argument \"-w\"; options look like --name value"},
         {{"--"}, "stray argument \"--\"; options look like --name value"},
         {{""}, "stray argument \"\"; options look like --name value"},
@@ -224,18 +225,19 @@ static void test_environment(void **state) {
     assert_int_equal(setenv("DISCERN_LISTEN", "x:1,y:2", 1), 0);
     assert_int_equal(setenv("DISCERN_INSECURE", "yes", 1), 0);
     assert_int_equal(setenv("DISCERN_MAX_BODY", "1M", 1), 0);
-    assert_int_equal(setenv("DISCERN_DATABASE", "", 1), 0); /* empty: not set */
-    assert_int_equal(setenv("DISCERNING", "1", 1), 0);      /* another's */
+    /* an empty variable counts as not set */
+    assert_int_equal(setenv("DISCERN_DATABASE", "", 1), 0);
+    assert_int_equal(setenv("DISCERNING", "1", 1), 0); /* a variable with another prefix */
     assert_reads(&s, none);
     assert_int_equal(s.workers, 9);
-    assert_int_equal(s.listen.n, 2); /* in place of the default */
+    assert_int_equal(s.listen.n, 2); /* the values replace the default */
     assert_string_equal(s.listen.items[1], "y:2");
     assert_true(s.insecure);
     assert_int_equal(s.max_body, 1 << 20);
     assert_string_equal(s.database, "discern.db");
     options_free(rows, N_ROWS, &s);
     assert_reads(&s, (const char *const[]){"--workers=3", "--listen=z:3", "--insecure=no",
-                                           NULL}); /* a flag wins */
+                                           NULL}); /* command-line options have priority */
     assert_int_equal(s.workers, 3);
     assert_int_equal(s.listen.n, 1);
     assert_string_equal(s.listen.items[0], "z:3");

@@ -1,4 +1,5 @@
-/* Problems: the closed list, first one wins, every fault collected, the document. */
+/* Tests of problems: the list of types, the first type is kept, all faults are collected, the
+ * problem document. */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
@@ -23,7 +24,8 @@ static void test_list(void **state) {
     for (int i = PROBLEM_NONE + 1; i < PROBLEM_COUNT; i++) {
         const enum problem_type type = (enum problem_type)i;
         assert_true(problem_find(problem_name(type), &found));
-        assert_int_equal(found, type); /* so names are distinct */
+        /* since problem_find returns the same type, the names are distinct */
+        assert_int_equal(found, type);
         assert_true(problem_status(type) >= 400 && problem_status(type) < 600);
         assert_true(strlen(problem_title(type)) > 0 && strlen(problem_meaning(type)) > 0);
         assert_int_equal(strspn(problem_name(type), "abcdefghijklmnopqrstuvwxyz-"),
@@ -35,7 +37,8 @@ static void test_list(void **state) {
     assert_int_equal(problem_status(PROBLEM_INVALID), 422);
 }
 
-/* A name that a client made up does not break the line; its pointer is what it is. */
+/* A control character in a client's name must not begin a new line of the detail; the pointer keeps
+ * it. */
 static void test_control_characters(void **state) {
     (void)state;
     struct problem p = {0}, q = {0};
@@ -161,7 +164,7 @@ static void collect_and_write(void) {
     struct problem p = {0};
     problem_add(&p, PROBLEM_INVALID, "/a", "first %d", 1);
     problem_add(&p, PROBLEM_INVALID, "/b", "second %d", 2);
-    assert_int_equal(p.type, PROBLEM_INVALID); /* that something is wrong is never lost */
+    assert_int_equal(p.type, PROBLEM_INVALID); /* the type is never lost */
     assert_int_equal(p.n_errors + p.n_dropped, 2);
     struct buf text = {0};
     problem_write(&p, "", "id", &text);

@@ -1,4 +1,5 @@
-/* A spool: what is written comes back, no name is left behind, limits and full disks are told. */
+/* Tests of the spool: it returns the bytes that were written, it leaves no file name behind, and it
+ * reports limits and full disks. */
 #include "base/spool.h"
 #include "lib/cmocka.h"
 
@@ -16,7 +17,7 @@ static int setup(void **state) {
     return mkdtemp(folder) != NULL ? 0 : -1;
 }
 
-/* It must be empty. */
+/* rmdir fails unless the folder is empty */
 static int teardown(void **state) {
     (void)state;
     return rmdir(folder);
@@ -42,13 +43,13 @@ static void test_there_and_back(void **state) {
         assert_int_equal(bytes.size, 0);
     }
     assert_int_equal(s.size, all.size);
-    assert_int_equal(rmdir(folder), 0); /* nothing has a name in it */
+    assert_int_equal(rmdir(folder), 0); /* the spool's file has no name in the folder */
     for (size_t at = 0; at < all.size; at += 7777) {
         assert_true(spool_read(&s, (int64_t)at, 7777, &back));
     }
     assert_int_equal(back.size, all.size);
     assert_memory_equal(back.data, all.data, all.size);
-    assert_true(spool_read(&s, s.size, 10, &back)); /* nothing behind the end */
+    assert_true(spool_read(&s, s.size, 10, &back)); /* at the end there is nothing to read */
     assert_int_equal(back.size, all.size);
     const int fd = s.fd;
     spool_done(&s);
@@ -101,7 +102,8 @@ static void test_no_folder(void **state) {
     buf_done(&bytes);
 }
 
-/* What the system will not take is a full disk: here a file may have 4,096 bytes. */
+/* A write that the system refuses counts as a full disk. Here the limit is a file size of 4,096
+ * bytes. */
 static void test_full_disk(void **state) {
     (void)state;
     struct rlimit before, now;

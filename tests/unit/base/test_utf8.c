@@ -1,11 +1,12 @@
-/* UTF-8 against the definition: every code point, and the number of valid strings of a length. */
+/* Tests of UTF-8 against its definition: each code point, and the number of valid strings of a
+ * given length. */
 #include "lib/cmocka.h"
 
 #include "base/utf8.h"
 
 #include <string.h>
 
-/* The encoding by the definition. Returns its length. */
+/* Encodes a code point as the standard defines it. Returns the number of bytes. */
 static size_t encode(unsigned code, char out[4]) {
     if (code < 0x80) {
         out[0] = (char)code;
@@ -31,7 +32,7 @@ static size_t encode(unsigned code, char out[4]) {
 
 static void test_every_code_point(void **state) {
     (void)state;
-    for (unsigned code = 0; code < 0x200000; code++) { /* as far as four bytes reach */
+    for (unsigned code = 0; code < 0x200000; code++) { /* all numbers that four bytes can encode */
         char text[4];
         const size_t n = encode(code, text);
         const int valid = code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
@@ -44,7 +45,8 @@ static void test_every_code_point(void **state) {
     }
 }
 
-/* No string is valid that is not made of valid code points: their number says so. */
+/* The number of valid strings is that of all sequences of valid code points; so no other string is
+ * accepted. */
 static void test_number_of_valid_strings(void **state) {
     (void)state;
     size_t two = 0, three = 0;
@@ -67,7 +69,7 @@ static void test_number_of_valid_strings(void **state) {
 static void test_place_of_the_fault(void **state) {
     (void)state;
     char text[64];
-    for (size_t n = 1; n <= sizeof text; n++) { /* at every offset to the words of eight bytes */
+    for (size_t n = 1; n <= sizeof text; n++) { /* at each offset from a word of eight bytes */
         for (size_t at = 0; at < n; at++) {
             memset(text, 'a', n);
             assert_int_equal(utf8_valid_prefix(text, n), n);
@@ -85,13 +87,14 @@ static void test_place_of_the_fault(void **state) {
 
 static void test_cut(void **state) {
     (void)state;
-    const char *text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"; /* lengths 1, 2, 3, 4 */
+    /* characters of 1, 2, 3 and 4 bytes */
+    const char *text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
     static const size_t expected[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
     for (size_t limit = 0; limit < 12; limit++) {
         assert_int_equal(utf8_cut(text, 10, limit), expected[limit]);
     }
     assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5),
-                     5); /* no UTF-8: it is cut where it is told */
+                     5); /* invalid UTF-8 is cut exactly at the limit */
 }
 
 static void test_repair(void **state) {

@@ -1,7 +1,7 @@
 #include "unit/formats/model_helper.h"
 
-/* Logistic regression of the last column on the others. The body must fit one chunk. multiclass,
- * unseen: NULL and DN_UNSEEN_ZEROS are the defaults. */
+/* Trains a logistic regression of the last column on the other columns. The body must fit into one
+ * chunk. Defaults: multiclass NULL, unseen DN_UNSEEN_ZEROS. */
 static dn_model *model_train_as(const struct table_options *options, const char *body,
                                 const char *multiclass, dn_unseen_rule unseen) {
     struct table_copy t = table_read_options(options, body);

@@ -1,4 +1,4 @@
-/* Rows of cells that are hard to tell apart: spellings of numbers, booleans, missing ones, quotes.
+/* Rows of cells that are hard to tell apart: spellings of numbers, booleans, missing cells, quotes.
  * For tests that read the same table in several ways. */
 #ifndef TESTS_NASTY_ROWS_H
 #define TESTS_NASTY_ROWS_H
@@ -14,8 +14,9 @@ static const char *const nasty[] = {"1",          "2",       "007",  "1.50", "-0
                                     "\"q\"\"q\"", "null",    "+5",   ".5"};
 enum { N_NASTY = sizeof nasty / sizeof nasty[0], NASTY_COLUMNS = 6 };
 
-/* Each column draws from a part of the list; behind row 20, once in `rarely` cells, from the whole:
- * so types of all kinds come out, and fall late. */
+/* Appends a row. The cells of each column are drawn from a part of the list; after row 20, one of
+ * `rarely` cells is drawn from the whole list. So all types occur, and a column can become a string
+ * column late. */
 void nasty_row(uint64_t *seed, int row, uint32_t rarely, struct buf *out);
 
 #endif

@@ -58,7 +58,8 @@ struct table_copy table_read_cut(const struct table_options *options, const char
     bool go_on = true;
     for (size_t i = 0; i <= n_cuts && go_on; i++) {
         const size_t upto = i < n_cuts ? cut[i] : size;
-        char *piece = malloc(upto - at + 1); /* of its own, so that a read beyond it is noticed */
+        /* a separate block for each piece, so that the sanitizer reports a read beyond its end */
+        char *piece = malloc(upto - at + 1);
         assert_non_null(piece);
         memcpy(piece, body + at, upto - at);
         go_on = table_feed(reader, piece, upto - at, &early);
@@ -74,7 +75,7 @@ struct table_copy table_read_cut(const struct table_options *options, const char
     } else {
         assert_int_not_equal(t.problem.type, PROBLEM_NONE);
         problem_write(&t.problem, "", NULL, &t.problem_text);
-        if (!go_on) { /* the same verdict at both places */
+        if (!go_on) { /* table_feed and table_end must report the same problem */
             struct buf text = {0};
             problem_write(&early, "", NULL, &text);
             assert_string_equal(buf_cstr(&text), buf_cstr(&t.problem_text));

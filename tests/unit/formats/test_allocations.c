@@ -1,5 +1,5 @@
-/* Every allocation may fail: nothing crashes, nothing leaks (valgrind and the sanitizers watch the
- * same paths in the other tests), and the failure is told. */
+/* Lets every allocation fail once: the function must not crash, must release its memory (valgrind
+ * and the sanitizers check the same paths in the other tests), and must report the failure. */
 #include "model_helper.h"
 #include "unit/base/alloc_fail.h"
 
@@ -15,7 +15,7 @@ static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_b
     return true;
 }
 
-/* true: read well. false: told as a lack of memory. */
+/* Returns true if the table was read, false if a lack of memory was reported. */
 static bool read_table(const char *body, size_t size) {
     size_t chunks = 0;
     struct problem problem = {0};
@@ -40,7 +40,8 @@ static bool read_table(const char *body, size_t size) {
     return well;
 }
 
-/* Rows with faults among good ones: refused, or left out; never half a row. */
+/* Reads rows of which some have faults and are skipped. Returns true if the table was read, false
+ * if a lack of memory was reported. The table must never have a part of a row. */
 static bool read_skipping(const char *body, size_t size) {
     size_t chunks = 0;
     struct problem problem = {0};
@@ -71,7 +72,7 @@ static void each_skipping(const char *body) {
 static void each_table(const char *body) {
     bool well = false;
     ALLOC_FAIL_EACH(well = read_table(body, strlen(body)));
-    assert_true(well); /* the last run, without a failure */
+    assert_true(well); /* the last call, in which no allocation failed */
 }
 
 static void test_tables(void **state) {
@@ -144,7 +145,7 @@ static void test_instances(void **state) {
     model = plain;
 }
 
-/* Lines in blocks, and the answer for them. */
+/* Reads instances as lines in blocks and writes their answers. */
 static bool answer_lines(const struct format *format) {
     static const char body[] =
         "[1,2,\"red\",true]\n{\"old\":1,\"none\":2,\"other\":3}\n{\"colour\":\"bl\\u00fce\"}\n";
@@ -159,7 +160,7 @@ static bool answer_lines(const struct format *format) {
                                      .outputs = ANSWER_LABEL | ANSWER_PROBABILITIES,
                                      .format = format,
                                      .refusal_base = ""};
-    struct instance_lines *lines = instance_lines_new(model, NULL, 3, 1000, &problem);
+    struct instance_lines *lines = instance_lines_new(model, NULL, false, 3, 1000, &problem);
     enum instance_lines_state state = INSTANCE_LINES_FULL;
     predictions_writer_begin(&answer, &head, model, &rows, &out);
     while (lines != NULL && state != INSTANCE_LINES_MORE && state != INSTANCE_LINES_FAILED) {
@@ -172,7 +173,7 @@ static bool answer_lines(const struct format *format) {
             problem_done(&why);
         }
     }
-    predictions_writer_end(&answer);
+    predictions_writer_end(&answer, NULL, NULL);
     predictions_writer_done(&answer);
     const bool well = lines != NULL && state == INSTANCE_LINES_MORE && !out.failed;
     assert_true(lines != NULL || problem.type == PROBLEM_UNAVAILABLE);

@@ -1,4 +1,4 @@
-/* ARFF as a table and as instances. */
+/* Tests of ARFF tables and ARFF instances. */
 #include "model_helper.h"
 #include "unit/base/alloc_fail.h"
 
@@ -6,7 +6,7 @@
     "@relation r\n@attribute x numeric\n@attribute c {red,'dark blue',\"it's\"}\n"                 \
     "@attribute s string\n@data\n"
 
-/* Checks the rows of a body that is fed in two pieces, cut at each offset in turn. */
+/* Checks the rows of a body that is fed in two pieces, once for each offset of the cut. */
 static void check_rows(const char *body, const char *expected) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         const struct table_options options = {0};
@@ -75,7 +75,7 @@ static void test_sparse_rows(void **state) {
     check_refused(HEADER "{2 a},{3}\n", "weights of rows are not supported");
 }
 
-/* The header gives the types, whatever the values look like. */
+/* The header determines the types, whatever the cells look like. */
 static void test_types(void **state) {
     (void)state;
     struct table_copy t = cells_read("@relation r\n@attribute a {0,1}\n@attribute b numeric\n"
@@ -83,7 +83,8 @@ static void test_types(void **state) {
     assert_true(t.well);
     assert_non_null(strstr(t.columns, "\"name\":\"a\",\"type\":\"categorical\""));
     assert_non_null(strstr(t.columns, "\"name\":\"b\",\"type\":\"numeric\""));
-    assert_non_null(strstr(t.columns, "\"name\":\"c\",\"type\":\"numeric\"")); /* inferred */
+    /* an inferred type */
+    assert_non_null(strstr(t.columns, "\"name\":\"c\",\"type\":\"numeric\""));
     assert_non_null(strstr(t.notes, "\"format\":\"arff\""));
     table_done(&t);
     t = cells_read("@relation r\n@attribute a {yes,NA}\n@data\nyes\nNA\n");
@@ -139,7 +140,7 @@ static void test_faults(void **state) {
                      "option \\\"types\\\" names \\\"q\\\"");
 }
 
-/* A value may have exactly TABLE_MAX_CELL bytes. */
+/* A value may have exactly TABLE_MAX_CELL bytes, but not one byte more. */
 static void test_longest_value(void **state) {
     (void)state;
     static const char head[] = "@relation r\n@attribute a string\n@data\n";
@@ -174,7 +175,7 @@ static void test_faulty_rows_are_skipped(void **state) {
     table_done(&t);
 }
 
-/* Options of other formats are reported as unused. */
+/* Options that ARFF does not use are reported as unused. */
 static void test_unused_options(void **state) {
     (void)state;
     const struct table_options options = {.format = &format_arff,
@@ -209,7 +210,7 @@ static void test_sniffing(void **state) {
     }
 }
 
-/* ---- instances of a model with length, width, colour, old; the target kind ---- */
+/* ---- instances for a model with the inputs length, width, colour, old and the target kind ---- */
 #define INSTANCES                                                                                  \
     "@relation r\n@attribute old {true,false}\n@attribute length numeric\n"                        \
     "@attribute colour {red,blue}\n@attribute width numeric\n"
@@ -225,7 +226,8 @@ static void test_instances(void **state) {
                                model, &in, &problem));
     assert_int_equal(in.n, 3);
     assert_true(in.raw[0] == 1.5 && in.raw[1] == 2 && in.raw[3] == 1);
-    assert_true(in.raw[4] == 3 && in.raw[5] == 0 && in.raw[7] == 1); /* left out: 0, "true" */
+    /* values that a sparse row omits: 0 and "true" */
+    assert_true(in.raw[4] == 3 && in.raw[5] == 0 && in.raw[7] == 1);
     assert_true(in.raw[2] != in.raw[6]);
     assert_int_equal(in.label[0], 0);
     assert_int_equal(in.label[1], 1);
@@ -238,8 +240,9 @@ static void refused_instances(const dn_model *model, const char *body, const cha
     struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    assert_false(
-        instances_read(body, strlen(body), &(struct instances_options){0}, model, &in, &problem));
+    assert_false(instances_read(body, strlen(body),
+                                &(struct instances_options){.refuse_extra = true}, model, &in,
+                                &problem));
     problem_write(&problem, "", NULL, &out);
     if (strstr(buf_cstr(&out), text) == NULL) {
         fail_msg("%s\nis not in %s", text, buf_cstr(&out));
@@ -298,7 +301,8 @@ static bool read_table(const char *body) {
     return well;
 }
 
-static dn_model *model; /* of the tests below, which may be skipped at any point */
+/* The model of the tests below. A fixture makes it, since the tests may be skipped at any point */
+static dn_model *model;
 
 static int make_model(void **state) {
     (void)state;

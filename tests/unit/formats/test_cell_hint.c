@@ -1,5 +1,5 @@
-/* What is said of a cell that was perhaps meant as a number, and which integers a double does not
- * hold. */
+/* Tests of the hints about a cell that was perhaps meant as a number, and of the integers that a
+ * double cannot represent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In memory of exactly that size, so that a read beyond it is noticed. */
+/* Calls cell_hint with a copy in a block of exactly n bytes, so that the sanitizer reports a read
+ * beyond its end. */
 static const char *hint_of(const char *text) {
     const size_t n = strlen(text);
     char *copy = test_malloc(n > 0 ? n : 1);
@@ -65,7 +66,8 @@ static void test_exact_integers(void **state) {
                  {"-9007199254740993", false},
                  {"+9007199254740994", true},
                  {"000000000000000000000000017", true},
-                 {"1152921504606846976", true}, /* 2^60: its shortest form is another */
+                 /* 2^60; the shortest text of this double has other digits */
+                 {"1152921504606846976", true},
                  {"1152921504606846977", false},
                  {"18446744073709551616", true}, /* 2^64 */
                  {"18446744073709551615", false},

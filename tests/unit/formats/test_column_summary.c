@@ -1,4 +1,4 @@
-/* The summary of a column does not know where its chunks began; counts have their limits. */
+/* Tests of column summaries: they must not depend on where chunks begin; counts have limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ static uint32_t next(uint64_t *state) {
     return (uint32_t)(*state >> 33);
 }
 
-/* Digest (hex) and JSON of n values added in chunks of `step` rows. */
+/* Computes the digest (in hex) and the JSON of n values that are added in chunks of `step` rows,
+ * after `missing_first` missing rows. */
 static void sum_up(const double *x, const uint32_t *code, const dn_strings *strings, size_t n,
                    dn_column_type type, size_t step, size_t missing_first,
                    char digest[HASH_BLAKE2B_TEXT], struct buf *json) {
@@ -41,7 +42,7 @@ static void sum_up(const double *x, const uint32_t *code, const dn_strings *stri
     }
     assert_true(column_summary_digest(&s, bytes));
     hash_hex(bytes, sizeof bytes, digest);
-    json_writer_init(&w, json);
+    w = json_writer_of(json);
     column_summary_write(&s, "x", type, &w);
     json_end_object(&w);
     assert_int_equal(s.n_rows, n + missing_first);
@@ -87,11 +88,11 @@ static void test_borders_of_numbers(void **state) {
         sum_up(x, NULL, NULL, N, DN_NUMERIC, steps[i], 0, other, &again);
         assert_string_equal(digest, other);
         assert_string_equal(buf_cstr(&json), buf_cstr(&again));
-        assert_non_null(
-            strstr(buf_cstr(&again), "\"distinct\":19")); /* -0 is 0, missing does not count */
+        /* -0 and 0 are one value; missing values are not counted */
+        assert_non_null(strstr(buf_cstr(&again), "\"distinct\":19"));
         buf_done(&again);
     }
-    /* each of the values has a form of its own */
+    /* the digests of these values must all be different */
     char seen[21][HASH_BLAKE2B_TEXT];
     for (size_t i = 0; i < 21; i++) {
         const double some[] = {0,
@@ -122,7 +123,7 @@ static void test_borders_of_numbers(void **state) {
         }
         buf_done(&one);
     }
-    /* missing rows before the first chunk are as missing rows in it */
+    /* missing rows before the first chunk give the same result as missing rows in it */
     struct buf before = {0}, after = {0};
     for (size_t i = 0; i < 700; i++) {
         x[i] = (double)NAN;
@@ -147,7 +148,7 @@ static void test_borders_of_strings(void **state) {
     enum { N = 900 };
     static uint32_t code[N];
     memset(bytes, 'x', sizeof bytes);
-    const dn_strings strings = {6, start, bytes}; /* "x" twice */
+    const dn_strings strings = {6, start, bytes}; /* "x" occurs twice */
     uint64_t seed = 13;
     for (size_t i = 0; i < N; i++) {
         code[i] = i % 5 == 0 ? DN_CODE_MISSING : next(&seed) % 6;
@@ -158,8 +159,8 @@ static void test_borders_of_strings(void **state) {
     sum_up(NULL, code, &strings, N, DN_CATEGORICAL, 13, 0, other, &again);
     assert_string_equal(digest, other);
     assert_string_equal(buf_cstr(&json), buf_cstr(&again));
-    assert_non_null(
-        strstr(buf_cstr(&json), "\"distinct\":5")); /* "x" is one, however often a chunk lists it */
+    /* the texts "x" are one value, however often a chunk lists it */
+    assert_non_null(strstr(buf_cstr(&json), "\"distinct\":5"));
     buf_clear(&json);
     for (size_t i = 0; i < N; i++) {
         code[i] = DN_CODE_MISSING;
@@ -183,12 +184,12 @@ static void test_tally(void **state) {
     assert_int_equal(tally_add(&t, "", 0, 5), TALLY_WELL);
     assert_int_equal(t.n, 27);
     assert_int_equal(tally_top(&t, top, 10), 10);
-    assert_memory_equal(t.bytes + top[0].start, "v",
-                        1); /* 3·7 = 21: 9 times; and 29·7 = 203 is 21 too */
+    /* 'a' + 21, added 9 times for i = 3 and once for i = 29 (7·29 = 203 = 21 modulo 26) */
+    assert_memory_equal(t.bytes + top[0].start, "v", 1);
     assert_int_equal(top[0].count, 10);
     assert_int_equal(top[1].length, 0);
     assert_int_equal(top[1].count, 5);
-    for (size_t i = 2; i < 10; i++) { /* then by count, and by bytes */
+    for (size_t i = 2; i < 10; i++) { /* the others are sorted by count, then by bytes */
         const char before = t.bytes[top[i - 1].start], at = t.bytes[top[i].start];
         assert_true(i == 2 || top[i - 1].count > top[i].count ||
                     (top[i - 1].count == top[i].count && before < at));
@@ -196,7 +197,7 @@ static void test_tally(void **state) {
     tally_done(&t);
 }
 
-/* A summary of n numbers added in chunks of `step` rows. */
+/* Returns a summary of n numbers that are added in chunks of `step` rows. */
 static struct column_summary summary_of(const double *x, size_t n, size_t step, size_t n_columns) {
     struct column_summary s = {.n_columns = n_columns};
     for (size_t at = 0; at < n; at += step) {
@@ -211,13 +212,13 @@ static struct column_summary summary_of(const double *x, size_t n, size_t step, 
 static void json_of(const struct column_summary *s, dn_column_type type, struct buf *out) {
     struct json_writer w;
     buf_clear(out);
-    json_writer_init(&w, out);
+    w = json_writer_of(out);
     column_summary_write(s, "x", type, &w);
     assert_non_null(buf_cstr(out));
 }
 
-/* More different numbers than are counted: the sketches do not know of chunks, nor of what came
- * before they were begun. */
+/* With more distinct numbers than are counted: the sketches must not depend on the chunks, nor on
+ * what was counted before they began. */
 static void test_borders_of_sketches(void **state) {
     (void)state;
     enum { N = 90000 };
@@ -249,7 +250,7 @@ static void test_borders_of_sketches(void **state) {
     free(x);
 }
 
-/* Small integers are counted in several ways: all of them count. */
+/* Small integers are counted in two ways; the distinct count must include both. */
 static void test_small_integers(void **state) {
     (void)state;
     const unsigned upto[] = {1, 2, 100, 128, 240, 256, 257, 1024};
@@ -292,13 +293,13 @@ static void test_small_integers(void **state) {
     free(x);
 }
 
-/* So many equal numbers that a count of 32 bits would overflow: they go on in the sketch. */
+/* When a 32-bit count of equal numbers would overflow, the summary must continue with sketches. */
 static void test_more_rows_than_counts(void **state) {
     (void)state;
     const double x[] = {1, 2, 2, 3};
     struct column_summary s = summary_of(x, 4, 4, 1);
     s.n_rows += UINT32_MAX - 5;
-    s.moments.n += UINT32_MAX - 5; /* as if so many had been 2 */
+    s.moments.n += UINT32_MAX - 5; /* as if UINT32_MAX - 5 more rows had the value 2 */
     s.numbers.small[2] += UINT32_MAX - 5;
     const dn_column_view view = {.type = DN_NUMERIC, .n_rows = 4, .number = x};
     assert_true(column_summary_add(&s, &view));
@@ -315,8 +316,8 @@ static void test_more_rows_than_counts(void **state) {
     column_summary_done(&s);
 }
 
-/* Words are counted for texts, not for what was declared categorical, whether the texts are still
- * counted or not. */
+/* Words are counted for text columns, but not for columns that were declared categorical; both
+ * while the distinct texts are counted and after their number is only estimated. */
 static void test_words(void **state) {
     (void)state;
     enum { N = 12000, SIZE = 32 };
@@ -353,7 +354,7 @@ static void test_words(void **state) {
                 assert_non_null(found);
                 const double distinct = atof(found + strlen(words));
                 assert_true(fabs(distinct / (n + 3) - 1) <
-                            0.08); /* the, word, end, and the numbers */
+                            0.08); /* distinct words: "the", "word", "end" and n numbers */
                 char all[48];
                 (void)snprintf(all, sizeof all, "\"text_bytes\":%u", start[n]);
                 assert_non_null(strstr(found, all));
@@ -368,7 +369,8 @@ static void test_words(void **state) {
     free(code);
 }
 
-/* The sketches of all columns together, whatever their number. */
+/* The memory of the sketches of all columns together has a limit that does not depend on the number
+ * of columns. */
 static void test_memory_of_wide_tables(void **state) {
     (void)state;
     enum { N = 11000 };
@@ -386,7 +388,7 @@ static void test_memory_of_wide_tables(void **state) {
         assert_true(ranked ? number_sample_error(s.sample) < 0.5 : s.sample == NULL);
         struct buf json = {0};
         struct json_writer w;
-        json_writer_init(&w, &json);
+        w = json_writer_of(&json);
         column_summary_write(&s, "x", DN_NUMERIC, &w);
         json_end_object(&w);
         assert_non_null(buf_cstr(&json));
@@ -402,13 +404,13 @@ static void test_memory_of_wide_tables(void **state) {
 static struct buf failing;
 static const double *failing_x;
 
-/* false: some allocation failed, and it was told. */
+/* Returns false if an allocation failed and the failure was reported. */
 static bool sum_up_failing(size_t n) {
     struct column_summary s = {0};
     const dn_column_view view = {.type = DN_NUMERIC, .n_rows = n, .number = failing_x};
     struct json_writer w;
     buf_clear(&failing);
-    json_writer_init(&w, &failing);
+    w = json_writer_of(&failing);
     const bool well = column_summary_add(&s, &view) && column_summary_drop_counts(&s);
     if (well) {
         column_summary_write(&s, "x", DN_NUMERIC, &w);

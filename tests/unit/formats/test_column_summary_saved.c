@@ -1,5 +1,5 @@
-/* A summary that is saved and loaded continues as if it had not been interrupted; damage is found.
- */
+/* Tests that a summary that is saved and loaded continues as if it had not been interrupted, and
+ * that damaged bytes are detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,17 +18,17 @@
 enum {
     ROWS = 60000,
     CHUNK = 1000,
-    DIGEST = 8 + 11 * 8 /* offset of the digest's state */
+    DIGEST = 8 + 11 * 8 /* offset of the state of the digest */
 };
 
-/* The rows of a column; chunks are ranges of them. */
+/* The rows of a column. The chunks are ranges of these rows. */
 struct rows {
     dn_column_type type;
     size_t n;
     double *number;
     uint32_t *code;
     dn_strings strings;
-    uint32_t *index; /* sparse: one entry a row */
+    uint32_t *index; /* sparse columns: [n] the feature of each row's only entry */
 };
 
 static uint32_t next(uint64_t *state) {
@@ -53,13 +53,13 @@ static void add(struct column_summary *s, const struct rows *rows, size_t from, 
     free(start);
 }
 
-/* The JSON and the digest (hex). */
+/* Returns the summary as JSON and its digest in hex. */
 static char *text_of(struct column_summary *s, dn_column_type type) {
     uint8_t digest[HASH_BLAKE2B_SIZE];
     char hex[HASH_BLAKE2B_TEXT];
     struct buf text = {0};
     struct json_writer w;
-    json_writer_init(&w, &text);
+    w = json_writer_of(&text);
     column_summary_write(s, "x", type, &w);
     json_end_object(&w);
     assert_true(column_summary_digest(s, digest));
@@ -87,7 +87,8 @@ static void save_and_load(struct column_summary *s, dn_column_type type) {
     buf_done(&again);
 }
 
-/* Interrupted before every `step`-th chunk, and not at all. */
+/* Saves and loads the summary before every `step`-th chunk, and compares the result with that of a
+ * summary that was never saved. */
 static void check_rows(const struct rows *rows, size_t n_columns, bool wordless) {
     const size_t steps[] = {1, 3, 30, SIZE_MAX};
     char *expected = NULL;
@@ -139,7 +140,7 @@ static void test_numbers(void **state) {
             struct rows rows = numbers(distinct[i], k == 0 ? 1 : -0.37);
             check_rows(&rows, 1, false);
             check_rows(&rows, 2000, false);
-            check_rows(&rows, 2001, false); /* no quantiles */
+            check_rows(&rows, 2001, false); /* too many columns: without quantiles */
             rows_done(&rows);
         }
     }
@@ -197,7 +198,7 @@ static void test_sparse(void **state) {
         rows.index[i] = next(&seed) % (uint32_t)(i / 1000 + 1);
     }
     check_rows(&rows, 1, false);
-    rows.index[ROWS / 2] = 4000000; /* too wide for its features */
+    rows.index[ROWS / 2] = 4000000; /* too many features: without statistics of each feature */
     check_rows(&rows, 1, false);
     rows_done(&rows);
 }
@@ -212,7 +213,7 @@ static void put_crc(struct buf *b) {
 
 static enum column_summary_load_status load(dn_column_type type, const struct buf *b, size_t n) {
     struct column_summary s = {0};
-    /* exactly as large, so that sanitizers see a byte too many */
+    /* a block of exactly n bytes, so that the sanitizer reports a read beyond its end */
     char *bytes = malloc(n > 0 ? n : 1);
     assert_non_null(bytes);
     memcpy(bytes, b->data, n);
@@ -229,7 +230,8 @@ static enum column_summary_load_status load(dn_column_type type, const struct bu
     return status;
 }
 
-/* Every truncation and every changed byte is damage; with a valid CRC nothing breaks. */
+/* Every truncation and every changed byte must be detected as damage. If the CRC is valid
+ * nevertheless, loading must not crash. */
 static void check_damage(const struct rows *rows, size_t n) {
     struct column_summary s = {.n_columns = 5000};
     struct buf saved = {0};
@@ -258,11 +260,11 @@ static void check_damage(const struct rows *rows, size_t n) {
     put_crc(&saved);
     assert_int_equal(load(rows->type, &saved, saved.size), COLUMN_SUMMARY_OTHER_VERSION);
     saved.data[4] = COLUMN_SUMMARY_VERSION;
-    saved.data[DIGEST] ^= 1; /* the version of libsodium */
+    saved.data[DIGEST] ^= 1; /* the version of libsodium in the digest's state */
     put_crc(&saved);
     assert_int_equal(load(rows->type, &saved, saved.size), COLUMN_SUMMARY_OTHER_VERSION);
     saved.data[DIGEST] ^= 1;
-    saved.data[DIGEST + 20] ^= 1; /* the state of the digest */
+    saved.data[DIGEST + 20] ^= 1; /* the digest's state */
     put_crc(&saved);
     assert_int_equal(load(rows->type, &saved, saved.size), COLUMN_SUMMARY_OTHER_VERSION);
     buf_done(&saved);
@@ -283,9 +285,9 @@ static void test_damage(void **state) {
     rows_done(&names);
 }
 
-/* The tables of the counts grow before a lookup: full ones, whose values come once more, are twice
- * as large as new ones of these values. The memory for counts decides when they become estimates.
- */
+/* A loaded summary must need as much memory for counts as the saved one, because this memory
+ * decides when the counts become estimates. A hash table grows before a lookup: if it is full and
+ * its values are added once more, it is twice as large as a new hash table of these values. */
 static void test_memory_of_counts(void **state) {
     (void)state;
     struct rows all[] = {numbers(12, -0.5), strings(16, DN_CATEGORICAL)};
@@ -301,10 +303,11 @@ static void test_memory_of_counts(void **state) {
     }
 }
 
-/* The count of a small integer has 32 bits. */
+/* The count of a small integer has 32 bits; a larger one is damage. */
 static void test_count_limit(void **state) {
     (void)state;
-    enum { COUNT = DIGEST + HASH_BLAKE2B_STATE + 16 + 24 }; /* of the first number */
+    /* offset of the count of the first number */
+    enum { COUNT = DIGEST + HASH_BLAKE2B_STATE + 16 + 24 };
     struct rows rows = {.type = DN_NUMERIC, .n = 1, .number = calloc(1, sizeof(double))};
     struct column_summary s = {0};
     struct buf saved = {0};
@@ -324,7 +327,8 @@ static void test_count_limit(void **state) {
     rows_done(&rows);
 }
 
-/* A summary of one type is not loaded for another whose writer needs what it does not have. */
+/* A summary of numbers must not load as a summary of another type, whose writer needs members that
+ * it does not have. */
 static void test_other_type(void **state) {
     (void)state;
     struct rows many = numbers(1000000, 0.5);

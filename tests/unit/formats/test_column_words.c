@@ -1,4 +1,5 @@
-/* The quick road through short words of ASCII finds the same words as <discern/text.h> alone. */
+/* Tests that the fast path of column_words_add for short ASCII words finds the same words as
+ * <discern/text.h>. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +19,8 @@ static uint32_t next(uint64_t *state) {
     return (uint32_t)(*state >> 33);
 }
 
-/* What words are made of, and what stands beside that in ASCII; parts of characters, whole ones,
- * bytes that are none. */
+/* Appends a random piece: characters of words, their neighbours in ASCII, other characters, parts
+ * of characters, or invalid bytes. */
 static size_t put_piece(uint64_t *state, char *out) {
     static const char *const pieces[] = {"a",        "z",         "A",
                                          "Z",        "m",         "Q",
@@ -63,7 +64,7 @@ static void test_same_words(void **state) {
     for (int i = 0; i < 50000; i++) {
         char text[LONGEST + 32];
         size_t n = 0;
-        if (i % 100 == 0) { /* while the sketches are young a word more shows */
+        if (i % 100 == 0) { /* new sketches: one more word changes them more often */
             column_words_free(quick);
             column_words_free(slow);
             quick = column_words_new(BITS);
@@ -80,7 +81,7 @@ static void test_same_words(void **state) {
     column_words_free(slow);
 }
 
-/* Each byte as what ends a word, and as a word. */
+/* Tests each byte at each position of a text, where it is a part of a word or ends one. */
 static void test_every_byte(void **state) {
     (void)state;
     for (int byte = 0; byte < 256; byte++) {

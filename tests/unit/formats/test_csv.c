@@ -1,4 +1,5 @@
-/* The reader of separated text: cells, quoting, places of faults, and that no cut shows. */
+/* Tests of the CSV reader: cells, quotes, places of faults; the result must not depend on where the
+ * input is cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,8 @@ static uint32_t next(uint64_t *state) {
     return (uint32_t)(*state >> 33);
 }
 
-/* Rows as "line: [cell][cell]", numbers with their value, faults as "fault line:column text". */
+/* Appends a row as "line: [cell][cell]", with the value of each number; put_fault appends a fault
+ * as "fault line:column text". */
 static bool put_row(void *arg, const struct csv_row *row) {
     struct buf *out = arg;
     buf_printf(out, "%" PRId64 ": ", row->line);
@@ -38,7 +40,8 @@ static bool put_row(void *arg, const struct csv_row *row) {
         } else {
             buf_append(out, text, cell->length);
         }
-        if (cell->kind != CSV_TEXT) { /* the text says the same number, and "canonical" is true */
+        if (cell->kind != CSV_TEXT) { /* the cell's text must have the same value, and the kind must
+                                       * be canonical only if the text is canonical */
             char form[DN_NUMBER_SIZE];
             assert_true(dn_number_parse(text, cell->length, &number));
             assert_memory_equal(&number, &cell->number, sizeof number);
@@ -84,7 +87,7 @@ static void check_n(char delimiter, const char *body, size_t size, const char *e
     struct buf out = {0};
     read_cut(delimiter, body, size, NULL, 0, &out);
     assert_string_equal(buf_cstr(&out), expected);
-    for (size_t cut = 0; cut <= size; cut++) { /* one cut, everywhere */
+    for (size_t cut = 0; cut <= size; cut++) { /* one cut, at each offset */
         buf_clear(&out);
         read_cut(delimiter, body, size, &cut, 1, &out);
         assert_string_equal(buf_cstr(&out), expected);
@@ -196,8 +199,8 @@ static void test_long_cells(void **state) {
     }
 }
 
-/* What any text gives, cut anyhow, is what it gives whole; longer than the blocks and slices
- * within. */
+/* Reads random bodies in random pieces. The result must be the same as for the body in one piece.
+ * The bodies are longer than the blocks in which the scanner works. */
 static void test_cuts_never_show(void **state) {
     static const char *const bits[] = {"a",     "12",         "-0.5",
                                        ",",     ",",          ",",
@@ -210,8 +213,8 @@ static void test_cuts_never_show(void **state) {
     for (int k = 0; k < 4000; k++) {
         struct buf body = {0}, whole = {0}, cut = {0};
         const char delimiter = ",\t"[next(&seed) % 2];
-        const uint32_t quotes =
-            next(&seed) % 3; /* many bodies without: a stray quote ends most others early */
+        /* two of three bodies have no quotes, since a stray quote ends most of the others early */
+        const uint32_t quotes = next(&seed) % 3;
         for (uint32_t i = 0, n = next(&seed) % 300; i < n; i++) {
             const char *bit = bits[next(&seed) % (sizeof bits / sizeof bits[0])];
             if (bit[0] != '"' || quotes == 0) {
@@ -257,7 +260,7 @@ static bool count_row(void *arg, const struct csv_row *row) {
 static void test_wide_and_long(void **state) {
     (void)state;
     struct buf body = {0};
-    for (int row = 0; row < 40; row++) { /* rows of 90 KB: longer than a slice */
+    for (int row = 0; row < 40; row++) { /* rows of about 90 KB, longer than a slice */
         for (int i = 0; i < 16384; i++) {
             buf_printf(&body, "%s%d", i > 0 ? "," : "", (row + i) % 10000);
         }
@@ -315,7 +318,8 @@ static void test_the_handler_stops(void **state) {
     csv_done(&csv);
 }
 
-/* Comment lines are passed over before anything in them counts, however they are cut. */
+/* Comment lines are skipped before their quotes, delimiters and limits are checked, wherever the
+ * input is cut. */
 static void check_comments(const char *body, const char *expected, int64_t comments) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct csv csv;
@@ -340,7 +344,7 @@ static void test_comments(void **state) {
     check_comments("a,\"b\n# not a comment\n\"\n#x", "1: [a][\"b\\n# not a comment\\n\"]\n", 1);
     check_comments(" # a\n", "1: [ # a]\n", 0);
     check_comments("#", "", 1);
-    struct buf body = {0}; /* nothing of a long one is kept */
+    struct buf body = {0}; /* a long comment line is not kept in memory */
     struct csv csv;
     struct buf out = {0};
     buf_puts(&body, "#");

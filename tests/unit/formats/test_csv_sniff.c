@@ -1,4 +1,4 @@
-/* How the delimiter and the header of separated text are found out. */
+/* Tests how the delimiter and the header of a CSV file are determined. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,13 +29,14 @@ static void test_delimiter(void **state) {
     check_delimiter("name,notes\n\"x;y\",\"a;b;c\"\n\"u;v\",\"d\"\n", ',');
     check_delimiter("one\ntwo\nthree\n", ',');
     check_delimiter("", ',');
-    check_delimiter("a,b,c\n1,2,3\n4,5\n6,7,8\n", ','); /* one ragged row does not change it */
+    /* one row of another length does not change the delimiter */
+    check_delimiter("a,b,c\n1,2,3\n4,5\n6,7,8\n", ',');
     check_delimiter("a,b;c\n1,2;3\n", ',');
     struct csv_sample sample = sample_of("a,b\n1,2\n3");
     struct csv_shape shape;
     sample.whole = false;
     csv_sniff_delimiter(&sample, &shape);
-    assert_int_equal(shape.rows, 2); /* the third is not complete */
+    assert_int_equal(shape.rows, 2); /* the third row is not complete */
     assert_int_equal(shape.cells, 2);
     sample.whole = true;
     csv_sniff_delimiter(&sample, &shape);
@@ -51,15 +52,16 @@ static void check_shape(const char *body, char comment, char delimiter, size_t r
     assert_int_equal(shape.cells, cells);
 }
 
-/* Lines that begin with # are rows if they are as long as the first row that does not. */
+/* Lines that begin with # are rows if they have as many cells as the first row that does not begin
+ * with #. */
 static void test_comments(void **state) {
     (void)state;
     check_shape("# made by; hand; today; with care\na,b\n1,2\n# one\n3,4\n", '\0', ',', 3, 2);
     check_shape("#,name,type\n1,x,y\n2,u,v\n", '\0', ',', 3, 3);
-    check_shape("#a;1\n#b;2\n", '\0', ';', 0, 2); /* nothing but such rows */
+    check_shape("#a;1\n#b;2\n", '\0', ';', 0, 2); /* there are no other rows */
     check_shape("; a,b,c\n1,2\n3,4\n", ';', ',', 2, 2);
     check_shape("%;;;;\n%;;;;\na,b\n1,2\n", '%', ',', 2, 2);
-    check_shape("# a;b\n1;2\n", '%', ';', 2, 2); /* another comment character: # begins a row */
+    check_shape("# a;b\n1;2\n", '%', ';', 2, 2); /* the comment character is %, so # begins a row */
 }
 
 static void check_found(const char *body, bool header, bool doubtful) {
@@ -80,18 +82,18 @@ static void check_header(const char *body, bool expected) {
     check_found(body, expected, false);
 }
 
-/* Numbers and tokens for missing in the first row. */
+/* First rows that contain numbers or tokens for missing cells. */
 static void test_doubtful_headers(void **state) {
     (void)state;
     check_found("id,2020,2021\n1,2,3\n", true, true);
     check_found("id,2020,2021\n1,2,3\n2,,4\n", true, true);
-    check_found("label,0,1,2\ncat,1,2,3\n", false, true); /* no word over numbers */
+    check_found("label,0,1,2\ncat,1,2,3\n", false, true); /* no column has a word above numbers */
     check_found("name,2020,2021\nfoo,2,3\n", false, true);
     check_found("a,NA,?\n1,2,3\n", false, true);
     check_found("a,,7\n1,2,3\n", false, true);
-    check_found("id,2020,2020\n1,2,3\n", false, false); /* twice */
-    check_found("id,2,3\n1,2,4\n", false, false);       /* again in its column */
-    check_found("id,20.5,3\n1,2,4\n", false, false);    /* no name has a fraction */
+    check_found("id,2020,2020\n1,2,3\n", false, false); /* the first row has a number twice */
+    check_found("id,2,3\n1,2,4\n", false, false);       /* the column has the number again */
+    check_found("id,20.5,3\n1,2,4\n", false, false);    /* names do not have fractions */
     check_found("id,-2,3\n1,2,4\n", false, false);
     check_found("id,true,3\n1,false,4\n", false, false);
     check_found("150,4,setosa\n5.1,3.5,0\n", true, true);
@@ -105,20 +107,24 @@ static void test_header(void **state) {
     check_header("5.1,setosa\n4.9,setosa\n", false);
     check_header("1,2,3\n4,5,6\n", false);
     check_header("type,cap_shape\np,x\ne,x\np,b\n", true);
-    check_header("p,x\ne,x\np,b\n", false); /* the first row's texts come again */
-    check_header("p,p\ne,x\n", false);      /* or twice in it */
-    check_header("a,a\n1,2\n", true);       /* over numbers they are names: told as a fault later */
-    check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true); /* an unnamed index */
+    /* the texts of the first row occur again in their columns */
+    check_header("p,x\ne,x\np,b\n", false);
+    check_header("p,p\ne,x\n", false); /* the first row has a text twice */
+    /* above numbers, the texts are names; that they are equal is reported as a fault later */
+    check_header("a,a\n1,2\n", true);
+    check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true); /* the column of row numbers has no name */
     check_header(",x\nb,c\n", false);
     check_header("survived,name\n0,Braund\n1,Cumings\n", true);
-    check_found("?,a\nb,c\n", false, true);                  /* a token for missing is data */
-    check_header("yes,flag\nTRUE,x\nFALSE,y\n", true);       /* booleans below words */
-    check_header("id,name\n1,x\n2,y\nid,name\n3,z\n", true); /* files put together */
-    check_header("u,v\nx,y\nu,v\nz,w\n", false); /* rows of words that come again are data */
+    /* a token for missing occurs in data only */
+    check_found("?,a\nb,c\n", false, true);
+    check_header("yes,flag\nTRUE,x\nFALSE,y\n", true); /* booleans below words */
+    /* several files joined, each with its header */
+    check_header("id,name\n1,x\n2,y\nid,name\n3,z\n", true);
+    check_header("u,v\nx,y\nu,v\nz,w\n", false); /* rows of words that occur again are data */
     check_header("u\n1\nu\n2\n", false);
     check_header("u,1\n2,3\nw,1\n", false);
     check_header("true,x\nfalse,y\n", false);
-    check_header("alice\nbob\ncarol\n", true); /* no reason against it */
+    check_header("alice\nbob\ncarol\n", true); /* nothing indicates that the first row is data */
     check_header("ham,Go until\nspam,Free\nham,Ok\n", false);
     check_header("a,b,c\n", true);
     check_header("1,2\n", false);

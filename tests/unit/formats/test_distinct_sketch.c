@@ -1,5 +1,5 @@
-/* How many values are different, about: near the truth for all sizes, whatever the order and
- * however often each comes. */
+/* Tests that the estimated number of distinct values is near the true number for all sizes,
+ * whatever the order of the values and however often each occurs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,14 +70,15 @@ static void test_order_and_repeats(void **state) {
     assert_memory_equal(up.rank, down.rank, 1 << 10);
     assert_true(distinct_hash_number(-0.0) == distinct_hash_number(0));
     assert_true(distinct_hash_bytes("", 0) !=
-                distinct_hash_bytes("\0", 1)); /* zeros at the end count */
+                distinct_hash_bytes("\0", 1)); /* NUL bytes at the end change the hash */
     assert_true(distinct_hash_bytes("\0\0\0\0\0\0\0", 7) !=
                 distinct_hash_bytes("\0\0\0\0\0\0\0\0", 8));
     distinct_sketch_done(&up);
     distinct_sketch_done(&down);
 }
 
-/* Hashes at the ends of their range have ranks that fit. */
+/* Tests that the ranks of the smallest and the largest hashes are within the range of a
+ * register. */
 static void test_extreme_hashes(void **state) {
     (void)state;
     struct distinct_sketch s;
@@ -87,7 +88,7 @@ static void test_extreme_hashes(void **state) {
     distinct_sketch_add(&s, UINT64_MAX);
     assert_int_equal(s.rank[(1 << DISTINCT_MAX_BITS) - 1], 1);
     for (uint64_t i = 0; i < 1 << DISTINCT_MAX_BITS;
-         i++) { /* every register full: an estimate all the same */
+         i++) { /* all registers have their maximum; the sketch still gives an estimate */
         distinct_sketch_add(&s, i << (64 - DISTINCT_MAX_BITS));
     }
     assert_true(distinct_sketch_estimate(&s) > INT64_C(1) << 50);

@@ -1,4 +1,5 @@
-/* Conversion of other encodings to UTF-8 as a stream, and formats recognised by their first bytes. */
+/* Tests of the conversion to UTF-8 in pieces, and of formats that are recognised by their first
+ * bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@ static bool append(void *arg, const char *bytes, size_t n) {
     return true;
 }
 
-/* Converts the text in pieces of `piece` bytes, and compares the text and the end. */
+/* Converts the text in pieces of `piece` bytes. Compares the converted text and the result at the
+ * end. */
 static void check_pieces(const char *name, const char *text, size_t n, size_t piece,
                          enum encoding_end expected, const char *utf8) {
     struct encoding e;
@@ -49,7 +51,8 @@ static void test_encodings(void **state) {
     (void)state;
     CHECK(NULL, "", "");
     CHECK(NULL, "a", "a");
-    CHECK(NULL, "a\xC3\xA9\xFF", "a\xC3\xA9\xFF"); /* the readers check UTF-8 */
+    /* the converter accepts invalid UTF-8, which the readers reject */
+    CHECK(NULL, "a\xC3\xA9\xFF", "a\xC3\xA9\xFF");
     CHECK("UTF-8", "caf\xC3\xA9", "caf\xC3\xA9");
     CHECK("windows-1252", "a", "a");
     CHECK("windows-1252", "\x80,caf\xE9", "\xE2\x82\xAC,caf\xC3\xA9");
@@ -82,7 +85,7 @@ static void test_place_of_a_fault(void **state) {
     assert_int_equal(encoding_feed(&e, "a,b\n1,\xE9\x81", 8, true, append, &out), ENCODING_INVALID);
     encoding_fault(&e, text, &line, &column);
     assert_int_equal(line, 2);
-    assert_int_equal(column, 5); /* the second byte of the character before it is counted */
+    assert_int_equal(column, 5); /* counts the second byte of the character before it */
     assert_string_equal(text, "byte 0x81 is not a character of the body's encoding");
     encoding_done(&e);
     buf_done(&out);
@@ -93,7 +96,8 @@ static void test_names(void **state) {
     assert_string_equal(encoding_find("UTF8", 4), "");
     assert_string_equal(encoding_find("US-ASCII", 8), "");
     assert_string_equal(encoding_find("Windows-1252", 12), "CP1252");
-    assert_string_equal(encoding_find("windows-1252x", 12), "CP1252"); /* not NUL-terminated */
+    /* the name is not NUL-terminated */
+    assert_string_equal(encoding_find("windows-1252x", 12), "CP1252");
     assert_null(encoding_find("windows-1252x", 13));
     assert_null(encoding_find("", 0));
     assert_null(encoding_find("utf-7", 5));
@@ -145,13 +149,14 @@ static void test_foreign(void **state) {
     FOREIGN("a\0,\0b\0", "encoding=utf-16le");
     FOREIGN("\0a\0,\0b", "encoding=utf-16be");
     assert_non_null(strstr(foreign_body(tar, sizeof tar), "tar -xf"));
-    /* text that only begins like these */
+    /* texts that only begin like these formats */
     assert_null(foreign_body("BZh,b\n1,2\n", 10));
     assert_null(foreign_body("PAR1,b\n1,2\n", 11));
     assert_null(foreign_body("PK\x03\x04,b\n", 7));
     assert_null(foreign_body("%PDF-,b\n", 8));
     assert_null(foreign_body("", 0));
-    assert_null(foreign_body("a,b\ncaf\xE9,1\n", 12)); /* not UTF-8, but no known format */
+    /* not UTF-8, but not a known format either */
+    assert_null(foreign_body("a,b\ncaf\xE9,1\n", 12));
 }
 
 int main(void) {

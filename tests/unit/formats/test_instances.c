@@ -1,4 +1,4 @@
-/* Instances: what JSON, CSV and query strings become, and every way to be wrong with its place. */
+/* Tests of instances: what JSON, CSV and query strings give, and each fault with its place. */
 #include "model_helper.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static int teardown(void **state) {
     return 0;
 }
 
-/* The matrix and labels as text: rows "[1.5 null unseen]=label". */
+/* Appends the matrix and the labels as text: one line "[1.5 null unseen]=label" for each row. */
 static void put_rows(const dn_model *model, const struct instance_rows *in, struct buf *out) {
     for (size_t i = 0; i < in->n; i++) {
         buf_putc(out, '[');
@@ -59,8 +59,8 @@ static void check_read(const dn_model *model, bool labelled, const struct format
     struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    char *copy =
-        malloc(strlen(body) + 1); /* exactly as long, so that a read beyond it is noticed */
+    /* a block of exactly this size, so that the sanitizer reports a read beyond its end */
+    char *copy = malloc(strlen(body) + 1);
     assert_non_null(copy);
     memcpy(copy, body, strlen(body));
     if (!instances_read(copy, strlen(body),
@@ -85,11 +85,12 @@ static void check_refused(const dn_model *model, bool labelled, const char *body
     struct instance_rows in = {.n = 77};
     struct problem problem = {0};
     struct buf out = {0};
-    if (instances_read(body, strlen(body), &(struct instances_options){.labelled = labelled}, model,
-                       &in, &problem)) {
+    if (instances_read(body, strlen(body),
+                       &(struct instances_options){.labelled = labelled, .refuse_extra = true},
+                       model, &in, &problem)) {
         fail_msg("taken: %s", body);
     }
-    assert_int_equal(in.n, 77); /* untouched */
+    assert_int_equal(in.n, 77); /* instances_read did not change `in` */
     problem_write(&problem, "", NULL, &out);
     if (problem.type != type) {
         fail_msg("%s\n%s", body, buf_cstr(&out));
@@ -128,7 +129,7 @@ static void test_json_objects(void **state) {
           "true,\"length\":3},{}]}",
           "[1 2 blue 0]\n[3 - - 1]\n[- - - -]\n");
     check(mixed, "[{\"kind\":\"a\",\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false}]",
-          "[1 2 blue 0]\n"); /* the target may be there */
+          "[1 2 blue 0]\n"); /* an instance may contain the target */
     check(numeric, "[[1,2],{\"y\":3}]", "[1 2]\n[- 3]\n");
 }
 
@@ -165,7 +166,7 @@ static void test_json_tables(void **state) {
             "there must be either");
 }
 
-/* One instance without anything around it. */
+/* A body that is one instance without an array around it. */
 static void test_lone_instance(void **state) {
     (void)state;
     refused(mixed, "{\"length\":1,\"width\":[2,{}],\"colour\":\"red\",\"other\":3}\n",
@@ -185,15 +186,16 @@ static void test_csv(void **state) {
     check(mixed, "length,width,colour,old\n1.5,2,red,true\n?,null,\"dark, blue\",0\n1,2,,\n",
           "[1.5 2 red 1]\n[- - unseen 0]\n[1 2 - -]\n");
     check(mixed, "1.5,2,red,FALSE\n", "[1.5 2 red 0]\n");
-    check(numeric, "# from the lab\n#\nx,y\n# two\n1,2\n# \"a\"\n", "[1 2]\n"); /* comments */
+    /* with comment lines */
+    check(numeric, "# from the lab\n#\nx,y\n# two\n1,2\n# \"a\"\n", "[1 2]\n");
     check(numeric, "# 1,2,3\r1,2\r3,4", "[1 2]\n[3 4]\n");
     check_read(numeric, false, &format_tsv, "y\tx\n# made\n1\t2\n", "[2 1]\n");
     check_read(mixed, false, &format_tsv, "1.5\t2\tred,rose,pink\tFALSE\n", "[1.5 2 unseen 0]\n");
     check_read(numeric, false, &format_csv, "1,2\n", "[1 2]\n");
 }
 
-/* One column of texts with commas: by the media type there is one cell on a line, while csv finds
- * the comma. */
+/* A model with one text input, whose values contain commas: with the media type of TSV each line is
+ * one cell, but sniffing finds the comma as the delimiter. */
 static void test_tsv_of_one_column(void **state) {
     (void)state;
     dn_model *model = model_one_text_column();
@@ -268,7 +270,7 @@ static void test_json_faults(void **state) {
     refused(numeric, "{\"instances\":[[1,2]],\"instances\":[[1,2]]}",
             "member \\\"instances\\\" comes twice");
     const char *const both[] = {"\"pointer\":\"/0/0\"", "\"pointer\":\"/2\"",
-                                "\"pointer\":\"/3/1\"", NULL}; /* all are told */
+                                "\"pointer\":\"/3/1\"", NULL}; /* all faults are reported */
     check_refused(numeric, false, "[[\"a\",1],[1,2],[1],[1,\"b\"]]", PROBLEM_INVALID_INSTANCES,
                   both);
     const char *const label[] = {
@@ -421,8 +423,8 @@ static void test_many_instances(void **state) {
     buf_done(&csv);
 }
 
-/* Rows in blocks are the rows, in order; after a fault no more of them come, but its fellows are
- * found; who says stop is obeyed. */
+/* Tests that blocks contain the rows in order; that after a fault no more blocks are passed on, but
+ * further faults are found; and that reading stops if the callback returns false. */
 static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
                      struct problem *problem) {
     size_t *n = arg;
@@ -488,7 +490,8 @@ static void test_faults_are_bounded(void **state) {
     buf_done(&body);
 }
 
-/* A model that refuses categories which training never saw: the rest is read as ever. */
+/* A model that refuses categories that do not occur in its training rows; everything else must be
+ * read as usual. */
 static void test_unseen_categories_refused(void **state) {
     (void)state;
     dn_model *careful = model_mixed_as(NULL, DN_UNSEEN_REFUSE);

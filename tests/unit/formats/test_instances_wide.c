@@ -1,5 +1,6 @@
-/* Instances of a model with a sparse column and a text: entries, in order, whatever the format;
- * places that training had not; what may be missing. */
+/* Tests of instances of a model with a sparse column and a text input: the entries must be
+ * ascending in every format; features that are not in the training rows; values that may be
+ * missing. */
 #include "model_helper.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static int teardown(void **state) {
     return 0;
 }
 
-/* Rows as "x f2=3 words:red=1". */
+/* Appends each row as "x f2=3 words:red=1". */
 static void put_rows(const struct instance_rows *in, struct buf *out) {
     const dn_encoder *encoder = dn_model_encoder(wide);
     struct buf name = {0};
@@ -82,7 +83,7 @@ static void test_entries(void **state) {
     check("7,1,0,0,0,2.5,hills\n", "7 f1=1 f5=2.5 words:hills=1\n");
     check(
         "[[1,1e0,0.0,-0.0,0,1E-2,12]]",
-        "1 f1=1 f5=0.01\n"); /* a number for a text is what is written: no word of the vocabulary */
+        "1 f1=1 f5=0.01\n"); /* the number is read as a text, which has no word of the vocabulary */
     check("[1,0,0,0,0,0,\"sun\"]\n{\"words\":\"sea\"}\n", "1 words:sun=1\n- words:sea=1\n");
 }
 
@@ -122,7 +123,7 @@ static void test_query(void **state) {
     assert_non_null(strstr(problem.detail, "\"f4\" comes twice"));
     problem_done(&problem);
     assert_false(instances_read_pairs(names, values, 1, wide, NULL, &in,
-                                      &problem)); /* x and words are not given */
+                                      &problem)); /* x and words are missing */
     assert_int_equal(problem.n_errors, 2);
     problem_done(&problem);
 }
@@ -147,7 +148,7 @@ static void test_faults(void **state) {
     refused("1 1:2\n", "\"detail\":", "was not trained on svmlight data");
 }
 
-/* Many entries out of order are sorted, whatever their order. */
+/* Entries in any order are sorted. */
 static void test_order(void **state) {
     (void)state;
     uint64_t seed = 5;

@@ -1,5 +1,5 @@
-/* The incremental JSON reader: its tokens, its faults with their places, that no cut shows, and
- * Jansson as the judge of what is JSON. */
+/* Tests of the incremental JSON reader: its tokens, its faults with their places, that the result
+ * does not depend on where the input is cut, and that it accepts the same texts as Jansson. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static uint32_t next(uint64_t *state) {
     return (uint32_t)(*state >> 33);
 }
 
-/* Writes the token in one line. */
+/* Appends the token as one line. */
 static void put_token(const struct json_token *t, struct buf *out) {
     static const char *const names[] = {[JSON_TOKEN_BEGIN_ARRAY] = "[",
                                         [JSON_TOKEN_END_ARRAY] = "]",
@@ -47,8 +47,8 @@ static void put_token(const struct json_token *t, struct buf *out) {
     buf_putc(out, '\n');
 }
 
-/* The tokens of a body fed in pieces, with the fault and its place or "end" last. bulk: arrays of
- * numbers by json_reader_numbers. */
+/* Appends the tokens of a body that is fed in pieces, then the fault with its place, or "end".
+ * bulk: reads arrays of numbers with json_reader_numbers. */
 static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cuts, bool bulk,
                    struct buf *out) {
     struct json_reader r;
@@ -179,13 +179,13 @@ static void test_faults(void **state) {
     }
 }
 
-/* Callers decide by the code of a fault, not by its text. */
+/* Callers distinguish faults by their code, not by their text. */
 static void test_fault_codes(void **state) {
     (void)state;
     static const struct {
         const char *body;
         enum json_reader_code code;
-        bool goes_on; /* another line can follow */
+        bool goes_on; /* the next line can still be read */
     } rows[] = {
         {"[1 2]", JSON_READER_SYNTAX, true},
         {"", JSON_READER_EMPTY, false},
@@ -228,7 +228,7 @@ static void test_nul_and_depth(void **state) {
     tokens(deep, sizeof deep, NULL, 0, false, &out);
     assert_non_null(strstr(buf_cstr(&out), "fault 1:65 nested deeper than 64"));
     buf_clear(&out);
-    tokens(deep + 10000 - 64, 128, NULL, 0, false, &out); /* 64 are allowed */
+    tokens(deep + 10000 - 64, 128, NULL, 0, false, &out); /* 64 levels are allowed */
     assert_non_null(strstr(buf_cstr(&out), "end\n"));
     buf_done(&out);
 }
@@ -254,19 +254,19 @@ static void test_cuts_never_show(void **state) {
         const size_t n = strlen(documents[d]);
         struct buf whole = {0}, other = {0};
         tokens(documents[d], n, NULL, 0, false, &whole);
-        for (size_t at = 0; at <= n; at++) { /* one cut, everywhere */
+        for (size_t at = 0; at <= n; at++) { /* one cut, at each offset */
             buf_clear(&other);
             tokens(documents[d], n, &at, 1, false, &other);
             assert_string_equal(buf_cstr(&other), buf_cstr(&whole));
         }
         size_t every[512];
-        for (size_t i = 0; i < n; i++) { /* a byte at a time */
+        for (size_t i = 0; i < n; i++) { /* one byte at a time */
             every[i] = i;
         }
         buf_clear(&other);
         tokens(documents[d], n, every, n, false, &other);
         assert_string_equal(buf_cstr(&other), buf_cstr(&whole));
-        for (int k = 0; k < 100; k++) { /* some cuts */
+        for (int k = 0; k < 100; k++) { /* several random cuts */
             size_t cut[8], m = 0;
             for (size_t i = 0; i < n && m < 8; i += 1 + next(&seed) % 20) {
                 cut[m++] = i;
@@ -307,13 +307,13 @@ static void test_bulk_numbers_are_the_same(void **state) {
             buf_puts(&body,
                      pieces[which < 15 && (which < 6 || next(&seed) % 8 == 0) ? which : which % 3]);
         }
-        buf_puts(&body,
-                 k % 2 ? "]" : "] x"); /* a fault at the end shows whether lines were counted */
+        /* the fault at the end shows whether the lines were counted */
+        buf_puts(&body, k % 2 ? "]" : "] x");
         buf_puts(&body, "                                        ");
         tokens(body.data, body.size, NULL, 0, false, &plain);
         tokens(body.data, body.size, NULL, 0, true, &bulk);
         const char *text = buf_cstr(&plain);
-        while (*text != '\0') { /* "number AS-WRITTEN VALUE" → "number VALUE" */
+        while (*text != '\0') { /* replaces "number AS-WRITTEN VALUE" by "number VALUE" */
             const size_t line = strcspn(text, "\n") + 1;
             if (strncmp(text, "number ", 7) == 0) {
                 const char *value = strchr(text + 7, ' ') + 1;
@@ -338,7 +338,7 @@ static void test_long_strings(void **state) {
     assert_non_null(body);
     memset(body, 'x', n + 4);
     body[0] = '"';
-    body[JSON_TOKEN_MAX] = '"'; /* one byte fewer than the limit */
+    body[JSON_TOKEN_MAX] = '"'; /* one byte less than the limit */
     const size_t cuts[] = {100, 70000, JSON_TOKEN_MAX - 1};
     for (int much = 0; much < 2; much++) {
         struct buf whole = {0}, cut = {0};
@@ -357,7 +357,7 @@ static void test_long_strings(void **state) {
     free(body);
 }
 
-/* ---- Jansson as the judge ---- */
+/* ---- comparison with Jansson ---- */
 static void put_jansson(const json_t *v, struct buf *out) {
     char form[DN_NUMBER_SIZE];
     const char *key = NULL;
@@ -399,7 +399,7 @@ static void put_jansson(const json_t *v, struct buf *out) {
     }
 }
 
-/* A random document, now and then with a byte changed. */
+/* Makes a random document, and sometimes changes a byte of it. */
 static void make_document(uint64_t *seed, int depth, struct buf *out) {
     static const char *const scalars[] = {"0",           "-1",           "2.5",
                                           "1e3",         "-0.0",         "12345678901234567890",
@@ -445,7 +445,8 @@ static void test_jansson_agrees(void **state) {
                      tree != NULL ? "well" : error.text);
         }
         if (well) {
-            bool repeated = false; /* Jansson keeps the last of equal keys: not compared */
+            /* not compared, since Jansson keeps only the last of members with the same key */
+            bool repeated = false;
             put_jansson(tree, &theirs);
             buf_puts(&theirs, "end\n");
             repeated = theirs.size != ours.size && strstr(buf_cstr(&ours), "key") != NULL;
@@ -460,7 +461,7 @@ static void test_jansson_agrees(void **state) {
         buf_done(&ours);
         buf_done(&theirs);
     }
-    assert_true(accepted > 5000 && refused > 2000); /* both kinds were tried */
+    assert_true(accepted > 5000 && refused > 2000); /* documents of both kinds were tested */
 }
 
 static void test_not_finite_when_allowed(void **state) {

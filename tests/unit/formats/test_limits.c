@@ -1,5 +1,6 @@
-/* The exact limits of tables: columns, bytes of a name, of a cell and of a row. A table at the limit
- * is read; one above it is refused, with the limit in the message. */
+/* Tests of the exact limits of tables: the number of columns, the bytes of a name, of a cell and of
+ * a row. A table at the limit must be read; a larger one must be refused with the limit in the
+ * message. */
 #include "lib/cmocka.h"
 #include "unit/formats/table_helper.h"
 
@@ -26,7 +27,7 @@ static void refused_check(const struct buf *body, const struct format *format, c
     table_done(&t);
 }
 
-/* n times the byte c. */
+/* Appends the byte c n times. */
 static void put_many(struct buf *out, char c, size_t n) {
     if (buf_reserve(out, n)) {
         memset(out->data + out->size, c, n);
@@ -35,7 +36,7 @@ static void put_many(struct buf *out, char c, size_t n) {
 }
 
 /* ---- columns ---- */
-/* The numbers from 0 to n - 1 between two texts, separated by commas. */
+/* Appends the numbers 0 … n - 1, separated by commas, each between `before` and `after`. */
 static void put_list(struct buf *out, size_t n, const char *before, const char *after) {
     for (size_t i = 0; i < n; i++) {
         buf_printf(out, "%s%s%zu%s", i > 0 ? "," : "", before, i, after);
@@ -128,7 +129,7 @@ static void test_names(void **state) {
     }
 }
 
-/* A key that is too long is a fault of its row only: with on_error=skip the row is left out. */
+/* A key that is too long is a fault of its row only: with on_error=skip the row is skipped. */
 static void test_keys_of_skipped_rows(void **state) {
     const struct table_options options = {.format = &format_json, .on_error = TABLE_SKIP};
     (void)state;
@@ -173,7 +174,8 @@ static void test_cells(void **state) {
 }
 
 /* ---- rows ---- */
-/* Cells with n bytes together, each of at most TABLE_MAX_CELL, between the texts. */
+/* Appends cells that have n bytes together and at most TABLE_MAX_CELL each, with `between` between
+ * them. */
 static void put_row(struct buf *out, size_t n, const char *before, const char *between,
                     const char *after) {
     buf_puts(out, before);
@@ -186,7 +188,7 @@ static void put_row(struct buf *out, size_t n, const char *before, const char *b
     buf_puts(out, after);
 }
 
-/* A row of separated text counts its delimiters. */
+/* The length of a CSV row includes its delimiters. */
 static void test_rows_of_csv(void **state) {
     const size_t most = TABLE_MAX_ROW - (TABLE_MAX_ROW / TABLE_MAX_CELL - 1);
     (void)state;
@@ -204,7 +206,7 @@ static void test_rows_of_csv(void **state) {
     }
 }
 
-/* A row of JSON counts the texts of its cells. */
+/* The length of a JSON row is that of the texts of its cells. */
 static void test_rows_of_json(void **state) {
     (void)state;
     for (size_t n = TABLE_MAX_ROW; n <= TABLE_MAX_ROW + 1; n++) {
@@ -219,7 +221,7 @@ static void test_rows_of_json(void **state) {
     }
 }
 
-/* A line of ARFF counts all of its bytes. */
+/* The length of an ARFF row is that of the whole line. */
 static void test_rows_of_arff(void **state) {
     (void)state;
     for (size_t n = TABLE_MAX_ROW; n <= TABLE_MAX_ROW + 1; n++) {

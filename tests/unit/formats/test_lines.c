@@ -1,5 +1,5 @@
-/* Instances as NDJSON: blocks of rows, refused lines in their places, and nothing of it depends on
- * how the bytes are cut. */
+/* Tests of instances as NDJSON: blocks of rows, refused lines with their line numbers; the result
+ * must not depend on where the bytes are cut. */
 #include "model_helper.h"
 
 #include <math.h>
@@ -42,12 +42,13 @@ static void put_refusal(const struct problem *problem, struct buf *out) {
     }
 }
 
-/* What is read of the pieces body[cut[i] …], as a caller would feed it: what is not used comes
- * again. */
+/* Appends what is read from the pieces that begin at body[cut[i]]. Bytes that were not used are
+ * passed again, as any caller must do. */
 static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, const char *body,
                      size_t size, const size_t *cut, size_t n_cuts, struct buf *out) {
     struct problem problem = {0};
-    struct instance_lines *lines = instance_lines_new(model, NULL, max_rows, max_line, &problem);
+    struct instance_lines *lines =
+        instance_lines_new(model, NULL, true, max_rows, max_line, &problem);
     assert_non_null(lines);
     size_t at = 0;
     for (size_t i = 0; i <= n_cuts; i++) {
@@ -56,8 +57,9 @@ static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, co
         enum instance_lines_state state = INSTANCE_LINES_FULL;
         while (state != INSTANCE_LINES_MORE) {
             size_t used = 0;
-            char *piece =
-                malloc(upto - at + 1); /* of its own, so that a read beyond it is noticed */
+            /* a separate block for each piece, so that the sanitizer reports a read beyond its
+             * end */
+            char *piece = malloc(upto - at + 1);
             assert_non_null(piece);
             memcpy(piece, body + at, upto - at);
             state = instance_lines_read(lines, piece, upto - at, last, &used, &problem);
@@ -81,8 +83,7 @@ static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, co
 
 static void check(const dn_model *model, const char *body, const char *expected) {
     const size_t size = strlen(body);
-    for (size_t cut = 0; cut <= size;
-         cut++) { /* once, in two pieces at every place, and byte by byte */
+    for (size_t cut = 0; cut <= size; cut++) { /* 0: the body in one piece; else in two pieces */
         struct buf out = {0};
         read_cut(model, 3, 60, body, size, &cut, cut > 0, &out);
         assert_string_equal(buf_cstr(&out), expected);
@@ -133,7 +134,8 @@ static void test_refused_lines(void **state) {
           "1: 1 2\n2.1 the line is longer than 60 bytes\n3: 3 4\n");
 }
 
-/* A line of exactly the limit is read, one byte more is refused, wherever the line ends. */
+/* A line of exactly the limit is accepted, one of a byte more is refused, wherever the line
+ * ends. */
 static void test_longest_line(void **state) {
     (void)state;
     struct buf body = {0};
@@ -156,11 +158,11 @@ static void test_longest_line(void **state) {
     buf_done(&body);
 }
 
-/* A line that never ends takes no memory. */
+/* A line that never ends must not be kept in memory. */
 static void test_endless_line(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct instance_lines *lines = instance_lines_new(numeric, NULL, 10, 1000, &problem);
+    struct instance_lines *lines = instance_lines_new(numeric, NULL, true, 10, 1000, &problem);
     char piece[4000];
     size_t used = 0;
     assert_non_null(lines);
@@ -186,11 +188,12 @@ static void test_endless_line(void **state) {
     instance_lines_free(lines);
 }
 
-/* Every line, refused ones among them, takes the same memory as the first thousand. */
+/* The memory in use after 20,000 lines must be the same as after the first thousand, though some
+ * lines are refused. */
 static void test_memory_is_bounded(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct instance_lines *lines = instance_lines_new(mixed, NULL, 100, 1000, &problem);
+    struct instance_lines *lines = instance_lines_new(mixed, NULL, true, 100, 1000, &problem);
     size_t early = 0, used = 0, refused = 0;
     assert_non_null(lines);
     for (int i = 0; i < 20000; i++) {
@@ -215,7 +218,7 @@ static void test_memory_is_bounded(void **state) {
     instance_lines_free(lines);
 }
 
-/* A whole body as one table: every fault with its line. */
+/* A whole body as one table: each fault is reported with its line. */
 static void test_whole_body(void **state) {
     (void)state;
     const struct instances_options options = {.format = &format_ndjson, .labelled = true};

@@ -1,5 +1,6 @@
-/* Ranks of many numbers: never farther off than the sketch says, whatever their order; the same
- * however they are cut. Sorting, quantiles and histograms of counted numbers. */
+/* Tests of estimated ranks: the error never exceeds the bound that the sketch reports, in any order
+ * of the numbers; and the result does not depend on the chunks. Also tests of sorting, quantiles
+ * and histograms of counted numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +47,7 @@ static double value_at(enum order order, size_t i, size_t n, uint64_t *seed) {
         return (double)i;
     case FALLING:
         return -(double)i;
-    case PIPE: /* up, then down */
+    case PIPE: /* ascending, then descending */
         return i < n / 2 ? (double)i : (double)(n - i);
     case INWARDS: /* from both ends to the middle */
         return i % 2 == 0 ? (double)i : (double)(2 * n - i);
@@ -56,7 +57,7 @@ static double value_at(enum order order, size_t i, size_t n, uint64_t *seed) {
         return (double)(i % 16);
     case PERIOD_48:
         return (double)(i % 48 * 7 % 48) + 1e-6 * (double)i;
-    case LEVELS: /* long runs, each of higher numbers than all before */
+    case LEVELS: /* long runs; the numbers of each run are higher than all numbers before */
         return (double)(i / 4096 * 1000 + next(seed) % 1000);
     case FEW:
         return (double)(next(seed) % 3);
@@ -79,7 +80,7 @@ static double *values_of(enum order order, size_t n) {
     return x;
 }
 
-/* How many of the sorted numbers are below v; at most v. */
+/* Returns how many of the sorted numbers are less than v; with `equal`: less than or equal to v. */
 static size_t below(const double *sorted, size_t n, double v, bool equal) {
     size_t low = 0, high = n;
     while (low < high) {
@@ -93,8 +94,8 @@ static size_t below(const double *sorted, size_t n, double v, bool equal) {
     return low;
 }
 
-/* The counts add up, the list ascends, and no rank read off it is farther from the truth than the
- * sample says. Returns the farthest, as a share. */
+/* Checks that the counts add up to n, that the list is ascending, and that no estimated rank has a
+ * larger error than the sample reports. Returns the largest error as a fraction of n. */
 static double check_ranks(const struct number_sample *s, const double *sorted, size_t n) {
     size_t k = 0;
     struct number_count *list = number_sample_list(s, &k);
@@ -104,8 +105,9 @@ static double check_ranks(const struct number_sample *s, const double *sorted, s
     for (size_t i = 0; i < k; i++) {
         assert_true(list[i].count > 0);
         assert_true(i == 0 || list[i - 1].value <= list[i].value);
-        if (i > 0 && list[i - 1].value < list[i].value) { /* between two different numbers of the
-                                                             list: all that are at most the first */
+        if (i > 0 && list[i - 1].value < list[i].value) { /* total: the estimated number of values
+                                                           * up to the previous number of the list,
+                                                           * if the current one is different */
             const double off =
                 fabs((double)below(sorted, n, list[i - 1].value, true) - (double)total);
             worst = off > worst ? off : worst;
@@ -133,7 +135,7 @@ static void test_orders(void **state) {
     (void)state;
     const struct {
         size_t n, k;
-        double error; /* the sample says no more */
+        double error; /* the largest error that the sample may report */
     } cases[] = {{300000, 8192, 0.047},
                  {16383, 8192, 0.034},
                  {8191, 8192, 0},
@@ -151,7 +153,7 @@ static void test_orders(void **state) {
             qsort(x, n, sizeof *x, ascending);
             const double worst = check_ranks(s, x, n);
             assert_true(number_sample_error(s) <= cases[c].error);
-            assert_true(worst <= cases[c].error / 2); /* mostly far less */
+            assert_true(worst <= cases[c].error / 2); /* usually the error is much smaller */
             number_sample_free(s);
             free(x);
         }
@@ -196,7 +198,7 @@ static void add_counted(struct number_sample *s, const struct number_count *list
     }
 }
 
-/* Numbers that were counted first, then more of them. */
+/* Adds numbers that were counted first, then more numbers one by one. */
 static void test_counted_before(void **state) {
     (void)state;
     enum { COUNTED = 5000, MORE = 70000 };
@@ -224,7 +226,7 @@ static void test_counted_before(void **state) {
         check_ranks(s, all, n + MORE);
         number_sample_free(s);
     }
-    /* so many that a table never has them: the sums stay right */
+    /* more numbers than any table has: the sums must not overflow */
     struct number_sample *s = NULL;
     size_t n = 0;
     int64_t total = 0;
@@ -245,7 +247,7 @@ static void test_counted_before(void **state) {
     free(held);
     number_sample_free(s);
     s = number_sample_new(NUMBER_SAMPLE_MIN);
-    assert_non_null(s); /* nothing at all */
+    assert_non_null(s); /* an empty sample */
     assert_true(number_sample_error(s) == 0);
     number_sample_free(s);
     free(all);
@@ -262,7 +264,7 @@ static void test_sort(void **state) {
     assert_memory_equal(x, expected, sizeof x);
 }
 
-/* What numpy.quantile and R's quantile say of 1, 2, 2, 2, 5, 10. */
+/* The quantiles that numpy.quantile and R's quantile compute of 1, 2, 2, 2, 5, 10. */
 static void test_quantiles(void **state) {
     (void)state;
     const struct number_count list[] = {{1, 1}, {2, 3}, {5, 1}, {10, 1}};
@@ -289,7 +291,8 @@ static void test_histograms(void **state) {
                               near[] = {{0, 1}, {5e-324, 2}};
     number_ranks_histogram(far, 3, -1.7e308, 1.7e308, bin, 20);
     assert_true(bin[0] == 1 && bin[10] == 2 && bin[19] == 3);
-    number_ranks_histogram(near, 2, 0, 5e-324, bin, 20); /* too near for bins: none is lost */
+    /* the range is too small for distinct bins: every number is still counted */
+    number_ranks_histogram(near, 2, 0, 5e-324, bin, 20);
     int64_t total = 0;
     for (size_t i = 0; i < 20; i++) {
         total += bin[i];

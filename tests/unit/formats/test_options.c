@@ -1,4 +1,5 @@
-/* The query parameters of an upload, media types, and what the text of a cell says. */
+/* Tests of the query parameters of an upload, of media types, and of the kind of a cell that its
+ * text indicates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,7 +149,7 @@ static void test_cells(void **state) {
     struct missing missing;
     struct problem problem = {0};
     assert_true(missing_init(&missing, "x1,NA", &problem));
-    assert_int_equal(missing.n, 6); /* NA is there already */
+    assert_int_equal(missing.n, 6); /* NA is a token by default */
     assert_true(missing_init(&missing, "\"a,b\",\"\"\"\" ,x1", &problem));
     assert_int_equal(missing.n, 8);
     assert_int_equal(cell_says(&missing, "a,b", 3), CELL_MISSING);

@@ -1,4 +1,4 @@
-/* The fast roads of numbers against the library's own grammar, value and canonical form. */
+/* Compares the fast number scanners with the library's grammar, values and canonical form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@ static uint32_t next(uint64_t *state) {
     return (uint32_t)(*state >> 33);
 }
 
-/* One of SCAN_WRITTEN for a number's text, by its canonical form. */
+/* Returns the expected SCAN_WRITTEN flag of a number's text, by comparing it with the canonical
+ * form. */
 static unsigned written_as(const char *text, double value) {
     char form[DN_NUMBER_SIZE + 40];
     const char *point = strchr(text, '.');
@@ -38,7 +39,7 @@ static unsigned written_as(const char *text, double value) {
     return strcmp(form, text) == 0 ? SCAN_PADDED + (unsigned)decimals : SCAN_OTHERWISE;
 }
 
-/* Holds both scanners to the library for the text, whatever follows it. */
+/* Compares both scanners with the library for the text, which the byte `after` follows. */
 static void check(const char *text, char after) {
     char memory[128];
     const size_t n = strlen(text);
@@ -138,8 +139,7 @@ static void test_numbers_by_hand(void **state) {
 }
 
 static void test_canonical_is_found(void **state) {
-    /* not only "never wrongly": the usual numbers must be told canonical, or every cell would keep
-     * its spelling */
+    /* the usual numbers must be recognised as canonical, or every cell would keep its text */
     static const char *const texts[] = {
         "0",       "-0",       "5",   "5.1", "-1.35289",       "1001",
         "0.00391", "123456.5", "255", "1e",  "0.1234567890123"};

@@ -1,5 +1,5 @@
-/* Tables from svmlight: rows, names, summaries, faults with their places, faulty rows left out;
- * nothing depends on cuts; and the rows written back. */
+/* Tests of svmlight tables: rows, names, summaries, faults with their places, skipped rows; the
+ * result must not depend on where the body is cut; and the rows as svmlight again. */
 #include "table_helper.h"
 
 #include "base/json/json_write.h"
@@ -14,7 +14,7 @@ static struct table_copy read_with(const struct table_options *options, const ch
     return table_read_cut(options, body, strlen(body), NULL, 0);
 }
 
-/* The rows as svmlight, by the reader's own schema. */
+/* Appends the rows as svmlight, with the schema that the reader inferred. */
 static void lines_of(const struct table_copy *t, struct buf *out) {
     struct schema schema = {0};
     struct problem problem = {0};
@@ -82,7 +82,7 @@ static void test_rows(void **state) {
     check_body(&plain, "+1 1:+1.50 2:1e-3 3:.5 4:5. 5:-0 6:-7 7:1E+2 8:0001 2147483646:1\n",
                "1 1:1.5 2:0.001 3:0.5 4:5 5:-0 6:-7 7:100 8:1 2147483646:1\n");
     check_body(&plain, "spam 1:1\nham 2:2\n? 3:3\n", "spam 1:1\nham 2:2\n? 3:3\n");
-    check_body(&plain, "1 1:0 2:0.0 3:0e7 4:1\n", "1 4:1\n"); /* what a row without them says */
+    check_body(&plain, "1 1:0 2:0.0 3:0e7 4:1\n", "1 4:1\n"); /* entries of value 0 are omitted */
     check_body(&plain, "1 1:0.1234567890123456789 2:123456789012345678901234567890 3:4.9e-324\n",
                "1 1:0.12345678901234568 2:1.2345678901234568e29 3:5e-324\n");
     const struct table_options zero = {.format = &format_svmlight, .zero_based = true};
@@ -113,12 +113,13 @@ static void test_names_and_summary(void **state) {
     check_has(t.columns, "\"first\":0,\"width\":4,\"entries\":2,");
     check_has(t.notes, "\"zero_based\":true,\"comments\":1,");
     table_done(&t);
-    t = read_with(&plain, "1\n2\n"); /* no feature at all */
+    t = read_with(&plain, "1\n2\n"); /* no features */
     check_has(t.columns, "\"first\":1,\"width\":0,\"entries\":0,\"features\":{\"nonzero\":[],");
     table_done(&t);
 }
 
-/* The moments over all rows against plain sums, in several chunks and with values far from 0. */
+/* The moments over all rows are compared with simple sums, for several chunks and values far from
+ * 0. */
 static void test_moments(void **state) {
     (void)state;
     enum { ROWS = 70000, WIDTH = 40 };
@@ -176,7 +177,7 @@ static void test_moments(void **state) {
     free(dense);
 }
 
-/* Without figures of each feature when there are too many. */
+/* Tables with too many features have no statistics of each feature. */
 static void test_width(void **state) {
     (void)state;
     struct table_copy t = read_with(&plain, "1 16384:1\n");
@@ -190,8 +191,8 @@ static void test_width(void **state) {
     table_done(&t);
 }
 
-/* The hash sees each entry's place and value, the rows' borders, the width, and where indexes
- * begin; it does not see how a number was written. */
+/* The content hash depends on the feature and the value of each entry, on where rows begin, on the
+ * number of features and on the first index; it does not depend on how a number is written. */
 static void test_content(void **state) {
     (void)state;
     static const char *const different[] = {"1 1:1 2:2\n1 3:3\n",     "1 1:1\n1 2:2 3:3\n",
@@ -230,7 +231,7 @@ static void test_content(void **state) {
     }
 }
 
-/* "line column message" of each fault. */
+/* Compares the faults, each as "line column message". */
 static void check_faults(const struct table_options *options, const char *body,
                          const char *expected) {
     struct table_copy t = read_with(options, body);
@@ -355,8 +356,8 @@ static void test_skip_invalid_utf8(void **state) {
     }
 }
 
-/* A line of 16 MiB is read, a longer one is not, wherever the body is cut; a fault before it is
- * told too. */
+/* A line of 16 MiB is accepted, a longer one is refused, wherever the body is cut; a fault before
+ * it is reported, too. */
 static void test_long_lines(void **state) {
     (void)state;
     const size_t size = TABLE_MAX_ROW + 20;
@@ -392,7 +393,7 @@ static void test_faulty_rows_left_out(void **state) {
                                        .types = "label:numeric"};
     struct table_copy t = read_with(&skip, "1 1:1\n1 0:3\n2 2:2\n1 5:1 5:2 999999:1\nx 3:3\n3\n");
     check_lines(&t, "1 1:1\n2 2:2\n3\n");
-    check_has(t.columns, "\"width\":2,\"entries\":2,"); /* nothing of the faulty ones is left */
+    check_has(t.columns, "\"width\":2,\"entries\":2,"); /* the skipped rows have no effect */
     check_has(t.notes, "\"skipped\":{\"rows\":3,\"first\":[{\"line\":2,\"column\":3,");
     struct table_copy u =
         read_with(&(struct table_options){.format = &format_svmlight, .types = "label:numeric"},
@@ -411,7 +412,7 @@ static void test_queries(void **state) {
     table_done(&t);
 }
 
-/* What is svmlight without saying so, and what is not. */
+/* Bodies that sniffing recognises as svmlight, and bodies that it must not. */
 static void test_sniffing(void **state) {
     (void)state;
     static const char *const yes[] = {"1 1:2\n",
@@ -440,7 +441,7 @@ static void test_sniffing(void **state) {
         table_read_options(&(struct table_options){.header = TABLE_HEADER_NO}, "1 1:2\n");
     check_has(t.notes, "\"format\":\"csv\"");
     table_done(&t);
-    /* a first line that is longer than what is looked at */
+    /* a first line that is longer than the part that sniffing reads */
     struct buf body = {0};
     buf_putc(&body, '1');
     for (int i = 1; body.size < 200000; i++) {
@@ -503,7 +504,8 @@ static void test_cuts(void **state) {
     check_cuts("1 1:1\n2 2:\0 3\n", 14);
 }
 
-/* Chunks are closed by rows and by entries, and say nothing of the body's cuts. */
+/* A chunk ends at a number of rows or of entries; the chunks must not depend on where the body is
+ * cut. */
 static void test_chunks(void **state) {
     (void)state;
     struct buf body = {0};
@@ -547,7 +549,7 @@ static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_b
     return true;
 }
 
-/* true: read well. false: told as a lack of memory. */
+/* Returns true if the table was read, false if a lack of memory was reported. */
 static bool read_failing(const char *body) {
     size_t chunks = 0;
     struct problem problem = {0};
@@ -576,11 +578,11 @@ static void test_no_memory(void **state) {
     assert_true(well);
 }
 
-/* ---- what the API shows ---- */
+/* ---- the description that the API returns ---- */
 static void check_shown(const char *columns, int64_t n_rows, const char *expected) {
     struct buf out = {0};
     struct json_writer w;
-    json_writer_init(&w, &out);
+    w = json_writer_of(&out);
     json_begin_object(&w);
     schema_columns_write(columns, n_rows, &w);
     json_end_object(&w);
@@ -620,7 +622,7 @@ static void test_logical_columns(void **state) {
     check_shown(NULL, 0, "{\"columns\":null}");
 }
 
-/* Entries as columns of numbers, those wanted only. */
+/* Tests the conversion of entries to dense columns, for the selected features only. */
 static void test_expanding(void **state) {
     (void)state;
     static const size_t start[] = {0, 2, 2, 5};
@@ -652,7 +654,7 @@ static void test_writing(void **state) {
     svmlight_rows_write(&lines, 0, 2, &out);
     assert_string_equal(buf_cstr(&out), "a 2:1\n? 1:1.5\n");
     assert_true(svmlight_label(&label, 0, &wrong) && svmlight_label(&label, 1, &wrong));
-    assert_false(svmlight_label(&label, 2, &wrong)); /* "b c" */
+    assert_false(svmlight_label(&label, 2, &wrong)); /* the label "b c" cannot be written */
     buf_clear(&out);
     svmlight_rows_write(&(struct svmlight_rows){.label = &columns[1],
                                                 .columns = columns,

@@ -1,11 +1,11 @@
-/* Tables from separated text: inference of types and its falls, overrides, header names, summaries,
- * faults. */
+/* Tests of CSV tables: inference of types and their later change to strings, declared types, names
+ * in the header, summaries, faults. */
 #include "table_helper.h"
 
 #include <jansson.h>
 #include <math.h>
 
-/* The column of that name in the summary; the caller json_decrefs *tree. */
+/* Returns the summary of the column with this name. The caller calls json_decref(*tree). */
 static const json_t *column_of(const struct table_copy *t, const char *name, json_t **tree) {
     *tree = json_loads(t->columns, 0, NULL);
     assert_true(json_is_array(*tree));
@@ -103,7 +103,8 @@ static void test_falls_keep_what_was_written(void **state) {
     table_done(&t);
 }
 
-/* Files that were put together: the header stays one, and it is told where it comes again. */
+/* A file that was joined of several ones: the first row stays the header, and a warning names the
+ * line that repeats it. */
 static void test_a_header_that_comes_again(void **state) {
     (void)state;
     struct table_copy t = cells_read("id,name\n1,x\n2,y\nid,name\n3,z\n");
@@ -114,7 +115,7 @@ static void test_a_header_that_comes_again(void **state) {
     table_done(&t);
 }
 
-/* Options that are not for the format are told. */
+/* Options that the format does not use are reported. */
 static void test_unused_options(void **state) {
     (void)state;
     const struct table_options all = {.header = TABLE_HEADER_NO,
@@ -140,8 +141,8 @@ static void test_unused_options(void **state) {
     table_done(&t);
 }
 
-/* A name with what could separate cells is in quotes where it stands alone, so that it is read
- * back; numbers too small for a double are told. */
+/* A message quotes a name that contains a possible delimiter, so that it can be used as an option;
+ * numbers too small for a double are reported. */
 static void test_names_that_stand_alone(void **state) {
     (void)state;
     static const char *const names[] = {"\"a;b\"", "\"a|b\""};
@@ -161,7 +162,7 @@ static void test_names_that_stand_alone(void **state) {
     table_done(&t);
 }
 
-/* A token for missing is one in every format. */
+/* A token for missing cells has the same meaning in every format. */
 static void test_booleans_for_missing(void **state) {
     (void)state;
     static const char *const bodies[] = {"a,b\nfalse,1\ntrue,false\n",
@@ -176,8 +177,8 @@ static void test_booleans_for_missing(void **state) {
     }
 }
 
-/* The spaces around a boolean are kept too, whatever comes first, and do not count while the column
- * is boolean. */
+/* A string column keeps the spaces around the text of a boolean, wherever the string occurs; a
+ * boolean column ignores them. */
 static void test_spaces_around_booleans(void **state) {
     (void)state;
     static const char *const bodies[] = {"a,b\n\" true\",1\nx,2\n", "a,b\nx,1\n\" true\",2\n"};
@@ -201,7 +202,7 @@ static void test_text_above_a_hundred_and_half(void **state) {
             buf_puts(&body, "word,n\n");
             for (int i = 0; i < rows; i++) {
                 buf_printf(&body, "w%d,%d\n,0\n", i % distinct,
-                           i); /* every second one is missing: it does not count */
+                           i); /* every second cell is missing: it is not counted as a value */
             }
             struct table_copy t = cells_read(buf_cstr(&body));
             check_type(&t, "word", distinct > 100 && rows < 2 * distinct ? "text" : "categorical");
@@ -222,7 +223,7 @@ static void test_text_above_ten_thousand(void **state) {
         }
         struct table_copy t = cells_read(buf_cstr(&body));
         check_type(&t, "word", distinct > 10000 ? "text" : "categorical");
-        if (distinct > 10000) { /* about */
+        if (distinct > 10000) { /* an estimate */
             assert_true(fabs(number_of(&t, "word", "distinct") - distinct) < 0.08 * distinct);
             assert_true(number_of(&t, "n", "distinct") == distinct);
             assert_non_null(strstr(t.columns, "\"distinct_estimated\":true"));
@@ -267,7 +268,10 @@ static void test_spaces(void **state) {
     struct table_copy t = cells_read(" a , b,c\n 1, x,true \n2 , y , FALSE\n ? ,,\n");
     check_type(&t, "a", "numeric");
     check_type(&t, "c", "boolean");
-    check_rows(&t, "a,b,c\n1,\" x\",true\n2,\" y \",false\n,,\n");
+    check_rows(&t, "a,b,c\n1,x,true\n2,y,false\n,,\n");
+    table_done(&t);
+    t = cells_read("a,b,c\n\" x\",y ,1\n\"z \", \"q\" ,2\n");
+    check_rows(&t, "a,b,c\n\" x\",y,1\n\"z \",\"\"\"q\"\"\",2\n");
     table_done(&t);
 }
 
@@ -314,7 +318,7 @@ static void test_formats(void **state) {
     table_done(&t);
 }
 
-/* The body is refused, and its problem document has this in it. */
+/* Checks that the body is refused and that the problem document contains the text. */
 static void check_refused(const struct table_options *options, const char *body, size_t size,
                           const char *text) {
     struct table_copy t = table_read_cut(options, body, size, NULL, 0);
@@ -325,7 +329,8 @@ static void check_refused(const struct table_options *options, const char *body,
         fail_msg("%s is not in %s", text, buf_cstr(&t.problem_text));
     }
     table_done(&t);
-    for (size_t cut = 0; cut <= size && size < 200; cut++) { /* the same in two pieces */
+    for (size_t cut = 0; cut <= size && size < 200; cut++) { /* the same with the body in two
+                                                              * pieces */
         t = table_read_cut(options, body, size, &cut, 1);
         assert_false(t.well);
         assert_non_null(strstr(buf_cstr(&t.problem_text), text));
@@ -431,13 +436,14 @@ static void test_many_faults(void **state) {
     assert_false(t.well);
     assert_int_equal(t.problem.n_errors, TABLE_FAULTS_LISTED);
     assert_int_equal(t.problem.n_dropped, 10);
-    assert_int_equal(t.n_chunks, 0); /* nothing is stored of a table with faults */
+    assert_int_equal(t.n_chunks, 0); /* of a table with faults, nothing is stored */
     table_done(&t);
     for (int i = 0; i < 3000; i++) {
         buf_puts(&body, "1,2,3\n");
     }
     t = cells_read(buf_cstr(&body));
-    assert_int_equal(t.problem.n_errors + t.problem.n_dropped, 1000); /* it stops looking */
+    /* reading stops after 1000 faults */
+    assert_int_equal(t.problem.n_errors + t.problem.n_dropped, 1000);
     table_done(&t);
     buf_done(&body);
 }
@@ -455,8 +461,8 @@ static void test_moments(void **state) {
         x[i] = (double)cells_random(&seed) / 1e6 - 1000;
         char form[DN_NUMBER_SIZE];
         dn_number_format(x[i], form);
-        buf_printf(&body, "%s,%.3f\n", form,
-                   1.7e9 + i % 10); /* far from zero: the naive formula would fail */
+        /* far from zero, where the simple formula of the variance would be inaccurate */
+        buf_printf(&body, "%s,%.3f\n", form, 1.7e9 + i % 10);
         sum += x[i];
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
@@ -514,15 +520,15 @@ static void test_iris(void **state) {
     table_done(&t);
 }
 
-/* A delimiter that was given, by the option or by the media type, stands: the body may look like
- * another. */
+/* A delimiter that an option or the media type determines is used, even if the body looks as if it
+ * had another one. */
 static void test_given_delimiter(void **state) {
     (void)state;
     static const struct {
         const char *body;
         const struct format *format;
         char delimiter;
-        const char *name; /* of the first column */
+        const char *name; /* the name of the first column */
         size_t n_columns;
     } rows[] = {
         {"a,b;c\n1,2;3\n", &format_csv, '\0', "a", 2},

@@ -1,11 +1,12 @@
-/* Rows appended to a stored table: the outcome is that of the whole uploaded at once, whatever the
- * split, the order of the columns and the format; what does not fit is told. */
+/* Tests of rows that are appended to a stored table: the result must be the same as that of all
+ * rows uploaded at once, wherever the rows are split, whatever the order of the columns and the
+ * format; faults are reported. */
 #include "nasty_rows.h"
 #include "table_helper.h"
 #include "unit/base/alloc_fail.h"
 #include <jansson.h>
 
-/* A stored table and what is staged for it. */
+/* A stored table and the new chunks for it. */
 struct both {
     const struct table_copy *stored;
     struct table_copy own;
@@ -43,7 +44,7 @@ static struct table_stored stored_of(const struct table_copy *t) {
                                  .summary = both_summary};
 }
 
-/* The stored chunks and those behind them are the new table's. */
+/* Returns the new table: the stored chunks, then the new ones. */
 static struct table_copy joined(const struct both *b) {
     struct table_copy t = b->own;
     const size_t n = b->stored->n_chunks * b->stored->n_columns,
@@ -69,8 +70,8 @@ static struct table_copy joined(const struct both *b) {
     return t;
 }
 
-/* Appends the body, read for `onto`; before the end others may have made `newer` of it (NULL: they
- * have not). */
+/* Appends the body, which is read for `onto`. newer: the version that others have made of `onto`
+ * before the end; NULL: there is none. */
 static struct table_copy append_rebased(const struct table_copy *onto,
                                         const struct table_copy *newer,
                                         const struct table_options *options, const char *body) {
@@ -84,7 +85,7 @@ static struct table_copy append_rebased(const struct table_copy *onto,
     bool fit = table_feed(reader, body, half, &early) &&
                table_feed(reader, body + half, size - half, &early);
     problem_done(&early);
-    (void)fit; /* told again at the end */
+    (void)fit; /* the end reports the problem again */
     if (newer != NULL) {
         const struct table_stored now = stored_of(newer);
         b.stored = newer;
@@ -118,7 +119,7 @@ static void assert_same_rows(const struct table_copy *a, const struct table_copy
     static const struct format *const chosen[] = {&format_csv, &format_ndjson};
     const size_t n = strstr(a->columns, "\"sparse\"") != NULL
                          ? 0
-                         : 4; /* a sparse column is no column of text: its content is compared */
+                         : 4; /* a sparse column cannot be shown as text; its content is compared */
     for (size_t i = 0; i < n; i++) {
         struct buf x = {0}, y = {0};
         table_rows(a, chosen[i % 2], i < 2, &x);
@@ -129,7 +130,7 @@ static void assert_same_rows(const struct table_copy *a, const struct table_copy
     }
 }
 
-/* The appended table is the one that was uploaded at once. */
+/* Checks that the table after the append is the same as the table uploaded at once. */
 static void assert_same(const struct table_copy *appended, const struct table_copy *whole) {
     if (!appended->well || !whole->well) {
         fail_msg("refused: %s / %s", appended->problem.detail ? appended->problem.detail : "",
@@ -153,7 +154,7 @@ static void assert_same(const struct table_copy *appended, const struct table_co
     assert_same_rows(appended, whole);
 }
 
-/* `first` and `then`, appended, are `all`. */
+/* Checks that `first` with `then` appended is the same table as `all`. */
 static void check(const char *first, const char *then, const char *all) {
     struct table_copy base = cells_read(first), appended = append(&base, then),
                       whole = cells_read(all);
@@ -170,7 +171,8 @@ static void assert_has(const char *text, const char *part) {
     }
 }
 
-/* `then` cannot be appended to `first`; the problem has these parts (NULL-terminated). */
+/* Checks that `then` cannot be appended to `first`, and that the problem document contains these
+ * parts (ending in NULL). */
 static void refused(const char *first, const struct table_options *options, const char *then,
                     const char *const *parts) {
     struct table_copy base = cells_read(first), appended = append_options(&base, options, then);
@@ -190,10 +192,11 @@ static const char abc[] = "a,b,c\n1,x,true\n2.50,y,false\n";
 static void test_formats(void **state) {
     (void)state;
     check(abc, "a,b,c\n007,z,TRUE\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n");
-    check(abc, "007,z,TRUE\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n"); /* by position */
+    /* columns by position */
+    check(abc, "007,z,TRUE\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n");
     check(abc, "007\tz\tTRUE\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n");
     check(abc, "c;a;b\r\nTRUE;007;z\r\n",
-          "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n"); /* any order */
+          "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n"); /* columns in any order */
     check(abc, "[{\"c\":true,\"a\":3,\"b\":\"z\"}]", "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n");
     check(abc, "{\"c\":true,\"a\":3,\"b\":\"z\"}\n{\"b\":\"w\",\"a\":4,\"c\":false}\n",
           "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n4,w,false\n");
@@ -203,8 +206,10 @@ static void test_formats(void **state) {
         abc,
         "{\"columns\":[\"b\",{\"name\":\"c\",\"type\":\"text\"},\"a\"],\"rows\":[[\"z\",true,3]]}",
         "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n");
-    check("1 1:5 3:2\n0 2:1\n", "1 7:0.5\n", "1 1:5 3:2\n0 2:1\n1 7:0.5\n"); /* wider */
-    check("1 1:5 9:2\n0 2:1\n", "1 7:0.5\n", "1 1:5 9:2\n0 2:1\n1 7:0.5\n"); /* narrower */
+    /* more features than the stored table */
+    check("1 1:5 3:2\n0 2:1\n", "1 7:0.5\n", "1 1:5 3:2\n0 2:1\n1 7:0.5\n");
+    /* fewer features than the stored table */
+    check("1 1:5 9:2\n0 2:1\n", "1 7:0.5\n", "1 1:5 9:2\n0 2:1\n1 7:0.5\n");
 }
 
 static void test_missing_columns(void **state) {
@@ -229,7 +234,7 @@ static void test_unknown_columns(void **state) {
     REFUSED(abc, "a,e,c,f\n1,2,true,3\n", "no column \\\"e\\\"", "\"column\":3",
             "no column \\\"f\\\"", "header=false");
     REFUSED(abc, "u,v,w\n5,z,true\n6,z,true\n", "no column \\\"u\\\"", "no column \\\"v\\\"",
-            "no column \\\"w\\\""); /* a header of another table */
+            "no column \\\"w\\\""); /* the header of another table */
     REFUSED(abc, "[{\"a\":1,\"d\":2},{\"e\":1}]", "no column \\\"d\\\"", "no column \\\"e\\\"");
     REFUSED(abc, "{\"columns\":[\"a\",\"d\",\"b\",\"e\"],\"rows\":[]}", "no column \\\"d\\\"",
             "no column \\\"e\\\"");
@@ -254,7 +259,7 @@ static void test_wrong_rows(void **state) {
             (const char *const[]){"index 0", NULL});
 }
 
-/* What is no row of the dataset is told for what it is. */
+/* Bodies that are not rows of the dataset are refused with the true reason. */
 static void test_bodies_of_another_kind(void **state) {
     (void)state;
     refused(abc, &(struct table_options){0}, "\n",
@@ -280,7 +285,7 @@ static void test_types_fall_as_in_the_whole(void **state) {
     assert_has(
         t.notes,
         "\"column \\\"a\\\": categorical because of line 1 of the appended rows (\\\"abc\\\")");
-    /* what forced the type stays told, and what was warned of */
+    /* the reason of the type and the warnings are kept */
     struct table_copy again = append(&t, "9,true,no\n");
     assert_has(again.columns, reason);
     assert_has(again.notes, "\"rows 4 to 5, appended: column \\\"a\\\": categorical because of "
@@ -292,7 +297,7 @@ static void test_types_fall_as_in_the_whole(void **state) {
     table_done(&whole);
 }
 
-/* Replaces the columns of a table by the same text with `to` in the place of `from`. */
+/* Replaces the first `from` in the description of the columns by `to`. */
 static void reword(struct table_copy *t, const char *from, const char *to) {
     const char *at = strstr(t->columns, from);
     assert_non_null(at);
@@ -305,8 +310,8 @@ static void reword(struct table_copy *t, const char *from, const char *to) {
     buf_done(&out);
 }
 
-/* A stored type reason is recognised by its code, not by its text, which another release may have
- * worded differently. */
+/* A stored type reason is recognised by its code, not by its text, which may be different in
+ * another release. */
 static void test_reasons_by_code(void **state) {
     (void)state;
     struct buf text = {0};
@@ -331,7 +336,7 @@ static void test_reasons_by_code(void **state) {
     assert_null(strstr(again.columns, "appended"));
     table_done(&again);
     table_done(&back);
-    /* stored before there were codes: the words stay */
+    /* a reason stored before there were codes: its text is kept */
     reword(&t, ",\"code\":\"after_numbers\"", "");
     back = append(&t, "7\n");
     assert_has(back.columns,
@@ -341,7 +346,8 @@ static void test_reasons_by_code(void **state) {
     buf_done(&text);
 }
 
-/* Categories become text by the rule over the whole, and may come back. */
+/* A categorical column becomes a text column by the distinct values of all rows, and may become
+ * categorical again. */
 static void test_categorical_and_text(void **state) {
     (void)state;
     struct buf first = {0}, then = {0}, all = {0}, repeats = {0};
@@ -386,15 +392,15 @@ static void test_given_types_hold(void **state) {
     assert_same(&t, &whole);
     assert_has(t.notes, "\"types\":{\"a\":\"numeric\",\"z\":\"text\",\"b\":\"categorical\"}");
     table_done(&whole);
-    struct table_copy bad =
-        append(&t, "a,z,b,x\nabc,1,2,3\n4,true,2,3\n"); /* still, after an append */
+    /* the declared type is still valid after an append */
+    struct table_copy bad = append(&t, "a,z,b,x\nabc,1,2,3\n4,true,2,3\n");
     assert_false(bad.well);
     assert_has(buf_cstr(&bad.problem_text),
                "column \\\"a\\\": a cell must be a number (got \\\"abc\\\")");
     table_done(&bad);
     table_done(&t);
     table_done(&base);
-    /* columns that JSON gave a type */
+    /* columns whose types the JSON body declares */
     base =
         cells_read("{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}");
     t = append(&base, "[{\"n\":3}]");
@@ -406,7 +412,8 @@ static void test_given_types_hold(void **state) {
     table_done(&whole);
 }
 
-/* Of a version that an older daemon stored the option alone tells what was given. */
+/* In a version that an older daemon stored, only the stored option says which types were
+ * declared. */
 static void test_given_types_of_older_versions(void **state) {
     (void)state;
     struct both b = {.stored = &(struct table_copy){0}};
@@ -431,16 +438,16 @@ static void test_given_types_of_older_versions(void **state) {
 
 static void test_headers(void **state) {
     (void)state;
-    /* names that are numbers; a column without a name; a name in quotes */
+    /* names that are numbers; a column without a name; a quoted name */
     check("id,2020,2021\n7,1,2\n8,3,4\n", "2021,id,2020\n6,9,5\n",
           "id,2020,2021\n7,1,2\n8,3,4\n9,5,6\n");
     check(",a,b\n0,1,x\n1,2,y\n", ",a,b\n2,3,z\n", ",a,b\n0,1,x\n1,2,y\n2,3,z\n");
     check("\"a,b\",c\n1,x\n2,y\n", "c,\"a,b\"\nz,3\n", "\"a,b\",c\n1,x\n2,y\n3,z\n");
-    /* words only, by position: a row, not a header */
+    /* only words, columns by position: a row, not a header */
     check("1,x\n2,y\n", "3,z\n", "1,x\n2,y\n3,z\n");
     check("u,v\nx,y\nx,z\nx,y\n", "p,q\n", "u,v\nx,y\nx,z\nx,y\np,q\n");
     check("a,b\n1,x\n2,y\n", "abc,z\n", "a,b\n1,x\n2,y\nabc,z\n");
-    /* one name alone */
+    /* a table with one column */
     check("a\n1\n2\n", "3\n", "a\n1\n2\n3\n");
     check("a\n1\n2\n", "a\n3\n", "a\n1\n2\n3\n");
     struct table_copy base = cells_read("a,b\n1,x\n2,y\n"),
@@ -449,7 +456,7 @@ static void test_headers(void **state) {
                       whole =
                           table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
                                              "a,b\n1,x\n2,y\na,b\n");
-    assert_same(&t, &whole); /* said to be data */
+    assert_same(&t, &whole); /* the option says that the first row is data */
     table_done(&t);
     table_done(&whole);
     t = append_options(&base, &(struct table_options){.header = TABLE_HEADER_YES}, "1,2\n3,4\n");
@@ -459,7 +466,7 @@ static void test_headers(void **state) {
     table_done(&base);
 }
 
-/* A delimiter that the first bytes leave open is the stored table's. */
+/* If the first bytes do not determine the delimiter, that of the stored table is used. */
 static void test_delimiter(void **state) {
     (void)state;
     check("a;b\n1,5;x\n2,5;y\n", "3,5;z,w\n", "a;b\n1,5;x\n2,5;y\n3,5;z,w\n");
@@ -482,7 +489,7 @@ static void test_skip_and_comments(void **state) {
     table_done(&whole);
 }
 
-/* ---- any split ---- */
+/* ---- every split ---- */
 static void test_any_split(void **state) {
     (void)state;
     static const char header[] = NASTY_HEADER;
@@ -525,8 +532,9 @@ static void test_any_split(void **state) {
     }
 }
 
-/* ---- another version ---- */
-/* Read for `first`; meanwhile others appended `theirs`; then `ours` goes behind. */
+/* ---- append to a newer version ---- */
+/* Reads `ours` for `first`, to which others append `theirs` before the end; the result must be the
+ * same table as `all`. */
 static void rebased(const char *first, const char *theirs, const char *ours, const char *all) {
     struct table_copy base = cells_read(first), newer = append(&base, theirs),
                       t = append_rebased(&base, &newer, &(struct table_options){0}, ours),
@@ -541,17 +549,18 @@ static void rebased(const char *first, const char *theirs, const char *ours, con
 static void test_rebase(void **state) {
     (void)state;
     rebased(abc, "3,z,true\n", "4,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n4,w,true\n");
+    /* `theirs` makes a column a string column */
     rebased(abc, "abc,z,true\n", "007,w,true\n",
-            "a,b,c\n1,x,true\n2.50,y,false\nabc,z,true\n007,w,true\n"); /* a type fell there */
-    rebased(abc, "3,z,true\n", "u,w,true\n",
-            "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\nu,w,true\n"); /* here */
-    rebased(abc, "v,z,true\n", "u,w,true\n",
-            "a,b,c\n1,x,true\n2.50,y,false\nv,z,true\nu,w,true\n"); /* in both */
+            "a,b,c\n1,x,true\n2.50,y,false\nabc,z,true\n007,w,true\n");
+    /* `ours` makes a column a string column */
+    rebased(abc, "3,z,true\n", "u,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\nu,w,true\n");
+    /* both make the column a string column */
+    rebased(abc, "v,z,true\n", "u,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\nv,z,true\nu,w,true\n");
     rebased("a,b\n1,\n2,\n", "3,5\n", "4,6\n",
-            "a,b\n1,\n2,\n3,5\n4,6\n"); /* nothing was known of b */
+            "a,b\n1,\n2,\n3,5\n4,6\n"); /* the type of b was not known */
     rebased("a,b\n1,\n2,\n", "3,x\n", "4,6\n", "a,b\n1,\n2,\n3,x\n4,6\n");
     rebased("a,b\ntrue,1\n", "x,2\n", " TRUE ,3\n",
-            "a,b\ntrue,1\nx,2\n TRUE ,3\n"); /* booleans keep their spaces */
+            "a,b\ntrue,1\nx,2\n TRUE ,3\n"); /* the texts of booleans keep their spaces */
     rebased("a,b\n,1\n", "5,2\n", " true,3\n", "a,b\n,1\n5,2\n true,3\n");
     rebased("1 1:5\n0 2:1\n", "1 9:1\n", "1 4:1\n", "1 1:5\n0 2:1\n1 9:1\n1 4:1\n");
 }
@@ -572,8 +581,8 @@ static void test_rebase_that_does_not_fit(void **state) {
     cannot_rebase(abc, "a,b,d\n1,x,true\n2,y,true\n", "4,w,true\n");
     cannot_rebase(abc, "b,a,c\nx,1,true\ny,2,true\n", "4,w,true\n");
     cannot_rebase(abc, "a,b\n1,x\n2,y\n", "4,w,true\n");
-    cannot_rebase("a,b\nx,1\ny,2\n", "a,b\n1,1\n2,2\n",
-                  "7,3\n"); /* was words, is numbers: 7 was kept as a word */
+    /* a was a string column and is numeric now, but 7 was kept as a string */
+    cannot_rebase("a,b\nx,1\ny,2\n", "a,b\n1,1\n2,2\n", "7,3\n");
     cannot_rebase("{\"columns\":[{\"name\":\"n\",\"type\":\"numeric\"}],\"rows\":[[1],[2]]}",
                   "{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}",
                   "[{\"n\":3}]");
@@ -581,7 +590,8 @@ static void test_rebase_that_does_not_fit(void **state) {
 }
 
 /* ---- chunks ---- */
-/* More rows than a chunk has, on both sides: the stored chunks stay, the short one stays short. */
+/* Both the stored and the appended rows need more than one chunk: the stored chunks are not
+ * changed, though the last one is short. */
 static void test_many_chunks(void **state) {
     (void)state;
     struct buf first = {0}, then = {0}, all = {0};
@@ -612,8 +622,8 @@ static void test_many_chunks(void **state) {
 /* ---- no memory ---- */
 struct lean {
     const struct table_copy *stored;
-    struct buf own; /* of the one column that is looked at */
-    size_t size[4]; /* of each column's blob, one behind the other in `own` */
+    struct buf own; /* chunks of the only column that is compared */
+    size_t size[4]; /* bytes of each column's blob; the blobs follow each other in `own` */
 };
 
 static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
@@ -643,8 +653,8 @@ static bool lean_reread(void *arg, int64_t chunk, size_t column, struct buf *out
     return true;
 }
 
-/* true: appended. false: told as a lack of memory (or, where a description cannot be read for it,
- * as damaged). */
+/* Returns true if the rows were appended; false if a lack of memory was reported (or, if a
+ * description could not be read because of it, damage). */
 static bool append_lean(const struct table_copy *onto, const struct table_copy *newer,
                         const char *body) {
     struct lean l = {.stored = onto};
@@ -673,7 +683,7 @@ static bool append_lean(const struct table_copy *onto, const struct table_copy *
 static void test_no_memory(void **state) {
     (void)state;
     if (!alloc_fail_works()) {
-        skip(); /* before anything is allocated that would stay */
+        skip(); /* before any memory is allocated that would leak */
     }
     static const char *const bodies[] = {
         "c,a,b\ntrue,007,z\n,-,w\n", "5,z,true\nabc,w,false\n",
@@ -681,14 +691,14 @@ static void test_no_memory(void **state) {
         "{\"columns\":[\"b\",\"a\"],\"rows\":[[\"z\",1],[\"w\",\"x\"]]}"};
     struct table_copy base = cells_read(abc), newer = append(&base, "word,z,true\n");
 #if ALLOC_FAIL_WORKS
-    json_set_alloc_funcs(__libc_malloc,
-                         free); /* Jansson 2.14 damages the heap when it gets no memory for a member
-                                   of an object: it shall get it */
+    /* Jansson 2.14 damages the heap if the allocation for an object's member fails; therefore its
+     * allocations do not fail here. */
+    json_set_alloc_funcs(__libc_malloc, free);
 #endif
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         bool well = false;
         ALLOC_FAIL_EACH(well = append_lean(&base, &newer, bodies[i]));
-        assert_true(well); /* the last run, without a failure */
+        assert_true(well); /* the last call, in which no allocation failed */
     }
     json_set_alloc_funcs(malloc, free);
     table_done(&base);

@@ -1,8 +1,8 @@
-/* Chunks, content hash, round trips: what is stored is what was written, whatever the format, the
- * cuts and the borders of chunks. */
+/* Tests of chunks, of the content hash, and of writing and reading again: the stored values must be
+ * the same, whatever the format, the pieces of the body and the chunks. */
 #include "table_helper.h"
 
-/* A table of all kinds of columns, rows of them; as CSV or JSON. */
+/* Appends a table with `rows` rows and columns of all types, as CSV or as JSON. */
 static void make_table(int rows, bool json, bool strings_late, struct buf *out) {
     static const char *const words[] = {"red",         "green",           "dark blue",
                                         "caf\xC3\xA9", "with \"quotes\"", "a,b",
@@ -35,7 +35,7 @@ static void make_table(int rows, bool json, bool strings_late, struct buf *out) 
             }
             if (flag < 2) {
                 buf_printf(out, ",\"flag\":%s", flag ? "true" : "false");
-            } else if (i == 0) { /* later it is absent */
+            } else if (i == 0) { /* in later rows the member is absent */
                 buf_puts(out, ",\"flag\":null");
             }
             buf_printf(out, text ? ",\"code\":\"A\"" : ",\"code\":%d", i % 50);
@@ -57,7 +57,7 @@ static void make_table(int rows, bool json, bool strings_late, struct buf *out) 
     buf_puts(out, json ? "]" : "");
 }
 
-/* The lines of the cells that forced a type, which are the body's own. */
+/* Sets the line numbers in the type reasons to 0, since they are different for CSV and JSON. */
 static void forget_lines(char *columns) {
     for (char *at = columns; (at = strstr(at, "\"line\":")) != NULL;) {
         at += 7;
@@ -86,8 +86,8 @@ static void test_csv_and_json_have_the_same_content(void **state) {
         forget_lines(a.columns);
         forget_lines(b.columns);
         assert_string_equal(a.columns, b.columns);
-        assert_int_equal(a.n_reread > 0,
-                         late); /* only a fall after the first chunk has to be read again */
+        /* chunks are read again only if a column becomes a string column after the first chunk */
+        assert_int_equal(a.n_reread > 0, late);
         table_rows(&a, &format_ndjson, false, &csv_rows);
         table_rows(&b, &format_ndjson, false, &json_rows);
         assert_string_equal(buf_cstr(&csv_rows), buf_cstr(&json_rows));
@@ -100,7 +100,7 @@ static void test_csv_and_json_have_the_same_content(void **state) {
     }
 }
 
-/* The rows of a table, sent back as JSON, are the same table. */
+/* The rows of a table, written as JSON and read again, are the same table. */
 static void test_rows_sent_back_are_the_same_table(void **state) {
     (void)state;
     struct buf narrow = {0}, rows = {0};
@@ -124,7 +124,7 @@ static void test_rows_sent_back_are_the_same_table(void **state) {
     buf_done(&json);
 }
 
-/* The power of two that fits 8 MiB, and 8 MiB of text. */
+/* A chunk ends at the power of two of rows whose cells fit into 8 MiB, or at 8 MiB of text. */
 static void test_chunks_close_by_bytes_and_rows(void **state) {
     (void)state;
     struct buf body = {0};
@@ -135,7 +135,7 @@ static void test_chunks_close_by_bytes_and_rows(void **state) {
     struct table_copy t =
         table_read_options(&(struct table_options){.types = "text:text"}, buf_cstr(&body));
     assert_true(t.well);
-    assert_int_equal(t.n_chunks, 3); /* 8 MiB of cells each: 838 rows */
+    assert_int_equal(t.n_chunks, 3); /* 838 rows of 10,000 bytes have 8 MiB */
     assert_int_equal(t.rows[0], t.rows[1]);
     table_done(&t);
     buf_clear(&body);
@@ -149,7 +149,7 @@ static void test_chunks_close_by_bytes_and_rows(void **state) {
     assert_int_equal(t.rows[1], 65536);
     table_done(&t);
     buf_clear(&body);
-    for (int row = 0; row < 130; row++) { /* 16,384 columns: 64 rows a chunk */
+    for (int row = 0; row < 130; row++) { /* 16,384 columns: a chunk has 64 rows */
         for (int i = 0; i < 16384; i++) {
             buf_puts(&body, i > 0 ? ",1" : "1");
         }
@@ -195,7 +195,7 @@ static void test_cuts_do_not_show(void **state) {
     buf_done(&body);
 }
 
-/* Small bodies, cut everywhere: header and delimiter are found out from the same bytes. */
+/* Small bodies, cut at each offset: the header and the delimiter must not depend on the cut. */
 static void test_small_bodies_cut_everywhere(void **state) {
     static const char *const bodies[] = {"a,b\n1,x\n2,y\n",
                                          "[{\"a\":1,\"b\":\"x\"},{\"b\":\"y\",\"a\":2.5}]",
@@ -220,8 +220,8 @@ static void test_small_bodies_cut_everywhere(void **state) {
     }
 }
 
-/* Numbers written in all manners come back as written when the column falls, early or late, and
- * read as numbers when it does not. */
+/* Numbers in all spellings are written as they were read, also if the column becomes a string
+ * column. */
 static void test_spellings_survive(void **state) {
     static const char *const forms[] = {"1",        "1.50",      "007",  "+3",
                                         "1e2",      "-0",        "0.10", "12.25",
@@ -252,7 +252,7 @@ static void test_spellings_survive(void **state) {
         struct buf expected = {0};
         buf_puts(&expected, "x,y\n");
         for (int i = 0; i < n; i++) {
-            buf_printf(&expected, written[i][0] == ' ' ? "\"%s\",%d\n" : "%s,%d\n", written[i], i);
+            buf_printf(&expected, "%s,%d\n", written[i] + (written[i][0] == ' '), i);
         }
         assert_string_equal(buf_cstr(&rows), buf_cstr(&expected));
         table_done(&t);
@@ -287,9 +287,10 @@ static void test_content_tells_apart(void **state) {
     }
     struct table_copy text =
         table_read_options(&(struct table_options){.types = "b:text"}, "a,b\n1,x\n");
-    assert_string_not_equal(text.sum.content, content[7]); /* types are content */
+    /* the content hash depends on the types */
+    assert_string_not_equal(text.sum.content, content[7]);
     table_done(&text);
-    text = cells_read("a,b\r\n1.0,2e0\r\n"); /* spellings are not */
+    text = cells_read("a,b\r\n1.0,2e0\r\n"); /* the content hash does not depend on spellings */
     assert_string_equal(text.sum.content, content[0]);
     table_done(&text);
 }
@@ -338,8 +339,8 @@ static void test_an_unfinished_table_is_given_back(void **state) {
     table_done(&sink);
 }
 
-/* Counting takes so much memory and no more: above it the largest counts are given up, the same
- * ones every time. */
+/* The memory for counts of distinct values has a limit. Above it, the columns with the largest
+ * counts are no longer counted; they must be the same columns in each run. */
 static void test_counts_have_their_memory(void **state) {
     (void)state;
     enum { COLUMNS = 20, ROWS = 9000 };
@@ -369,7 +370,7 @@ static void test_counts_have_their_memory(void **state) {
         unknown++;
     }
     assert_true(unknown > 0 && unknown < COLUMNS - 1);
-    assert_null(strstr(a.columns, "distinct_above")); /* how many there are is not known at all */
+    assert_null(strstr(a.columns, "distinct_above")); /* no lower bound is known */
     assert_non_null(
         strstr(a.columns,
                "\"name\":\"c3\",\"type\":\"categorical\",\"missing\":0,\"distinct\":10"));
@@ -378,8 +379,9 @@ static void test_counts_have_their_memory(void **state) {
     buf_done(&body);
 }
 
-/* Counts that were given up for want of memory do not decide what is text: it is what the values
- * say. 9,000 in 18,000 cells are categories, 9,001 in 18,000 are text. */
+/* The types must not depend on which counts were dropped for lack of memory, but only on the
+ * values: a column with 9,000 distinct values in 18,000 cells is categorical, one with 9,001 is
+ * text. */
 static void test_types_do_not_depend_on_memory(void **state) {
     (void)state;
     enum { COLUMNS = 40, ROWS = 18000, DISTINCT = 9000, ODD = 17 };

@@ -1,4 +1,4 @@
-/* Tables from JSON: both shapes, keys that come late, types, and faults with their places. */
+/* Tests of JSON tables: all shapes, keys that occur late, types, and faults with their places. */
 #include "table_helper.h"
 
 static void check_rows(const char *body, const char *expected) {
@@ -33,7 +33,7 @@ static void test_objects(void **state) {
     check_rows("[{\"a b\":null,\"\\u00e9\":\"\\\"\\n\"}]",
                "{\"a b\":null,\"\xC3\xA9\":\"\\\"\\n\"}\n");
     check_rows("[{\" a \":1},{\"a\":2}]",
-               "{\"a\":1}\n{\"a\":2}\n"); /* names are trimmed, as in a CSV header */
+               "{\"a\":1}\n{\"a\":2}\n"); /* spaces around names are removed, as in a CSV header */
     check_rows("[{\"a\":1e999,\"b\":\"NA\"},{\"a\":-0,\"b\":\" ? \"}]",
                "{\"a\":\"1e999\",\"b\":null}\n{\"a\":\"-0\",\"b\":null}\n");
 }
@@ -53,12 +53,12 @@ static void test_types(void **state) {
     check_type("[{\"a\":1},{\"a\":2.5}]", "numeric");
     check_type("[{\"a\":true},{\"a\":null}]", "boolean");
     check_type("[{\"a\":\"x\"}]", "categorical");
-    check_type("[{\"a\":\"7\"}]", "categorical"); /* a string stays one */
+    check_type("[{\"a\":\"7\"}]", "categorical"); /* a JSON string stays a string */
     check_type("[{\"a\":1},{\"a\":\"2\"}]", "categorical");
     check_type("[{\"a\":\"true\"}]", "categorical");
     check_type("[{\"a\":1},{\"a\":true}]", "categorical");
     check_type("[{\"a\":true},{\"a\":1}]", "categorical");
-    check_type("[{\"a\":1},{\"a\":\"NA\"}]", "numeric"); /* but for the tokens for missing */
+    check_type("[{\"a\":1},{\"a\":\"NA\"}]", "numeric"); /* except for tokens for missing cells */
     check_type("[{\"a\":null}]", "numeric");
     check_rows("[{\"a\":1.50},{\"a\":true},{\"a\":\"x\"},{\"a\":1e2}]",
                "{\"a\":\"1.50\"}\n{\"a\":\"true\"}\n{\"a\":\"x\"}\n{\"a\":\"1e2\"}\n");
@@ -79,7 +79,7 @@ static void test_overrides(void **state) {
         "{\"a\":null,\"b\":null,\"c\":true}\n");
     buf_done(&rows);
     table_done(&t);
-    /* the option wins over the body's own types */
+    /* the option has priority over the types in the body */
     t = table_read_options(&(struct table_options){.types = "a:text"},
                            "{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}],\"rows\":[[1]]}");
     assert_true(t.well);
@@ -90,7 +90,7 @@ static void test_overrides(void **state) {
 static void test_late_keys(void **state) {
     (void)state;
     struct buf body = {0};
-    /* within the first chunk a key may be new … */
+    /* in the first chunk a key may be new */
     buf_puts(&body, "[{\"a\":1}");
     for (int i = 0; i < 60000; i++) {
         buf_puts(&body, ",{\"a\":2}");
@@ -103,7 +103,7 @@ static void test_late_keys(void **state) {
         strstr(t.columns,
                "{\"name\":\"late\",\"type\":\"categorical\",\"missing\":60001,\"distinct\":1"));
     table_done(&t);
-    /* … afterwards not */
+    /* after the first chunk a new key is a fault */
     body.size = first;
     for (int i = 0; i < 6000; i++) {
         buf_puts(&body, ",{\"a\":2}");
@@ -182,7 +182,7 @@ static void test_faults(void **state) {
     check_refused("[{\"a\":1}", PROBLEM_BAD_JSON, "the body ends within an array or object");
     check_refused("[{\"a\":1}] x", PROBLEM_BAD_JSON, "nothing may follow the value");
     check_refused("[{\"a\":1},3,{\"a\":x}]", PROBLEM_BAD_JSON,
-                  "\"status\":400"); /* what is no JSON is told as that */
+                  "\"status\":400"); /* invalid JSON is reported as that */
 }
 
 static void test_explicit_format(void **state) {
@@ -213,7 +213,8 @@ static void test_long_cells(void **state) {
     assert_non_null(
         strstr(buf_cstr(&t.problem_text), "column \\\"a\\\": cell is longer than 1048576 bytes"));
     table_done(&t);
-    body.data[8] = '\\'; /* "x\x…" is no escape; make it one: a byte fewer */
+    /* the two bytes become the escape \n, so that the cell has one byte less */
+    body.data[8] = '\\';
     body.data[9] = 'n';
     t = cells_read(buf_cstr(&body));
     assert_true(t.well);
@@ -225,8 +226,7 @@ static void test_rows_and_late_keys_are_bounded(void **state) {
     (void)state;
     struct buf body = {0};
     buf_puts(&body, "[{\"a\":1}");
-    for (int i = 0; i < 3000;
-         i++) { /* each new column would have to be filled up for all rows before it */
+    for (int i = 0; i < 3000; i++) { /* each new column would need a value for all rows before it */
         buf_printf(&body, ",{\"k%d\":1}", i);
     }
     buf_puts(&body, "]");

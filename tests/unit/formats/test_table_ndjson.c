@@ -1,5 +1,5 @@
-/* NDJSON tables: a row on each line, as objects or arrays; lines that are no JSON; keys that come
- * late. */
+/* Tests of NDJSON tables: each line is a row, as an object or an array; lines that are not JSON;
+ * keys that occur late. */
 #include "table_helper.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ static void test_arrays(void **state) {
                "[1,0]\n[2,1]\n", "c1,y\n1,false\n2,true\n");
 }
 
-/* The same table, whatever brought it. */
+/* CSV, JSON and NDJSON give the same table. */
 static void test_content(void **state) {
     (void)state;
     struct table_copy a = cells_read("x,y\n1,a\n,b\n2.5,\n"),
@@ -84,7 +84,7 @@ static void test_content(void **state) {
     table_done(&c);
 }
 
-/* What begins like JSON is one document unless a second line begins a row, too. */
+/* A body that begins like JSON is one document unless its second line begins a row, too. */
 static void test_sniffing(void **state) {
     static const struct {
         const char *body, *format;
@@ -97,7 +97,7 @@ static void test_sniffing(void **state) {
         {"{\"columns\":[\"a\"],\"rows\":[[1]]}\n", "json"},
         {"{\"columns\":1,\"rows\":2}\n{\"columns\":3,\"rows\":4}\n", "ndjson"},
         {"[\n{\"a\":1}\n]\n", "json"},
-        {"{\"a\":1,\"b\":\"x\"}", "ndjson"}, /* the only row */
+        {"{\"a\":1,\"b\":\"x\"}", "ndjson"}, /* a table of one row */
         {"{\"a\":1,\"columns\":2}\n", "ndjson"},
         {"{\"items\":1}\n", "ndjson"},
     };
@@ -130,7 +130,7 @@ static void test_sniffing(void **state) {
         check_text(buf_cstr(&t.problem_text), faults[i].text);
         table_done(&t);
     }
-    /* a first line longer than what is looked at first */
+    /* a first line that is longer than the part that sniffing reads first */
     struct buf body = {0};
     for (int row = 0; row < 2; row++) {
         for (int i = 0; i < 10000; i++) {
@@ -186,7 +186,7 @@ static void test_faults(void **state) {
     check_refused(&lines, "\x1F\x8B\x08\x01", PROBLEM_INVALID_DATASET, "Content-Encoding: gzip");
 }
 
-/* The body was cut: nothing of it is stored, whatever on_error says. */
+/* A truncated body: nothing of it is stored, whatever on_error is. */
 static void test_truncated(void **state) {
     (void)state;
     for (enum table_on_error on_error = TABLE_REJECT; on_error <= TABLE_SKIP; on_error++) {
@@ -203,7 +203,8 @@ static void test_skip(void **state) {
                                           .types = "a:numeric",
                                           .on_error = TABLE_SKIP};
     static const char body[] = "{\"a\":1,\"b\":\"x\"}\n"
-                               "{\"a\":2,\"late\":[1]}\n" /* its key is no column then */
+                               "{\"a\":2,\"late\":[1]}\n" /* the row is skipped, so its new key does
+                                                           * not make a column */
                                "{\"a\":\"two\",\"b\":\"y\"}\n"
                                "no json\n"
                                "{\"a\":3,\"b\":\"z\",\"a\":4}\n"
@@ -257,7 +258,8 @@ static bool cannot_reread(void *arg, int64_t chunk, size_t column, struct buf *o
     return problem_set(problem, PROBLEM_INTERNAL, "nothing is kept here");
 }
 
-/* 999,999 rows {"a":i,"b":"x"}, then `last`. Memory in use may not grow with them. */
+/* Reads 999,999 rows {"a":i,"b":"x"}, then `last`. The memory in use must not grow with the
+ * rows. */
 static bool read_a_million(const struct table_options *options, const char *last,
                            struct table_summary *sum, struct problem *problem, char **notes) {
     size_t n_columns = 0;
@@ -303,7 +305,7 @@ static void test_a_key_at_row_a_million(void **state) {
         "the first row every key (null for "
         "missing), or name this one in the option \"types\"");
     problem_done(&problem);
-    /* both remedies */
+    /* the two remedies that the message names */
     const struct table_options declared = {.format = &format_ndjson, .types = "late:numeric"};
     assert_true(read_a_million(&declared, last, &sum, &problem, &columns));
     assert_int_equal(sum.n_rows, 1000001);
@@ -314,7 +316,7 @@ static void test_a_key_at_row_a_million(void **state) {
     assert_true(read_a_million(&skip, last, &sum, &problem, &columns));
     assert_int_equal(sum.n_rows, 1000000);
     free(columns);
-    /* a name in `types` that no row has is still a fault */
+    /* a name in `types` that no row has is a fault */
     assert_false(read_a_million(&declared, "{\"a\":1}\n", &sum, &problem, &columns));
     check_text(problem.errors[0].detail,
                "option \"types\" names \"late\", which is not a column of the table");

@@ -1,5 +1,6 @@
-/* A table of which only the first rows are read, or what came before a cut: whole rows, the same
- * however the bytes come, and the truth on whether there was more. */
+/* Tests of tables of which only the first rows are read, or a truncated body: the rows must be
+ * complete and must not depend on the pieces, and table_is_full must tell whether there were more
+ * rows. */
 #include "table_helper.h"
 
 static const char *const bodies[] = {
@@ -13,10 +14,10 @@ static const char *const bodies[] = {
 struct part {
     bool well, full;
     int64_t n_rows;
-    struct buf columns; /* text of the summary, or of the problem */
+    struct buf columns; /* the summary or the problem document */
 };
 
-/* The first `size` bytes in two pieces; cut: told that more would come. */
+/* Reads the first `size` bytes in two pieces. cut: says that the body is truncated. */
 static struct part read_part(const char *body, size_t size, size_t piece, int64_t rows, bool cut) {
     struct table_copy sink = {0};
     struct part part = {0};
@@ -56,7 +57,7 @@ static void test_first_rows(void **state) {
             struct part whole = read_part(bodies[k], size, size, rows, false);
             assert_true(whole.well);
             assert_int_equal(whole.n_rows, rows < 3 ? rows : 3);
-            assert_int_equal(whole.full, rows < 3); /* exactly three rows are all */
+            assert_int_equal(whole.full, rows < 3); /* a body of exactly three rows has no more */
             for (size_t piece = 0; piece < size; piece++) {
                 struct part again = read_part(bodies[k], size, piece, rows, false);
                 assert_true(again.well && again.full == whole.full);
@@ -68,13 +69,14 @@ static void test_first_rows(void **state) {
     }
 }
 
-/* Cut anywhere: as many rows as are certainly complete, never a fault because of the cut but that
- * there is no row at all. */
+/* Bodies truncated at each offset: all rows that are certainly complete are read, and the only
+ * possible fault is that no row is complete. */
 static void test_cuts(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
         const size_t size = strlen(bodies[k]);
-        const char *line = strchr(bodies[k], '\n'); /* what it is must be told from somewhere */
+        /* the first line must be complete, so that the format can be determined */
+        const char *line = strchr(bodies[k], '\n');
         int64_t before = 0;
         for (size_t upto = line != NULL ? (size_t)(line - bodies[k]) + 2 : 1; upto <= size;
              upto++) {
@@ -90,9 +92,8 @@ static void test_cuts(void **state) {
             }
             buf_done(&part.columns);
         }
-        assert_true(before == 3 ||
-                    (before == 2 &&
-                     bodies[k][size - 1] != '\n')); /* a last line without its end may go on */
+        /* a last line without a line end may be incomplete */
+        assert_true(before == 3 || (before == 2 && bodies[k][size - 1] != '\n'));
     }
 }
 

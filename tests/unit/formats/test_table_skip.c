@@ -1,5 +1,5 @@
-/* Rows with faults: refused or left out; comments; what is said of cells that are perhaps no text.
- */
+/* Tests of rows with faults, which are refused or skipped; of comments; of hints about cells that
+ * are perhaps not meant as text. */
 #include "table_helper.h"
 
 static void check_text(const char *text, const char *wanted) {
@@ -8,7 +8,8 @@ static void check_text(const char *text, const char *wanted) {
     }
 }
 
-/* The body, cut anywhere, has these rows; note: what its notes say (NULL: anything). */
+/* Checks the rows of the body, cut at each offset, and that its notes contain `note` (NULL: not
+ * checked). */
 static void check(const struct table_options *options, const char *body, const char *expected,
                   const char *note) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
@@ -53,8 +54,8 @@ static void test_skip_ragged_and_stray(void **state) {
     table_done(&t);
 }
 
-/* Nothing of such a row comes into the columns: neither its cells before the fault nor a fall of a
- * type. */
+/* A skipped row has no effect on the columns: its cells before the fault are not stored, and do not
+ * change a type. */
 static void test_skip_cells_of_given_types(void **state) {
     (void)state;
     const struct table_options options = {.on_error = TABLE_SKIP, .types = "n:numeric,t:boolean"};
@@ -70,7 +71,7 @@ static void test_skip_cells_of_given_types(void **state) {
     struct table_copy t = table_read_options(&options, "k,n,t\n1,1,true\nword,two,false\n3,3,0\n");
     check_text(t.columns, "{\"name\":\"k\",\"type\":\"numeric\"");
     table_done(&t);
-    /* refused: every such cell is told, also two of a row */
+    /* without on_error=skip every such cell is reported, also two of the same row */
     check_refused(&(struct table_options){.types = "n:numeric,t:boolean"}, "k,n,t\n1,x,y\n2,2,2\n",
                   "{\"line\":2,\"column\":3,\"detail\":\"column \\\"n\\\": a cell must be a number "
                   "(got \\\"x\\\")\"},"
@@ -93,7 +94,7 @@ static void test_skip_json_rows(void **state) {
     check_refused(&skip, "[{\"a\":1},{\"a\":x}]", "unknown word");
 }
 
-/* Bytes that are no text are a fault of their row, as they are in NDJSON. */
+/* Invalid UTF-8 is a fault of its row only, as in NDJSON. */
 static void test_skip_invalid_utf8(void **state) {
     (void)state;
     check(&skip, "a,b\n1,x\n2,caf\xE9\n\xFF\xFF,\xE2\x82\n3,\"\xC3\nz\"\n4,y\n", "a,b\n1,x\n4,y\n",
@@ -107,7 +108,8 @@ static void test_skip_invalid_utf8(void **state) {
     check_refused(&skip, "PAR1\n1\xFF\xFF\xFF", "the body is a Parquet file");
 }
 
-/* So are cells that are too long and rows of too many cells; a row that is too long ends it all. */
+/* Cells that are too long and rows of too many cells are faults of their row only; a row that is
+ * too long ends the reading. */
 static void test_skip_long_cells(void **state) {
     (void)state;
     static const char *const quotes[] = {"", "\""};
@@ -139,7 +141,7 @@ static void test_skip_long_cells(void **state) {
     }
 }
 
-/* What is told of a row beyond its limit does not hang on the cuts. */
+/* The fault of a row that is longer than the limit does not depend on where the body is cut. */
 static void test_a_long_row_has_one_verdict(void **state) {
     (void)state;
     struct buf body = {0};
@@ -164,7 +166,7 @@ static void test_a_long_row_has_one_verdict(void **state) {
     buf_done(&body);
 }
 
-/* What leaves nothing to read refuses the table all the same. */
+/* Faults after which no rows can be read refuse the table, also with on_error=skip. */
 static void test_skip_cannot_help(void **state) {
     (void)state;
     check_refused(&skip, "a,b\n1,x\n2,\"y\n3,z\n", "the quote is not closed");
@@ -198,7 +200,7 @@ static void test_skip_samples_twenty(void **state) {
     }
     assert_int_equal(listed, TABLE_FAULTS_LISTED);
     table_done(&t);
-    for (int i = 0; i < 2; i++) { /* the same rows without the faulty ones are the same table */
+    for (int i = 0; i < 2; i++) { /* without the faulty rows it is the same table */
         buf_clear(&body);
         buf_puts(&body, "a,b\n1,2\n1,2\n");
         buf_puts(&body, i == 0 ? "3\n4,5\n" : "4,5\n");
@@ -287,7 +289,7 @@ static void test_reasons_and_hints(void **state) {
     }
     struct table_copy t =
         cells_read("x,n\n9007199254740992,-0\n9007199254740994,0\n1152921504606846976,1\n");
-    assert_null(strstr(t.notes, "exactly")); /* doubles all of them */
+    assert_null(strstr(t.notes, "exactly")); /* doubles represent all of them exactly */
     assert_null(strstr(t.columns, "type_reason"));
     table_done(&t);
     t = table_read_options(&(struct table_options){.types = "x:categorical"},

@@ -1,21 +1,20 @@
-/* Columns of numbers that pass through the stage (table_builder.h). Whatever other cells they have,
- * each cell is stored with its text as written and with the number that it denotes. */
+/* Tests of numeric columns that pass through the stage (table_builder.h). Whatever other cells a
+ * column has, each cell is stored with its text as written and with its value. */
 #include "table_helper.h"
 
 #include <math.h>
 
 enum { ROWS = 200, ODD = 4 };
 
-/* A column of numbers with a fixed number of digits behind the point, and what stands among them.
- */
+/* A column of numbers with a fixed number of decimals, and some other cells. */
 struct column_of_cells {
-    int decimals; /* -1: canonical */
+    int decimals; /* number of decimals; -1: canonical */
     bool negative;
     struct {
         int row;
         const char *cell;
-    } odd[ODD]; /* up to the first without a cell */
-    int kept;   /* texts that its chunk keeps; -1: any number */
+    } odd[ODD]; /* the other cells; the first element without a cell ends the list */
+    int kept;   /* number of texts that the chunk keeps; -1: not checked */
 };
 
 static const struct column_of_cells columns[] = {
@@ -26,7 +25,8 @@ static const struct column_of_cells columns[] = {
     {.decimals = -1, .kept = -1},
     {.decimals = 5, .odd = {{0, "0.68750"}}},
     {.decimals = 5, .odd = {{0, "0.12345"}, {1, "0.50000"}}},
-    {.decimals = -1, .odd = {{0, "0.12345"}, {150, "0.50000"}}, .kept = -1}, /* padded late */
+    /* the first padded number is in a late row */
+    {.decimals = -1, .odd = {{0, "0.12345"}, {150, "0.50000"}}, .kept = -1},
     {.decimals = 0, .odd = {{70, "1.50"}, {71, "1.5"}, {72, "2.00"}}, .kept = 2},
     {.decimals = 2, .odd = {{0, "7.25"}, {80, "7"}, {81, "7.5"}, {82, "7.500"}}, .kept = 3},
     {.decimals = 2, .odd = {{0, "7.50"}, {80, "7"}, {81, "7.5"}, {82, "7.500"}}, .kept = 3},
@@ -40,14 +40,14 @@ static const struct column_of_cells columns[] = {
      .kept = 4},
     {.decimals = -1,
      .odd = {{0, ""}, {1, "0.3594"}, {2, "12345678901234.50"}, {3, "0.3"}},
-     .kept = -1}, /* row 2 determines the padding; with 16 digits, it is a text to the CSV reader */
+     .kept = -1}, /* row 2 determines the padding; the CSV reader takes its 16 digits as a text */
     {.decimals = -1, .odd = {{0, "0.35"}, {3, "0.50000000000000000000"}, {4, "0.25"}}, .kept = -1},
     {.decimals = 15,
      .odd = {{0, "0.500000000000000"}, {1, "0.123456789012345"}, {2, "0.1234567890123450"}},
      .kept = -1},
     {.decimals = 2,
      .odd = {{0, "0.50000000000000000000000000000000"}, {1, "0.500000000000000000000000000000000"}},
-     .kept = -1}, /* 32 digits, and 33 */
+     .kept = -1}, /* 32 and 33 decimals */
 };
 
 static void put_cell(const struct column_of_cells *c, int row, char out[64]) {
@@ -71,7 +71,7 @@ static bool is_missing(const char *cell) {
 }
 
 /* Checks the cells of a chunk decoded as text and, if no cell made the column a text column, as
- * numbers. falls: the row of that cell, which is "word"; -1: there is none. */
+ * numbers. falls: the row whose cell is "word"; -1: there is none. */
 static void check_cells(const struct column_of_cells *c, const struct table_blob *blob, int falls) {
     dn_column_chunk *chunk = NULL;
     dn_column_view view;
@@ -110,7 +110,8 @@ static void check_cells(const struct column_of_cells *c, const struct table_blob
     dn_column_chunk_free(chunk);
 }
 
-/* Texts that a chunk of fractions keeps, and that they are all that it has beside the numbers. */
+/* Checks the number of texts that a chunk of decimal fractions keeps. If it keeps none, it has only
+ * the numbers. */
 static void check_kept(const struct column_of_cells *c, const struct table_blob *blob) {
     const unsigned char *bytes = blob->bytes;
     if (c->kept >= 0) {
@@ -174,8 +175,8 @@ static void test_columns_together(void **state) {
     }
 }
 
-/* Columns of a stored table that the body does not have are missing, though all cells of the body
- * are numbers. */
+/* Columns of the stored table that the body does not have get missing cells, though all cells of
+ * the body are numbers. */
 static void test_append_without_a_column(void **state) {
     (void)state;
     struct table_copy t = cells_read("a,b,c\n1,2,3\n4,5,6\n");

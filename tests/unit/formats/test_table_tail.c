@@ -1,45 +1,48 @@
-/* Many appends, one after the other: what they leave is the whole table uploaded at once, in few
- * chunks, and no row was written often. Versions before stay as they are. */
+/* Tests of many appends, one after the other: the result must be the same as that of all rows
+ * uploaded at once, in few chunks; no row may be written often; and earlier versions must not
+ * change. */
 #include "base/hash.h"
 #include "nasty_rows.h"
 #include "table_helper.h"
 #include "unit/base/alloc_fail.h"
 #include <jansson.h>
 
-/* A stored chunk. It never changes after it was stored. */
+/* A stored chunk. It never changes. */
 struct piece {
-    struct table_blob *blobs; /* [n_columns] */
+    struct table_blob *blobs; /* [n_columns] the encoded columns */
     int64_t rows;
-    size_t part; /* what it is stored in */
+    size_t part; /* index of the stored part that contains the chunk */
 };
 
 enum { MOST_PIECES = 8000, MOST_CHUNKS = 2000, MOST_OWN = 64 };
 
-/* All that is stored. */
+/* All stored chunks of all versions. */
 struct pool {
     struct piece piece[MOST_PIECES];
     size_t n, n_parts, n_columns;
-    int64_t written; /* rows in it */
+    int64_t written; /* rows in all chunks */
 };
 
 struct version {
     struct pool *pool;
-    size_t chunk[MOST_CHUNKS]; /* of the pool */
+    size_t chunk[MOST_CHUNKS]; /* indices of its chunks in pool->piece */
     size_t n;
     bool well;
-    struct table_summary sum; /* pointers below */
+    struct table_summary sum; /* its pointers are invalid; the copies below are valid */
     char *columns, *notes;
-    struct table_blob *saved; /* [n_saved] summaries */
+    struct table_blob *saved; /* [n_saved] saved column summaries */
     size_t n_saved;
-    int64_t first_read; /* first chunk of the version before that was read to make it */
+    /* the first chunk of the previous version that was read to make this version */
+    int64_t first_read;
     struct problem problem;
 };
 
-/* A version while it is made: what its rows are for, and the chunks that came. */
+/* The state of a version while it is made. */
 struct making {
-    const struct version *onto; /* NULL: a table of its own */
+    const struct version *onto; /* the version that it is appended to; NULL: none */
     struct pool *pool;
-    size_t own[MOST_OWN]; /* of the pool, in the order of their coming */
+    /* indices of the new chunks in pool->piece, in the order in which the sink received them */
+    size_t own[MOST_OWN];
     int64_t number[MOST_OWN];
     size_t n_own;
     int64_t first_read; /* the lowest number of a chunk that was read */
@@ -89,7 +92,7 @@ static size_t part_of(const struct version *v, size_t i) {
     return v->pool->piece[v->chunk[i]].part;
 }
 
-/* Rows of the last chunks that are each alone in their parts. */
+/* Returns how many of the last chunks are each alone in their part. rows: their numbers of rows. */
 static size_t tail_of(const struct version *v, int64_t rows[MOST_CHUNKS]) {
     size_t n = 0;
     for (size_t i = v->n; i-- > 0; n++) {
@@ -114,13 +117,15 @@ static struct table_stored stored_of(const struct version *v, int64_t rows[MOST_
                                  .summary = read_summary};
 }
 
-/* The version that came of it: the chunks that stay, then the new ones by their numbers. */
+/* Makes the list of the new version's chunks: the chunks that stay, then the new ones in the order
+ * of their numbers. */
 static void settle(struct version *v, struct making *m) {
     const struct version *onto = m->onto;
     const size_t taken = (size_t)v->sum.n_taken;
     int64_t rows[MOST_CHUNKS], last = -1;
     assert_int_equal(v->sum.n_chunks, m->n_own);
-    assert_true(taken <= (onto != NULL ? tail_of(onto, rows) : 0)); /* none that shares a part */
+    /* chunks that share a part cannot be replaced */
+    assert_true(taken <= (onto != NULL ? tail_of(onto, rows) : 0));
     for (size_t i = 0; onto != NULL && i + taken < onto->n; i++) {
         v->chunk[v->n++] = onto->chunk[i];
     }
@@ -131,11 +136,10 @@ static void settle(struct version *v, struct making *m) {
                        ? i
                        : next;
         }
-        assert_true(next < MOST_OWN); /* no number twice */
+        assert_true(next < MOST_OWN); /* each number occurs once */
         last = m->number[next];
-        assert_true(
-            last > 0 || onto == NULL ||
-            (taken > 0 && next == m->n_own - 1)); /* number 0 comes last, for what is taken in */
+        /* chunk 0 replaces stored chunks and comes last */
+        assert_true(last > 0 || onto == NULL || (taken > 0 && next == m->n_own - 1));
         v->chunk[v->n++] = m->own[next];
     }
     m->pool->n_parts++;
@@ -146,7 +150,7 @@ static void read_into(struct version *v, struct table *reader, const char *body,
     const size_t size = strlen(body), half = size / 2;
     bool fit = table_feed(reader, body, half, &early) &&
                table_feed(reader, body + half, size - half, &early);
-    (void)fit; /* told again at the end */
+    (void)fit; /* the end reports the problem again */
     problem_done(&early);
     m->first_read = INT64_MAX;
     v->well = table_end(reader, &v->sum, &v->problem);
@@ -191,7 +195,8 @@ static struct version *upload(struct pool *pool, const struct table_options *opt
     return v;
 }
 
-/* `now`: what others have made of `onto` before the end; NULL: nothing. */
+/* Appends the body, which is read for `onto`. now: the version that others have made of `onto`
+ * before the end; NULL: there is none. */
 static struct version *append_rebased(const struct version *onto, const struct version *now,
                                       const struct table_options *options, const char *body) {
     int64_t rows[MOST_CHUNKS];
@@ -213,7 +218,7 @@ static struct version *append_rebased(const struct version *onto, const struct v
     return v;
 }
 
-/* Appends, and the version before is needed no more. */
+/* Appends the body and frees the previous version. */
 static struct version *append(struct version *onto, const struct table_options *options,
                               const char *body) {
     struct version *v = append_rebased(onto, NULL, options, body);
@@ -240,7 +245,7 @@ static void pool_free(struct pool *pool) {
     free(pool);
 }
 
-/* The version as the helper shows tables. */
+/* Appends the rows of a version as text. */
 static void version_rows(const struct version *v, bool as_text, struct buf *out) {
     struct table_copy t = {.n_chunks = v->n,
                            .n_columns = v->pool->n_columns,
@@ -258,7 +263,8 @@ static void version_rows(const struct version *v, bool as_text, struct buf *out)
     free(t.rows);
 }
 
-/* The description of the columns but for "type_reason", which names a line of the body. */
+/* Returns the description of the columns without "type_reason", which contains a line of the
+ * body. */
 static char *summaries_of(const char *columns) {
     json_error_t error;
     json_t *array = json_loads(columns, JSON_DECODE_INT_AS_REAL, &error), *column;
@@ -322,8 +328,9 @@ static void test_rows_one_by_one(void **state) {
         v = append(v, &(struct table_options){.header = TABLE_HEADER_NO}, row);
         assert_true(v->n <= log_2(i + 1) + 1);
     }
-    assert_true(pool->n <= N);                     /* a chunk an append */
-    assert_true(pool->written <= (int64_t)N * 20); /* log N to the base 1.5 */
+    assert_true(pool->n <= N); /* at most one chunk for each append */
+    /* each row is written at most about log N times (to the base 1.5) */
+    assert_true(pool->written <= (int64_t)N * 20);
     struct table_copy whole = cells_read(buf_cstr(&all));
     assert_is(v, &whole);
     table_done(&whole);
@@ -332,7 +339,7 @@ static void test_rows_one_by_one(void **state) {
     buf_done(&all);
 }
 
-/* Whatever the sizes: what is left in front is more than twice as long as what is behind it. */
+/* For appends of any sizes, each chunk must have more than twice as many rows as the next one. */
 static void test_rows_in_any_numbers(void **state) {
     (void)state;
     uint64_t seed = 7;
@@ -398,16 +405,16 @@ static void test_cells_of_all_kinds(void **state) {
 enum { SUMMED_COLUMNS = 10 };
 static const char summed_header[] = "small,int,many,real,padded,bool,name,text,none,late\n";
 
-/* Row `row`: small integers, integers, more distinct numbers than are counted, fractions, padded
- * numbers, booleans, categories, more distinct texts than are counted, nothing, and numbers up to
- * row `late`, then words. */
+/* Appends row `row`: small integers, integers, more distinct numbers than are counted, fractions,
+ * padded numbers, booleans, categories, more distinct texts than are counted, missing cells, and
+ * numbers up to row `late`, then words. */
 static void summed_row(uint64_t *seed, uint32_t row, uint32_t late, struct buf *out) {
     const uint32_t r = cells_random(seed);
     buf_printf(out, "%u,%d,%.6f,%.2f,%03u,%s,c%u,word %u and %u,%s,", r % 200, (int)(r % 5000) - 99,
                r / 7.0, r % 700 / 4.0, r % 900, r % 3 == 0 ? "true" : "false", r % 40, r % 20000,
                row % 77, "");
     buf_printf(out, row < late ? "%u\n" : "w%u\n", r % 50);
-    if (r % 23 == 0) { /* a row of missing cells */
+    if (r % 23 == 0) { /* in this row all cells are missing */
         for (size_t i = out->size - 1; out->data[i - 1] != '\n'; i--) {
             out->data[i - 1] = out->data[i - 1] == ',' ? ',' : ' ';
         }
@@ -422,7 +429,7 @@ static void sparse_row(uint64_t *seed, uint32_t row, struct buf *out) {
     buf_puts(out, "\n");
 }
 
-/* What becomes of a saved summary between two appends. */
+/* What happens to a saved summary between two appends. */
 enum fate { KEPT, LOST, DAMAGED, OTHER_FORM, N_FATES };
 
 static void spoil(struct version *v, size_t column, enum fate fate) {
@@ -441,8 +448,9 @@ static void spoil(struct version *v, size_t column, enum fate fate) {
     }
 }
 
-/* Rows in random cuts: the description is that of the whole sent at once. Chunks that stay are read
- * only if a summary is spoilt or a type changes. */
+/* Appends random numbers of rows: the description must be the same as that of all rows uploaded at
+ * once. Chunks that stay may be read only if a saved summary was lost or damaged or a type
+ * changes. */
 static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint32_t late) {
     const struct table_options first = {.header = TABLE_HEADER_YES},
                                then = {.header = TABLE_HEADER_NO},
@@ -502,8 +510,8 @@ static void test_saved_summaries(void **state) {
     check_random_appends(8, true, 30000, 0);
 }
 
-/* ---- chunks that are full ---- */
-/* Rows of a sparse table of which about 340 fill a chunk. */
+/* ---- full chunks ---- */
+/* Appends rows of a sparse table. About 340 of them fill a chunk. */
 static void sparse_rows(uint64_t *seed, uint32_t rows, struct buf *out) {
     for (uint32_t i = 0; i < rows; i++) {
         buf_printf(out, "%u", cells_random(seed) % 2);
@@ -515,7 +523,7 @@ static void sparse_rows(uint64_t *seed, uint32_t rows, struct buf *out) {
     }
 }
 
-/* Bodies of less than a chunk and of several. */
+/* Bodies that are smaller than a chunk, and bodies of several chunks. */
 static void test_bodies_of_several_chunks(void **state) {
     (void)state;
     static const uint32_t sizes[] = {10, 5, 1, 1, 400, 2, 1, 330, 20, 1, 200, 150, 1};
@@ -531,7 +539,8 @@ static void test_bodies_of_several_chunks(void **state) {
         v = v == NULL ? upload(pool, &options, buf_cstr(&body))
                       : append(v, &options, buf_cstr(&body));
         buf_done(&body);
-        if (i == 4) { /* 17 rows in two chunks became one, in front of the body's own two */
+        if (i == 4) { /* the 17 rows of two chunks are now in one chunk before the two chunks of the
+                       * body */
             assert_int_equal(v->n, 3);
             assert_int_equal(pool->piece[v->chunk[0]].rows, 17);
             assert_int_equal(part_of(v, 0), part_of(v, 2));
@@ -549,8 +558,8 @@ static void test_bodies_of_several_chunks(void **state) {
     buf_done(&all);
 }
 
-/* Long texts fill a chunk with few rows: two such are not put into one, though they were stored in
- * little room. */
+/* A chunk of long texts has few rows. Two such chunks are not joined, though their compressed size
+ * is small. */
 static void test_long_texts(void **state) {
     (void)state;
     enum { LENGTH = 512 * 1024, N = 24 };
@@ -598,7 +607,8 @@ static void test_versions_stay(void **state) {
         assert_true(v[i]->well);
         version_rows(v[i], true, &rows[i]);
     }
-    for (int i = 0; i < 40; i++) { /* as they were when they were new */
+    for (int i = 0; i < 40; i++) { /* each version still has the rows that it had when it was
+                                    * made */
         struct buf now = {0};
         version_rows(v[i], true, &now);
         assert_string_equal(buf_cstr(&now), buf_cstr(&rows[i]));
@@ -610,7 +620,8 @@ static void test_versions_stay(void **state) {
     buf_done(&all);
 }
 
-/* Others appended while the body came: what is taken in is of their version. */
+/* Others appended while the body was read: the chunks that are replaced are those of their
+ * version. */
 static void test_others_appended(void **state) {
     (void)state;
     struct pool *pool = pool_new();
@@ -634,7 +645,7 @@ static void test_others_appended(void **state) {
     pool_free(pool);
 }
 
-/* ---- what fails ---- */
+/* ---- failures ---- */
 struct lean {
     const struct table_copy *stored;
 };
@@ -664,7 +675,7 @@ static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out,
     return table_sink_reread((void *)(uintptr_t)l->stored, chunk, column, out, problem);
 }
 
-/* Appends to the first chunk of a table, which may be taken in. */
+/* Appends to a table of one chunk, which may be replaced. */
 static bool append_lean(const struct table_copy *stored, const char *body,
                         struct problem *problem) {
     struct lean l = {stored};
@@ -688,15 +699,15 @@ static bool append_lean(const struct table_copy *stored, const char *body,
 static void test_no_memory(void **state) {
     (void)state;
     if (!alloc_fail_works()) {
-        skip(); /* before anything is allocated that would stay */
+        skip(); /* before any memory is allocated that would leak */
     }
     struct table_copy csv = cells_read("a,b,c\n1.50,x,true\n007,y,false\n"),
                       sparse = cells_read("1 1:5 3:2\n0 2:1\n");
     bool well = false;
 #if ALLOC_FAIL_WORKS
-    json_set_alloc_funcs(__libc_malloc,
-                         free); /* Jansson 2.14 damages the heap when it gets no memory for a member
-                                   of an object: it shall get it */
+    /* Jansson 2.14 damages the heap if the allocation for an object's member fails; therefore its
+     * allocations do not fail here. */
+    json_set_alloc_funcs(__libc_malloc, free);
 #endif
     for (int i = 0; i < 3; i++) {
         const char *body = i == 0 ? "a,b,c\n2.25,z,TRUE\n" : i == 1 ? "word,z,TRUE\n" : "1 7:1\n";
@@ -711,7 +722,7 @@ static void test_no_memory(void **state) {
                          problem.detail != NULL ? problem.detail : "");
             }
         });
-        assert_true(well); /* the last run, without a failure */
+        assert_true(well); /* the last call, in which no allocation failed */
         problem_done(&problem);
     }
     json_set_alloc_funcs(malloc, free);
@@ -719,10 +730,11 @@ static void test_no_memory(void **state) {
     table_done(&sparse);
 }
 
-/* The sink cannot read a chunk, at whichever time, or refuses one. */
+/* A sink that fails to read a chunk, at each read in turn, or that refuses a chunk. */
 struct broken {
     const struct table_copy *stored;
-    int reads_left; /* until one fails; chunks are refused when it is below 0 */
+    /* number of reads before one fails; below 0: reads succeed, but chunks are refused */
+    int reads_left;
 };
 
 static bool broken_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
@@ -767,8 +779,9 @@ static void test_sink_fails(void **state) {
         problem_done(&problem);
         table_free(t);
     }
-    assert_int_equal(reads - 1, 7); /* each column once to be summed up and once to be joined, that
-                                       of strings once to be weighed */
+    /* each of the 3 columns is read once for its summary and once to be joined, and the string
+     * column once more for its size */
+    assert_int_equal(reads - 1, 7);
     table_done(&stored);
 }
 

@@ -1,4 +1,4 @@
-/* Counting under keys that nobody knows: the answers do not depend on them. */
+/* Tests of counting with random hash keys: the results must not depend on the keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@ static size_t text_of(int i, char out[32]) {
     return (size_t)snprintf(out, 32, "%s%d", i % 3 == 0 ? "" : "value ", i * 7919 % 10007);
 }
 
-/* The same texts into several tallies: keys of their own, the same entries in the same order, the
- * same top, ties by bytes. */
+/* Adds the same texts to several tallies. Each has its own key, but all must have the same entries
+ * in the same order, and the same most frequent texts; equal counts are sorted by bytes. */
 static void test_texts(void **state) {
     (void)state;
     struct tally t[TABLES] = {0};
@@ -33,7 +33,8 @@ static void test_texts(void **state) {
             const size_t n = text_of(i, text);
             assert_int_equal(TALLY_WELL, tally_add(&t[k], text, n, i % 2 == 0 ? 5 : 1));
         }
-        for (int i = 0; i < TEXTS; i += 500) { /* seen before: no new ones */
+        for (int i = 0; i < TEXTS; i += 500) { /* texts that were counted before do not make new
+                                                * entries */
             const size_t n = text_of(i, text);
             assert_int_equal(TALLY_WELL, tally_add(&t[k], text, n, 1));
         }
@@ -68,15 +69,15 @@ static void test_too_many_texts(void **state) {
         const size_t n = (size_t)snprintf(text, sizeof text, "%d", i);
         assert_int_equal(TALLY_WELL, tally_add(&t, text, n, 1));
     }
-    assert_int_equal(TALLY_FULL,
-                     tally_add(&t, "", 0, 1)); /* one too many; those that are there go on */
+    /* one text too many; the counts of the existing texts can still grow */
+    assert_int_equal(TALLY_FULL, tally_add(&t, "", 0, 1));
     assert_int_equal(TALLY_WELL, tally_add(&t, "7", 1, 2));
     assert_int_equal(t.n, TALLY_MAX);
     assert_int_equal(t.entry[7].count, 3);
     tally_done(&t);
 }
 
-/* Numbers that are far apart, next to each other, and alike in their lowest or highest bits. */
+/* Returns numbers that are far apart, adjacent, or equal in their lowest or highest bits. */
 static double number_of(int i) {
     return i % 4 == 0   ? 1024 + i
            : i % 4 == 1 ? ldexp(1.0, i / 4 % 900 + 20)
@@ -104,7 +105,8 @@ static void test_numbers(void **state) {
         list[k] = number_tally_list(&t[k], &n[k]);
         assert_non_null(list[k]);
         assert_int_equal(n[k], n[0]);
-        assert_memory_equal(list[k], list[0], n[0] * sizeof *list[0]); /* whatever the factor */
+        /* the list does not depend on the factor */
+        assert_memory_equal(list[k], list[0], n[0] * sizeof *list[0]);
     }
     int64_t total = 0;
     for (size_t i = 0; i < n[0]; i++) {
@@ -131,8 +133,8 @@ static void test_too_many_numbers(void **state) {
     }
     assert_int_equal(NUMBER_TALLY_FULL, number_tally_add(&t, -1));
     assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t, 0.5));
-    assert_int_equal(NUMBER_TALLY_WELL,
-                     number_tally_add(&t, 1000)); /* small integers have places of their own */
+    /* small integers are counted in a separate array, which has no such limit */
+    assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t, 1000));
     assert_int_equal(number_tally_distinct(&t), TALLY_MAX + 1);
     number_tally_done(&t);
 }

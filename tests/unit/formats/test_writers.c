@@ -1,4 +1,4 @@
-/* Rows, schemas and predictions as text. */
+/* Tests of rows, schemas and predictions as text. */
 #include "base/json/json_write.h"
 #include "model_helper.h"
 
@@ -32,7 +32,8 @@ static void test_csv_rows(void **state) {
                                         "0\tfalse\t\"\"\"\"\"x\"\n1e21\ttrue\t\" two\nline\"\n");
     buf_clear(&out);
     format_csv.rows->rows(views, names, 1, 0, 2, false, &out);
-    assert_string_equal(buf_cstr(&out), "1.5\n\"\"\n"); /* a missing cell alone is no empty line */
+    /* a row of one missing cell must not become an empty line */
+    assert_string_equal(buf_cstr(&out), "1.5\n\"\"\n");
     buf_clear(&out);
     format_ndjson.rows->rows(views, names, 3, 1, 2, false, &out);
     assert_string_equal(buf_cstr(&out),
@@ -50,7 +51,7 @@ static void test_csv_rows(void **state) {
 static void check_columns(const char *columns, const char *expected) {
     struct buf out = {0};
     struct json_writer w;
-    json_writer_init(&w, &out);
+    w = json_writer_of(&out);
     json_begin_object(&w);
     schema_columns_write(columns, 2, &w);
     json_end_object(&w);
@@ -58,7 +59,8 @@ static void check_columns(const char *columns, const char *expected) {
     buf_done(&out);
 }
 
-/* The sparse column is found as JSON, whatever the order of its members and the blanks between. */
+/* The sparse column is found in the JSON, whatever the order of its members and the blanks between
+ * them. */
 static void test_sparse_column(void **state) {
     (void)state;
 #define FEATURES                                                                                   \
@@ -85,7 +87,7 @@ static void test_sparse_column(void **state) {
     buf_clear(&columns);
     buf_printf(&columns, "[{%s,\"type\":\"sparse\"}]", members);
     check_columns(buf_cstr(&columns), "{\"columns\":[" FEATURES);
-    /* there is none */
+    /* without a sparse column */
     buf_clear(&columns);
     buf_printf(&columns, "[%s]", label);
     buf_clear(&expected);
@@ -139,14 +141,14 @@ static const unsigned all_outputs = ANSWER_LABEL | ANSWER_PROBABILITIES | ANSWER
                                     ANSWER_DISTANCE | ANSWER_CONTRIBUTIONS | ANSWER_AMBIGUOUS |
                                     ANSWER_LOG_DENSITY;
 
-/* Everything the model says of two rows. */
+/* All outputs of the model for two rows. */
 struct said {
     size_t label[ROWS];
     bool candidates[ROWS * 8];
     double probabilities[ROWS * 8], scores[ROWS * 8], distance[ROWS], contributions[ROWS * 8 * 16];
 };
 
-/* Row i of what was said. */
+/* Returns the prediction of row i. */
 static dn_prediction row_of(const dn_model *model, struct said *said, size_t i) {
     const size_t k = dn_model_classes(model)->n, s = dn_model_n_scores(model),
                  d = dn_encoder_n_features(dn_model_encoder(model));
@@ -160,7 +162,7 @@ static dn_prediction row_of(const dn_model *model, struct said *said, size_t i) 
 
 static void expect_numbers(const json_t *array, const double *expected, size_t n) {
     assert_int_equal(json_array_size(array), n);
-    for (size_t j = 0; j < n; j++) { /* the very ones */
+    for (size_t j = 0; j < n; j++) { /* exactly equal */
         assert_true(json_number_value(json_array_get(array, j)) == expected[j]);
     }
 }
@@ -209,7 +211,7 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
         expect_numbers(json_array_get(json_object_get(row, "contributions"), j),
                        said->contributions + j * d, d);
     }
-    if (outputs & ANSWER_LOG_DENSITY) { /* of a model without */
+    if (outputs & ANSWER_LOG_DENSITY) { /* the model has no density */
         assert_true(json_is_null(json_object_get(row, "log_density")));
     }
     assert_int_equal(json_object_size(row), members);
@@ -224,7 +226,7 @@ static void begin(struct predictions_writer *answer, const dn_model *model, cons
     predictions_writer_begin(answer, &head, model, &(dn_prediction){0}, out);
 }
 
-/* What the model says for two rows, parsed back. */
+/* Writes the predictions of two rows and returns the parsed JSON. */
 static json_t *predict(const dn_model *model, unsigned outputs) {
     const dn_encoder *encoder = dn_model_encoder(model);
     const size_t n_inputs = dn_encoder_n_inputs(encoder), k = dn_model_classes(model)->n,
@@ -242,11 +244,12 @@ static json_t *predict(const dn_model *model, unsigned outputs) {
     struct buf out = {0};
     struct predictions_writer answer;
     begin(&answer, model, "na\"me", 7, outputs, &out);
-    for (size_t i = 0; i < ROWS; i++) { /* in two parts, as one */
+    for (size_t i = 0; i < ROWS; i++) { /* written row by row; the output must be the same as for
+                                         * both rows at once */
         const dn_prediction one = row_of(model, &said, i);
         predictions_writer_rows(&answer, 1, &one);
     }
-    predictions_writer_end(&answer);
+    predictions_writer_end(&answer, NULL, NULL);
     predictions_writer_done(&answer);
     json_error_t error;
     json_t *tree = json_loadb(out.data, out.size, JSON_REJECT_DUPLICATES, &error);
@@ -256,7 +259,7 @@ static json_t *predict(const dn_model *model, unsigned outputs) {
     struct buf again = {0};
     begin(&answer, model, "na\"me", 7, outputs, &again);
     predictions_writer_rows(&answer, ROWS, &whole);
-    predictions_writer_end(&answer);
+    predictions_writer_end(&answer, NULL, NULL);
     predictions_writer_done(&answer);
     assert_int_equal(out.size, again.size);
     assert_memory_equal(out.data, again.data, out.size);
@@ -312,7 +315,7 @@ static void test_predictions(void **state) {
     dn_model_unref(boolean);
 }
 
-/* Two rows of a strict rule's model, one of which it leaves without a class. */
+/* Two rows of a model with a strict decision rule, which assigns no class to one of them. */
 static void test_ambiguous_predictions(void **state) {
     (void)state;
     dn_model *model = model_mixed_as("one_vs_rest_strict", DN_UNSEEN_ZEROS);
@@ -337,7 +340,7 @@ static void test_ambiguous_predictions(void **state) {
         predictions_writer_rows(&answer, ROWS,
                                 &(dn_prediction){.label = (size_t *)labels,
                                                  .candidates = (bool *)candidates});
-        predictions_writer_end(&answer);
+        predictions_writer_end(&answer, NULL, NULL);
         predictions_writer_done(&answer);
         assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
         buf_done(&out);
@@ -348,7 +351,7 @@ static void test_ambiguous_predictions(void **state) {
     dn_model_unref(model);
 }
 
-/* Densities, and rows outside of every class's support. */
+/* Log densities, and rows outside of the support of every class. */
 static void test_densities(void **state) {
     (void)state;
     dn_model *model = model_boolean();
@@ -372,7 +375,7 @@ static void test_densities(void **state) {
         struct predictions_writer answer;
         begin(&answer, model, "m", 1, expected[i].outputs, &out);
         predictions_writer_rows(&answer, ROWS, &rows);
-        predictions_writer_end(&answer);
+        predictions_writer_end(&answer, NULL, NULL);
         predictions_writer_done(&answer);
         assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
         buf_done(&out);

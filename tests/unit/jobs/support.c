@@ -107,8 +107,8 @@ int64_t fixture_dataset(struct fixture *f, const char *name, size_t n, size_t ch
     return out.id;
 }
 
-struct jobs_spec fixture_spec(const char *model, const char *solver) {
-    struct jobs_spec spec = {
+struct jobs_request fixture_spec(const char *model, const char *solver) {
+    struct jobs_request spec = {
         .model = model,
         .dataset = "d",
         .dataset_version = 1,
@@ -118,8 +118,7 @@ struct jobs_spec fixture_spec(const char *model, const char *solver) {
         .algorithm = dn_algorithm_find("logistic"),
         .features = {.standardize = true},
         .seed = 1,
-        .memory_bytes = (int64_t)256 << 20,
-        .threads = 2,
+        .limits = {.memory_bytes = (int64_t)256 << 20, .threads = 2},
     };
     assert_non_null(spec.algorithm);
     assert_int_equal(dn_params_new(spec.algorithm, &spec.params, NULL), DN_OK);
@@ -127,11 +126,11 @@ struct jobs_spec fixture_spec(const char *model, const char *solver) {
     return spec;
 }
 
-int64_t fixture_job(struct fixture *f, const struct jobs_spec *spec) {
+int64_t fixture_job(struct fixture *f, const struct jobs_request *spec) {
     struct problem problem = {0};
     struct buf text = {0};
     int64_t id = 0;
-    jobs_spec_write(spec, &text);
+    jobs_request_write_stored(spec, &text);
     struct store_job_new j = {.model = spec->model,
                               .algorithm = spec->algorithm->id,
                               .dataset_id = f->dataset,

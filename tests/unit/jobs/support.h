@@ -4,7 +4,7 @@
 #define TESTS_JOBS_SUPPORT_H
 
 #include "base/ids.h"
-#include "jobs/request/spec.h"
+#include "jobs/request/job_request.h"
 #include "store/store.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -48,9 +48,9 @@ static const struct jobs_column fixture_inputs[] = {{.index = 0, .name = "x1", .
                                                      .type = DN_CATEGORICAL}};
 
 /* A specification for the fixture's dataset; params are the caller's to free. */
-struct jobs_spec fixture_spec(const char *model, const char *solver);
+struct jobs_request fixture_spec(const char *model, const char *solver);
 
-int64_t fixture_job(struct fixture *f, const struct jobs_spec *spec);
+int64_t fixture_job(struct fixture *f, const struct jobs_request *spec);
 
 struct store_job fixture_get(struct fixture *f, int64_t id);
 

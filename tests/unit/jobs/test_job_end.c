@@ -65,7 +65,7 @@ static struct jobs *start(struct fixture *f) {
 }
 
 static int64_t post(struct fixture *f, struct jobs *jobs) {
-    struct jobs_spec spec = fixture_spec("m", "lbfgs");
+    struct jobs_request spec = fixture_spec("m", "lbfgs");
     int64_t id = fixture_job(f, &spec);
     dn_params_free(spec.params);
     jobs_poke(jobs);

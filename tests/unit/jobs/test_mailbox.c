@@ -7,7 +7,7 @@
 /* A job that is running, and ours. */
 static struct store_claim running_job(struct fixture *f) {
     struct problem problem = {0};
-    struct jobs_spec spec = fixture_spec("m", "lbfgs");
+    struct jobs_request spec = fixture_spec("m", "lbfgs");
     fixture_dataset(f, "d", 100, 100);
     fixture_job(f, &spec);
     struct store_job job;
@@ -53,6 +53,9 @@ static void what_the_store_refused_is_delivered_later(void **state) {
     mailbox_init(&m);
     mailbox_open(&m, &claim);
     report(&m, 1, 3);
+    report(&m, 3, 3); /* progress within an iteration adds no row */
+    mailbox_deliver(&m, f.store);
+    report(&m, 3, 3);
     mailbox_deliver(&m, f.store);
     assert_int_equal(delivered(&f, claim.job), 3);
     database_run(&f, REFUSE);

@@ -15,7 +15,7 @@ static void add(dn_train_result *r, dn_warning_code code, size_t fold, const cha
 
 static void check(const dn_train_result *r, const char **codes, size_t n, const char *before,
                   const char *expected) {
-    const struct jobs_spec spec = {.warning_codes = codes, .n_warnings = n};
+    const struct jobs_request spec = {.warning_codes = codes, .n_warnings = n};
     struct buf out = {0};
     result_warnings_write(r, &spec, before, &out);
     assert_string_equal(buf_cstr(&out), expected);

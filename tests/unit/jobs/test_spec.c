@@ -10,7 +10,7 @@ static dn_status set_lambda(dn_params *params, double value) {
 }
 
 /* Everything that a specification may hold. */
-static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
+static void fill(struct jobs_request *spec, dn_basis_spec *bases) {
     static const size_t both[] = {1, 0}, first[] = {0}, snapshots[] = {1, 10};
     static const uint32_t dropped[] = {0, 7, 121};
     static const double centres[] = {0, 0, 1, 1e-300}, points[] = {-1.5, 2};
@@ -67,7 +67,7 @@ static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
     spec->validation = (struct jobs_validation){
         .dataset = "other", .version = 3, .id = 17, .weighted = true, .columns = others};
     spec->seed = 42;
-    spec->seconds = 1.5;
+    spec->limits.seconds = 1.5;
     spec->snapshots = snapshots;
     spec->n_snapshots = 2;
     assert_int_equal(set_lambda(spec->params, 0.1), DN_OK);
@@ -91,7 +91,7 @@ static void same_basis(const dn_basis_spec *a, const dn_basis_spec *b, size_t wi
 
 static void what_is_written_is_read(void **state) {
     (void)state;
-    struct jobs_spec spec = fixture_spec("m", "newton"), back;
+    struct jobs_request spec = fixture_spec("m", "newton"), back;
     dn_basis_spec bases[6];
     struct arena arena;
     struct buf text = {0}, again = {0};
@@ -101,12 +101,12 @@ static void what_is_written_is_read(void **state) {
     const char *codes[] = {"", jobs_warning_code(DN_WARNING_CALIBRATION_FOLDS)};
     spec.warning_codes = codes;
     spec.n_warnings = 2;
-    jobs_spec_write(&spec, &text);
+    jobs_request_write_stored(&spec, &text);
     assert_non_null(buf_cstr(&text));
-    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
+    if (!jobs_request_read_stored(buf_cstr(&text), &arena, &back, &problem)) {
         fail_msg("%s", problem.detail);
     }
-    jobs_spec_write(&back, &again);
+    jobs_request_write_stored(&back, &again);
     assert_string_equal(buf_cstr(&again), buf_cstr(&text));
     assert_int_equal(back.n_warnings, 2);
     assert_string_equal(back.warning_codes[0], "");
@@ -151,7 +151,7 @@ static void what_is_written_is_read(void **state) {
     }
     assert_true(back.features.bases[1].keep && !back.features.bases[2].keep);
     assert_true(dn_params_number(back.params, "lambda") == 0.1);
-    jobs_spec_done(&back);
+    jobs_request_done(&back);
     buf_done(&text);
     buf_done(&again);
     dn_params_free(spec.params);
@@ -162,7 +162,7 @@ static void what_is_written_is_read(void **state) {
 static void what_is_left_out_stays_out(void **state) {
     (void)state;
     for (int way = 0; way < 3; way++) {
-        struct jobs_spec spec = fixture_spec("m", "newton"), back;
+        struct jobs_request spec = fixture_spec("m", "newton"), back;
         struct arena arena;
         struct buf text = {0};
         struct problem problem = {0};
@@ -170,8 +170,8 @@ static void what_is_left_out_stays_out(void **state) {
         spec.holdout = way == 1 ? 0.1 : 0;
         spec.folds = way == 2 ? 5 : 0;
         spec.class_weights.kind = way == 2 ? DN_CLASS_WEIGHT_BALANCED : DN_CLASS_WEIGHT_NONE;
-        jobs_spec_write(&spec, &text);
-        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
+        jobs_request_write_stored(&spec, &text);
+        if (!jobs_request_read_stored(buf_cstr(&text), &arena, &back, &problem)) {
             fail_msg("%s", problem.detail);
         }
         assert_true(back.holdout == spec.holdout);
@@ -181,7 +181,7 @@ static void what_is_left_out_stays_out(void **state) {
         assert_null(back.validation.dataset);
         assert_int_equal(back.features.n_bases, 0);
         assert_int_equal(back.features.categorical, DN_ONE_HOT);
-        jobs_spec_done(&back);
+        jobs_request_done(&back);
         buf_done(&text);
         dn_params_free(spec.params);
         arena_done(&arena);
@@ -199,7 +199,7 @@ static void what_has_no_target(void **state) {
                                                  .type = DN_CATEGORICAL},
                                                 {.index = 9, .name = "w", .type = DN_NUMERIC}};
     for (int weighted = 0; weighted < 2; weighted++) {
-        struct jobs_spec spec = fixture_spec("m", "newton"), back;
+        struct jobs_request spec = fixture_spec("m", "newton"), back;
         struct arena arena;
         struct buf text = {0}, bad = {0};
         struct problem problem = {0};
@@ -211,25 +211,25 @@ static void what_has_no_target(void **state) {
             .dataset = "other", .version = 1, .id = 2, .weighted = weighted, .columns = others};
         assert_int_equal(dn_params_new(spec.algorithm, &spec.params, NULL), DN_OK);
         assert_int_equal(dn_params_set_number(spec.params, "kernel.width", 0.5, NULL), DN_OK);
-        jobs_spec_write(&spec, &text);
-        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
+        jobs_request_write_stored(&spec, &text);
+        if (!jobs_request_read_stored(buf_cstr(&text), &arena, &back, &problem)) {
             fail_msg("%s", problem.detail);
         }
         assert_null(back.target.name);
-        assert_int_equal(jobs_spec_first_input(&back), 0);
+        assert_int_equal(jobs_request_first_input(&back), 0);
         assert_int_equal(back.validation.weighted, weighted);
         for (size_t i = 0; i < 3 + (size_t)weighted; i++) {
             assert_string_equal(back.validation.columns[i].name, others[i].name);
         }
         assert_true(dn_params_number(back.params, "kernel.width") == 0.5);
-        jobs_spec_done(&back);
+        jobs_request_done(&back);
 
         const char *whole = buf_cstr(&text),
                    *at = strstr(whole, "\"one_class_svm\""); /* of an algorithm that has one */
         buf_append(&bad, whole, (size_t)(at - whole));
         buf_puts(&bad, "\"svm\"");
         buf_puts(&bad, at + strlen("\"one_class_svm\""));
-        assert_false(jobs_spec_read(buf_cstr(&bad), &arena, &back, &problem));
+        assert_false(jobs_request_read_stored(buf_cstr(&bad), &arena, &back, &problem));
         problem_done(&problem);
         buf_done(&bad);
         buf_done(&text);
@@ -242,12 +242,12 @@ static void what_has_no_target(void **state) {
  * parameters that have no effect. */
 static void groups_of_parameters_are_read(void **state) {
     (void)state;
-    struct jobs_spec spec = fixture_spec("m", "newton"), back;
+    struct jobs_request spec = fixture_spec("m", "newton"), back;
     struct problem problem = {0};
     struct arena arena;
     struct buf text = {0}, old = {0};
     arena_init(&arena, 0);
-    jobs_spec_write(&spec, &text);
+    jobs_request_write_stored(&spec, &text);
     const char *whole = buf_cstr(&text), *at = strstr(whole, "\"algorithm\":"),
                *end = strstr(at, ",\"target\":");
     assert_true(at != NULL && end != NULL);
@@ -258,14 +258,14 @@ static void groups_of_parameters_are_read(void **state) {
         "\"kernel.normalize\":1},\"words\":{\"kernel\":\"polynomial\",\"kernel.width\":\"auto\"},"
         "\"lists\":{}");
     buf_puts(&old, end);
-    if (!jobs_spec_read(buf_cstr(&old), &arena, &back, &problem)) {
+    if (!jobs_request_read_stored(buf_cstr(&old), &arena, &back, &problem)) {
         fail_msg("%s", problem.detail);
     }
     assert_true(dn_params_number(back.params, "C") == 0.25);
     assert_true(dn_params_number(back.params, "kernel.degree") == 3);
     assert_string_equal(dn_params_word(back.params, "kernel"), "polynomial");
     assert_true(dn_params_boolean(back.params, "kernel.normalize"));
-    jobs_spec_done(&back);
+    jobs_request_done(&back);
     dn_params_free(spec.params);
     buf_done(&text);
     buf_done(&old);
@@ -275,11 +275,11 @@ static void groups_of_parameters_are_read(void **state) {
 /* Every text that is cut short, and some that were changed. */
 static void what_is_damaged_is_refused(void **state) {
     (void)state;
-    struct jobs_spec spec = fixture_spec("m", "newton"), back;
+    struct jobs_request spec = fixture_spec("m", "newton"), back;
     dn_basis_spec bases[6];
     struct buf text = {0};
     fill(&spec, bases);
-    jobs_spec_write(&spec, &text);
+    jobs_request_write_stored(&spec, &text);
     static const char *const changes[][2] = {
         {"\"basis\":[", "\"basis\":7,\"x\":["},
         {"\"polynomial\"", "\"polynomiol\""},
@@ -311,7 +311,7 @@ static void what_is_damaged_is_refused(void **state) {
         } else {
             buf_append(&bad, text.data, i - n);
         }
-        if (jobs_spec_read(buf_cstr(&bad), &arena, &back, &problem)) {
+        if (jobs_request_read_stored(buf_cstr(&bad), &arena, &back, &problem)) {
             fail_msg("change %zu is not noticed", i);
         }
         assert_int_equal(problem.type, PROBLEM_INTERNAL);
@@ -326,7 +326,7 @@ static void what_is_damaged_is_refused(void **state) {
 /* A job of a release without "weights" has frequencies; a new job has relative weights. */
 static void weights_of_old_jobs(void **state) {
     (void)state;
-    struct jobs_spec spec = fixture_spec("m", "newton"), back = {0};
+    struct jobs_request spec = fixture_spec("m", "newton"), back = {0};
     dn_basis_spec bases[6];
     struct arena arena;
     struct buf text = {0};
@@ -335,18 +335,18 @@ static void weights_of_old_jobs(void **state) {
     arena_init(&arena, 0);
     fill(&spec, bases);
     spec.weights = DN_WEIGHTS_RELATIVE;
-    jobs_spec_write(&spec, &text);
-    assert_true(jobs_spec_read(buf_cstr(&text), &arena, &back, &problem));
+    jobs_request_write_stored(&spec, &text);
+    assert_true(jobs_request_read_stored(buf_cstr(&text), &arena, &back, &problem));
     assert_int_equal(back.weights, DN_WEIGHTS_RELATIVE);
-    jobs_spec_done(&back);
+    jobs_request_done(&back);
     char *old = strdup(buf_cstr(&text)), *at = strstr(old, member);
     assert_non_null(at);
     memmove(at, at + sizeof member - 1, strlen(at + sizeof member - 1) + 1);
-    assert_true(jobs_spec_read(old, &arena, &back, &problem));
+    assert_true(jobs_request_read_stored(old, &arena, &back, &problem));
     assert_int_equal(back.weights, DN_WEIGHTS_FREQUENCIES);
-    jobs_spec_done(&back);
+    jobs_request_done(&back);
     free(old);
-    jobs_spec_done(&spec);
+    jobs_request_done(&spec);
     buf_done(&text);
     arena_done(&arena);
 }

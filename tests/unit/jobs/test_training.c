@@ -38,8 +38,8 @@ static void same_bytes_for_any_threads_and_chunks(void **state) {
     const size_t chunk_rows[] = {30000, 1000, 4096, 777};
     for (size_t k = 0; k < 4; k++) {
         fixture_dataset(&f, "d", 30000, chunk_rows[k]);
-        struct jobs_spec spec = fixture_spec("m", "lbfgs");
-        spec.threads = (int64_t)k + 1;
+        struct jobs_request spec = fixture_spec("m", "lbfgs");
+        spec.limits.threads = (int64_t)k + 1;
         spec.holdout = 0.25;
         int64_t id = fixture_job(&f, &spec);
         jobs_poke(jobs);
@@ -67,8 +67,8 @@ static void same_bytes_for_any_threads_and_chunks(void **state) {
 }
 
 /* A job that would run for minutes: many passes at a tiny rate. */
-static struct jobs_spec endless(const char *model) {
-    struct jobs_spec spec = fixture_spec(model, "gradient_descent");
+static struct jobs_request endless(const char *model) {
+    struct jobs_request spec = fixture_spec(model, "gradient_descent");
     assert_int_equal(dn_params_set_number(spec.params, "max_iterations", 1e6, NULL), DN_OK);
     assert_int_equal(dn_params_set_number(spec.params, "learning_rate", 1e-12, NULL), DN_OK);
     assert_int_equal(dn_params_set_number(spec.params, "tolerance", 0, NULL), DN_OK);
@@ -82,7 +82,7 @@ static void cancel_drain_and_limits(void **state) {
     fixture_init(&f);
     fixture_dataset(&f, "d", 20000, 8192);
     struct jobs *jobs = start(&f, 1);
-    struct jobs_spec spec = endless("m");
+    struct jobs_request spec = endless("m");
 
     int64_t id = fixture_job(&f, &spec);
     jobs_poke(jobs);
@@ -94,7 +94,7 @@ static void cancel_drain_and_limits(void **state) {
     assert_int_equal(job.state, STORE_JOB_CANCELLED);
     store_job_done(&job);
 
-    spec.seconds = 0.2;
+    spec.limits.seconds = 0.2;
     id = fixture_job(&f, &spec);
     jobs_poke(jobs);
     job = fixture_await(&f, id, STORE_JOB_FAILED);
@@ -102,8 +102,8 @@ static void cancel_drain_and_limits(void **state) {
     assert_non_null(strstr(job.error, "/problems/job-time-limit"));
     store_job_done(&job);
 
-    spec.seconds = 0;
-    spec.memory_bytes = 20000;
+    spec.limits.seconds = 0;
+    spec.limits.memory_bytes = 20000;
     id = fixture_job(&f, &spec);
     jobs_poke(jobs);
     job = fixture_await(&f, id, STORE_JOB_FAILED);
@@ -111,7 +111,7 @@ static void cancel_drain_and_limits(void **state) {
     assert_non_null(strstr(job.error, "/problems/job-memory-limit"));
     store_job_done(&job);
 
-    spec.memory_bytes = (int64_t)256 << 20;
+    spec.limits.memory_bytes = (int64_t)256 << 20;
     id = fixture_job(&f, &spec);
     jobs_poke(jobs);
     job = fixture_await(&f, id, STORE_JOB_RUNNING);
@@ -141,7 +141,7 @@ static void history_and_snapshots(void **state) {
     fixture_init(&f);
     fixture_dataset(&f, "d", 500, 100);
     struct jobs *jobs = start(&f, 1);
-    struct jobs_spec spec = endless("m");
+    struct jobs_request spec = endless("m");
     assert_int_equal(dn_params_set_number(spec.params, "max_iterations", 50, NULL), DN_OK);
     spec.snapshots = wanted;
     spec.n_snapshots = 3;
@@ -198,7 +198,7 @@ static void a_damaged_spec_fails_the_job(void **state) {
 static void spec_round_trip(void **state) {
     (void)state;
     static const size_t snapshots[] = {3, 7};
-    struct jobs_spec spec = fixture_spec("m", "sgd"), back;
+    struct jobs_request spec = fixture_spec("m", "sgd"), back;
     struct problem problem = {0};
     struct arena arena;
     struct buf text = {0}, again = {0};
@@ -207,22 +207,22 @@ static void spec_round_trip(void **state) {
     spec.n_snapshots = 2;
     spec.holdout = 0.25;
     spec.seed = ((uint64_t)1 << 53) - 1; /* the largest */
-    jobs_spec_write(&spec, &text);
-    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
+    jobs_request_write_stored(&spec, &text);
+    if (!jobs_request_read_stored(buf_cstr(&text), &arena, &back, &problem)) {
         fail_msg("%s", problem.detail);
     }
     assert_int_equal(back.n_inputs, 3);
     assert_string_equal(back.inputs[2].name, "color");
     assert_int_equal(back.inputs[2].type, DN_CATEGORICAL);
     assert_string_equal(dn_params_word(back.params, "solver"), "sgd");
-    jobs_spec_write(&back, &again);
+    jobs_request_write_stored(&back, &again);
     assert_string_equal(buf_cstr(&again), buf_cstr(&text));
-    jobs_spec_done(&back);
+    jobs_request_done(&back);
     for (size_t cut = 0; cut < text.size;
          cut += 7) { /* a damaged text is refused, never half taken */
         char saved = text.data[cut];
         text.data[cut] = '\0';
-        assert_false(jobs_spec_read(text.data, &arena, &back, &problem));
+        assert_false(jobs_request_read_stored(text.data, &arena, &back, &problem));
         problem_done(&problem);
         text.data[cut] = saved;
     }

@@ -1,5 +1,5 @@
-/* What the tests of the store share: a directory for each test, functions that stage and publish,
- * and SQL on a second connection to the file. */
+/* What the tests of the store share: a directory for each test, functions that stage and publish
+ * data, and SQL on a second connection to the file. */
 #ifndef UNIT_STORE_FIXTURE_H
 #define UNIT_STORE_FIXTURE_H
 
@@ -23,7 +23,7 @@
 
 struct fixture {
     char directory[64];
-    char path[96]; /* of the database */
+    char path[96]; /* file name of the database */
     struct store *store;
     struct problem problem;
 };
@@ -38,7 +38,8 @@ struct fixture {
         assert_int_equal((f)->problem.type, PROBLEM_NONE);                                         \
     } while (0)
 
-/* The expression fails with this problem, whose detail contains the text. */
+/* The expression must be false, and the problem must have this type and a detail that contains the
+ * text. */
 #define assert_problem(f, expression, expected, text)                                              \
     do {                                                                                           \
         assert_false(expression);                                                                  \
@@ -70,7 +71,7 @@ void sql_run(const char *path, const char *sql);
 
 void assert_intact(const char *path);
 
-/* Repeats the query until its result is the expected one, at most 20 s. */
+/* Repeats the query until its result is the expected one, for at most 20 s. */
 void sql_await(const char *path, const char *sql, int64_t expected);
 
 /* ---- staging ---- */
@@ -88,17 +89,18 @@ int64_t stage(struct store *store, int64_t seed, int64_t n_chunks, size_t n_cols
 struct store_dataset_new dataset_new(const char *name, int64_t part, const char *content,
                                      int64_t n_chunks, size_t n_cols);
 
-/* Publishes a dataset of 2 chunks with 3 columns; its content digest is the seed. */
+/* Publishes a dataset of 2 chunks with 3 columns, whose content digest is the seed. */
 struct store_dataset_published publish(struct fixture *f, const char *name, int64_t seed);
 
 int64_t insert_job(struct fixture *f, const char *model, int64_t dataset_id);
 
 int64_t claim_job(struct fixture *f, int64_t max_attempts);
 
-/* The latest claim of a job. */
+/* Returns the latest claim of a job. */
 struct store_claim claim_of(struct fixture *f, int64_t id);
 
-/* Ends a claimed job with a model of n_chunks × size bytes. */
+/* Ends a claimed job with a model of n_chunks chunks of `size` bytes. Returns the version of the
+ * model. */
 int64_t succeed_job(struct fixture *f, int64_t id, int64_t seed, int64_t n_chunks, size_t size,
                     int64_t keep);
 

@@ -1,4 +1,5 @@
-/* The ring of changes: which changes it has, in which order, which are overwritten, and waiting. */
+/* Tests of the ring of changes: the changes that it contains, their order, which ones are
+ * overwritten, and waiting for changes. */
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
 #include <pthread.h>
@@ -10,11 +11,12 @@ static void test_what_is_told(void **state) {
     assert_int_equal(store_changes_last(f->store), 0);
     assert_int_equal(store_changes(f->store, 0, c, 16, &lost), 0);
     assert_false(lost);
-    int64_t dataset = publish(f, "data", 1).id; /* 1 */
-    publish(f, "data", 1);                      /* the same content: no change */
-    int64_t job = insert_job(f, "m", dataset);  /* 2 */
-    claim_job(f, 3);                            /* 3 */
-    succeed_job(f, job, 1, 1, 10, 0); /* 4: the model; 5 and 6: the job's state and its end */
+    int64_t dataset = publish(f, "data", 1).id; /* change 1 */
+    publish(f, "data", 1);                      /* the same content makes no change */
+    int64_t job = insert_job(f, "m", dataset);  /* change 2 */
+    claim_job(f, 3);                            /* change 3 */
+    /* change 4 is the model; 5 and 6 are the job's state and its end */
+    succeed_job(f, job, 1, 1, 10, 0);
     assert_false(store_dataset_delete(f->store, "none", 0, NULL, &f->problem));
     problem_done(&f->problem);
     size_t n = store_changes(f->store, 0, c, 16, &lost);
@@ -40,7 +42,7 @@ static void test_the_ring_wraps(void **state) {
     struct fixture *f = *state;
     static struct store_change added[100], c[STORE_RING_SIZE + 10];
     publish(f, "data", 1);
-    for (int i = 0; i < 60; i++) { /* without a commit for each change */
+    for (int i = 0; i < 60; i++) { /* adds changes directly, without a commit for each */
         for (int k = 0; k < 100; k++) {
             added[k] = (struct store_change){.kind = STORE_CHANGE_JOB, .job = 100 * i + k};
         }
@@ -57,7 +59,7 @@ static void test_the_ring_wraps(void **state) {
     assert_int_equal(store_changes(f->store, 6001 - STORE_RING_SIZE - 1, c, 5, &lost), 5);
     assert_true(lost);
     assert_int_equal(store_changes(f->store, 7000, c, 5, &lost),
-                     0); /* a number of an earlier process */
+                     0); /* a change number of an earlier process */
     assert_true(lost);
 }
 
@@ -76,16 +78,18 @@ static void *publish_later(void *fixture) {
 static void test_waiting(void **state) {
     struct fixture *f = *state;
     pthread_t thread;
-    assert_int_equal(store_changes_wait(f->store, 0, 1), 0); /* the time is over */
+    assert_int_equal(store_changes_wait(f->store, 0, 1), 0); /* the time limit has passed */
     assert_int_equal(store_changes_wait(f->store, 0, 0), 0);
     assert_int_equal(pthread_create(&thread, NULL, wake_later, f->store), 0);
-    assert_int_equal(store_changes_wait(f->store, 0, 3600000), 0); /* woken */
+    /* returns because wake_later wakes it */
+    assert_int_equal(store_changes_wait(f->store, 0, 3600000), 0);
     pthread_join(thread, NULL);
     assert_int_equal(pthread_create(&thread, NULL, publish_later, f), 0);
-    assert_int_equal(store_changes_wait(f->store, 0, 3600000), 1); /* a change */
+    /* returns because of the change */
+    assert_int_equal(store_changes_wait(f->store, 0, 3600000), 1);
     pthread_join(thread, NULL);
     assert_int_equal(store_changes_wait(f->store, 0, 3600000),
-                     1); /* returns at once: there is a change */
+                     1); /* returns at once, since there is a change */
 }
 
 int main(void) {

@@ -1,4 +1,5 @@
-/* Checkpoints of the write-ahead log: the lengths of the log at which they are made. */
+/* Tests of the checkpoints of the write-ahead log: the lengths of the log at which they are
+ * made. */
 #include "base/clock.h"
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
@@ -10,9 +11,9 @@ static int64_t made(const struct store *store, int mode) {
     return (int64_t)metric_value(store->writer.checkpoints[mode]);
 }
 
-/* ---- thresholds, on a store without its thread ---- */
+/* ---- thresholds, on a store without its writer thread ---- */
 
-/* Opens a new database with a writer's state that no thread uses. */
+/* Opens a new database, and initializes the state of a writer without its thread. */
 static void setup(struct fixture *f, struct store *store) {
     assert_ok(f, fixture_open(f));
     fixture_close(f);
@@ -23,8 +24,9 @@ static void setup(struct fixture *f, struct store *store) {
               store_connection_exec(store->writer.connection, "CREATE TABLE t (x)", &f->problem));
 }
 
-/* Returns the mode of the checkpoint that is made for a log of so many pages, of which `copied` are
- * in the file; -1: none is made. */
+/* Returns the mode of the checkpoint that is made for a log of `pages` pages, of which `copied` are
+ * already in the database file; -1: no checkpoint is made. pressing: a caller waits for a
+ * commit. */
 static int due(struct store *store, int pages, int copied, bool pressing) {
     static const int modes[] = {SQLITE_CHECKPOINT_PASSIVE, SQLITE_CHECKPOINT_RESTART};
     int64_t before[2];
@@ -49,12 +51,14 @@ static void test_when_a_checkpoint_is_due(void **state) {
     setup(f, store);
     assert_int_equal(due(store, PAGES(8) - 1, 0, false), -1);
     assert_int_equal(due(store, PAGES(8), 0, false), SQLITE_CHECKPOINT_PASSIVE);
-    assert_int_equal(due(store, PAGES(8) + 9, 10, false), -1); /* only uncopied pages count */
+    /* only pages that are not copied count */
+    assert_int_equal(due(store, PAGES(8) + 9, 10, false), -1);
     assert_int_equal(due(store, PAGES(8) + 10, 10, false), SQLITE_CHECKPOINT_PASSIVE);
-    /* a caller waits for a commit */
+    /* if a caller waits for a commit */
     assert_int_equal(due(store, PAGES(12) - 1, 0, true), -1);
     assert_int_equal(due(store, PAGES(12), 0, true), SQLITE_CHECKPOINT_PASSIVE);
-    /* a long log waits for its readers, at most 50 ms, and again after 4 MiB more */
+    /* a checkpoint of a long log waits for the readers, at most 50 ms, and is repeated after 4 MiB
+     * more */
     assert_int_equal(due(store, PAGES(16) - 1, PAGES(16) - 1, true), -1);
     assert_int_equal(due(store, PAGES(16), PAGES(16), true), SQLITE_CHECKPOINT_RESTART);
     store->writer.log_retry = PAGES(20);
@@ -117,7 +121,8 @@ static void stage_mib(struct fixture *f, int64_t n) {
     assert_int_equal(sum.n_chunks, n);
 }
 
-/* Without readers the log restarts after each checkpoint, so its file does not grow. */
+/* Without readers the log starts again at its beginning after each checkpoint, so its file does not
+ * grow. */
 static void test_the_log_stays_short(void **state) {
     struct fixture *f = *state;
     assert_ok(f, fixture_open(f));
@@ -125,7 +130,8 @@ static void test_the_log_stays_short(void **state) {
     assert_true(log_bytes(f) < 12 * MIB);
 }
 
-/* A reader prevents the restart of the log. From 40 MiB on no chunk is written. */
+/* A reader prevents this restart of the log. When the log has 40 MiB, no more chunks are
+ * written. */
 static void test_a_reader_holds_chunks_back(void **state) {
     struct fixture *f = *state;
     sqlite3 *db;
@@ -142,7 +148,7 @@ static void test_a_reader_holds_chunks_back(void **state) {
     assert_true(log_bytes(f) >= 40 * MIB);
     sqlite3_close(db);
     assert_true(store_parts_settle(&f->store->parts, part, &sum, &problem));
-    assert_true(log_bytes(f) < 70 * MIB); /* 120 without the limit */
+    assert_true(log_bytes(f) < 70 * MIB); /* without the limit it would have 120 MiB */
 }
 
 int main(void) {

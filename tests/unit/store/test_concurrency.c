@@ -1,5 +1,5 @@
-/* Uploads, reads and state transactions at the same time: all data are right, and the log stays
- * bounded. */
+/* Tests uploads, reads and small transactions at the same time: all data must be correct, and the
+ * size of the log must stay limited. */
 #include "unit/store/fixture.h"
 #include <pthread.h>
 
@@ -8,10 +8,11 @@ enum { UPLOADERS = 4, UPLOADS = 4, CHUNKS = 6, COLUMNS = 3, BLOB = 60000, JOBS =
 struct worker {
     struct store *store;
     int number;
-    int64_t ids[UPLOADS]; /* of the versions that this worker published */
+    int64_t ids[UPLOADS]; /* ids of the versions that this worker published */
 };
 
-/* An assertion for threads: cmocka's work on the main thread only. Ends the program. */
+/* An assertion for any thread, which ends the program. (cmocka's assertions work on the main thread
+ * only.) */
 #define MUST(expression)                                                                           \
     do {                                                                                           \
         if (!(expression)) {                                                                       \
@@ -77,7 +78,7 @@ static void *uploader(void *arg) {
     return NULL;
 }
 
-/* Reads all chunks of a version and compares them with the pattern. */
+/* Reads all chunks of a version and compares them with the pattern of the seed. */
 static void verify(struct store *store, int64_t id, int64_t seed) {
     struct problem problem = {0};
     struct store_chunk *chunks = NULL;
@@ -106,7 +107,7 @@ static void *reader(void *arg) {
     return NULL;
 }
 
-/* Claims jobs until none is queued, and ends each with a model. */
+/* Claims jobs until none is queued, and ends each of them with a model. */
 static void *trainer(void *arg) {
     struct worker *w = arg;
     struct problem problem = {0};
@@ -179,7 +180,8 @@ static void test_everything_at_once(void **state) {
     assert_intact(f->path);
 }
 
-/* Many transactions share a COMMIT: each version number is used once. */
+/* Publishes versions while other threads do: several transactions share a COMMIT, but each version
+ * number must be used once. */
 static void *publisher(void *arg) {
     struct worker *w = arg;
     struct problem problem = {0};
@@ -210,7 +212,7 @@ static void test_one_name_from_many_threads(void **state) {
     assert_int_equal(store_changes_last(f->store), 80);
 }
 
-/* More threads than reading connections. */
+/* Lists datasets. There are more of these threads than reading connections. */
 static void *lister(void *arg) {
     struct worker *w = arg;
     struct problem problem = {0};

@@ -1,16 +1,17 @@
-/* SIGKILL at random moments: committed data are there, no partial data are, the file is intact. */
+/* Tests SIGKILL at random times: committed data must be there, partial data must not, and the file
+ * must be intact. */
 #include "unit/store/fixture.h"
 #include <signal.h>
 #include <sys/wait.h>
 
 enum { ROUNDS = 25, CHUNKS = 3, COLUMNS = 2, BLOB = 40000 };
 
-/* What the child reports after the store has returned success. */
+/* A message of the child process after a function of the store has succeeded. */
 enum kind { DATASET, MODEL, DELETED };
 struct acknowledged {
-    int64_t kind; /* of enum kind */
-    int64_t id;   /* of the version; DELETED: the seed in the name */
-    int64_t seed; /* of its contents */
+    int64_t kind; /* an enum kind */
+    int64_t id;   /* id of the version; DELETED: the seed in the dataset's name */
+    int64_t seed; /* seed of the contents */
 };
 
 static void tell(int fd, enum kind kind, int64_t id, int64_t seed) {
@@ -20,12 +21,12 @@ static void tell(int fd, enum kind kind, int64_t id, int64_t seed) {
     }
 }
 
-/* Publishes, trains and deletes until it is killed. */
+/* Publishes, trains and deletes until the process is killed. */
 static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
     if (!fixture_open(f)) {
         _exit(1);
     }
-    tell(fd, DELETED, 0, 0); /* ready */
+    tell(fd, DELETED, 0, 0); /* reports that the child is ready */
     for (;; seed++) {
         char name[32], content[32];
         snprintf(name, sizeof name, "d%lld", (long long)seed);
@@ -62,7 +63,7 @@ static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
         tell(fd, MODEL, m.id, seed);
         store_model_done(&m);
         store_job_done(&j);
-        if (seed % 3 == 0) { /* fails if a job of an earlier child has it pinned */
+        if (seed % 3 == 0) { /* fails if a job of an earlier child process has pinned the dataset */
             if (store_dataset_delete(f->store, name, 0, NULL, &f->problem)) {
                 tell(fd, DELETED, 0, seed);
             }
@@ -105,7 +106,8 @@ static void check(struct fixture *f, const struct acknowledged *all, size_t n) {
             struct store_dataset d = {0};
             if (all[i].seed % 3 == 0 &&
                 !store_dataset_get_by_id(f->store, all[i].id, &d, &f->problem)) {
-                problem_done(&f->problem); /* a deletion that the child did not report */
+                /* the child deleted the version, but was killed before it reported it */
+                problem_done(&f->problem);
                 continue;
             }
             store_dataset_done(&d);
@@ -145,7 +147,7 @@ static void test_kill_9(void **state) {
         close(fds[1]);
         assert_int_equal(read(fds[0], &all[n], sizeof all[n]),
                          sizeof all[n]); /* the child is ready */
-        if (round % 2) {                 /* at least one commit */
+        if (round % 2) {                 /* waits for at least one commit */
             assert_int_equal(read(fds[0], &all[n], sizeof all[n]), sizeof all[n]);
             n++;
         }
@@ -159,7 +161,7 @@ static void test_kill_9(void **state) {
             n++;
         }
         close(fds[0]);
-        if (round % 5 == 4) { /* in the other rounds the next child recovers the file */
+        if (round % 5 == 4) { /* in the other rounds the next child process recovers the file */
             assert_intact(f->path);
             assert_ok(f, fixture_open(f));
             check(f, all, n);
@@ -169,7 +171,7 @@ static void test_kill_9(void **state) {
     assert_true(n >= ROUNDS / 2);
     assert_ok(f, fixture_open(f));
     check(f, all, n);
-    /* every published part has its chunks; the other parts are swept */
+    /* each published part must have all its chunks; all other parts must be removed */
     sql_await(f->path, "SELECT count(*) FROM parts WHERE state <> 1", 0);
     sql_await(f->path, "SELECT count(*) FROM dataset_versions WHERE hidden = 1", 0);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs") -

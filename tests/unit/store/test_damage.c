@@ -1,10 +1,10 @@
-/* Damaged bytes, a full disk, failing transactions. */
+/* Tests of damaged bytes, a full disk and failing transactions. */
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
 #include <stdatomic.h>
 #include <sys/statvfs.h>
 
-/* Replaces statvfs of the C library for the store. */
+/* Replaces the C library's statvfs, so that the tests determine the free space. */
 static atomic_llong disk_free = 1LL << 40;
 int statvfs(const char *path, struct statvfs *v) {
     (void)path;
@@ -23,7 +23,7 @@ static void test_damaged_chunk_is_told(void **state) {
     struct buf b = {0};
     char expected[200];
     assert_ok(f, store_dataset_chunks(f->store, out.id, &chunks, &n, &f->problem));
-    /* chunk 1, column 2: one bit of a thousand bytes */
+    /* changes one byte of the thousand in chunk 1, column 2 */
     sql_run(f->path, "UPDATE blobs SET bytes = CAST(substr(bytes, 1, 500) || x'00' || "
                      "substr(bytes, 502) AS BLOB) WHERE id = 6");
     snprintf(expected, sizeof expected, "part %lld, chunk 1, column 2 does not have its checksum",
@@ -31,13 +31,13 @@ static void test_damaged_chunk_is_told(void **state) {
     assert_problem(f, store_chunk_read(f->store, &chunks[1], 2, &b, &f->problem), PROBLEM_INTERNAL,
                    expected);
     assert_ok(f, store_chunk_read(f->store, &chunks[1], 1, &b,
-                                  &f->problem)); /* another column is intact */
+                                  &f->problem)); /* the other column is intact */
     assert_int_equal(b.size, 1000);
-    /* a shorter one */
+    /* a blob that is too short */
     sql_run(f->path, "UPDATE blobs SET bytes = substr(bytes, 1, 999) WHERE id = 1");
     assert_problem(f, store_chunk_read(f->store, &chunks[0], 0, &b, &f->problem), PROBLEM_INTERNAL,
                    "chunk 0, column 0");
-    /* one that is gone */
+    /* a blob that is missing */
     sql_run(f->path, "DELETE FROM blobs WHERE id = 2");
     assert_problem(f, store_chunk_read(f->store, &chunks[0], 1, &b, &f->problem), PROBLEM_INTERNAL,
                    "no chunk 0, column 1");
@@ -65,7 +65,7 @@ static void test_damaged_model_is_told(void **state) {
     store_model_done(&m);
 }
 
-/* Limits the pages of the file, as a full disk does. 0: no limit. */
+/* Limits the number of pages of the file, to simulate a full disk. 0: no limit. */
 static void limit_pages(struct store_tx *tx, void *arg) {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d", *(int *)arg ? *(int *)arg : 1073741823);
@@ -90,13 +90,13 @@ static void test_full_disk(void **state) {
                    PROBLEM_STORAGE_FULL, "disk of the database is full");
     int type = 0;
     struct store_blob blob = {.bytes = pattern(1, 3, 0, 10), .size = 10};
-    store_part_append(f->store, part, 3, 10, &blob, 1, note_type,
-                      &type); /* there is room, but an earlier chunk of the part failed */
+    /* there is room for it now, but an earlier chunk of the part failed */
+    store_part_append(f->store, part, 3, 10, &blob, 1, note_type, &type);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_STORAGE_FULL, "full");
     assert_int_equal(type, PROBLEM_STORAGE_FULL);
     store_part_drop(f->store, part);
-    publish(f, "c", 2); /* small transactions succeed */
+    publish(f, "c", 2); /* small transactions still succeed */
     char *large = malloc(3000001);
     assert_non_null(large);
     memset(large, ' ', 3000000);
@@ -114,11 +114,11 @@ static void test_full_disk(void **state) {
     assert_intact(f->path);
 }
 
-/* Chunks are refused before the disk is full: the reserve is for other transactions. */
+/* Chunks are refused before the disk is full: the rest is reserved for other transactions. */
 static void test_chunks_leave_room(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
-    /* The reserve is 16 MiB. A chunk of 1 MiB takes 2 MiB, in the log and in the file. */
+    /* The reserve is 16 MiB. A chunk of 1 MiB needs 2 MiB, in the log and in the file. */
     atomic_store(&disk_free, 18 << 20);
     int64_t part = stage(f->store, 2, 2, 2, 500000);
     struct store_dataset_published out = {0};
@@ -128,14 +128,14 @@ static void test_chunks_leave_room(void **state) {
     store_part_drop(f->store, part);
     publish(f, "c", 3);
     insert_job(f, "m", 1);
-    atomic_store(&disk_free, 0); /* small transactions do not check the room */
+    atomic_store(&disk_free, 0); /* small transactions do not check the free space */
     assert_ok(f, store_dataset_delete(f->store, "c", 0, NULL, &f->problem));
     atomic_store(&disk_free, 1LL << 40);
     d.part = stage(f->store, 2, 2, 2, 500000);
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
 }
 
-/* ---- groups ---- */
+/* ---- groups of transactions ---- */
 
 static void insert_model(struct store_tx *tx, void *arg) {
     const char *name = arg;
@@ -153,7 +153,7 @@ static void insert_and_fail(struct store_tx *tx, void *arg) {
 static void insert_and_lose_all(struct store_tx *tx, void *arg) {
     insert_model(tx, arg);
     sqlite3_exec(tx->connection->db, "ROLLBACK", NULL, NULL,
-                 NULL); /* as SQLite does on a full disk */
+                 NULL); /* SQLite also rolls back on a full disk */
     problem_set(tx->problem, PROBLEM_STORAGE_FULL, "full");
 }
 
@@ -163,7 +163,8 @@ static void count_told(struct store_work *work) {
     told++;
 }
 
-/* Three transactions in one commit, run in place of the writer thread, which has been stopped. */
+/* Runs three transactions in one commit on the calling thread. The writer thread has been
+ * stopped. */
 static void run_three(struct fixture *f, store_tx_fn second, struct problem problems[3]) {
     static char names[3][4] = {"one", "two", "six"};
     struct store_work works[3];
@@ -190,7 +191,7 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models WHERE name IN ('one', 'six')"),
                      2);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models"), 2);
-    assert_int_equal(store_changes_last(f->store), 2); /* the failed transaction has no change */
+    assert_int_equal(store_changes_last(f->store), 2); /* the failed transaction makes no change */
     sql_run(f->path, "DELETE FROM models");
     problem_done(&problems[1]);
     run_three(f, insert_and_lose_all, problems);
@@ -203,7 +204,8 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
     assert_true(sqlite3_get_autocommit(f->store->writer.connection->db));
     struct problem problem = {0};
     f->store->writer.stopping = false;
-    assert_true(store_writer_start(f->store, &problem)); /* the teardown stops the thread */
+    /* the teardown needs the thread, which it stops */
+    assert_true(store_writer_start(f->store, &problem));
 }
 
 int main(void) {

@@ -1,10 +1,12 @@
-/* Appends: versions that share parts, deletions of some of these versions, the queue of appends. */
+/* Tests of appends: versions that share parts, deletions of some of these versions, the queue of
+ * appends. */
 #include "unit/store/fixture.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
-/* An append of one chunk of 3 columns to the version, filled by the seed. */
+/* Stages an append of one chunk of 3 columns, filled with the pattern of the seed, to version
+ * `onto`. */
 static struct store_dataset_new append_new(struct fixture *f, const char *name, int64_t seed,
                                            int64_t onto, int64_t chunks_before) {
     struct store_dataset_new d =
@@ -62,12 +64,13 @@ static void test_append_shares_parts(void **state) {
     assert_chunks(f, a.id, (int64_t[]){1}, 1);
     assert_chunks(f, b.id, (int64_t[]){1, 2}, 2);
     assert_chunks(f, c.id, (int64_t[]){1, 2, 3}, 3);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parts"), 3); /* each stored once */
+    /* each part is stored once */
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parts"), 3);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs"), 12);
     assert_intact(f->path);
 }
 
-/* The summary of column 1: "" if there is none. */
+/* Returns the summary of column 1; "" if there is none. */
 static const char *summary_of(struct fixture *f, int64_t id) {
     static char text[100];
     struct buf out = {0};
@@ -91,7 +94,7 @@ static void test_summaries_of_the_newest(void **state) {
     struct store_stats s;
     store_stats(f->store, &s);
     assert_int_equal(s.dataset_bytes, 3000 + 11);
-    /* the same content makes no version, and the summaries stay */
+    /* an upload of the same content makes no version and does not change the summaries */
     d.part = stage(f->store, 1, 1, 3, 1000);
     assert_ok(f, store_dataset_publish(f->store, &d, &b, NULL, &f->problem));
     assert_true(b.unchanged);
@@ -105,7 +108,7 @@ static void test_summaries_of_the_newest(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT length(state) FROM dataset_summaries WHERE column "
                                       "= 0"),
                      4);
-    /* an append that is refused changes none */
+    /* an append that is refused does not change the summaries */
     d = append_new(f, "a", 3, a.id, 1);
     d.summaries = (const struct store_blob[]){{"x", 1}, {"y", 1}, {"z", 1}};
     d.n_summaries = 3;
@@ -152,7 +155,7 @@ static void test_append_counts_the_rows(void **state) {
     const struct store_dataset_published a = publish(f, "a", 1);
     struct store_dataset_published out = {0};
     struct store_dataset_new d = append_new(f, "a", 2, a.id, 2);
-    d.n_rows = 31; /* 20 are stored, 10 staged */
+    d.n_rows = 31; /* 20 rows are stored and 10 are staged */
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "rows");
     store_part_drop(f->store, d.part);
@@ -209,7 +212,7 @@ static void test_versions_go_in_any_order(void **state) {
     assert_intact(f->path);
 }
 
-/* After the newest version is deleted, an append extends the version before it and gets a new
+/* After the newest version is deleted, an append extends the previous version and gets a new
  * number. */
 static void test_append_after_a_deletion(void **state) {
     struct fixture *f = *state;
@@ -236,7 +239,7 @@ static void test_pinned_base_stays(void **state) {
     assert_ok(f, store_dataset_chunks(f->store, b.id, &chunks, &n, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions",
-              1); /* the first version is swept; the pinned one shares its part */
+              1); /* the first version is removed; the pinned version shares its part */
     for (size_t i = 0; i < n; i++) {
         assert_ok(f, store_chunk_read(f->store, &chunks[i], 0, &bytes, &f->problem));
     }
@@ -270,9 +273,9 @@ static void test_stats_count_shared_chunks_once(void **state) {
     assert_int_equal(s.doomed_bytes, 0);
 }
 
-/* ---- parts that are left out ---- */
+/* ---- parts that an append replaces ---- */
 
-/* One chunk of 3 columns, filled by the seed. */
+/* Stages one chunk of 3 columns, filled with the pattern of the seed. */
 static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t n_rows,
                         int64_t seed) {
     struct store_blob blobs[3];
@@ -282,8 +285,8 @@ static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t 
     store_part_append(f->store, part, chunk, n_rows, blobs, 3, NULL, NULL);
 }
 
-/* An append that stores the last part, one chunk, again before the new rows. This chunk has number
- * 0 and is staged last. */
+/* Stages an append that stores the last part, which has one chunk, again before the new rows. This
+ * chunk gets number 0 and is staged last. */
 static struct store_dataset_new append_taking(struct fixture *f, const char *name, int64_t seed,
                                               int64_t onto, int64_t chunks_before) {
     const int64_t part = store_part_begin(f->store, NULL);
@@ -303,10 +306,10 @@ static void test_append_leaves_parts_out(void **state) {
     struct store_dataset_new d = append_taking(f, "a", 3, b.id, 3);
     assert_ok(f, store_dataset_publish(f->store, &d, &c, NULL, &f->problem));
     assert_chunks(f, a.id, (int64_t[]){1}, 1);
-    assert_chunks(f, b.id, (int64_t[]){1, 2}, 2); /* as it was */
+    assert_chunks(f, b.id, (int64_t[]){1, 2}, 2); /* not changed by the append */
     assert_chunks(f, c.id, (int64_t[]){1, 2, 3}, 3);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_parts WHERE version = 3"), 2);
-    d = append_taking(f, "a", 4, c.id, 4); /* its last part has two chunks, not one */
+    d = append_taking(f, "a", 4, c.id, 4); /* the last part of version 3 has two chunks, not one */
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "rows");
     store_part_drop(f->store, d.part);
@@ -321,19 +324,19 @@ static void test_append_leaves_parts_out(void **state) {
     }
     d = dataset_new("a", all, "b2:appended", 5, 3);
     d.onto = c.id;
-    d.taken = 2; /* none stays */
+    d.taken = 2; /* replaces both parts */
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_parts WHERE version = 4"), 1);
     assert_int_equal(sql_ask(f->path, "SELECT sum(seq) FROM dataset_parts WHERE version = 4"), 0);
     assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL,
-                                      &f->problem)); /* only this version has the second part */
+                                      &f->problem)); /* only this version uses the second part */
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
     assert_chunks(f, c.id, (int64_t[]){1, 2, 3}, 3);
     assert_intact(f->path);
 }
 
-/* Appends of one row, with the rule of uploads: the last part is stored again if it has at most
- * twice as many rows as the rows behind it. */
+/* Appends one row at a time, with the rule of uploads: the last part is stored again if it has at
+ * most twice as many rows as the rows behind it. */
 static void test_many_appends_few_parts(void **state) {
     enum { N = 200 };
     struct fixture *f = *state;
@@ -387,7 +390,7 @@ static void test_the_queue(void **state) {
                   other = store_append_enter(f->store, "b"),
                   late = store_append_enter(f->store, "c");
     assert_true(first != 0 && second != 0 && second != first);
-    /* in the order in which the rows were complete */
+    /* appends run in the order in which their rows were complete */
     assert_true(store_append_run(f->store, second));
     assert_true(store_append_run(f->store, second));
     assert_false(store_append_run(f->store, first));
@@ -398,7 +401,7 @@ static void test_the_queue(void **state) {
     assert_false(store_append_run(f->store, third));
     assert_true(store_append_run(f->store, first));
     store_append_leave(f->store, first);
-    store_append_leave(f->store, first); /* no longer there */
+    store_append_leave(f->store, first); /* it has already left the queue */
     store_append_leave(f->store, 0);
     assert_false(store_append_run(f->store, late)); /* the third append precedes it */
     assert_true(store_append_run(f->store, third));
@@ -407,7 +410,7 @@ static void test_the_queue(void **state) {
     assert_true(store_append_run(f->store, late));
     store_append_leave(f->store, late);
     store_append_leave(f->store, other);
-    /* of several datasets: a free turn is for the append that has waited longest */
+    /* with several datasets, the append that has waited longest runs next */
     const int64_t a1 = store_append_enter(f->store, "a"), a2 = store_append_enter(f->store, "a"),
                   b1 = store_append_enter(f->store, "b"), b2 = store_append_enter(f->store, "b"),
                   c1 = store_append_enter(f->store, "c"), d1 = store_append_enter(f->store, "d");
@@ -418,20 +421,20 @@ static void test_the_queue(void **state) {
     assert_false(store_append_run(f->store, b2));
     assert_false(store_append_run(f->store, d1));
     store_append_leave(f->store, b1);
-    assert_false(store_append_run(f->store, d1)); /* c1 */
+    assert_false(store_append_run(f->store, d1)); /* c1 has waited longer */
     assert_false(store_append_run(f->store, b2));
-    assert_false(store_append_run(f->store, a2)); /* a1 runs */
+    assert_false(store_append_run(f->store, a2)); /* a1, an append to the same dataset, runs */
     assert_true(store_append_run(f->store, c1));
     store_append_leave(f->store, a1);
-    assert_false(store_append_run(f->store, b2)); /* a2 */
-    store_append_leave(f->store, a2);             /* a client that leaves */
-    assert_false(store_append_run(f->store, d1)); /* b2 */
+    assert_false(store_append_run(f->store, b2)); /* a2 precedes it */
+    store_append_leave(f->store, a2);             /* its client has closed the connection */
+    assert_false(store_append_run(f->store, d1)); /* b2 has waited longer */
     assert_true(store_append_run(f->store, b2));
     store_append_leave(f->store, c1);
     assert_true(store_append_run(f->store, d1));
     store_append_leave(f->store, b2);
     store_append_leave(f->store, d1);
-    /* the bounds */
+    /* the limits of the queue */
     int64_t places[STORE_APPENDS_OF_ALL];
     for (int i = 0; i < STORE_APPENDS_OF_ALL; i++) {
         snprintf(name, sizeof name, "d%d", i / STORE_APPENDS_OF_ONE);
@@ -479,7 +482,7 @@ static void test_killed_while_appending(void **state) {
     for (int i = 0; i < 2000 && access(f->path, F_OK) != 0; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-    for (int i = 0; i < 2000; i++) { /* until some versions were committed */
+    for (int i = 0; i < 2000; i++) { /* waits until several versions were committed */
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         if (sql_ask(f->path,
                     "SELECT count(*) FROM sqlite_schema WHERE name = 'dataset_versions'") == 1 &&

@@ -1,4 +1,4 @@
-/* Publishing, reading, describing, listing and refusing datasets. */
+/* Tests of publishing, reading, describing, listing and refusing datasets. */
 #include "unit/store/fixture.h"
 
 static struct store_dataset get(struct fixture *f, const char *name, int64_t version) {
@@ -117,15 +117,15 @@ static void test_same_content_makes_no_version(void **state) {
     assert_true(same.unchanged);
     assert_int_equal(same.id, first.id);
     assert_int_equal(same.version, 1);
-    sql_await(f->path, "SELECT count(*) FROM parts", 1); /* the second part was dropped */
-    /* other options: a new version */
+    sql_await(f->path, "SELECT count(*) FROM parts", 1); /* the second part was removed */
+    /* other options make a new version */
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 2, 3, 1000), "b2:1", 2, 3);
     d.options = "{\"header\":false}";
     struct store_dataset_published out = {0};
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_false(out.unchanged);
     assert_int_equal(out.version, 2);
-    /* the content is compared with the newest version only */
+    /* the content is compared with that of the newest version only */
     assert_int_equal(publish(f, "a", 1).version, 3);
 }
 
@@ -138,7 +138,7 @@ static void test_conditions(void **state) {
                    PROBLEM_PRECONDITION_FAILED, "dataset \"a\" does not exist");
     d.condition = (struct store_condition){.if_none_match = "*"};
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL,
-                                       &f->problem)); /* the refused part can be published */
+                                       &f->problem)); /* the refused part can be published now */
     d = dataset_new("a", stage(f->store, 2, 1, 1, 10), "b2:2", 1, 1);
     d.condition.if_none_match = "*";
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
@@ -166,7 +166,7 @@ static void test_patch(void **state) {
     publish(f, "a", 1);
     assert_ok(f, store_dataset_patch(f->store, "a", "flowers", "[\"x\"]", NULL, NULL, &f->problem));
     assert_ok(f, store_dataset_patch(f->store, "a", NULL, "[\"y\"]", NULL, NULL, &f->problem));
-    publish(f, "a", 2); /* the next version keeps description and tags of the name */
+    publish(f, "a", 2); /* the next version has the description and the tags of the dataset */
     struct store_dataset d = get(f, "a", 0);
     assert_string_equal(d.description, "flowers");
     assert_string_equal(d.tags, "[\"y\"]");
@@ -181,7 +181,8 @@ static void test_patch(void **state) {
                    PROBLEM_UNKNOWN_DATASET, "\"b\"");
 }
 
-/* The datasets of a page: "NAME/VERSION ", "more" if others follow. Frees the page. */
+/* Returns the datasets of a page as "NAME/VERSION ", then "more" if others follow. Frees the
+ * page. */
 static const char *page_text(struct store_page *page) {
     static char text[200];
     size_t at = 0;
@@ -222,7 +223,7 @@ static void test_lists(void **state) {
     page = (struct store_page){.n = 7};
     assert_problem(f, store_dataset_versions(f->store, "d", 0, &ten, &page, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "\"d\"");
-    assert_int_equal(page.n, 7); /* untouched */
+    assert_int_equal(page.n, 7); /* the function did not change the page */
 }
 
 /* A page ends with the item whose text reaches the limit of bytes. */
@@ -253,11 +254,11 @@ static void test_pages_end_at_their_bytes(void **state) {
 static void test_part_books(void **state) {
     struct fixture *f = *state;
     struct store_dataset_published out = {0};
-    /* more rows than were staged */
+    /* a number of rows that is larger than that of the staged chunks */
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 3, 1);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "20 rows");
-    /* a part with a chunk out of order is not published */
+    /* a part with a chunk in the wrong order cannot be published */
     int64_t part = store_part_begin(f->store, NULL);
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
     assert_true(store_part_append(f->store, part, 2, 10, &blob, 1, NULL, NULL));
@@ -276,7 +277,7 @@ static void test_part_books(void **state) {
         assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                        PROBLEM_INTERNAL, "could not be stored");
     }
-    /* chunks that were deleted from the file */
+    /* a part of which chunks were deleted from the file */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     char sql[100];
     snprintf(sql, sizeof sql, "SELECT count(*) FROM chunks WHERE part = %lld", (long long)d.part);
@@ -286,7 +287,7 @@ static void test_part_books(void **state) {
     sql_run(f->path, sql);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "has 1 chunks");
-    /* dropped, unknown, published twice */
+    /* a part that was dropped, that never existed, or that is published a second time */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     store_part_drop(f->store, d.part);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
@@ -300,7 +301,7 @@ static void test_part_books(void **state) {
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "is not staged");
     assert_int_equal(out.version, 1);
-    store_part_drop(f->store, d.part); /* no effect: the part is published */
+    store_part_drop(f->store, d.part); /* has no effect, since the part is published */
     struct store_dataset found = get(f, "a", 0);
     store_dataset_done(&found);
 }
@@ -359,8 +360,8 @@ static void test_full_queue_says_so(void **state) {
     assert_false(store_part_append(f->store, part, 0, 10, &blob, 1, NULL, NULL));
     struct store_dataset_new d = dataset_new("a", part, "b2:1", 1, 1);
     struct store_dataset_published out = {0};
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL,
-                                       &f->problem)); /* returns false, but the chunk is queued */
+    /* store_part_append returned false, but has queued the chunk */
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
 }
 
 int main(void) {

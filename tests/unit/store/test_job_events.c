@@ -1,13 +1,13 @@
-/* A job's events and history: their order, their numbers, their bounds. */
+/* Tests of a job's events and history: their order, their numbers, their limits. */
 #include "unit/store/fixture.h"
 
-/* Events that were read. */
+/* A summary of the events that were read. */
 struct seen {
-    char text[400]; /* the first 12 */
+    char text[400]; /* the first 12 events */
     size_t n;
-    int64_t last; /* seq */
+    int64_t last; /* number of the last event */
     size_t n_progress;
-    bool more; /* others follow */
+    bool more; /* more events follow */
 };
 
 static void see(struct seen *s, const struct store_event *e) {
@@ -90,7 +90,7 @@ static void test_progress_is_bounded(void **state) {
     assert_int_equal(strncmp(s.text, "1state 2state 13progress{} ", 27), 0);
 }
 
-/* The history of a job: "ITERATION DOC ", "s" behind the iteration of a snapshot. */
+/* Returns the history of a job as "ITERATION DOC ", with "s" after the iteration of a snapshot. */
 static const char *history(struct fixture *f, int64_t job, bool snapshots, size_t bytes,
                            bool *more) {
     static char text[200];
@@ -129,6 +129,15 @@ static void test_history(void **state) {
                    store_job_history(f->store, 99, false, &(struct store_limit){0}, &page,
                                      &f->problem),
                    PROBLEM_UNKNOWN_JOB, "no job 99");
+    char *doc = NULL;
+    assert_ok(f, store_job_snapshot(f->store, job, 2, &doc, &f->problem));
+    assert_string_equal(doc, "{\"w\":[]}");
+    free(doc);
+    doc = NULL;
+    assert_ok(f, store_job_snapshot(f->store, job, 1, &doc, &f->problem)); /* only a history row */
+    assert_null(doc);
+    assert_problem(f, store_job_snapshot(f->store, 99, 2, &doc, &f->problem), PROBLEM_UNKNOWN_JOB,
+                   "no job 99");
 }
 
 int main(void) {

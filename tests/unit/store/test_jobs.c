@@ -1,4 +1,4 @@
-/* The queue: order, attempts, leases, cancelling, ends; events and history. */
+/* Tests of the queue of jobs: order, attempts, leases, cancelling, ends; events and history. */
 #include "unit/store/fixture.h"
 #include <semaphore.h>
 #include <sys/wait.h>
@@ -61,7 +61,7 @@ static void test_insert_and_cancel_tell_what_they_did(void **state) {
     store_job_done(&j);
     assert_problem(f, store_job_cancel(f->store, id, &j, &f->problem), PROBLEM_CONFLICT,
                    "is cancelled");
-    assert_null(j.spec); /* untouched */
+    assert_null(j.spec); /* the function did not change j */
     enum store_job_state now = STORE_JOB_QUEUED;
     assert_ok(f, store_job_get_state(f->store, id, &now, &f->problem));
     assert_int_equal(now, STORE_JOB_CANCELLED);
@@ -92,8 +92,8 @@ static void test_jobs_hold_their_dataset(void **state) {
     store_job_done(&kept);
 }
 
-/* Both versions are pinned until the job has ended, also after a restart. One version may be
- * both. */
+/* The training version and the validation version are pinned until the job has ended, also after a
+ * restart. A job may use one version for both. */
 static void test_jobs_hold_what_they_validate_on(void **state) {
     struct fixture *f = *state;
     struct store_job_new j = {.model = "a",
@@ -114,7 +114,7 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "was deleted");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_pins"),
-                     0); /* the refused job has left no row */
+                     0); /* the refused job has no row */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs"), 1);
     j.validation_id = j.dataset_id;
     assert_ok(f, store_job_insert(f->store, &j, &same, NULL, &f->problem));
@@ -143,7 +143,7 @@ static void test_success(void **state) {
                               .model_part = stage(f->store, 1, 2, 1, 100),
                               .model_bytes = 150,
                               .model_info = "{}"};
-    /* the size is not that of the staged bytes: no change */
+    /* the given size differs from that of the staged bytes: nothing is changed */
     assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_INTERNAL,
                    "200 bytes");
     assert_job_state(f, job, STORE_JOB_RUNNING, 1);
@@ -159,7 +159,7 @@ static void test_success(void **state) {
     assert_null(j.error);
     assert_true(j.finished_at >= j.started_at && j.started_at >= j.created_at);
     store_job_done(&j);
-    /* ended is ended */
+    /* a job that has ended cannot be changed */
     assert_problem(f, store_job_cancel(f->store, job, NULL, &f->problem), PROBLEM_CONFLICT,
                    "job 1 is succeeded");
     e.state = STORE_JOB_FAILED;
@@ -174,14 +174,14 @@ static void test_failure_and_drain(void **state) {
     int64_t dataset = publish(f, "data", 1).id, job = insert_job(f, "m", dataset);
     claim_job(f, 1);
     struct store_job_end e = {.claim = claim_of(f, job), .state = STORE_JOB_QUEUED};
-    for (int i = 0; i < 3; i++) { /* given back: the attempt is not counted */
+    for (int i = 0; i < 3; i++) { /* the job is queued again, and the attempt is not counted */
         assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
         assert_job_state(f, job, STORE_JOB_QUEUED, 0);
         assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem),
                        PROBLEM_IN_USE, "in use");
         assert_int_equal(claim_job(f, 1), job);
         e.claim = claim_of(f, job);
-        assert_int_equal(e.claim.token, i + 2); /* a new one for each claim */
+        assert_int_equal(e.claim.token, i + 2); /* each claim has a new token */
     }
     e = (struct store_job_end){.claim = e.claim,
                                .state = STORE_JOB_FAILED,
@@ -211,13 +211,13 @@ static void test_cancel(void **state) {
     assert_ok(f, renew(f, &claim, &cancel));
     assert_true(cancel);
     struct store_job_end e = {.claim = claim, .state = STORE_JOB_QUEUED};
-    assert_ok(f, store_job_end(f->store, &e, NULL,
-                               &f->problem)); /* given back, but a user has cancelled it */
+    /* the worker queues the job again, but a user has cancelled it */
+    assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
     assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
     assert_problem(f, store_job_cancel(f->store, 77, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
                    "no job 77");
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL,
-                                      &f->problem)); /* no job has it pinned */
+                                      &f->problem)); /* no job has pinned it */
 }
 
 static void test_lease_of_another_owner(void **state) {
@@ -246,7 +246,7 @@ static void test_lease_of_another_owner(void **state) {
     assert_job_state(f, live, STORE_JOB_RUNNING, 1);
 }
 
-/* A wait for the `done` of a chunk. */
+/* Waits for the call of `done` of a chunk. */
 struct staged {
     sem_t done;
     enum problem_type problem;
@@ -258,7 +258,7 @@ static void note_staged(void *arg, const struct problem *problem) {
     sem_post(&s->done);
 }
 
-/* Stages a chunk of a claimed job; returns the problem of its `done`. */
+/* Stages a chunk of a claimed job. Returns the problem that `done` got. */
 static enum problem_type stage_chunk(struct fixture *f, const struct store_claim *claim) {
     struct staged s = {0};
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
@@ -270,8 +270,8 @@ static enum problem_type stage_chunk(struct fixture *f, const struct store_claim
     return s.problem;
 }
 
-/* A job is claimed a second time by this process. Each write with the first claim is refused and
- * changes nothing; writes with the second claim succeed. */
+/* A job is claimed a second time by this process. Each write with the first claim must be refused
+ * and change nothing; writes with the second claim must succeed. */
 static void test_writes_of_an_earlier_claim_are_refused(void **state) {
     struct fixture *f = *state;
     const int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
@@ -310,8 +310,8 @@ static void test_writes_of_an_earlier_claim_are_refused(void **state) {
     assert_job_state(f, job, STORE_JOB_SUCCEEDED, 2);
 }
 
-/* Holds SQLite's write lock on another connection: a claim without a queued job does not need
- * it. */
+/* Holds SQLite's write lock on another connection: a claim does not need this lock if no job is
+ * queued. */
 static void test_an_idle_worker_only_reads(void **state) {
     struct fixture *f = *state;
     const int64_t dataset = publish(f, "data", 1).id;
@@ -330,7 +330,7 @@ static void test_an_idle_worker_only_reads(void **state) {
     assert_int_equal(claim_job(f, 3), job);
 }
 
-/* A process claims the job, reports progress, and exits without an end. */
+/* Makes another process claim the job, report progress and exit without ending the job. */
 static void crash_once(struct fixture *f, int64_t job) {
     fixture_close(f);
     pid_t pid = fork();
@@ -348,8 +348,8 @@ static void crash_once(struct fixture *f, int64_t job) {
     assert_ok(f, fixture_open(f));
 }
 
-/* A process ends while it runs several jobs: afterwards one of them runs at a time, beside jobs
- * that were not running. */
+/* A process ends while it runs several jobs. Afterwards only one of these jobs runs at a time,
+ * together with jobs that were not running then. */
 static void test_suspects_run_one_at_a_time(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, a = insert_job(f, "a", dataset),
@@ -377,7 +377,7 @@ static void test_suspects_run_one_at_a_time(void **state) {
     assert_job_state(f, b, STORE_JOB_RUNNING, 2);
 }
 
-/* A process claims at most 2 jobs and exits. Returns their number. */
+/* Makes another process claim at most 2 jobs and exit. Returns the number of claimed jobs. */
 static int claim_and_die(struct fixture *f) {
     fixture_close(f);
     pid_t pid = fork();
@@ -398,8 +398,8 @@ static int claim_and_die(struct fixture *f) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* A job that runs beside jobs which crash the process twice: before its last attempt it waits until
- * no other job runs, and no other job starts. */
+/* A job runs together with jobs that crash the process twice. Before its last attempt it waits
+ * until no other job runs; then no other job starts. */
 static void test_a_last_start_is_alone(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, innocent = insert_job(f, "innocent", dataset);
@@ -410,15 +410,15 @@ static void test_a_last_start_is_alone(void **state) {
     }
     int64_t fresh = insert_job(f, "guilty", dataset);
     assert_int_equal(claim_job(f, 3), innocent);
-    assert_int_equal(claim_job(f, 3), 0); /* neither a suspect nor a new job starts */
+    /* neither a job that was running in a crash nor a new job starts */
+    assert_int_equal(claim_job(f, 3), 0);
     succeed_job(f, innocent, 9, 1, 10, 0);
     assert_int_equal(claim_job(f, 3), 2);
     assert_int_equal(claim_job(f, 3), fresh);
     insert_job(f, "later", dataset);
-    sql_run(f->path,
-            "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one before its last
-                                                                      attempt, others run */
-    assert_int_equal(claim_job(f, 3), 0); /* it waits, and no other job starts */
+    /* one job before its last attempt, while other jobs run */
+    sql_run(f->path, "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3");
+    assert_int_equal(claim_job(f, 3), 0); /* the job waits, and no other job starts */
 }
 
 static void test_the_queue_is_bounded(void **state) {
@@ -433,7 +433,7 @@ static void test_the_queue_is_bounded(void **state) {
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNAVAILABLE,
                    "2 jobs are queued");
-    assert_int_equal(claim_job(f, 3), 1); /* a running job is not counted */
+    assert_int_equal(claim_job(f, 3), 1); /* running jobs are not counted */
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_int_equal(id, 3);
 }
@@ -445,7 +445,7 @@ static void test_crashes_are_counted(void **state) {
         crash_once(f, job); /* the lease has not ended, but store_open queues the job again */
         assert_job_state(f, job, STORE_JOB_QUEUED, i);
     }
-    assert_int_equal(claim_job(f, 2), next); /* the claim ends the crashed job */
+    assert_int_equal(claim_job(f, 2), next); /* this claim also ends the crashed job */
     struct store_job j = get_job(f, job);
     assert_int_equal(j.state, STORE_JOB_FAILED);
     assert_non_null(strstr(j.error, "job-crashed"));
@@ -466,7 +466,7 @@ static void test_claim_clears_what_the_last_start_left(void **state) {
     store_job_done(&j);
 }
 
-/* The jobs of a list: "IDMODEL ". */
+/* Returns the jobs of a list as "IDMODEL ". */
 static const char *list_text(struct fixture *f, const struct store_job_filter *filter,
                              size_t limit) {
     static char text[600];
@@ -509,7 +509,7 @@ static void test_list_delete_prune(void **state) {
     assert_int_equal(insert_job(f, "new", dataset), 7); /* ids are not used again */
 }
 
-/* The jobs that ended last are kept, not those with the highest ids. */
+/* Pruning keeps the jobs that ended last, not those with the highest ids. */
 static void test_prune_goes_by_the_end(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id;

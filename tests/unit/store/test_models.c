@@ -1,7 +1,7 @@
-/* Versions of models: publish, read, make live, patch, delete, keep_versions. */
+/* Tests of model versions: publish, read, make live, patch, delete, keep_versions. */
 #include "unit/store/fixture.h"
 
-/* Inserts, claims and ends a job with a model; returns the version. */
+/* Inserts and claims a job, and ends it with a model. Returns the version of the model. */
 static int64_t train(struct fixture *f, const char *model, int64_t seed, int64_t keep) {
     struct store_dataset d = {0};
     if (!store_dataset_get(f->store, "data", 0, &d, &f->problem)) {
@@ -53,7 +53,7 @@ static void test_bytes_come_back(void **state) {
     }
     assert_problem(f, store_model_bytes(f->store, m.id + 1, &b, &f->problem), PROBLEM_UNKNOWN_MODEL,
                    "of id");
-    assert_int_equal(b.size, 210000); /* untouched by the failure */
+    assert_int_equal(b.size, 210000); /* the failed function did not change b */
     buf_done(&b);
     store_model_done(&m);
     store_model_done(NULL);
@@ -70,15 +70,16 @@ static void test_live_and_roll_back(void **state) {
     assert_ok(f, store_model_set_live(f->store, "m", 1, &right, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 2, 2);
     int64_t last = store_changes_last(f->store);
-    assert_ok(f,
-              store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem)); /* it is already */
+    /* the version is already live */
+    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 2, 2);
     assert_int_equal(store_changes_last(f->store), last);
     assert_problem(f, store_model_set_live(f->store, "m", 7, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 7 of a model \"m\"");
     assert_problem(f, store_model_set_live(f->store, "x", 1, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no model \"x\"");
-    assert_int_equal(train(f, "m", 3, 0), 3); /* the newest success is live */
+    /* the version of the last job that succeeded is live */
+    assert_int_equal(train(f, "m", 3, 0), 3);
     assert_versions(f, "m", 3, 3, 3, 3);
 }
 
@@ -128,19 +129,19 @@ static void test_delete(void **state) {
     assert_ok(f, store_model_delete(f->store, "m", 4, 3, NULL, &f->problem));
     assert_versions(f, "m", 3, 3, 3, 5);
     assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem));
-    assert_ok(f, store_model_delete(f->store, "m", 3, 0, NULL,
-                                    &f->problem)); /* not the live version, which stays live */
+    /* version 3 is not live; the live version stays live */
+    assert_ok(f, store_model_delete(f->store, "m", 3, 0, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 1, 7);
     assert_problem(f, store_model_delete(f->store, "m", 3, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 3");
-    assert_ok(f, store_model_delete(f->store, "m", 1, 0, NULL, &f->problem)); /* the last one */
+    assert_ok(f, store_model_delete(f->store, "m", 1, 0, NULL, &f->problem)); /* the last version */
     assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
                    "no model \"m\"");
     assert_problem(f, store_model_delete(f->store, "m", 0, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
-    sql_await(f->path, "SELECT count(*) FROM chunks", 2); /* the dataset's */
+    sql_await(f->path, "SELECT count(*) FROM chunks", 2); /* the chunks of the dataset */
     assert_int_equal(train(f, "m", 5, 0),
-                     5); /* the number of the deleted version is not used again */
+                     5); /* the number of a deleted version is not used again */
     assert_intact(f->path);
 }
 
@@ -156,7 +157,7 @@ static void test_keep_versions(void **state) {
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
 }
 
-/* The models of a page: "NAME/VERSION ". Frees the page. */
+/* Returns the models of a page as "NAME/VERSION ". Frees the page. */
 static const char *page_text(struct store_page *page) {
     static char text[200];
     size_t at = 0;

@@ -1,4 +1,4 @@
-/* Creating, opening, locking and refusing database files; migrations. */
+/* Tests of creating, opening, locking and refusing database files, and of migrations. */
 #include "store/sqlite/file/migrate.h"
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
@@ -21,7 +21,7 @@ static void test_new_file_has_its_pragmas(void **state) {
     assert_int_equal(sql_ask(f->path,
                              "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"),
                      1);
-    /* every table is STRICT, except those of SQLite */
+    /* all tables are STRICT, except those of SQLite */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_table_list WHERE schema = "
                                       "'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"),
                      0);
@@ -52,14 +52,14 @@ static void test_second_store_is_locked_out(void **state) {
     char expected[64];
     snprintf(expected, sizeof expected, "locked by pid %ld", (long)getpid());
     assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
-    /* another name of the file has the same lock file */
+    /* another name of the same file has the same lock file */
     char link[128];
     snprintf(link, sizeof link, "%s/other.db", f->directory);
     assert_int_equal(symlink(f->path, link), 0);
     settings.path = link;
     assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
     assert_null(second);
-    publish(f, "iris", 1); /* the open store works */
+    publish(f, "iris", 1); /* the open store still works */
     fixture_close(f);
     assert_ok(f, store_open(&settings, &second, &f->problem));
     store_close(second);
@@ -107,7 +107,7 @@ static size_t n_descriptors(void) {
     return n;
 }
 
-/* Opens and closes the store; no descriptor stays open. */
+/* Opens and closes the store, and checks that no descriptor stays open. */
 static void assert_open_leaks_nothing(struct fixture *f) {
     const size_t before = n_descriptors();
     assert_ok(f, fixture_open(f));
@@ -117,11 +117,11 @@ static void assert_open_leaks_nothing(struct fixture *f) {
 
 static void test_no_descriptor_stays_open(void **state) {
     struct fixture *f = *state;
-    assert_ok(f, fixture_open(f)); /* SQLite may open files once in a process */
+    assert_ok(f, fixture_open(f)); /* SQLite may open files once for the whole process */
     fixture_close(f);
-    assert_open_leaks_nothing(f); /* an existing file */
+    assert_open_leaks_nothing(f); /* with an existing file */
     unlink(f->path);
-    assert_open_leaks_nothing(f); /* a new file */
+    assert_open_leaks_nothing(f); /* with a new file */
     const size_t before = n_descriptors();
     write_file(f->path, "short");
     assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "is not a Discern database");
@@ -162,7 +162,7 @@ static void test_places_that_cannot_be(void **state) {
     assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "/missing\" does not exist");
     snprintf(f->path, sizeof f->path, "%s", directory);
     assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "is not a regular file");
-    if (geteuid() != 0) { /* root may write anywhere */
+    if (geteuid() != 0) { /* root may write to every file */
         snprintf(f->path, sizeof f->path, "%s/test.db", directory);
         write_file(f->path, "");
         assert_int_equal(chmod(f->path, 0400), 0);
@@ -197,7 +197,8 @@ static void test_half_made_files_are_completed(void **state) {
 /* Blocks the writer thread in a transaction. */
 struct gate {
     struct fixture *f;
-    int in[2], out[2]; /* pipes: the thread is blocked; it may continue */
+    /* pipes. in: the thread reports that it is blocked; out: the test lets it continue */
+    int in[2], out[2];
 };
 static void wait_at_gate(struct store_tx *tx, void *arg) {
     struct gate *gate = arg;
@@ -235,7 +236,7 @@ static void test_health_sees_a_stuck_writer(void **state) {
     }
 }
 
-/* A failing migration changes nothing; the list is applied in order. */
+/* A failing migration changes nothing; the migrations are applied in the order of the list. */
 static void test_migrations_are_all_or_nothing(void **state) {
     struct fixture *f = *state;
     write_file(f->path, "");
@@ -258,7 +259,7 @@ static void test_migrations_are_all_or_nothing(void **state) {
 
 #define MIGRATION(name, text) ((struct store_migration){(name), (text), sizeof(text) - 1})
 
-/* The number of backups beside the database, with unfinished ones. */
+/* Returns the number of backups beside the database, including unfinished ones. */
 static size_t n_backups(const struct fixture *f) {
     char pattern[128];
     glob_t found;
@@ -280,7 +281,8 @@ static const char family[] =
     "REFERENCES parent (id) ON DELETE CASCADE); INSERT INTO parent VALUES (1), (2); INSERT INTO "
     "child VALUES (1), (2), (2)";
 
-/* A table that other tables refer to can be rebuilt: no row is deleted by a cascade. */
+/* A migration can create a table again to which other tables refer; no row is deleted by a
+ * cascade. */
 static void test_a_migration_may_rebuild_a_table(void **state) {
     struct fixture *f = *state;
     struct store_connection *c = connect_new(f);
@@ -333,9 +335,9 @@ static void test_a_backup_precedes_a_migration(void **state) {
     store_connection_exec(c, "PRAGMA application_id = 77; PRAGMA journal_mode = WAL", &f->problem);
     assert_int_equal(chmod(f->path, 0600), 0);
     assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
-    assert_int_equal(n_backups(f), 0); /* a new database */
+    assert_int_equal(n_backups(f), 0); /* none, since the database is new */
     assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
-    assert_int_equal(n_backups(f), 0); /* nothing to apply */
+    assert_int_equal(n_backups(f), 0); /* none, since there is no migration to apply */
     write_file(part, "of a start that crashed");
     assert_ok(f, store_migrate(c, list, 2, true, &f->problem));
     assert_int_equal(n_backups(f), 1);
@@ -346,7 +348,7 @@ static void test_a_backup_precedes_a_migration(void **state) {
     assert_int_equal(sql_ask(copy, "SELECT count(*) FROM migrations"), 1);
     assert_int_equal(sql_ask(copy, "PRAGMA application_id"), 77);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM a"), 0);
-    for (int i = 0; i < 2; i++) { /* a second try replaces the backup of the first */
+    for (int i = 0; i < 2; i++) { /* a second attempt replaces the backup of the first */
         assert_problem(f, store_migrate(c, list, 3, true, &f->problem), PROBLEM_INTERNAL, "syntax");
         assert_int_equal(n_backups(f), 2);
     }
@@ -368,7 +370,7 @@ static void test_no_migration_without_its_backup(void **state) {
     assert_int_equal(mkdir(copy, 0700), 0);
     assert_problem(f, store_migrate(c, list, 2, true, &f->problem), PROBLEM_INTERNAL,
                    ".before-0002\" before the upgrade of the database cannot be written");
-    assert_int_equal(n_backups(f), 1); /* the folder */
+    assert_int_equal(n_backups(f), 1); /* counts the folder that has the name of the backup */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM a"), 0);
     assert_ok(f, store_migrate(c, list, 2, false, &f->problem));
     assert_int_equal(rmdir(copy), 0);
@@ -405,7 +407,7 @@ static void test_checksums_are_of_the_bare_sql(void **state) {
     assert_false(same_checksum(f, "SELECT [a  b]", "SELECT [a b]"));
 }
 
-/* Databases of earlier binaries have checksums of whole files. */
+/* Databases of earlier programs contain checksums of whole migration files. */
 static void test_earlier_checksums_are_accepted(void **state) {
     struct fixture *f = *state;
     assert_ok(f, fixture_open(f));
@@ -419,7 +421,7 @@ static void test_earlier_checksums_are_accepted(void **state) {
     fixture_close(f);
     assert_int_equal(n_backups(f), 0);
     sql_run(f->path, "UPDATE migrations SET checksum = (SELECT checksum FROM migrations WHERE id = "
-                     "1) WHERE id = 2"); /* of another migration */
+                     "1) WHERE id = 2"); /* the checksum of another migration */
     assert_problem(f, fixture_open(f), PROBLEM_INTERNAL,
                    "migration \"0002_job_pins.sql\" was changed");
 }

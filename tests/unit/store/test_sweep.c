@@ -1,5 +1,5 @@
-/* Deleting gives space back; what is read, staged or shared stays; what a dead process staged goes.
- */
+/* Tests that deleting releases space; that data which are read, staged or shared are kept; and that
+ * what an ended process staged is removed. */
 #include "unit/store/fixture.h"
 #include <sys/wait.h>
 
@@ -47,7 +47,7 @@ static void test_pinned_version_can_be_read_to_its_end(void **state) {
     assert_ok(f, store_dataset_chunks(f->store, big.id, &chunks, &n, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "big", 0, NULL, &f->problem));
     store_dataset_unpin(f->store, big.id);
-    /* another deletion is swept, so the sweeper has passed by the pinned one */
+    /* another deletion is completed, so the pinned version was examined, too */
     publish(f, "other", 1);
     assert_ok(f, store_dataset_delete(f->store, "other", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
@@ -99,7 +99,7 @@ static void test_dropped_part_goes(void **state) {
     sql_await(f->path, "SELECT count(*) FROM blobs", 12);
     store_part_drop(f->store, dropped);
     sql_await(f->path, "SELECT count(*) FROM blobs", 6);
-    /* what is queued behind a drop is not written either */
+    /* chunks that are still in the queue when their part is dropped are not written */
     int64_t late = stage(f->store, 3, 3, 2, 100000);
     store_part_drop(f->store, late);
     store_part_drop(f->store, 12345);
@@ -112,14 +112,14 @@ static void test_dropped_part_goes(void **state) {
 static void test_closing_leaves_nothing_staged(void **state) {
     struct fixture *f = *state;
     stage(f->store, 1, 3, 2, 100000);
-    fixture_close(f); /* what was queued is written, but nobody will publish it */
+    fixture_close(f); /* the queued chunks are written, but their part is never published */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs"), 6);
     assert_ok(f, fixture_open(f));
     sql_await(f->path, "SELECT count(*) FROM parts", 0);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs"), 0);
 }
 
-/* Runs fn with a store in a process that ends without a word. */
+/* Runs fn with the store in a process that exits without closing the store. */
 static void in_a_process_that_dies(struct fixture *f, void (*fn)(struct fixture *f)) {
     pid_t pid = fork();
     assert_true(pid >= 0);
@@ -149,8 +149,8 @@ static void test_crash_while_staging(void **state) {
     assert_int_equal(sql_ask(f->path,
                              "SELECT count(*) FROM parts WHERE state = 0 AND lease_until > 0"),
                      1);
-    assert_ok(f,
-              fixture_open(f)); /* the lease has not run out, but the lock proves its owner dead */
+    /* the lease has not expired, but since this process has the lock, the owner has ended */
+    assert_ok(f, fixture_open(f));
     sql_await(f->path, "SELECT count(*) FROM parts WHERE state <> 1", 0);
     sql_await(f->path, "SELECT count(*) FROM blobs", 6);
     struct store_dataset d = {0};
@@ -162,8 +162,8 @@ static void test_only_expired_leases_of_others_are_swept(void **state) {
     struct fixture *f = *state;
     fixture_close(f);
     struct store_settings settings = {.path = f->path, .lease_ms = 60};
-    assert_ok(f, store_open(&settings, &f->store,
-                            &f->problem)); /* what others hold now is held by somebody who lives */
+    /* from now on the store keeps the parts of other owners until their leases expire */
+    assert_ok(f, store_open(&settings, &f->store, &f->problem));
     sql_run(f->path, "INSERT INTO parts VALUES (1, 0, 'somebody', 9999999999999, 1), (2, 0, "
                      "'somebody', 5, 1), (3, 2, 'somebody', 9999999999999, 1)");
     sql_await(f->path, "SELECT count(*) FROM parts", 1);

@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "base/layout.h"
 #include "base/tasks.h"
+#include "learners/shared/learner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,6 +128,7 @@ static void points_layout(dni_layout *layout, const void *shape, void *work) {
     p->weight = dni_layout_doubles(layout, s->n_rows);
     p->count = dni_layout_doubles(layout, s->n_rows);
     p->row = dni_layout_array(layout, s->n_rows, sizeof *p->row);
+    p->point = dni_layout_array(layout, s->n_rows, sizeof *p->point);
     p->start = dni_layout_array(layout, s->n_classes + 1, sizeof *p->start);
     p->blocks = dni_layout_array(layout, s->n_blocks, sizeof *p->blocks);
 }
@@ -162,10 +164,12 @@ static dn_status find_distinct(struct gathering *g, size_t n_rows, size_t *out_n
             return status;
         }
         const double weight = weight_of(g->p, row);
+        g->p->point[row] = UINT32_MAX;
         if (!(weight > 0)) {
             continue;
         }
         const size_t i = find_or_add(g, row, n);
+        g->p->point[row] = (uint32_t)i;
         if (i == n) {
             g->row[n] = (uint32_t)row;
             g->weight[n] = g->count[n] = 0;
@@ -179,7 +183,7 @@ static dn_status find_distinct(struct gathering *g, size_t n_rows, size_t *out_n
 }
 
 /* Sorts the distinct rows by class, and within a class by row index. */
-static void sort_by_class(const struct gathering *g, size_t n) {
+static void sort_by_class(const struct gathering *g, size_t n_rows, size_t n) {
     dni_svm_points *p = g->p;
     for (size_t i = 0; i < n; i++) {
         p->start[class_of(p, g->row[i]) + 1]++;
@@ -193,6 +197,10 @@ static void sort_by_class(const struct gathering *g, size_t n) {
         p->weight[to] = g->weight[i];
         p->count[to] = g->count[i];
         p->n_entries += p->sparse ? entries_of(row_of(p, g->row[i])) : 0;
+        g->row[i] = (uint32_t)to;
+    }
+    for (size_t r = 0; r < n_rows; r++) {
+        p->point[r] = p->point[r] == UINT32_MAX ? UINT32_MAX : g->row[p->point[r]];
     }
     for (size_t k = p->n_classes; k > 0; k--) {
         p->start[k] = p->start[k - 1];
@@ -224,7 +232,7 @@ static dn_status gather(dni_svm_points *p, size_t n_rows, bool merge, dn_error *
     }
     status = find_distinct(&g, n_rows, &n, err);
     if (status == DN_OK) {
-        sort_by_class(&g, n);
+        sort_by_class(&g, n_rows, n);
     }
     dn_run_free(p->run, memory);
     return status;
@@ -274,19 +282,6 @@ void dni_svm_points_done(dni_svm_points *p) {
     *p = (dni_svm_points){0};
 }
 
-/* Returns the index in the table of training row r. */
-static size_t origin_of(const dn_fit_input *input, size_t r) {
-    if (input->role == NULL) {
-        return r;
-    }
-    for (size_t i = 0; i < input->n_source_rows; i++) {
-        if (input->role[i] == DN_ROW_TRAIN && r-- == 0) {
-            return i;
-        }
-    }
-    return r;
-}
-
 /* If *err names a point, replaces it by the point's row of the table. Returns `status`. */
 static dn_status name_row(const dni_svm_points *p, const dn_fit_input *input, dn_status status,
                           dn_error *err) {
@@ -294,7 +289,7 @@ static dn_status name_row(const dni_svm_points *p, const dn_fit_input *input, dn
         return status;
     }
     const dn_error point_error = *err;
-    const size_t row = origin_of(input, p->row[point_error.row]);
+    const size_t row = dni_table_row(input, p->row[point_error.row]);
     dn_error_clear(err);
     return dni_error_at(dn_error_set(err, status, "row %zu: %s", row, point_error.message), NULL,
                         (int64_t)row, err);

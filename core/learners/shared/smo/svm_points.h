@@ -18,6 +18,7 @@ typedef struct dni_svm_points {
     double *weight;   /* [n] Σv of the equal rows of a point, > 0 */
     double *count;    /* [n] number of equal rows of a point */
     uint32_t *row;    /* [n] index of the first equal row of a point */
+    uint32_t *point;  /* [rows->n_rows] point of each row; UINT32_MAX: the row has weight 0 */
     dn_block *blocks; /* [rows->n_blocks] views of the blocks of rows */
     bool sparse;
     size_t n_entries;   /* number of entries of all points, if sparse */

@@ -7,7 +7,9 @@
 #include "base/layout.h"
 #include "base/tasks.h"
 #include "learners/shared/kernel_params.h"
+#include "learners/shared/learner.h"
 #include "learners/shared/prepared.h"
+#include "learners/shared/smo/point_rows.h"
 #include "learners/shared/smo/smo.h"
 #include "machine/kernel_machine.h"
 #include "machine/linear.h"
@@ -256,14 +258,23 @@ static double value_of(const svm_fit *f, const svm_part *part, size_t k) {
     return (is_hard(f) ? -part->scale * part->g[k] : t - part->g[k]) + part->solution.w0;
 }
 
+static bool is_bounded(const svm_fit *f, const svm_part *part, size_t k) {
+    return !is_hard(f) && part->alpha[k] >= upper_of(f, part, k);
+}
+
+/* Returns the largest slack that counts as 0. */
+static double slack_tolerance(const dni_svm_solution *s) {
+    return fmax(1e-9, s->kkt_violation);
+}
+
 static void count_slack(const svm_fit *f, const svm_part *part, dni_svm_solution *s) {
-    const double tolerance = fmax(1e-9, s->kkt_violation);
+    const double tolerance = slack_tolerance(s);
     for (size_t k = 0; k < part->n; k++) {
         const double t = k < part->n_negative ? -1 : 1,
                      count = f->problem->points.count[part->list[k]],
                      v = f->problem->points.weight[part->list[k]];
         const double margin = t * value_of(f, part, k), slack = fmax(0, 1 - margin);
-        const bool bounded = !is_hard(f) && part->alpha[k] >= upper_of(f, part, k);
+        const bool bounded = is_bounded(f, part, k);
         s->n_support += part->alpha[k] > 0 ? count : 0;
         s->n_bounded += bounded ? count : 0;
         s->slack_sum += is_hard(f) ? 0 : v * slack;
@@ -507,6 +518,70 @@ static dn_status make_machines(const svm_fit *f, dn_machine **machines, size_t *
                : make_kernel_machines(f, machines, out_n_support, err);
 }
 
+/* ---- support vectors by row ---- */
+/* Sets the support vectors of a machine. */
+static dn_status set_duals(const svm_fit *f, const svm_part *part, const dni_point_rows *rows,
+                           dn_machine *machine, dn_error *err) {
+    dn_dual *items;
+    size_t n = 0;
+    dn_status status =
+        dni_machine_new_duals(machine, (size_t)part->solution.n_support, &items, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t k = 0; k < part->n; k++) {
+        if (!(part->alpha[k] > 0)) {
+            continue;
+        }
+        const double t = k < part->n_negative ? -1 : 1,
+                     slack = fmax(0, 1 - t * value_of(f, part, k));
+        const bool bounded = is_bounded(f, part, k);
+        const dn_dual dual = {.coef = t * part->alpha[k],
+                              .slack = slack,
+                              .bounded = bounded,
+                              .inside = bounded && slack > slack_tolerance(&part->solution)};
+        n += dni_point_rows_spread(rows, &f->problem->points, part->list[k], dual, items + n);
+    }
+    dni_point_rows_sort(items, n);
+    return DN_OK;
+}
+
+static dn_status omit_duals(const svm_fit *f, dn_machine **machines, dn_error *err) {
+    dn_dual *items;
+    for (size_t i = 0; i < f->n_parts; i++) {
+        dn_status status = dni_machine_new_duals(machines[i], 0, &items, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        dni_machine_omit_duals(machines[i]);
+    }
+    return DN_OK;
+}
+
+static dn_status make_duals(const svm_fit *f, dn_machine **machines, dn_error *err) {
+    const size_t n_rows = f->input->rows->n_rows;
+    dni_point_rows rows;
+    void *memory;
+    double n_support = 0;
+    for (size_t i = 0; i < f->n_parts; i++) {
+        n_support += f->parts[i].solution.n_support;
+    }
+    if (n_support > DN_MAX_DUALS) {
+        return omit_duals(f, machines, err);
+    }
+    dn_status status = dni_layout_take(f->run, dni_point_rows_layout, &n_rows, &rows,
+                                       "the rows of the support vectors", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_point_rows_list(&f->problem->points, n_rows, &rows);
+    for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
+        status = set_duals(f, &f->parts[i], &rows, machines[i], err);
+    }
+    dn_run_free(f->run, memory);
+    return status;
+}
+
 /* ---- reports ---- */
 static void write_report(const svm_fit *f, const svm_part *part, size_t n_support,
                          dn_report *report) {
@@ -516,7 +591,7 @@ static void write_report(const svm_fit *f, const svm_part *part, size_t n_suppor
                        .objective = part->solution.primal,
                        .gradient_norm = (double)NAN};
     dn_report_text(&fresh, "solver", "smo");
-    dn_report_number(&fresh, "tolerance", f->options->tolerance);
+    dni_report_tolerance(&fresh, f->options->tolerance, part->solution.kkt_violation);
     dni_svm_report(&part->solution, f->options->C, dni_kernel_advice(&f->problem->kernel), &fresh);
     dni_prepared_report(f->problem, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)part->n);
@@ -608,6 +683,9 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
     dni_prepared_drop_values(f.problem);
     status = make_machines(&f, machines, &n_support, err);
     if (status == DN_OK) {
+        status = make_duals(&f, machines, err);
+    }
+    if (status == DN_OK) {
         status = deliver_reports(&f, n_support, receiver, err);
     }
     for (size_t i = 0; i < f.n_parts && status != DN_OK; i++) {
@@ -628,6 +706,7 @@ double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *ke
     svm_part part;
     struct dual dual;
     struct support_lists lists;
+    dni_point_rows rows;
     const dni_kernel_machines machines = {
         .n = n,
         .n_per_row = n_per_row,
@@ -635,6 +714,7 @@ double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *ke
         .dual_bytes = (double)n * (sizeof(svm_part) + PART_PADDING) +
                       (double)n_per_row * dni_layout_bytes(part_layout, &shape->n_rows, &part),
         .solver_bytes = dni_layout_bytes(dual_layout, &shape->n_rows, &dual),
-        .result_bytes = dni_layout_bytes(support_layout, &shape->n_rows, &lists)};
+        .result_bytes = fmax(dni_layout_bytes(support_layout, &shape->n_rows, &lists),
+                             dni_layout_bytes(dni_point_rows_layout, &shape->n_rows, &rows))};
     return dni_prepared_memory(kernel, shape, options->cache_bytes, &machines);
 }

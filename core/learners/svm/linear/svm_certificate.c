@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+static const double ROUNDING = 1e-9; /* largest rounding error of a margin */
+
 /* ---- the intercept ---- */
 /* Partitions the pairs first … last − 1 of (point, weight) into points < pivot, = pivot and >
  * pivot. Returns the index of the first point = pivot; *out_last: index of the first point >
@@ -131,8 +133,7 @@ static double squared_intercept(const dni_svm_problem *svm, const double *score,
 }
 
 /* ---- the certificate ---- */
-/* True if α = a is at its upper bound, up to rounding. */
-static bool at_upper(const dni_svm_problem *svm, size_t i, double a) {
+bool dni_svm_at_upper(const dni_svm_problem *svm, size_t i, double a) {
     return !svm->options->squared && a >= svm->upper[i] * (1 - 1e-9);
 }
 
@@ -144,7 +145,7 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     for (size_t i = 0; i < svm->n; i++) {
         const bool positive = svm->sign[i] > 0;
         sum[positive] += alpha[i];
-        inside[positive] += at_upper(svm, i, alpha[i]) ? 0 : alpha[i];
+        inside[positive] += dni_svm_at_upper(svm, i, alpha[i]) ? 0 : alpha[i];
     }
     const size_t more = sum[1] > sum[0];
     const double excess = sum[more] - sum[!more];
@@ -154,7 +155,7 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     const bool enough = inside[more] > excess; /* then α at the upper bound are not changed */
     const double factor = enough ? 1 - excess / inside[more] : sum[!more] / sum[more];
     for (size_t i = 0; i < svm->n; i++) {
-        if ((svm->sign[i] > 0) == (more == 1) && !(enough && at_upper(svm, i, alpha[i]))) {
+        if ((svm->sign[i] > 0) == (more == 1) && !(enough && dni_svm_at_upper(svm, i, alpha[i]))) {
             alpha[i] *= factor;
         }
     }
@@ -201,7 +202,7 @@ static double count_rows(const dni_svm_problem *svm, dni_svm_solution *out) {
         if (!(u > 0)) {
             continue;
         }
-        const bool bounded = at_upper(svm, i, a);
+        const bool bounded = dni_svm_at_upper(svm, i, a);
         loss += u * (squared ? s * s : s);
         out->n_support += a > 0;
         out->n_bounded += bounded;
@@ -232,9 +233,7 @@ static double half_square(const dni_svm_problem *svm, const double *v) {
     return (dni_dot(v, v, svm->d) + w0 * w0) / 2;
 }
 
-/* Sets the weights of constant columns to 0: with a free intercept they consist of rounding errors
- * only. */
-static void clear_constants(const dni_svm_problem *svm, double *v) {
+void dni_svm_clear_constants(const dni_svm_problem *svm, double *v) {
     for (size_t j = 0; j < svm->d; j++) {
         if (svm->options->intercept == DNI_SVM_FREE && svm->moments.deviation[j] == 0) {
             v[j] = 0;
@@ -250,12 +249,12 @@ dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,
     if (status != DN_OK) {
         return status;
     }
-    clear_constants(svm, p);
+    dni_svm_clear_constants(svm, p);
     s.dual = dual_sum(svm) - half_square(svm, p);
     if (v == NULL || v != svm->w) {
         memcpy(svm->w, v == NULL ? p : v, svm->width * sizeof *p);
     }
-    clear_constants(svm, svm->w);
+    dni_svm_clear_constants(svm, svm->w);
     const double w0 = svm->w[svm->d];
     svm->w[svm->d] = 0;
     status = dni_svm_scores(svm, svm->w, svm->score, err);
@@ -273,4 +272,37 @@ dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,
     s.margin_raw = dni_svm_raw_margin(svm->w, svm->input->scale, svm->d);
     *out = s;
     return DN_OK;
+}
+
+/* Returns the largest slack that is a rounding error. */
+static double rounding_slack(const dni_svm_problem *svm) {
+    const double w0 = svm->w[svm->d];
+    double largest = 0;
+    for (size_t i = 0; i < svm->n; i++) {
+        const double s = 1 - svm->sign[i] * (svm->score[i] + w0);
+        if (svm->upper[i] > 0 && s <= ROUNDING) {
+            largest = fmax(largest, s);
+        }
+    }
+    return largest;
+}
+
+dn_status dni_svm_certify_rounded(dni_svm_problem *svm, double *v, double *work,
+                                  dni_svm_solution *out, dn_error *err) {
+    dn_status status = dni_svm_certify(svm, v, work, out, err);
+    if (status != DN_OK || out->certified || svm->options->squared) {
+        return status;
+    }
+    const double factor = 1 + 2 * rounding_slack(svm), gap = out->gap;
+    for (size_t j = 0; j < svm->width; j++) {
+        v[j] *= factor;
+    }
+    status = dni_svm_certify(svm, v, work, out, err);
+    if (status != DN_OK || out->gap < gap) {
+        return status;
+    }
+    for (size_t j = 0; j < svm->width; j++) {
+        v[j] /= factor;
+    }
+    return dni_svm_certify(svm, v, work, out, err);
 }

@@ -22,6 +22,13 @@ void dni_svm_hinge_intercept(const dni_svm_problem *svm, const double *score, do
  * possible, scales only the α below their upper bound. */
 void dni_svm_balance(const dni_svm_problem *svm, double *alpha);
 
+/* True if α_i = a is at its upper bound, up to rounding. False for squared hinge loss. */
+bool dni_svm_at_upper(const dni_svm_problem *svm, size_t i, double a);
+
+/* For a free intercept: sets the weights [d] of constant columns to 0, which consist of rounding
+ * errors only. */
+void dni_svm_clear_constants(const dni_svm_problem *svm, double *v);
+
 /* Sets svm->w to v with the best intercept, and *out to the solution with the duality gap of svm->w
  * and svm->alpha.
  *
@@ -31,5 +38,10 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha);
  * Two passes over the rows. */
 DN_MUST_USE dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,
                                       dni_svm_solution *out, dn_error *err);
+
+/* Like dni_svm_certify. With hinge loss and a large C the rounding errors of margins that are 1 can
+ * cost more than the tolerance: then v is lengthened by these errors if this decreases the gap. */
+DN_MUST_USE dn_status dni_svm_certify_rounded(dni_svm_problem *svm, double *v, double *work,
+                                              dni_svm_solution *out, dn_error *err);
 
 #endif

@@ -13,6 +13,8 @@
  * intercept. The iteration ends when the relative gap is at most the tolerance and the rows with
  * s > 0 are the same in two steps, or when rounding errors prevent a decrease of F.
  *
+ * Fewer rows than features: svm_wide.h, or conjugate gradients if the rows have few entries.
+ *
  * Up to DNI_SVM_MAX_ORDER features H is formed from the rows with s > 0 and factorised. Otherwise
  * the system is solved by conjugate gradients, preconditioned with the diagonal of H, until the
  * residual is η‖∇F‖.

@@ -17,7 +17,7 @@
 enum { DNI_SVM_MAX_ORDER = 1000 };
 
 /* True if the rows are replaced by n_rows coordinates that have the same inner products
- * (svm_wide.c). */
+ * (svm_wide.c), unless products with sparse rows are cheaper (svm_linear.c). */
 bool dni_svm_is_wide(const dni_svm_options *options, size_t n_rows, size_t n_features);
 
 /* Working memory of one slot. */
@@ -101,5 +101,11 @@ DN_MUST_USE dn_status dni_svm_newton(dni_svm_problem *svm, dni_svm_solution *out
 double dni_svm_newton_memory(size_t n_rows, size_t n_features, size_t n_slots);
 DN_MUST_USE dn_status dni_svm_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err);
 double dni_svm_hard_memory(size_t n_rows, size_t n_features);
+/* Improves a solution *out for hinge loss at which rounding errors have stopped the solver. With a
+ * large C the solution is mostly that of the hard margin, whose α have no upper bounds. If so, the
+ * solution is replaced; otherwise it is unchanged. The search ends when the dual objective exceeds
+ * the primal objective of *out. */
+DN_MUST_USE dn_status dni_svm_try_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err);
+double dni_svm_try_hard_memory(size_t n_rows, size_t n_features);
 
 #endif

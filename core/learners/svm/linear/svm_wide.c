@@ -15,7 +15,6 @@
 
 /* Rows of a tile of the Gram matrix; columns of the features that are centred at a time. */
 enum { TILE = 64, PANEL = 1024 };
-static const double ROUNDING = 1e-9; /* largest rounding error of a margin */
 
 /* ---- memory ---- */
 struct wide_shape {
@@ -245,41 +244,6 @@ static dn_status restore(dni_svm_wide *w, const double *v, dn_error *err) {
     return status;
 }
 
-/* Returns the largest slack that is a rounding error. */
-static double rounding_slack(const dni_svm_problem *svm) {
-    const double w0 = svm->w[svm->d];
-    double largest = 0;
-    for (size_t i = 0; i < svm->n; i++) {
-        const double s = 1 - svm->sign[i] * (svm->score[i] + w0);
-        if (svm->upper[i] > 0 && s <= ROUNDING) {
-            largest = fmax(largest, s);
-        }
-    }
-    return largest;
-}
-
-/* Certifies wide->v. With hinge loss and a large C the rounding errors of margins that are 1 can
- * cost more than the tolerance: then v is lengthened by these errors if this decreases the gap. */
-static dn_status certify(dni_svm_wide *w, dni_svm_solution *out, dn_error *err) {
-    dni_svm_problem *svm = w->svm;
-    dn_status status = dni_svm_certify(svm, w->v, w->work, out, err);
-    if (status != DN_OK || out->certified || svm->options->squared) {
-        return status;
-    }
-    const double factor = 1 + 2 * rounding_slack(svm), gap = out->gap;
-    for (size_t j = 0; j < svm->width; j++) {
-        w->v[j] *= factor;
-    }
-    status = dni_svm_certify(svm, w->v, w->work, out, err);
-    if (status != DN_OK || out->gap < gap) {
-        return status;
-    }
-    for (size_t j = 0; j < svm->width; j++) {
-        w->v[j] /= factor;
-    }
-    return dni_svm_certify(svm, w->v, w->work, out, err);
-}
-
 dn_status dni_svm_wide_take(dni_svm_wide *wide, const dni_svm_problem *inner, dni_svm_solution *out,
                             dn_error *err) {
     dni_svm_problem *svm = wide->svm;
@@ -288,7 +252,7 @@ dn_status dni_svm_wide_take(dni_svm_wide *wide, const dni_svm_problem *inner, dn
     svm->iterations = inner->iterations;
     svm->reason = solved ? DN_STOP_NO_PROGRESS : inner->reason; /* used if not certified */
     dn_status status = restore(wide, inner->w, err);
-    return status == DN_OK ? certify(wide, out, err) : status;
+    return status == DN_OK ? dni_svm_certify_rounded(svm, wide->v, wide->work, out, err) : status;
 }
 
 void dni_svm_wide_done(dni_svm_wide *wide) {

@@ -1,4 +1,4 @@
-/* The ring of committed changes in memory, for caches and event streams. */
+/* The ring buffer of committed changes, for caches and event streams. */
 #include "store/sqlite/engine/changes.h"
 #include "store/sqlite/internal.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The ring of committed changes. Its lock is a leaf. */
+/* The ring buffer of committed changes. Its lock is a leaf. */
 #ifndef STORE_CHANGES_H
 #define STORE_CHANGES_H
 
@@ -8,20 +8,21 @@
 #define STORE_RING_SIZE 4096
 
 struct store_ring {
-    pthread_mutex_t mutex;                 /* guards the members below */
-    pthread_cond_t cond;                   /* a change was added, or store_wake was called */
-    int64_t last;                          /* seq of the newest change; 0: none yet */
-    const struct store_change *committing; /* [n_committing] changes of the COMMIT that runs:
-                                              readers of the database may see them already */
+    pthread_mutex_t mutex; /* guards the members below */
+    pthread_cond_t cond;   /* a change was added, or store_wake was called */
+    int64_t last;          /* number of the newest change; 0: none */
+    /* [n_committing] changes of the COMMIT that is running; readers of the database may see them
+     * already */
+    const struct store_change *committing;
     size_t n_committing;
     uint64_t wakes;                               /* number of calls of store_wake */
-    struct store_change changes[STORE_RING_SIZE]; /* seq s is at s % STORE_RING_SIZE */
+    struct store_change changes[STORE_RING_SIZE]; /* change number s is at s % STORE_RING_SIZE */
 };
 bool store_ring_init(struct store_ring *ring, struct problem *problem);
 void store_ring_done(struct store_ring *ring);
-/* The writer thread calls the first function before the COMMIT of these changes, which must stay
- * valid until the second one. The second function numbers the changes and adds them to the ring; n
- * is 0 after a failed COMMIT. */
+/* The writer thread calls store_ring_begin before the COMMIT of these changes, which must stay
+ * valid until store_ring_end. store_ring_end numbers the changes and adds them to the ring; n is 0
+ * after a failed COMMIT. */
 void store_ring_begin(struct store_ring *ring, const struct store_change *changes, size_t n);
 void store_ring_end(struct store_ring *ring, struct store_change *changes, size_t n);
 

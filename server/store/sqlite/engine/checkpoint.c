@@ -1,4 +1,4 @@
-/* Checkpoints of the write-ahead log, made by the writer thread between its transactions. They are
+/* Checkpoints of the write-ahead log, made by the writer thread between transactions. They are
  * frequent and small, so that the log stays short and no commit waits long. */
 #include "base/clock.h"
 #include "base/log/log.h"
@@ -6,12 +6,14 @@
 
 #define PAGES(mib) ((mib)*1024 * 1024 / STORE_PAGE_SIZE)
 enum {
-    STEP_PAGES = PAGES(8),     /* so many pages that are not in the file yet: a checkpoint */
-    DEFER_PAGES = PAGES(12),   /* the same while a caller waits for a commit */
-    INSIST_PAGES = PAGES(16),  /* so long a log: wait for readers, so that the log restarts */
-    HOLD_PAGES = PAGES(40),    /* so long a log: no chunk is written before the restart */
-    TRUNCATE_PAGES = PAGES(4), /* an idle store truncates a longer log file */
-    READER_MS = 50,            /* longest wait for readers; a read copies one chunk */
+    /* a checkpoint is due if so many pages of the log are not in the file yet */
+    STEP_PAGES = PAGES(8),
+    DEFER_PAGES = PAGES(12), /* the same limit while a caller waits for a commit */
+    /* if the log is so long, wait for readers, so that the log can restart */
+    INSIST_PAGES = PAGES(16),
+    HOLD_PAGES = PAGES(40),    /* if the log is so long, write no chunk before the restart */
+    TRUNCATE_PAGES = PAGES(4), /* an idle store truncates a log file longer than this */
+    READER_MS = 50,            /* longest wait for readers; a reader copies one chunk at a time */
     HOLD_MS = 2000             /* longest time that chunks wait for the restart */
 };
 
@@ -19,7 +21,8 @@ int store_checkpoint_hook(void *writer, sqlite3 *db, const char *name, int pages
     struct store_writer *w = writer;
     (void)db;
     (void)name;
-    if (pages < w->log_pages) { /* the log has restarted */
+    /* the log has restarted */
+    if (pages < w->log_pages) {
         w->log_done = 0;
         w->log_retry = 0;
         w->log_blocked = false;
@@ -49,8 +52,8 @@ static void checkpoint(struct store_writer *w, int mode, int wait_ms) {
     metric_observe(w->checkpoint_seconds, (double)(clock_monotonic_ns() - start) * 1e-9);
 }
 
-/* PASSIVE copies the pages that no reader needs in the log. If it has copied all, the next commit
- * restarts the log, unless a reader still uses the log. RESTART waits for this reader. */
+/* PASSIVE copies the pages that no reader needs in the log. If all were copied, the next commit
+ * restarts the log, unless a reader still uses it. RESTART also waits for such readers. */
 void store_checkpoint_due(struct store *store, bool pressing) {
     struct store_writer *w = &store->writer;
     if (w->log_pages >= INSIST_PAGES && w->log_pages >= w->log_retry) {

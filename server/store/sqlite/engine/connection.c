@@ -1,19 +1,20 @@
-/* Opening connections, their pragmas, cached statements, problems of SQLite's error codes. */
+/* Opens connections, sets their pragmas, caches statements, and converts SQLite's error codes to
+ * problems. */
 #include "store/sqlite/engine/connection.h"
 #include "base/log/log.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* temp_store: statement journals and sorters then need no writable /tmp. cache_size: in KiB if
- * negative. Each page of a chunk is used once, so a small cache suffices. */
+/* temp_store=MEMORY: statement journals and sorters need no writable /tmp. cache_size: in KiB if
+ * negative. Each page of a chunk is used once, so a small cache is enough. */
 static const char common_pragmas[] = "PRAGMA foreign_keys=ON; PRAGMA secure_delete=OFF; PRAGMA "
                                      "temp_store=MEMORY; PRAGMA wal_autocheckpoint=0;"
                                      "PRAGMA journal_size_limit=16777216;";
 static const char read_pragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-1024;";
 static const char write_pragmas[] = "PRAGMA cache_size=-4096;";
 
-/* Turns SQLite's memory statistics off: they take one global mutex for each page, for which
+/* Turns off SQLite's memory statistics: they lock one global mutex for each page, for which
  * parallel readers would wait. */
 static void configure(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -30,7 +31,7 @@ static bool disk_is_full(struct store_connection *c, int code) {
     return cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
 }
 
-/* Whether a retry would fail again: the data are damaged or break a constraint. */
+/* Whether a retry would fail too: the data are damaged or violate a constraint. */
 static bool is_permanent(int code) {
     switch (code & 0xff) {
     case SQLITE_CORRUPT:

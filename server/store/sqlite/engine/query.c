@@ -1,4 +1,4 @@
-/* Binding values, stepping statements, reading columns. */
+/* Binds values, steps statements, reads columns. */
 #include "store/sqlite/engine/query.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@ static int bind(sqlite3_stmt *s, int at, const struct store_value *v) {
         return sqlite3_bind_int64(s, at, v->i);
     case STORE_VALUE_TEXT:
         return sqlite3_bind_text(s, at, v->bytes, -1, SQLITE_STATIC);
-    case STORE_VALUE_BLOB: /* with a NULL pointer SQLite binds null, not an empty blob */
+    /* for a NULL pointer SQLite would bind null, not an empty blob */
+    case STORE_VALUE_BLOB:
         return v->size ? sqlite3_bind_blob64(s, at, v->bytes, v->size, SQLITE_STATIC)
                        : sqlite3_bind_zeroblob(s, at, 0);
     default:
@@ -101,8 +102,8 @@ int64_t store_ask_values(struct store_connection *c, struct problem *problem, in
     struct store_query q;
     store_query_start(&q, c, problem, sql, values);
     int64_t answer = none;
-    for (bool first = true; store_query_row(&q);
-         first = false) { /* all rows: INSERT ... RETURNING must be stepped to the end */
+    /* Steps through all rows, because INSERT ... RETURNING must be stepped to the end. */
+    for (bool first = true; store_query_row(&q); first = false) {
         answer = first ? store_query_int(&q, 0) : answer;
     }
     store_query_end(&q);

@@ -1,17 +1,18 @@
 /* Statements with values, stepped row by row. If the problem is set, the functions have no effect,
- * so that the caller runs several statements and checks once. */
+ * so the caller can run several statements and check once. */
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
 
 #include "store/sqlite/engine/connection.h"
 #include <stddef.h>
 
-/* The value of a parameter; {0} ends a list. */
+/* The value of a statement parameter; {0} ends a list. */
 struct store_value {
     enum { STORE_VALUE_END, STORE_VALUE_INT, STORE_VALUE_TEXT, STORE_VALUE_BLOB } kind;
-    int64_t i;         /* INT */
-    const void *bytes; /* TEXT (NUL-terminated, NULL: null) and BLOB; valid until the query ends */
-    size_t size;       /* of a BLOB */
+    int64_t i; /* value of an INT */
+    /* TEXT (NUL-terminated; NULL binds null) or BLOB; must stay valid until the query ends */
+    const void *bytes;
+    size_t size; /* size of a BLOB */
 };
 static inline struct store_value store_int(int64_t i) {
     return (struct store_value){.kind = STORE_VALUE_INT, .i = i};
@@ -27,35 +28,37 @@ static inline struct store_value store_bytes(const void *bytes, size_t size) {
 struct store_query {
     struct store_connection *connection;
     const char *sql;
-    sqlite3_stmt *statement; /* NULL: it could not be prepared or bound */
-    struct problem *problem; /* of the caller; keeps the first failure */
+    sqlite3_stmt *statement; /* NULL: the statement could not be prepared or bound */
+    struct problem *problem; /* the caller's problem; keeps the first failure */
 };
 
-/* Starts a query; used through STORE_QUERY, which takes the values. Then call store_query_row until
- * it returns false, and store_query_end in any case. sql: static text. */
+/* Starts a query. Use the macro STORE_QUERY, which takes the values. Then call store_query_row
+ * until it returns false, and store_query_end in any case. sql: a static text. */
 void store_query_start(struct store_query *q, struct store_connection *c, struct problem *problem,
                        const char *sql, const struct store_value *values);
 #define STORE_QUERY(q, c, problem, sql, ...)                                                       \
     store_query_start(q, c, problem, sql, (const struct store_value[]){__VA_ARGS__, {0}})
-bool store_query_row(
-    struct store_query *q); /* true: there is a row; false: the end, or a failure */
+/* Returns true if there is a row; false at the end or after a failure. */
+bool store_query_row(struct store_query *q);
 void store_query_end(struct store_query *q);
 int64_t store_query_int(struct store_query *q, int column);
-const char *store_query_text(struct store_query *q,
-                             int column); /* valid until the next step; NULL for null */
-/* Returns a copy for the caller to free; NULL for null. Out of memory: NULL and the problem. */
+/* Returns NULL for null. The text is valid until the next step. */
+const char *store_query_text(struct store_query *q, int column);
+/* Returns a copy that the caller frees; NULL for null. If out of memory, returns NULL and sets the
+ * problem. */
 char *store_query_take(struct store_query *q, int column);
-/* Copies text into out[size]; "" for null. */
+/* Copies a text into out[size], truncated if it is too long; "" for null. */
 void store_query_copy(struct store_query *q, int column, char *out, size_t size);
 
-/* Runs a statement and ignores its rows. *changed: number of rows that it changed; may be NULL. */
+/* Runs a statement and ignores its rows. *changed: number of rows that the statement changed; may
+ * be NULL. */
 bool store_run_values(struct store_connection *c, struct problem *problem, int64_t *changed,
                       const char *sql, const struct store_value *values);
 #define STORE_RUN(c, problem, sql, ...)                                                            \
     store_run_values(c, problem, NULL, sql, (const struct store_value[]){__VA_ARGS__, {0}})
 #define STORE_RUN_COUNT(c, problem, changed, sql, ...)                                             \
     store_run_values(c, problem, changed, sql, (const struct store_value[]){__VA_ARGS__, {0}})
-/* Returns the integer in the first row; `none` without a row or on failure. */
+/* Returns the integer in the first row; `none` if there is no row or on failure. */
 int64_t store_ask_values(struct store_connection *c, struct problem *problem, int64_t none,
                          const char *sql, const struct store_value *values);
 #define STORE_ASK(c, problem, none, sql, ...)                                                      \

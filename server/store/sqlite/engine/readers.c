@@ -1,4 +1,5 @@
-/* The pool of reading connections: opened on demand, at most STORE_READERS, and kept open. */
+/* The pool of reading connections. They are opened on demand, at most STORE_READERS, and stay
+ * open. */
 #include "store/sqlite/internal.h"
 
 enum { WAIT_MS = 30000 };
@@ -22,7 +23,8 @@ void store_readers_done(struct store_readers *readers) {
     pthread_mutex_destroy(&readers->mutex);
 }
 
-/* The lowest free place: connections with higher places stay unopened. -1: none. */
+/* Returns the lowest free place, so that connections with higher places may never be opened; -1 if
+ * there is none. */
 static int free_place(const struct store_readers *readers) {
     for (int i = 0; i < STORE_READERS; i++) {
         if (!readers->places[i].busy) {
@@ -68,7 +70,8 @@ bool store_read_begin_within(struct store_read *r, struct store *store, int64_t 
     if (problem->type || !take_place(readers, wait_ms, &r->place, problem)) {
         return false;
     }
-    struct store_reader *reader = &readers->places[r->place]; /* busy: used by this thread alone */
+    /* the place is busy, so only this thread uses it */
+    struct store_reader *reader = &readers->places[r->place];
     if (reader->connection == NULL) {
         reader->connection = store_connection_open(store->path, STORE_READ, problem);
     }
@@ -81,7 +84,7 @@ bool store_read_begin_within(struct store_read *r, struct store *store, int64_t 
 }
 
 bool store_read_end(struct store_read *r) {
-    struct problem ignored = {0}; /* the transaction ends also after a failure */
+    struct problem ignored = {0}; /* the transaction must end after a failure, too */
     if (!sqlite3_get_autocommit(r->connection->db)) {
         STORE_RUN(r->connection, &ignored, "COMMIT", STORE_NO_VALUES);
     }

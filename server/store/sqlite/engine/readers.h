@@ -1,4 +1,4 @@
-/* The pool of reading connections, and a read as a short transaction on one of them. */
+/* The pool of reading connections, and reads: short transactions on one of the connections. */
 #ifndef STORE_READERS_H
 #define STORE_READERS_H
 
@@ -16,23 +16,23 @@ struct store_reader {
 };
 struct store_readers {
     pthread_mutex_t mutex; /* guards the places */
-    pthread_cond_t cond;   /* a place became free */
+    pthread_cond_t cond;   /* signalled when a place becomes free */
     struct store_reader places[STORE_READERS];
-    struct metric *chunks_read; /* counts the columns of chunks that were read */
+    struct metric *chunks_read; /* counts the chunks of columns that were read */
 };
 
 bool store_readers_init(struct store_readers *readers, struct problem *problem);
 void store_readers_done(struct store_readers *readers);
 
-/* A read: one transaction, so all its statements see the same state. */
+/* A read: one transaction, so all its statements see the same state of the database. */
 struct store_read {
     struct store *store;
     struct store_connection *connection;
-    struct problem *problem; /* of the caller; keeps the first failure */
-    int place;               /* in the pool */
+    struct problem *problem; /* the caller's problem; keeps the first failure */
+    int place;               /* index of the place in the pool */
 };
-/* Borrows a connection, waiting for a free one, and begins a transaction. False: the problem is
- * set, and there is no read to end. */
+/* Borrows a connection, waiting for a free one, and begins a transaction. Returns false after
+ * setting the problem; then store_read_end must not be called. */
 bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem);
 bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms,
                              struct problem *problem);

@@ -1,9 +1,11 @@
-/* Transactions of the writer thread: one work, or several in one COMMIT, each in a savepoint. */
+/* Transactions of the writer thread: one work item, or several in one COMMIT, each in a
+ * savepoint. */
 #include "base/clock.h"
 #include "store/sqlite/internal.h"
 
 static bool begin(struct store_writer *w, bool durable, struct problem *problem) {
-    if (durable != w->durable) { /* SQLite ignores it in a transaction */
+    /* SQLite ignores this pragma within a transaction. */
+    if (durable != w->durable) {
         store_connection_exec(w->connection,
                               durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
                               problem);
@@ -13,8 +15,8 @@ static bool begin(struct store_writer *w, bool durable, struct problem *problem)
 }
 
 static void roll_back(struct store_writer *w) {
-    if (!sqlite3_get_autocommit(
-            w->connection->db)) { /* SQLite may have rolled back after an error */
+    /* After an error SQLite may already have rolled back. */
+    if (!sqlite3_get_autocommit(w->connection->db)) {
         struct problem ignored = {0};
         STORE_RUN(w->connection, &ignored, "ROLLBACK", STORE_NO_VALUES);
         problem_done(&ignored);
@@ -31,7 +33,7 @@ static void run_one(struct store *store, struct store_work *work) {
     }
 }
 
-/* Runs a work of a group in a savepoint: its failure undoes this work alone. */
+/* Runs a work item of a group in a savepoint: if it fails, only this item is undone. */
 static void run_in_savepoint(struct store *store, struct store_work *work) {
     struct store_writer *w = &store->writer;
     struct problem outer = {0};
@@ -39,22 +41,23 @@ static void run_in_savepoint(struct store *store, struct store_work *work) {
     STORE_RUN(w->connection, work->problem, "SAVEPOINT one", STORE_NO_VALUES);
     run_one(store, work);
     if (sqlite3_get_autocommit(w->connection->db)) {
-        return; /* SQLite rolled the transaction back; the caller checks it */
+        return; /* SQLite rolled back the whole transaction; the caller checks this */
     }
     if (work->problem->type) {
         w->n_changes = work->mark;
         STORE_RUN(w->connection, &outer, "ROLLBACK TO one", STORE_NO_VALUES);
     }
     STORE_RUN(w->connection, &outer, "RELEASE one", STORE_NO_VALUES);
-    if (outer.type) { /* not expected: undo the whole group */
+    /* not expected: undo the whole group */
+    if (outer.type) {
         roll_back(w);
     }
     problem_done(&outer);
 }
 
-/* Runs the works of a group. `problem` is set if the whole transaction fails: the only work failed,
- * or SQLite rolled back. A chunk runs without a savepoint, in which SQLite would copy each page
- * that the chunk overwrites. */
+/* Runs the work items of a group. `problem` is set if the whole transaction fails: the only item
+ * failed, or SQLite rolled back. A chunk, which is always alone, runs without a savepoint, because
+ * in a savepoint SQLite would copy each page that the chunk overwrites. */
 static void run_all(struct store *store, struct store_work *works, struct problem *problem) {
     if (!works->next) {
         run_one(store, works);
@@ -83,7 +86,7 @@ static void fail_all(struct store_work *works, const struct problem *why) {
     }
 }
 
-/* Runs the works in one transaction and calls the `done` of each. */
+/* Runs the work items in one transaction and calls the `done` of each. */
 void store_run_group(struct store *store, struct store_work *works, struct metric *seconds) {
     struct store_writer *w = &store->writer;
     struct problem problem = {0};
@@ -104,7 +107,7 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
     store_ring_end(&store->ring, w->changes, problem.type ? 0 : w->n_changes);
     problem_done(&problem);
     for (struct store_work *work = works, *next; work; work = next) {
-        next = work->next; /* `done` may free the work */
+        next = work->next; /* `done` may free the item */
         metric_observe(seconds, (double)(clock_monotonic_ns() - work->queued_ns) * 1e-9);
         work->done(work);
     }
@@ -126,7 +129,7 @@ bool store_writer_transact(struct store *store, store_tx_fn fn, void *arg, bool 
     return problem->type == PROBLEM_NONE;
 }
 
-/* Appends a change to those of the transaction. */
+/* Records a change of the transaction. */
 static void add_change(struct store_tx *tx, const struct store_change *change) {
     struct store_writer *w = &tx->store->writer;
     if (tx->problem->type) {

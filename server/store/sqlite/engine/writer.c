@@ -10,7 +10,8 @@ enum { STATES_AT_ONCE = 64, SWEEP_PAUSE_MS = 5000, SWEEP_DEFER_MS = 200, IDLE_MS
 
 /* A caller of store_write that waits for the commit. */
 struct waiter {
-    struct store_work work; /* first member: its address is that of the waiter */
+    /* must be the first member: a pointer to it is converted to a pointer to the waiter */
+    struct store_work work;
     struct store_writer *writer;
     pthread_cond_t cond;
     bool finished;
@@ -26,7 +27,7 @@ static void queue_push(struct store_queue *q, struct store_work *work) {
     q->bytes += (int64_t)work->bytes;
 }
 
-/* Removes up to `most` works from the queue; returns them as a list. */
+/* Removes up to `most` items from the queue; returns them as a list. */
 static struct store_work *queue_take(struct store_queue *q, size_t most) {
     struct store_work *first = q->first, **end = &q->first;
     size_t n = 0;
@@ -128,8 +129,8 @@ static void renew(struct store_tx *tx, void *arg) {
               store_int(STORE_PART_STAGED));
 }
 
-/* Runs one step of the sweep if one is due. State transactions run before it, for
- * SWEEP_DEFER_MS. */
+/* Runs one step of the sweep if one is due. State transactions take precedence, but delay it by at
+ * most SWEEP_DEFER_MS. */
 static void sweep(struct store *store) {
     struct store_writer *w = &store->writer;
     int64_t now = clock_monotonic_ns();
@@ -147,14 +148,14 @@ static void sweep(struct store *store) {
     w->swept_ns = now;
     w->sweep_ns = now + store->lease_ms * 1000000;
     if (!store_sweep_step(store, busy, &more)) {
-        w->sweep_ns =
-            now + (int64_t)SWEEP_PAUSE_MS * 1000000; /* the disk may be full: retry later */
+        /* The disk may be full: retry later. */
+        w->sweep_ns = now + (int64_t)SWEEP_PAUSE_MS * 1000000;
     } else if (more) {
         store_writer_kick(store);
     }
 }
 
-/* Runs between transactions: checkpoint, renewal of leases, sweep. */
+/* Runs between transactions: checkpoint, recovery, renewal of leases, sweep. */
 static void keep_house(struct store *store) {
     struct store_writer *w = &store->writer;
     pthread_mutex_lock(&w->mutex);
@@ -180,7 +181,7 @@ static void keep_house(struct store *store) {
     sweep(store);
 }
 
-/* Waits for work or for the next time of housekeeping. Mutex held before and after. */
+/* Waits for work items or for the next time of housekeeping. The mutex is held before and after. */
 static void wait_for_work(struct store_writer *w) {
     for (;;) {
         if (w->answered != w->asked) {
@@ -290,7 +291,7 @@ bool store_writer_init(struct store *store, struct problem *problem) {
     w->state.last = &w->state.first;
     w->bulk.last = &w->bulk.first;
     w->sweep = true;
-    w->durable = true; /* the default of SQLite */
+    w->durable = true; /* SQLite's default is synchronous=FULL */
     w->idle_since_ns = w->keep_alive_ns = w->sweep_ns = clock_monotonic_ns();
     pthread_mutex_init(&w->mutex, NULL);
     bool ok = store_cond_init(&w->work);
@@ -309,7 +310,7 @@ void store_writer_done(struct store *store) {
 
 bool store_writer_start(struct store *store, struct problem *problem) {
     struct store_writer *w = &store->writer;
-    sigset_t all, before; /* the main thread takes the signals */
+    sigset_t all, before; /* signals are handled by the main thread */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&w->thread, NULL, writer_main, store);

@@ -15,8 +15,9 @@
 #define MIB (1024.0 * 1024.0)
 
 struct backup {
-    char *path;      /* of the finished copy */
-    char *temporary; /* while it is written; the next backup replaces one that a crash left */
+    char *path; /* path of the finished copy */
+    /* path while the copy is being written; a file that a crash left is replaced */
+    char *temporary;
     char *folder;
 };
 
@@ -71,7 +72,8 @@ static bool backup_fits(struct store_connection *c, const struct backup *b, int6
         return false;
     }
     if (statvfs(b->folder, &v) != 0) {
-        return true; /* the write fails if there is no room */
+        /* if there is no room, the write will fail */
+        return true;
     }
     const double room = (double)v.f_bavail * (double)v.f_frsize;
     return room >= (double)*bytes ||

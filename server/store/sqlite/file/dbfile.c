@@ -1,9 +1,9 @@
-/* Finding, checking and creating the database file.
+/* Finds, checks and creates the database file.
  *
  * Trap: closing any descriptor of a file drops all fcntl locks that this process has on the file,
- * those of SQLite too. So this file opens the database only if it did not exist, so that no
- * connection to it can be open, or with its lock file locked, so that no other store of this
- * process has it open. */
+ * including those of SQLite. Therefore the functions here open the database only in two cases: it
+ * did not exist, so no connection to it can be open; or its lock file is locked, so no other store
+ * of this process has it open. */
 #include "store/sqlite/file/dbfile.h"
 #include "store/sqlite/engine/query.h"
 #include <errno.h>
@@ -73,8 +73,8 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     }
     ssize_t n = pread(fd, header, sizeof header, 0);
     close(fd);
-    /* A rollback journal beside the file means a crash while the file was created. SQLite then
-     * rolls back first, and store_dbfile_prepare checks the application id. */
+    /* A rollback journal beside the file means that there was a crash while the file was created.
+     * SQLite will roll back first, and store_dbfile_prepare checks the application id. */
     if (n == 0 || journal_exists(path)) {
         return true;
     }
@@ -94,10 +94,10 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     return true;
 }
 
-/* Writes page size, vacuum mode and application id in one transaction with a rollback journal, so
- * that a crash leaves all or none of them, in the file itself, where store_dbfile_check reads them.
- * The change to WAL follows. BEGIN must be deferred: the first write of a transaction fixes the
- * vacuum mode. */
+/* Writes page size, vacuum mode and application id in one transaction with a rollback journal. So
+ * after a crash either all of them or none are in the file itself, where store_dbfile_check reads
+ * them. The change to WAL follows. BEGIN must be deferred: the first write of a transaction fixes
+ * the vacuum mode. */
 static bool make(struct store_connection *c, struct problem *problem) {
     char sql[200];
     snprintf(sql, sizeof sql,

@@ -4,14 +4,16 @@
 
 #include "store/sqlite/engine/connection.h"
 
-/* Returns the path without symbolic links, for the caller to free, so that all names of a file have
- * one lock file. Creates an empty file if there is none. NULL: problem. */
+/* Returns the path without symbolic links, which the caller frees. So there is one lock file for
+ * all names of a file. Creates an empty file if there is none. Returns NULL on failure and sets
+ * problem. */
 char *store_dbfile_find(const char *path, struct problem *problem);
 /* Fails if the header of the file is not that of a Discern database. Writes nothing. The caller
- * holds the lock of the lock file. */
+ * must have locked the lock file. */
 bool store_dbfile_check(const char *path, struct problem *problem);
 /* Sets page size, vacuum mode and application id of an empty database, and the journal mode. Fails
- * if it is not a Discern database. Before the migrations, not in a transaction. */
+ * if the file is not a Discern database. To be called before the migrations, not in a
+ * transaction. */
 bool store_dbfile_prepare(struct store_connection *c, const char *path, struct problem *problem);
 
 #endif

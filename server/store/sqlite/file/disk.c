@@ -1,12 +1,12 @@
-/* Room on the disk. Chunks leave a reserve: without room in the log neither the end of a job nor a
- * DELETE could be committed, and the chunks of a refused upload could not be removed. */
+/* Room on the disk. Chunks leave a reserve: if the log could not grow, neither the end of a job nor
+ * a DELETE could be committed, and the chunks of a refused upload could not be removed. */
 #include "store/sqlite/internal.h"
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 enum {
     RESERVE_BYTES = 16 * 1024 * 1024,
-    RESERVE_SHARE = 16 /* the reserve is at most this part of the disk */,
+    RESERVE_SHARE = 16 /* the reserve is at most 1/RESERVE_SHARE of the disk */,
     FRAME_HEADER = 24
 };
 
@@ -14,7 +14,7 @@ static int64_t more_than_zero(int64_t n) {
     return n > 0 ? n : 0;
 }
 
-/* Bytes by which the log and the file would grow, less the free space in them. */
+/* Returns the bytes by which the log and the file would grow, after their free space is used. */
 static int64_t growth(struct store *store, int64_t bytes) {
     struct store_writer *w = &store->writer;
     struct problem ignored = {0};
@@ -24,8 +24,8 @@ static int64_t growth(struct store *store, int64_t bytes) {
         more_than_zero(log_size - (int64_t)w->log_pages * (STORE_PAGE_SIZE + FRAME_HEADER));
     const int64_t pages_free =
         STORE_ASK(w->connection, &ignored, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
-    const int64_t uncopied = (int64_t)(w->log_pages - w->log_done) *
-                             STORE_PAGE_SIZE; /* all may be new pages of the file */
+    /* All of these pages may be new pages of the file. */
+    const int64_t uncopied = (int64_t)(w->log_pages - w->log_done) * STORE_PAGE_SIZE;
     problem_done(&ignored);
     return more_than_zero(bytes - log_free) +
            more_than_zero(uncopied + bytes - pages_free * STORE_PAGE_SIZE);
@@ -35,7 +35,8 @@ bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking) {
     struct statvfs v;
     *lacking = 0;
     if (statvfs(store->path, &v) != 0) {
-        return true; /* the write fails if there is no room */
+        /* if there is no room, the write will fail */
+        return true;
     }
     const int64_t unit = (int64_t)v.f_frsize, total = (int64_t)v.f_blocks * unit;
     const int64_t reserve =

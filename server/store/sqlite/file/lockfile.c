@@ -1,5 +1,5 @@
-/* The lock file: the process id in a record of fixed length, which one write replaces as a
- * whole. */
+/* The lock file contains the process id in a record of fixed length, which a single write
+ * replaces. */
 #include "store/sqlite/file/lockfile.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { RECORD_SIZE = 21 }; /* bytes: digits of the process id, spaces, a newline */
+enum { RECORD_SIZE = 21 }; /* bytes of the record: digits of the process id, spaces, a newline */
 
-/* Writes the record for the message of other processes. On a full disk it is left out: the lock
- * does not need it. */
+/* Writes the record, which other processes show in their messages. If the disk is full, the record
+ * is left out: the lock works without it. */
 static void write_record(int fd, struct problem *problem) {
     char record[RECORD_SIZE + 1];
     snprintf(record, sizeof record, "%-20ld\n", (long)getpid());

@@ -1,5 +1,5 @@
-/* Applying the embedded migrations. The transaction of the first migration creates the table that
- * records them. */
+/* Applies the embedded migrations. The transaction of the first migration creates the table in
+ * which migrations are recorded. */
 #include "store/sqlite/file/migrate.h"
 #include "base/clock.h"
 #include "base/log/log.h"
@@ -17,7 +17,7 @@ const struct store_migration *store_migrations(size_t *n) {
     return embedded;
 }
 
-/* Checksums of whole files, which earlier binaries recorded. They are accepted too. */
+/* Checksums of whole files, as earlier binaries recorded them. They are accepted too. */
 static const struct {
     const char *name, *checksum;
 } whole_file_checksums[] = {
@@ -27,7 +27,7 @@ static const struct {
 
 /* ---- checksums ---- */
 
-/* Returns the end of the comment that begins at s; s if none begins there. */
+/* Returns the end of the comment that begins at s; s if no comment begins there. */
 static const char *skip_comment(const char *s) {
     if (s[0] == '-' && s[1] == '-') {
         return s + strcspn(s, "\n");
@@ -90,7 +90,7 @@ bool store_migration_checksum(const struct store_migration *m, char out[HASH_BLA
     return h != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
-/* Whether the recorded checksum is one of the migration: of its SQL or of the whole file. */
+/* Whether the recorded checksum is that of the migration's SQL or of its whole file. */
 static bool checksum_fits(const struct store_migration *m, const char *recorded,
                           struct problem *problem) {
     char present[HASH_BLAKE2B_TEXT];
@@ -107,8 +107,8 @@ static bool checksum_fits(const struct store_migration *m, const char *recorded,
 
 /* ---- applying ---- */
 
-/* Checks that the recorded migrations are the first of the list, in its order and with its
- * checksums. *done: their number. */
+/* Checks that the recorded migrations are the first migrations of the list, in the same order and
+ * with the same checksums. *done: their number. */
 static bool compare(struct store_connection *c, const struct store_migration *list, size_t n,
                     size_t *done, struct problem *problem) {
     *done = 0;
@@ -138,7 +138,7 @@ static bool compare(struct store_connection *c, const struct store_migration *li
     return problem->type == PROBLEM_NONE;
 }
 
-/* Fails if a row refers to a row that does not exist. */
+/* Sets a problem if a row refers to a row that does not exist. */
 static void check_foreign_keys(struct store_connection *c, const struct store_migration *m,
                                struct problem *problem) {
     struct store_query q;
@@ -196,7 +196,8 @@ bool store_migrate(struct store_connection *c, const struct store_migration *lis
     if (backup && done > 0 && !store_backup(c, list[done].name, problem)) {
         return false;
     }
-    store_connection_exec(c, "PRAGMA foreign_keys=OFF", problem); /* no effect in a transaction */
+    /* This pragma has no effect in a transaction. */
+    store_connection_exec(c, "PRAGMA foreign_keys=OFF", problem);
     while (done < n && apply(c, &list[done], done + 1, problem)) {
         done++;
     }

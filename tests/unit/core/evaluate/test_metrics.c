@@ -132,6 +132,11 @@ static void two_classes_golden(void **state) {
 }
 
 /* ---- against plain loops ---- */
+/* Whether two numbers differ by rounding only. */
+static bool same(double a, double b) {
+    return a == b || fabs(a - b) <= 1e-14 * fmax(fabs(a), fabs(b));
+}
+
 /* Returns the probability that a row of class k has a greater score than a row of another class;
  * equal scores count 1/2. Loops over all pairs of rows. */
 static double pairs_area(const struct rows *r, const double *score, size_t k) {
@@ -142,7 +147,7 @@ static double pairs_area(const struct rows *r, const double *score, size_t k) {
                 continue;
             }
             double a = score[i * r->K + k], b = score[j * r->K + k], v = r->v[i] * r->v[j];
-            won += v * (a > b ? 1 : a == b ? 0.5 : 0);
+            won += v * (same(a, b) ? 0.5 : a > b ? 1 : 0);
             all += v;
         }
     }
@@ -161,7 +166,8 @@ static double plain_precision(const struct rows *r, const double *score, size_t 
         }
         double right = 0, chosen = 0; /* weights of the rows with at least this score */
         for (size_t j = 0; j < r->n; j++) {
-            bool taken = score[j * r->K + k] >= score[i * r->K + k];
+            const double a = score[j * r->K + k], b = score[i * r->K + k];
+            bool taken = a >= b || same(a, b);
             chosen += taken ? r->v[j] : 0;
             right += taken && r->truth[j] == k ? r->v[j] : 0;
         }

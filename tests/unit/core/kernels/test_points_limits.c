@@ -448,7 +448,8 @@ static void precomputed(void **state) {
     free(work);
 }
 
-/* Ranges of points that start and end within a block of sparse rows, a panel, or a word of bits. */
+/* Kernel values of a range of points. Each range starts or ends within a block of sparse rows, a
+ * panel of dense rows, or a 64-bit word of bits. */
 static void ranges(void **state) {
     (void)state;
     enum { N = 9000 };

@@ -97,7 +97,67 @@ static void ends(void **state) {
     }
 }
 
+/* a [n × n] ← a matrix with the eigenvalues 1 … n, or with equal eigenvalues: H diag H with a
+ * reflection H. */
+static void reflected(size_t n, bool equal, double *a) {
+    double *h = xcalloc(n, sizeof *h), square = 0;
+    for (size_t i = 0; i < n; i++) {
+        h[i] = sin(0.7 * (double)(i + 1));
+        square += h[i] * h[i];
+    }
+    double inner = 0; /* hᵀ diag h */
+    for (size_t i = 0; i < n; i++) {
+        inner += h[i] * h[i] * (equal ? 3 : (double)(i + 1));
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            const double p = equal ? 3 : (double)(i + 1), q = equal ? 3 : (double)(j + 1);
+            a[i * n + j] = (i == j ? p : 0) - 2 / square * h[i] * h[j] * (p + q) +
+                           4 * inner / square / square * h[i] * h[j];
+        }
+    }
+    free(h);
+}
+
+/* 1,100 eigenvectors are computed in parts; equal eigenvalues by another method. */
+static void all_eigenvectors(void **state) {
+    (void)state;
+    const size_t sizes[] = {1, 2, 40, 1100};
+    dn_run run = dn_run_default();
+    for (size_t s = 0; s < 8; s++) {
+        const size_t n = sizes[s / 2];
+        const bool equal = s % 2;
+        double *a = xcalloc(n * n, sizeof *a), *v = xcalloc(n * n, sizeof *v),
+               *values = xcalloc(n, sizeof *values), *full = xcalloc(n * n, sizeof *full);
+        reflected(n, equal, a);
+        for (size_t i = 0; i < n * n; i++) {
+            full[i] = a[i / n >= i % n ? i : i % n * n + i / n];
+        }
+        OK(dni_symmetric_eigen(&run, a, n, values, v, NULL));
+        for (size_t r = 0; r < n; r++) {
+            assert_true(fabs(values[r] - (equal ? 3 : (double)(r + 1))) < 1e-12 * (double)(n + 3));
+            for (size_t q = r < 20 ? 0 : r - 20; q <= r; q++) {
+                assert_true(fabs(dni_dot(v + r * n, v + q * n, n) - (q == r)) < 1e-11);
+            }
+            assert_true(fabs(dni_dot(v + r * n, v, n) - (r == 0)) < 1e-11);
+        }
+        for (size_t r = 0; r < n; r += 1 + n / 20) {
+            for (size_t i = 0; i < n; i++) {
+                assert_true(fabs(dni_dot(full + i * n, v + r * n, n) - values[r] * v[r * n + i]) <
+                            1e-12 * (double)(n + 3));
+            }
+        }
+        free(a);
+        free(v);
+        free(values);
+        free(full);
+    }
+    double nan[] = {1, 0, (double)NAN, 1}, values[2], vectors[4];
+    assert_int_equal(dni_symmetric_eigen(&run, nan, 2, values, vectors, NULL), DN_ERR_NUMERIC);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(null_spaces), cmocka_unit_test(ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(null_spaces), cmocka_unit_test(ends),
+                                       cmocka_unit_test(all_eigenvectors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void solutions(void **state) {
         size_t n_null = 77;
         make(ranks[t], rows);
         OK(triangle(&run, rows, 32, r));
-        OK(dni_qr_solve(&run, r, D, K, 1e-10, x, &n_null, &null, NULL));
+        OK(dni_qr_solve(&run, r, D, K, 1e-10, D, x, &n_null, &null, NULL));
         assert_int_equal(n_null, D - ranks[t]);
         assert_true((null == NULL) == (n_null == 0));
         for (size_t k = 0; k < K; k++) { /* Zᵀ(Zx − T) = 0 */
@@ -107,16 +107,17 @@ static void nothing(void **state) {
     double r[P * P] = {0}, x[K * D], *null;
     size_t n_null;
     dn_run run = dn_run_default();
-    OK(dni_qr_solve(&run, r, D, K, 1e-10, x, &n_null, &null, NULL));
+    OK(dni_qr_solve(&run, r, D, K, 1e-10, D, x, &n_null, &null, NULL));
     assert_true(n_null == D && dni_max_abs(x, K * D) == 0);
     dn_run_free(&run, null);
-    OK(dni_qr_solve(&run, r, 0, K, 1e-10, x, &n_null, &null, NULL));
+    OK(dni_qr_solve(&run, r, 0, K, 1e-10, D, x, &n_null, &null, NULL));
     assert_true(n_null == 0 && null == NULL);
     double same[] = {1, 2, 2, 4}; /* the second column equals the first, so its pivot is 0 */
     OK(dni_orthonormal_rows(&run, same, 2, 2, NULL));
     assert_true(same[2] == 0 && same[3] == 0 && fabs(same[0] - 1 / sqrt(5)) < 1e-15);
     r[0] = (double)NAN;
-    assert_int_equal(dni_qr_solve(&run, r, D, K, 1e-10, x, &n_null, &null, NULL), DN_ERR_NUMERIC);
+    assert_int_equal(dni_qr_solve(&run, r, D, K, 1e-10, D, x, &n_null, &null, NULL),
+                     DN_ERR_NUMERIC);
 }
 
 static void ends(void **state) {
@@ -137,7 +138,7 @@ static void ends(void **state) {
     for (size_t at = 1;; at++) {
         polls = (struct polls){.stop_at = at};
         memcpy(copy, r, sizeof r);
-        dn_status status = dni_qr_solve(&run, copy, D, K, 1e-10, x, &n_null, &null, NULL);
+        dn_status status = dni_qr_solve(&run, copy, D, K, 1e-10, D, x, &n_null, &null, NULL);
         if (status == DN_OK) {
             assert_true(at > 12);
             dn_run_free(&run, null);
@@ -150,7 +151,7 @@ static void ends(void **state) {
     for (size_t k = 1; k <= 3; k++) {
         memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
         memcpy(copy, r, sizeof r);
-        assert_int_equal(dni_qr_solve(&run, copy, D, K, 1e-10, x, &n_null, &null, NULL),
+        assert_int_equal(dni_qr_solve(&run, copy, D, K, 1e-10, D, x, &n_null, &null, NULL),
                          DN_ERR_BUDGET);
         assert_int_equal(memory.live, 0);
     }

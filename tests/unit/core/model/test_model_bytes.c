@@ -221,7 +221,14 @@ static void newer_versions(void **state) {
     dn_model_unref(model);
 }
 
-/* Older versions lack the statistics, which are the last section, and are read without them. */
+static void put_size(unsigned char *bytes, size_t size) {
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[DNI_MODEL_SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    }
+}
+
+/* Older versions lack the last sections: the support vectors, the feature means, and before them
+ * the statistics. "No support vectors" is one byte. */
 static void older_versions(void **state) {
     (void)state;
     dn_model *model = make_model(true), *back;
@@ -231,30 +238,62 @@ static void older_versions(void **state) {
     OK(dn_model_write(model, &bytes, &size, NULL));
     dni_writer_init(&section);
     dni_statistics_write(model->statistics, &section);
-    const size_t old = size - section.size;
+    const size_t no_duals = size - 1, no_means = no_duals - 8 - model->n_features * sizeof(double),
+                 no_statistics = no_means - section.size;
     dni_writer_done(&section);
     assert_int_equal(dn_model_statistics(model)->reason, DN_STATISTICS_AVAILABLE);
-    assert_true(old < size);
-    unsigned char *b = bytes;
-    for (unsigned i = 0; i < 8; i++) {
-        b[DNI_MODEL_SIZE_AT + i] = (unsigned char)((uint64_t)old >> (8 * i));
-    }
+    assert_non_null(dn_model_feature_means(model));
+    assert_true(no_statistics < no_means);
+    unsigned char *b = bytes, *whole = xcalloc(size, 1);
+    memcpy(whole, bytes, size);
     for (unsigned char version = 2; version < DNI_MODEL_VERSION; version++) {
+        const bool statistics = version >= DNI_MODEL_WITH_STATISTICS;
+        const bool means = version >= DNI_MODEL_WITH_MEANS;
+        const size_t old = means ? no_duals : statistics ? no_means : no_statistics;
+        memcpy(b, whole, size);
         b[8] = version;
+        put_size(b, old);
         put_checksum(b, old);
         OK(dn_model_read(b, old, &back, NULL));
-        assert_null(dn_model_statistics(back));
+        assert_int_equal(dn_model_statistics(back) != NULL, statistics);
+        assert_int_equal(dn_model_feature_means(back) != NULL, means);
+        assert_null(dn_model_duals(back, 0));
         assert_true(dn_model_has_statistics_method(back));
         OK(dn_model_write(back, &again, &n, NULL));
-        assert_int_equal(n, old + 1); /* "no statistics" is one byte */
+        /* "no statistics" is one byte, "no means" eight */
+        assert_int_equal(n, old + (means ? 1 : statistics ? 9 : 10));
         assert_memory_equal((char *)again + DNI_MODEL_HEAD_SIZE, b + DNI_MODEL_HEAD_SIZE,
                             old - 4 - DNI_MODEL_HEAD_SIZE);
+        b[8] = version + 1; /* the next version needs one more section from version 5 on */
+        put_checksum(b, old);
+        if (version + 1 >= DNI_MODEL_WITH_STATISTICS) {
+            assert_int_equal(dn_model_read(b, old, &back, NULL), DN_ERR_CORRUPT);
+        }
         free(again);
         dn_model_unref(back);
     }
-    b[8] = DNI_MODEL_VERSION; /* which must have the section */
-    put_checksum(b, old);
-    assert_int_equal(dn_model_read(b, old, &back, NULL), DN_ERR_CORRUPT);
+    free(whole);
+    free(bytes);
+    dn_model_unref(model);
+}
+
+/* A number of means other than 0 and the number of features, and a mean that is not finite. */
+static void wrong_means(void **state) {
+    (void)state;
+    dn_model *model = make_model(true), *back;
+    void *bytes;
+    size_t size;
+    OK(dn_model_write(model, &bytes, &size, NULL));
+    unsigned char *b = bytes;
+    const size_t at = size - 4 - 1 - model->n_features * sizeof(double);
+    assert_int_equal(b[at - 8], model->n_features);
+    b[at - 8]--;
+    put_checksum(b, size);
+    assert_int_equal(dn_model_read(b, size, &back, NULL), DN_ERR_CORRUPT);
+    b[at - 8]++;
+    memset(b + at + 6, 0xff, 2); /* the first mean becomes a NaN */
+    put_checksum(b, size);
+    assert_int_equal(dn_model_read(b, size, &back, NULL), DN_ERR_CORRUPT);
     free(bytes);
     dn_model_unref(model);
 }
@@ -333,10 +372,15 @@ static void checksum_is_the_known_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),       cmocka_unit_test(every_byte_counts),
-        cmocka_unit_test(forged_checksums), cmocka_unit_test(newer_versions),
-        cmocka_unit_test(older_versions),   cmocka_unit_test(unknown_parameter),
-        cmocka_unit_test(too_few_classes),  cmocka_unit_test(checksum_is_the_known_one),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(every_byte_counts),
+        cmocka_unit_test(forged_checksums),
+        cmocka_unit_test(newer_versions),
+        cmocka_unit_test(older_versions),
+        cmocka_unit_test(wrong_means),
+        cmocka_unit_test(unknown_parameter),
+        cmocka_unit_test(too_few_classes),
+        cmocka_unit_test(checksum_is_the_known_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,12 +190,75 @@ static void costs(void **state) {
     csv_free(t);
 }
 
+/* A model of given weights scores w'x + w0. The weights of the model itself give the same scores.
+ * Standardised and raw features, one score and several. */
+static void given_weights(void **state) {
+    (void)state;
+    for (size_t K = 2; K <= 3; K++) {
+        struct csv *t = csv_clouds(60, 3, K);
+        for (size_t raw = 0; raw < 2; raw++) {
+            dn_model *model, *other = NULL, *same;
+            dn_linear linear, back;
+            double w[9], w0[3], scores[3], *workspace;
+            OK(dn_fit(t->x, t->n, 3, t->target, raw ? "least_squares" : "logistic",
+                      raw ? "lambda=0" : "", NULL, &model, NULL));
+            assert_true(dn_model_takes_weights(model) && dn_model_linear(model, &linear));
+            assert_true((dn_encoder_mean(dn_model_encoder(model)) == NULL) == (raw == 1));
+            const size_t S = linear.n_scores;
+            for (size_t i = 0; i < S * 3; i++) {
+                w[i] = sin(1.0 + (double)i);
+            }
+            for (size_t k = 0; k < S; k++) {
+                w0[k] = cos(2.0 + (double)k);
+            }
+            OK(dn_model_with_weights(model, w, w0, &other, NULL));
+            OK(dn_model_with_weights(model, linear.w, linear.w0, &same, NULL));
+            assert_true(dn_model_linear(same, &back));
+            for (size_t i = 0; i < S * 3; i++) {
+                assert_true(fabs(back.w[i] - linear.w[i]) <= 1e-15 * fabs(linear.w[i]));
+            }
+            workspace = xcalloc(dn_model_workspace(other), sizeof *workspace);
+            dn_prediction out = {.scores = scores};
+            for (size_t i = 0; i < t->n; i++) {
+                assert_int_equal(dn_model_predict(other, dn_raw_numbers(t->x + 3 * i, 1), workspace,
+                                                  &out),
+                                 1);
+                for (size_t k = 0; k < S; k++) {
+                    double plain = w0[k];
+                    for (size_t j = 0; j < 3; j++) {
+                        plain += w[3 * k + j] * t->x[3 * i + j];
+                    }
+                    assert_true(fabs(scores[k] - plain) < 1e-12);
+                }
+            }
+            free(workspace);
+            dn_model_unref(same);
+            same = NULL;
+            w[1] = (double)NAN;
+            assert_int_equal(dn_model_with_weights(model, w, w0, &same, NULL), DN_ERR_NUMERIC);
+            assert_int_equal(dn_model_with_weights(model, NULL, w0, &same, NULL), DN_ERR_ARGUMENT);
+            assert_null(same);
+            dn_model_unref(model); /* the other model keeps the encoder */
+            assert_int_equal(dn_model_classes(other)->n, K);
+            dn_model_unref(other);
+        }
+        dn_model *fisher, *none = NULL;
+        OK(dn_fit(t->x, t->n, 3, t->target, "gaussian", "covariance=shared", NULL, &fisher, NULL));
+        assert_false(dn_model_takes_weights(fisher));
+        const double zero[9] = {0};
+        assert_int_equal(dn_model_with_weights(fisher, zero, zero, &none, NULL), DN_ERR_ARGUMENT);
+        dn_model_unref(fisher);
+        csv_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_do_not_depend_on_the_batch),
         cmocka_unit_test(probabilities_at_the_ends),
         cmocka_unit_test(missing_and_unseen),
         cmocka_unit_test(costs),
+        cmocka_unit_test(given_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,13 @@ static const struct {
     size_t n_classes;
     const char *method, *params;
 } fits[] = {
-    {2, "least_squares", "calibrate=platt"}, {3, "naive_bayes", "numeric=bernoulli smoothing=2"},
-    {3, "gaussian", "shrinkage=auto"},       {3, "gaussian", "shrinkage=auto covariance=full"},
-    {3, "gaussian", "divisor=unbiased"},     {3, "fisher", "shrinkage=auto"},
+    {2, "least_squares", "lambda=0 calibrate=platt"},
+    {3, "naive_bayes", "numeric=bernoulli smoothing=2"},
+
+    {3, "gaussian", "shrinkage=auto"},
+    {3, "gaussian", "shrinkage=auto covariance=full"},
+    {3, "gaussian", "divisor=unbiased"},
+    {3, "fisher", "shrinkage=auto"},
 };
 enum { N_FITS = sizeof fits / sizeof fits[0] };
 

@@ -80,7 +80,10 @@ static void two_classes(void **state) {
     struct csv *t = csv_named("breast_cancer");
     size_t d = t->d;
     struct scatters m = scatters_of(t, NULL);
-    struct fit fit = fit_dense(t, NULL, NULL);
+    dn_params *midpoint = fisher_params();
+    OK(dn_params_set_word(midpoint, "threshold", "midpoint", NULL));
+    struct fit fit = fit_dense(t, NULL, midpoint);
+    dn_params_free(midpoint);
     double *delta = xcalloc(d, sizeof *delta), *w = fit.out.w, middle = 0;
     for (size_t j = 0; j < d; j++) {
         delta[j] = m.mean[d + j] - m.mean[j];
@@ -194,17 +197,20 @@ static void least_error(void **state) {
     dn_params_free(p);
 }
 
+/* The threshold has no effect on more than two classes. */
 static void classes_for_a_threshold(void **state) {
     (void)state;
+    struct csv *t = csv_named("iris");
     dn_params *p = fisher_params();
-    dn_error err = {0};
-    OK(dn_params_set_word(p, "threshold", "min_error", NULL));
-    OK(dn_params_check_classes(p, 2, NULL));
-    assert_int_equal(dn_params_check_classes(p, 3, &err), DN_ERR_ARGUMENT);
-    assert_string_equal(err.field, "threshold");
-    OK(dn_params_set_word(p, "multiclass", "one_vs_one", NULL));
-    OK(dn_params_check_classes(p, 3, NULL));
+    struct fit one = fit_dense(t, NULL, p), two;
+    OK(dn_params_set_word(p, "threshold", "midpoint", NULL));
+    two = fit_dense(t, NULL, p);
+    assert_memory_equal(one.out.w, two.out.w, 3 * t->d * sizeof(double));
+    assert_memory_equal(one.out.w0, two.out.w0, 3 * sizeof(double));
+    fit_done(&one);
+    fit_done(&two);
     dn_params_free(p);
+    csv_free(t);
 }
 
 /* ---- K classes ---- */

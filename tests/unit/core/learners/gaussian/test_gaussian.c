@@ -78,8 +78,8 @@ static void golden_full(void **state) {
 }
 
 /* ---- recomputed from the data ---- */
-/* Returns the covariance Σ [d × d] of class k, or the pooled covariance, for the given
- * parameters. */
+/* out [d × d] ← the covariance of class k, or the pooled covariance, for the given parameters. With
+ * covariance full, s shrinks it towards the pooled covariance; otherwise towards its diagonal. */
 static void covariance_of(const struct csv *t, const double *v, const char *covariance,
                           bool unbiased, double s, size_t k, double *out) {
     size_t d = t->d;
@@ -99,11 +99,19 @@ static void covariance_of(const struct csv *t, const double *v, const char *cova
         for (size_t j = 0; j < d; j++) {
             out[i * d + j] /= weight - (unbiased ? shared ? (double)t->K : 1 : 0);
             if (i != j) {
-                out[i * d + j] *= strcmp(covariance, "diagonal") == 0 ? 0 : 1 - s;
+                out[i * d + j] *= strcmp(covariance, "diagonal") == 0 ? 0 : shared ? 1 - s : 1;
             }
         }
     }
     free(mean);
+    if (strcmp(covariance, "full") == 0 && s > 0) {
+        double *pooled = xcalloc(d * d, sizeof *pooled);
+        covariance_of(t, v, "shared", unbiased, 0, 0, pooled);
+        for (size_t i = 0; i < d * d; i++) {
+            out[i] = (1 - s) * out[i] + s * pooled[i];
+        }
+        free(pooled);
+    }
 }
 
 /* ln P(C_k) + ln N(x; m_k, Σ_k) by the definition. */
@@ -283,16 +291,16 @@ static void quadratic_of_equal_covariances(void **state) {
     csv_free(t);
 }
 
-/* With shrinkage 1 the covariance of each class is its diagonal. */
-static void shrunk_to_the_diagonal(void **state) {
+/* With shrinkage 1 each class has the covariance within all classes. */
+static void shrunk_to_the_pooled_covariance(void **state) {
     (void)state;
     struct csv *t = csv_clouds(80, 4, 3);
-    dn_params *full = gaussian("full", "unbiased"), *diagonal = gaussian("diagonal", "unbiased");
+    dn_params *full = gaussian("full", "unbiased"), *shared = gaussian("shared", "unbiased");
     struct fit one, two;
     double p[3], q[3];
     OK(dn_params_set_number(full, "shrinkage", 1, NULL));
     OK(fit_arrays(t->x, t->target, NULL, t->n, 4, 3, full, &one, NULL));
-    OK(fit_arrays(t->x, t->target, NULL, t->n, 4, 3, diagonal, &two, NULL));
+    OK(fit_arrays(t->x, t->target, NULL, t->n, 4, 3, shared, &two, NULL));
     for (size_t i = 0; i < t->n; i++) {
         assert_near(posterior(&one.out, t->x + i * 4, p), posterior(&two.out, t->x + i * 4, q),
                     1e-10);
@@ -301,7 +309,7 @@ static void shrunk_to_the_diagonal(void **state) {
     fit_done(&one);
     fit_done(&two);
     dn_params_free(full);
-    dn_params_free(diagonal);
+    dn_params_free(shared);
     csv_free(t);
 }
 
@@ -367,7 +375,7 @@ int main(void) {
         cmocka_unit_test(linear_weights),
         cmocka_unit_test(posterior_is_the_sigmoid),
         cmocka_unit_test(quadratic_of_equal_covariances),
-        cmocka_unit_test(shrunk_to_the_diagonal),
+        cmocka_unit_test(shrunk_to_the_pooled_covariance),
         cmocka_unit_test(units),
         cmocka_unit_test(invariants),
     };

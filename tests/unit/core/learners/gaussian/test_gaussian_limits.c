@@ -50,7 +50,8 @@ static void collinear_columns(void **state) {
         dn_params *p = gaussian(covariances[c]);
         struct fit fit = {0};
         OK(fit_named(t->x, t->target, NULL, t->n, 5, 3, p, &fit, NULL)); /* if_singular */
-        assert_int_equal(fit.report.n_warnings, c == 0 ? 1 : 3);
+        /* full: the pooled covariance and those of three classes */
+        assert_int_equal(fit.report.n_warnings, c == 0 ? 1 : 4);
         assert_int_equal(fit.report.warnings[0].code, DN_WARNING_SINGULAR);
         assert_non_null(strstr(fit.report.warnings[0].text, "(\"#1\", \"#4\")"));
         fit_done(&fit);
@@ -68,7 +69,7 @@ static void collinear_columns(void **state) {
         OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
         OK(fit_named(t->x, t->target, NULL, t->n, 5, 3, p, &fit, NULL));
         assert_true(densities_detail(&fit.report, "shrinkage") > 0 &&
-                    densities_detail(&fit.report, "shrinkage") < 1);
+                    densities_detail(&fit.report, "shrinkage") <= 1);
         fit_done(&fit);
         dn_params_free(p);
     }
@@ -85,7 +86,7 @@ static void fewer_rows_than_columns(void **state) {
     assert_int_equal(automatic.report.n_warnings, 1);
     OK(dn_params_set_number(p, "shrinkage", 0, NULL));
     refused(t, NULL, p, DN_ERR_DATA,
-            (const char *const[]){"singular", "rank 6 instead of 12", "12 columns", "\"#0\"",
+            (const char *const[]){"singular", "rank 6 instead of 12", "others: 12 (", "\"#0\"",
                                   NULL});
     OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
     OK(fit_named(t->x, t->target, NULL, 8, 12, 2, p, &fit, NULL));
@@ -136,16 +137,22 @@ static void constant_columns(void **state) {
     }
     for (size_t c = 0; c < 3; c++) {
         dn_params *p = gaussian(covariances[c]);
-        if (c == 2) { /* the variance floor */
-            struct fit fit = {0};
-            OK(fit_named(t->x, t->target, NULL, t->n, 3, 3, p, &fit, NULL));
-            assert_int_equal(fit.report.n_warnings, 1);
-            assert_int_equal(fit.report.warnings[0].code, DN_WARNING_VARIANCE_FLOOR);
-            assert_non_null(strstr(fit.report.warnings[0].text, "(\"#1\")"));
-            fit_done(&fit);
+        struct fit fit = {0};
+        double posteriors[3];
+        OK(fit_named(t->x, t->target, NULL, t->n, 3, 3, p, &fit, NULL)); /* the variance floor */
+        assert_int_equal(fit.report.n_warnings, c == 1 ? 4 : 1);
+        assert_int_equal(fit.report.warnings[0].code, DN_WARNING_VARIANCE_FLOOR);
+        assert_non_null(strstr(fit.report.warnings[0].text, "(\"#1\")"));
+        for (size_t i = 0; i < t->n; i++) {
+            posterior(&fit.out, t->x + i * 3, posteriors);
+            assert_true(posteriors[(size_t)t->target[i]] > 0.999);
+        }
+        fit_done(&fit);
+        if (c == 2) {
             dn_params_free(p);
             continue;
         }
+        OK(dn_params_set_number(p, "shrinkage", 0, NULL));
         refused(t, NULL, p, DN_ERR_DATA,
                 (const char *const[]){"constant", "(\"#1\")", "exclude",
                                       c == 0 ? "within the classes" : "of class \"ash\"", NULL});
@@ -232,6 +239,21 @@ static void class_of_one_row(void **state) {
     }
     for (size_t c = 0; c < 2; c++) {
         dn_params *p = gaussian(covariances[c]);
+        if (c == 0) { /* the class has the pooled covariance */
+            struct fit full = {0};
+            double a[9], b[9], work[9];
+            OK(fit_named(t->x, t->target, v, t->n, 3, 2, p, &full, NULL));
+            assert_int_equal(full.report.n_warnings, 1);
+            assert_non_null(
+                strstr(full.report.warnings[0].text, "the covariance of class \"birch\" is 0"));
+            dni_gaussians_covariance(full.out.gaussians, 3, 0, a, work);
+            dni_gaussians_covariance(full.out.gaussians, 3, 1, b, work);
+            for (size_t i = 0; i < 9; i++) { /* all scatter is that of the first class */
+                assert_near(b[i], a[i] * (double)(t->n - kept) / (double)(t->n - kept + 1), 1e-9);
+            }
+            fit_done(&full);
+            OK(dn_params_set_number(p, "shrinkage", 0, NULL));
+        }
         refused(t, v, p, DN_ERR_DATA,
                 (const char *const[]){"class \"birch\"", "a single row", "covariance shared",
                                       NULL});

@@ -12,7 +12,9 @@ struct heard {
 
 static void listen(const dn_run *run, const dn_progress *progress) {
     struct heard *h = run->ctx;
-    assert_non_null(progress->w);
+    if (progress->w == NULL) { /* within a check of separation */
+        return;
+    }
     memcpy(h->w[progress->iteration], progress->w, h->d * sizeof(double));
     h->w[progress->iteration][h->d] = progress->w0[0];
 }

@@ -208,11 +208,57 @@ static void columns_equal_by_the_rank_rule(void **state) {
     sample_free(&t);
 }
 
+struct seen {
+    size_t n, again, iteration;
+    double fraction;
+};
+
+static void see(const dn_run *run, const dn_progress *p) {
+    struct seen *seen = run->ctx;
+    assert_true(p->fraction >= seen->fraction && p->fraction <= 1);
+    assert_true(p->iteration >= seen->iteration &&
+                (p->w == NULL || p->iteration > seen->iteration));
+    seen->again += p->iteration == seen->iteration;
+    seen->n++;
+    seen->fraction = p->fraction;
+    seen->iteration = p->iteration;
+}
+
+/* A check of separation reports the iteration again, with a larger fraction and without weights. */
+static void progress_of_a_check(void **state) {
+    (void)state;
+    const char *const solvers[] = {"newton", "lbfgs"};
+    for (size_t s = 0; s < 4; s++) {
+        struct sample t = near_equal(300, 5, 2, 1e-4, 7);
+        if (s & 1) {
+            separate(&t, 0);
+        }
+        const size_t snapshots[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+        struct seen seen = {0};
+        dn_run run = dn_run_default();
+        run.progress = see;
+        run.ctx = &seen;
+        run.snapshots = snapshots;
+        run.n_snapshots = sizeof snapshots / sizeof snapshots[0];
+        dn_params *p = params_of(solvers[s / 2], 0);
+        dn_rows *rows = rows_of(&t, NULL, false);
+        struct fit fit;
+        OK(fit_rows(rows, 2, p, &run, &fit, NULL));
+        assert_true(seen.again >= 3 && seen.again <= 12 * 12);
+        assert_int_equal(seen.n - seen.again, fit.report.iterations);
+        fit_done(&fit);
+        dn_rows_free(rows);
+        dn_params_free(p);
+        sample_free(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(overlap_with_near_equal_columns),
                                        cmocka_unit_test(separable_tables),
                                        cmocka_unit_test(quasi_separation_by_a_rare_level),
                                        cmocka_unit_test(zero_weights),
-                                       cmocka_unit_test(columns_equal_by_the_rank_rule)};
+                                       cmocka_unit_test(columns_equal_by_the_rank_rule),
+                                       cmocka_unit_test(progress_of_a_check)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,10 +151,10 @@ static void dependent_columns(void **state) {
     }
 }
 
-/* More features than the limit of the check for linearly dependent columns. */
+/* More features and rows than the limit of the check for linearly dependent columns. */
 static void more_features_than_the_check_allows(void **state) {
     (void)state;
-    struct problem t = problem_sparse(40, 2100, 2, 5);
+    struct problem t = problem_sparse(2100, 2100, 2, 5);
     for (size_t s = 0; s < 4; s++) {
         dn_params *p = params_of(solvers[s], 0);
         OK(dn_params_set_number(p, "max_iterations", 3, NULL));

@@ -58,6 +58,30 @@ static void default_penalty_is_stronger_for_few_rows(void **state) {
     }
 }
 
+/* The rules of jobs that an earlier release stored. */
+static void first_rules_visit_a_million_rows(void **state) {
+    (void)state;
+    const struct {
+        const char *solver;
+        size_t n_rows;
+        double iterations, tolerance;
+    } cases[] = {{"adam", 2000, 500, 1e-4},
+                 {"adam", 2010, 498, 1e-4},
+                 {"adam", 50000, 20, 1e-4},
+                 {"adam", 60000, 20, 1e-4},
+                 {"lbfgs", 60000, 1000, 1e-5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dn_params *p = mlp_params(cases[i].solver, two, 1), *copy;
+        p->rules = DN_RULES_FIRST;
+        OK(dn_params_copy(p, &copy, NULL));
+        OK(dn_params_resolve(copy, cases[i].n_rows, 1, 2, NULL));
+        assert_true(dn_params_number(copy, "max_iterations") == cases[i].iterations &&
+                    dn_params_number(copy, "tolerance") == cases[i].tolerance);
+        dn_params_free(copy);
+        dn_params_free(p);
+    }
+}
+
 static void default_tolerance_and_rate(void **state) {
     (void)state;
     expect_number("adam", 100, "tolerance", 1e-3);
@@ -225,6 +249,7 @@ int main(void) {
         cmocka_unit_test(default_batch_is_a_hundredth_of_the_rows_from_16_to_256),
         cmocka_unit_test(default_passes_visit_three_million_rows_from_50_to_500_passes),
         cmocka_unit_test(default_penalty_is_stronger_for_few_rows),
+        cmocka_unit_test(first_rules_visit_a_million_rows),
         cmocka_unit_test(default_tolerance_and_rate),
         cmocka_unit_test(restarts_are_ten_up_to_ten_thousand_rows_times_weights),
         cmocka_unit_test(solver_is_lbfgs_up_to_ten_million_rows_times_weights),

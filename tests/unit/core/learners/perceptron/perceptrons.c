@@ -7,7 +7,9 @@ dn_params *perceptron_params(const char *const *settings) {
     for (size_t i = 0; settings != NULL && settings[i] != NULL; i += 2) {
         char *end;
         double number = strtod(settings[i + 1], &end);
-        if (*end == '\0') {
+        if (strcmp(settings[i + 1], "true") == 0 || strcmp(settings[i + 1], "false") == 0) {
+            OK(dn_params_set_boolean(p, settings[i], settings[i + 1][0] == 't', NULL));
+        } else if (*end == '\0') {
             OK(dn_params_set_number(p, settings[i], number, NULL));
         } else {
             OK(dn_params_set_word(p, settings[i], settings[i + 1], NULL));
@@ -99,12 +101,12 @@ void assert_counted(const struct sample *s, const struct fit *fit) {
     assert_int_equal((size_t)perceptron_detail(&fit->report, "errors"), rows);
     assert_near(perceptron_detail(&fit->report, "error_share") + 1, errors / total + 1, 1e-12);
     assert_near(perceptron_detail(&fit->report, "least_margin"), least, 1e-9);
-    assert_int_equal(fit->report.converged, rows == 0);
+    assert_int_equal(fit->report.converged, perceptron_detail(&fit->report, "within_margin") == 0);
 }
 
 static void history_add(const dn_run *run, const dn_progress *progress) {
     struct history *h = run->ctx;
-    assert_int_equal(progress->iteration, h->n + 1);
+    assert_int_equal(progress->iteration, h->n + !h->start);
     assert_true(h->n < MAX_PASSES && progress->w != NULL && progress->n_scores == 1 &&
                 progress->n_features == h->d);
     memcpy(h->w + h->n * (h->d + 1), progress->w, h->d * sizeof(double));
@@ -119,14 +121,20 @@ struct history *history_new(size_t d, dn_run *run) {
     h->d = d;
     h->w = xcalloc(MAX_PASSES * (d + 1), sizeof(double));
     for (size_t i = 0; i < MAX_PASSES; i++) {
-        h->passes[i] = i + 1;
+        h->passes[i] = i;
     }
     *run = dn_run_default();
     run->ctx = h;
     run->progress = history_add;
+    run->snapshots = h->passes + 1;
+    run->n_snapshots = MAX_PASSES - 1;
+    return h;
+}
+
+void history_from_start(struct history *h, dn_run *run) {
+    h->start = true;
     run->snapshots = h->passes;
     run->n_snapshots = MAX_PASSES;
-    return h;
 }
 
 void history_free(struct history *h) {

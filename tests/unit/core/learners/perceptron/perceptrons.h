@@ -5,7 +5,7 @@
 
 #include "unit/core/support.h"
 
-#define MAX_PASSES 4096
+#define MAX_PASSES 4097
 
 /* Two classes in memory. */
 struct sample {
@@ -23,9 +23,8 @@ static const struct sample four = {four_x, four_target, NULL, 4, 2};
 static const double xor_x[] = {0, 0, 0, 1, 1, 0, 1, 1}, xor_target[] = {0, 1, 1, 0};
 static const struct sample exclusive_or = {xor_x, xor_target, NULL, 4, 2};
 
-/* Makes parameters from pairs of strings: a name, then "=word" or the text of a number. NULL ends
- * the list. */
-/* Parameters with order "given" and the given settings: pairs of name and value, NULL at the end. */
+/* Makes parameters with order "given" and the settings: pairs of name and value, NULL at the end. A
+ * value is a word or the text of a number. */
 dn_params *perceptron_params(const char *const *settings);
 
 #define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -52,6 +51,7 @@ void assert_counted(const struct sample *s, const struct fit *fit);
 /* ---- the weights after every pass, by snapshots ---- */
 struct history {
     size_t d, n;
+    bool start;                /* the first report is that of iteration 0 */
     double *w;                 /* [MAX_PASSES × (d + 1)] */
     double loss[MAX_PASSES];   /* as told */
     double error[MAX_PASSES];  /* reported share of misclassified rows */
@@ -59,6 +59,8 @@ struct history {
 };
 
 struct history *history_new(size_t d, dn_run *run);
+/* Records the start of the fit, iteration 0, too. */
+void history_from_start(struct history *h, dn_run *run);
 
 void history_free(struct history *h);
 

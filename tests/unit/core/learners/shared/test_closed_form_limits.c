@@ -36,7 +36,7 @@ static void defaults_of_gaussian_and_fisher(void **state) {
     assert_string_equal(dn_params_word(gaussian, "divisor"), "ml");
     assert_string_equal(dn_params_word(gaussian, "shrinkage"), "if_singular");
     assert_string_equal(dn_params_word(gaussian, "priors"), "estimated");
-    assert_string_equal(dn_params_word(fisher, "threshold"), "midpoint");
+    assert_string_equal(dn_params_word(fisher, "threshold"), "min_error");
     assert_string_equal(dn_params_word(fisher, "components"), "auto");
     assert_string_equal(dn_params_word(fisher, "shrinkage"), "if_singular");
     dn_params_free(gaussian);
@@ -76,8 +76,8 @@ static void as_many_components_as_directions_give_no_warning(void **state) {
     dn_params_free(p);
 }
 
-/* Two columns, one of which is constant within the classes: the message names it, since the other
- * one varies. */
+/* Two columns, one of which is constant within the classes and separates them: its variance is
+ * raised with a warning, or with a given shrinkage it is an error. Both name the column. */
 static void a_column_that_separates_the_classes_is_named_beside_one_that_varies(void **state) {
     (void)state;
     const double x[] = {0, 1, 0, 2, 5, 4, 5, 6}, y[] = {0, 0, 1, 1};
@@ -87,6 +87,15 @@ static void a_column_that_separates_the_classes_is_named_beside_one_that_varies(
     struct fit fit;
     dn_rows *rows;
     OK(dn_rows_from_matrix(dn_matrix_dense(x, 4, 2), y, NULL, &rows, NULL));
+    OK(fit_rows(rows, 2, p, &run, &fit, NULL));
+    assert_int_equal(fit.report.warnings[0].code, DN_WARNING_VARIANCE_FLOOR);
+    assert_non_null(strstr(fit.report.warnings[0].text, "(\"#0\")"));
+    for (size_t i = 0; i < 4; i++) {
+        const double g = fit.out.w[0] * x[2 * i] + fit.out.w[1] * x[2 * i + 1] + fit.out.w0[0];
+        assert_true((g > 0) == (y[i] > 0));
+    }
+    fit_done(&fit);
+    OK(dn_params_set_number(p, "shrinkage", 0, NULL));
     assert_int_equal(fit_rows(rows, 2, p, &run, &fit, &err), DN_ERR_DATA);
     assert_non_null(strstr(err.message, "(\"#0\")"));
     dn_rows_free(rows);

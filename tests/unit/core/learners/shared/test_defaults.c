@@ -8,7 +8,7 @@ struct preset {
 };
 
 static const struct preset presets[] = {
-    {"fisher", "threshold", "midpoint", 0},
+    {"fisher", "threshold", "min_error", 0},
     {"fisher", "components", "auto", 0},
     {"fisher", "shrinkage", "if_singular", 0},
     {"fisher", "priors", "estimated", 0},
@@ -56,11 +56,12 @@ static const struct preset presets[] = {
     {"logistic", "multiclass", "softmax", 0},
     {"logistic", "discriminants", "K", 0},
     {"least_squares", "solver", "auto", 0},
-    {"least_squares", "lambda", NULL, 1e-3},
+    {"least_squares", "lambda", "auto", 0},
     {"least_squares", "learning_rate", "auto", 0},
     {"least_squares", "tolerance", "auto", 0},
     {"least_squares", "max_iterations", "auto", 0},
     {"least_squares", "init", "random", 0},
+    {"least_squares", "targets", "one_of_k", 0},
     {"least_squares", "statistics", "auto", 0},
     {"least_squares", "multiclass", "native", 0},
     {"least_squares", "discriminants", "K", 0},
@@ -68,6 +69,9 @@ static const struct preset presets[] = {
     {"least_squares", "calibration_folds", NULL, 5},
     {"perceptron", "criterion", "perceptron", 0},
     {"perceptron", "mode", "sequential", 0},
+    {"perceptron", "step", "auto", 0},
+    {"perceptron", "normalize_step", NULL, 1},
+    {"perceptron", "at_zero", "wrong", 0},
     {"perceptron", "margin", "auto", 0},
     {"perceptron", "learning_rate", "auto", 0},
     {"perceptron", "schedule", "constant", 0},

@@ -145,12 +145,78 @@ static void scale_of_the_rows(void **state) {
     svm_problem_done(&t);
 }
 
+/* Returns the width that a fit with kernel rbf and width "auto" uses. */
+static double auto_width(dn_matrix x, const double *weight, dn_rules rules) {
+    dn_params *p = kernel_params("svm", "rbf");
+    const dn_run run = dn_run_default();
+    dni_prepared *prepared;
+    dn_rows *rows;
+    OK(dn_rows_from_matrix(x, NULL, weight, &rows, NULL));
+    OK(dn_params_set_word(p, "kernel.width", "auto", NULL));
+    p->rules = rules;
+    const dn_fit_input input = {.rows = rows, .n_classes = 2, .params = p};
+    OK(dni_prepared_get(&input, 1e6, &run, &prepared, NULL));
+    const double width = prepared->kernel.width;
+    dni_prepared_release(prepared);
+    dn_rows_free(rows);
+    dn_params_free(p);
+    return width;
+}
+
+/* The variances have the divisor 4: 1.25, 0, 0 of the first table and 1.25, 0, 32 of the second. */
+static void width_is_the_root_of_half_the_sum_of_the_variances(void **state) {
+    (void)state;
+    double x[] = {1, 7, -3, 2, 7, -3, 3, 7, -3, 4, 7, -3}, one[] = {1, -1}, same[] = {5, 5, 5, 5};
+    assert_near(auto_width(dn_matrix_dense(x, 4, 3), NULL, DN_RULES_CURRENT), sqrt(1.25 / 2),
+                1e-14);
+    for (size_t i = 0; i < 4; i++) {
+        x[3 * i + 2] = i % 2 == 0 ? 0 : sqrt(128.0);
+    }
+    assert_near(auto_width(dn_matrix_dense(x, 4, 3), NULL, DN_RULES_CURRENT), sqrt((1.25 + 32) / 2),
+                1e-14);
+    assert_near(auto_width(dn_matrix_dense(one, 2, 1), NULL, DN_RULES_CURRENT), sqrt(0.5), 1e-14);
+    assert_near(auto_width(dn_matrix_dense(same, 4, 1), NULL, DN_RULES_CURRENT), 1, 0);
+}
+
+/* A row of weight 3 counts as three rows; the scale of the weights has no effect. */
+static void width_honours_weights(void **state) {
+    (void)state;
+    double x[] = {0, 4, 9}, weight[] = {3, 1, 0}, scaled[] = {0.75, 0.25, 0};
+    assert_near(auto_width(dn_matrix_dense(x, 3, 1), weight, DN_RULES_CURRENT), sqrt(3.0 / 2),
+                1e-14); /* the variance of 0, 0, 0, 4 is 3 */
+    assert_near(auto_width(dn_matrix_dense(x, 3, 1), scaled, DN_RULES_CURRENT), sqrt(3.0 / 2),
+                1e-14);
+}
+
+/* The rows (0, 3), (2, 0), (0, 0), (2, 5): the variances are 1 and 4.5. */
+static void width_of_sparse_rows(void **state) {
+    (void)state;
+    double value[] = {3, 2, 2, 5}, dense[] = {0, 3, 2, 0, 0, 0, 2, 5};
+    const uint32_t column[] = {1, 0, 0, 1};
+    const size_t start[] = {0, 1, 2, 2, 4};
+    const dn_matrix sparse = dn_matrix_csr(start, column, value, 4, 2);
+    assert_near(auto_width(sparse, NULL, DN_RULES_CURRENT), sqrt((1 + 4.5) / 2), 1e-14);
+    assert_near(auto_width(dn_matrix_dense(dense, 4, 2), NULL, DN_RULES_CURRENT),
+                sqrt((1 + 4.5) / 2), 1e-14);
+}
+
+/* The distances between 0, 1, 5 are 1, 4, 5. */
+static void first_rules_take_the_median_distance(void **state) {
+    (void)state;
+    double x[] = {0, 1, 5};
+    assert_near(auto_width(dn_matrix_dense(x, 3, 1), NULL, DN_RULES_FIRST), 4, 1e-14);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_c_share_a_gram_matrix),
         cmocka_unit_test(values_of_nu_share_a_gram_matrix),
         cmocka_unit_test(other_problems_are_prepared_anew),
         cmocka_unit_test(scale_of_the_rows),
+        cmocka_unit_test(width_is_the_root_of_half_the_sum_of_the_variances),
+        cmocka_unit_test(width_honours_weights),
+        cmocka_unit_test(width_of_sparse_rows),
+        cmocka_unit_test(first_rules_take_the_median_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,11 @@
 #include "learners/shared/shrinkage.h"
 #include "unit/core/learners/shared/densities.h"
 
-/* s = b²/d² of section 3.2 on rows centred within their classes and scaled: d² = ‖S − mI‖², b² =
- * min(d², Σ_t v‖z_t z_tᵀ − S‖²/n²), norms ‖A‖² = tr(AAᵀ)/p. only: a class, or SIZE_MAX for all. */
+/* s = b²/d² of section 3.2 on rows centred within their classes and scaled: d² = ‖S − T‖², b² =
+ * min(d², Σ_t v‖z_t z_tᵀ − S‖²/n²), norms ‖A‖² = tr(AAᵀ)/p.
+ *
+ *   only  SIZE_MAX: the rows of all classes in units of their deviations, T = mI. A class: its rows
+ *         in units of the deviations within all classes, T the pooled correlations; at least 1/n */
 static double by_definition(const struct csv *t, const double *v, size_t only) {
     size_t d = t->d, n = t->n;
     double *z = xcalloc(n * d, sizeof *z), *s = xcalloc(d * d, sizeof *s),
@@ -19,15 +22,18 @@ static double by_definition(const struct csv *t, const double *v, size_t only) {
             }
         }
     }
-    double *counts = xcalloc(n, sizeof *counts);
+    double *counts = xcalloc(n, sizeof *counts), *pooled = xcalloc(d * d, sizeof *pooled),
+           total = 0;
     for (size_t i = 0; i < n; i++) {
-        counts[i] = only == SIZE_MAX || (size_t)t->target[i] == only ? (v == NULL ? 1 : v[i]) : 0;
+        const double own = v == NULL ? 1 : v[i];
+        counts[i] = only == SIZE_MAX || (size_t)t->target[i] == only ? own : 0;
         weight += counts[i];
+        total += own;
     }
     for (size_t j = 0; j < d; j++) {
         double square = 0;
         for (size_t i = 0; i < n; i++) {
-            square += counts[i] * z[i * d + j] * z[i * d + j] / weight;
+            square += (v == NULL ? 1 : v[i]) * z[i * d + j] * z[i * d + j] / total;
         }
         for (size_t i = 0; i < n; i++) {
             z[i * d + j] /= sqrt(square);
@@ -37,6 +43,7 @@ static double by_definition(const struct csv *t, const double *v, size_t only) {
         for (size_t a = 0; a < d; a++) {
             for (size_t b = 0; b < d; b++) {
                 s[a * d + b] += counts[i] * z[i * d + a] * z[i * d + b] / weight;
+                pooled[a * d + b] += (v == NULL ? 1 : v[i]) * z[i * d + a] * z[i * d + b] / total;
             }
         }
     }
@@ -46,7 +53,8 @@ static double by_definition(const struct csv *t, const double *v, size_t only) {
     }
     for (size_t a = 0; a < d; a++) {
         for (size_t b = 0; b < d; b++) {
-            distance += (s[a * d + b] - (a == b ? m : 0)) * (s[a * d + b] - (a == b ? m : 0)) / p;
+            const double target = only != SIZE_MAX ? pooled[a * d + b] : a == b ? m : 0;
+            distance += (s[a * d + b] - target) * (s[a * d + b] - target) / p;
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -61,7 +69,8 @@ static double by_definition(const struct csv *t, const double *v, size_t only) {
     free(s);
     free(mean);
     free(counts);
-    return fmin(error, distance) / distance;
+    free(pooled);
+    return fmax(fmin(error, distance) / distance, only == SIZE_MAX ? 0 : 1 / weight);
 }
 
 static double chosen(const struct csv *t, const double *v, size_t k) {

@@ -219,6 +219,44 @@ static void assert_least(const struct problem *t, const struct fit *fit, const d
     free(other.out.w0);
 }
 
+void assert_duals(const struct problem *t, const struct fit *fit, const dni_svm_options *o) {
+    const dn_duals *duals = fit->out.machine->duals;
+    double *w = xcalloc(t->d + 1, sizeof *w), balance = 0, dual = 0, most = 0, bounded = 0,
+           positive = 0;
+    assert_non_null(duals);
+    assert_false(duals->omitted);
+    assert_true((double)duals->n == svm_detail(&fit->report, "support_vectors"));
+    for (size_t k = 0; k < duals->n; k++) {
+        const dn_dual *a = &duals->items[k];
+        const double v = svm_weight(t, a->row), upper = o->C * v, alpha = fabs(a->coef);
+        assert_true(a->row < t->n && (k == 0 || a->row > duals->items[k - 1].row) && v > 0);
+        assert_true((a->coef > 0) == (t->target[a->row] > 0));
+        assert_near(a->slack + 1, fmax(0, 1 - margin_of(t, fit, a->row)) + 1, 1e-9);
+        assert_true(o->squared || !isfinite(o->C) || alpha <= upper);
+        assert_true(a->bounded == (!o->squared && alpha >= upper * (1 - 1e-9)));
+        for (size_t j = 0; j < t->d; j++) {
+            w[j] += a->coef * t->x[a->row * t->d + j];
+        }
+        balance += a->coef;
+        most += alpha;
+        dual += alpha - (o->squared ? alpha * alpha / (4 * upper) : 0);
+        bounded += a->bounded;
+        positive += a->inside;
+    }
+    for (size_t j = 0; j < t->d; j++) {
+        dual -= w[j] * w[j] / 2;
+        assert_true(fabs(w[j] - fit->out.w[j]) <= duals->residual + 1e-9 * (1 + most));
+    }
+    dual -= o->intercept == DNI_SVM_PENALISED ? balance * balance / 2 : 0;
+    if (o->intercept == DNI_SVM_FREE) {
+        assert_true(fabs(balance) <= 1e-12 * most);
+    }
+    assert_near(dual + most, svm_detail(&fit->report, "dual_objective") + most, 1e-8);
+    assert_true(bounded == svm_detail(&fit->report, "bounded_support_vectors"));
+    assert_true(positive == svm_detail(&fit->report, "slack_positive"));
+    free(w);
+}
+
 void assert_solved(const struct problem *t, const struct fit *fit, const dni_svm_options *o) {
     double norm = 0, slack = 0, over = 0, primal = primal_of(t, fit, o);
     for (size_t j = 0; j < t->d; j++) {
@@ -245,4 +283,5 @@ void assert_solved(const struct problem *t, const struct fit *fit, const dni_svm
     assert_near(svm_detail(&fit->report, "slack_over_one") + 1, over + 1, 1e-12);
     assert_true(svm_detail(&fit->report, "w0") == fit->out.w0[0]);
     assert_least(t, fit, o, o->tolerance + 1e-12);
+    assert_duals(t, fit, o);
 }

@@ -58,6 +58,9 @@ double svm_weight(const struct problem *t, size_t i);
 /* The primal objective at the fitted machine. */
 double primal_of(const struct problem *t, const struct fit *fit, const dni_svm_options *o);
 
+/* The support vectors match the data, the report and w. */
+void assert_duals(const struct problem *t, const struct fit *fit, const dni_svm_options *o);
+
 /* The reported numbers match the data, and the objective is within o->tolerance of the minimum. */
 void assert_solved(const struct problem *t, const struct fit *fit, const dni_svm_options *o);
 

@@ -8,7 +8,9 @@ struct combination {
     dni_svm_intercept intercept;
     double C;
     bool squared;
-    size_t n, d; /* wide problems and conjugate gradients: size of the table; 0: n of the test, 4 */
+    /* rows and columns of the table; 0: the rows of the test, 4 columns. Set for wide problems and
+     * conjugate gradients */
+    size_t n, d;
 };
 static const struct combination combinations[] = {
     {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1, false, 0, 0},
@@ -24,6 +26,7 @@ static const struct combination combinations[] = {
     {DNI_SVM_NEWTON, DNI_SVM_FREE, 1e-3, true, 1001, 1001},
     {DNI_SVM_NEWTON, DNI_SVM_FREE, 1, true, 30, 1001},
     {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, 1, false, 30, 1001},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1e10, false, 30, 1001}, /* ends in dni_svm_try_hard */
     {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY, false, 0, 0},
     {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, (double)INFINITY, false, 0, 0}};
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };

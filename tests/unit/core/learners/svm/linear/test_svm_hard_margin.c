@@ -27,6 +27,7 @@ static void assert_hard(const struct problem *t, const struct fit *fit,
     assert_near(svm_detail(&fit->report, "dual_objective"), primal, 1e-6);
     assert_true(svm_detail(&fit->report, "gap") < 1e-6 &&
                 svm_detail(&fit->report, "slack_sum") == 0);
+    assert_duals(t, fit, &hard);
     dni_svm_options soft = options_of(DNI_SVM_INTERIOR_POINT, intercept, 1e4 * (1 + primal));
     struct fit other = fit_svm(t, soft);
     assert_near(other.report.objective, primal, 1e-5);

@@ -86,6 +86,148 @@ static void gene_expressions(void **state) {
     svm_problem_done(&t);
 }
 
+/* Tables of gene expressions: 83 rows of 4 classes, 2308 columns that depend on 10 common factors.
+ * k: the class against the rest. */
+static struct problem factors(size_t k) {
+    enum { N = 83, D = 2308, FACTORS = 10 };
+    struct problem t = {.n = N, .d = D};
+    uint64_t state = 11;
+    double *loading = xcalloc((size_t)D * FACTORS, sizeof *loading), factor[FACTORS];
+    t.x = xcalloc((size_t)N * D, sizeof(double));
+    t.target = xcalloc(N, sizeof(double));
+    for (size_t j = 0; j < (size_t)D * FACTORS; j++) {
+        loading[j] = svm_random(&state) + svm_random(&state) - 1;
+    }
+    for (size_t i = 0; i < N; i++) {
+        const size_t class = i < 29 ? 0 : i < 40 ? 1 : i < 58 ? 2 : 3;
+        for (size_t q = 0; q < FACTORS; q++) {
+            factor[q] = 4 * (svm_random(&state) - 0.5);
+        }
+        for (size_t j = 0; j < D; j++) {
+            double value = 0.5 * (svm_random(&state) - 0.5) + (j % 20 == class ? 1 : 0);
+            for (size_t q = 0; q < FACTORS; q++) {
+                value += loading[j * FACTORS + q] * factor[q];
+            }
+            t.x[i * D + j] = value;
+        }
+        t.target[i] = class == k;
+    }
+    free(loading);
+    problem_rows(&t, false);
+    return t;
+}
+
+/* A hard margin is the limit of large C. The smallest slack that a double can represent then costs
+ * more than the tolerance. */
+static void large_costs(void **state) {
+    static const double Cs[] = {1e6, 1e8, 1e10, 1e12};
+    (void)state;
+    for (size_t k = 0; k < 6; k++) {
+        struct problem t = k < 4    ? factors(k)
+                           : k == 4 ? expressions(83, 2308, 0, false, false)
+                                    : problem_cloud(300, 12, 0.3, 0, false, false);
+        /* a plane through the origin separates only the wide tables */
+        const dni_svm_intercept last = k < 5 ? DNI_SVM_NONE : DNI_SVM_FREE;
+        for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= last; intercept++) {
+            struct fit hard =
+                fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, intercept, (double)INFINITY));
+            for (size_t c = 0; c < sizeof Cs / sizeof *Cs; c++) {
+                const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, intercept, Cs[c]);
+                struct fit fit = fit_svm(&t, o);
+                if (!fit.report.converged) {
+                    fail_msg("table %zu, C %g: gap %.3g", k, Cs[c], svm_detail(&fit.report, "gap"));
+                }
+                assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
+                assert_int_equal(fit.report.n_warnings, 0);
+                assert_true(svm_detail(&fit.report, "gap") <= o.tolerance);
+                assert_near(fit.report.objective, hard.report.objective, 2e-6);
+                assert_close(fit.out.w, hard.out.w, t.d, 1e-2);
+                assert_duals(&t, &fit, &o);
+                fit_done(&fit);
+            }
+            fit_done(&hard);
+        }
+        svm_problem_done(&t);
+    }
+}
+
+/* The classes overlap: two equal rows have different classes, or rows that differ by 1e-6. The search
+ * for a hard margin ends. What is not certified is reported as such. */
+static void large_costs_of_overlapping_classes(void **state) {
+    (void)state;
+    for (size_t near = 0; near < 2; near++) {
+        struct problem t = expressions(40, 1100, 6, false, false);
+        dn_rows_free(t.rows);
+        for (size_t i = near ? 36 : 39; i < 40; i++) {
+            t.target[i] = 1 - t.target[i - 6];
+            for (size_t j = 0; near && j < t.d; j++) {
+                t.x[i * t.d + j] += 1e-6 * (double)(i * j % 7);
+            }
+        }
+        problem_rows(&t, false);
+        for (double C = 1e2; C <= 1e10; C *= 1e4) {
+            const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, C);
+            struct fit fit = fit_svm(&t, o);
+            assert_true(near || fit.report.objective > 2 * C); /* the slacks of both sum to 2 */
+            assert_true(fit.report.converged || (near && C > 1e6));
+            assert_true(fit.report.converged == (svm_detail(&fit.report, "gap") <= o.tolerance));
+            assert_true(fit.report.converged ||
+                        (fit.report.stop_reason != DN_STOP_TOLERANCE &&
+                         svm_warned(&fit.report, "the relative duality gap is")));
+            assert_near(fit.report.objective, primal_of(&t, &fit, &o), 1e-6);
+            assert_duals(&t, &fit, &o);
+            fit_done(&fit);
+        }
+        svm_problem_done(&t);
+    }
+}
+
+/* Texts with few words: 700 rows of 3000 columns with about 10 entries, at positions that are more
+ * frequent towards 0. */
+static struct problem texts(void) {
+    struct problem t = {.n = 700, .d = 3000};
+    uint64_t state = 9;
+    t.x = xcalloc(t.n * t.d, sizeof(double));
+    t.target = xcalloc(t.n, sizeof(double));
+    for (size_t i = 0; i < t.n; i++) {
+        t.target[i] = svm_random(&state) < 0.3;
+        for (size_t k = 0; k < 10; k++) {
+            const size_t j = (size_t)(pow(2990, svm_random(&state)));
+            t.x[i * t.d + j + (t.target[i] > 0 && j % 7 < 3 ? 9 : 0)]++;
+        }
+    }
+    problem_rows(&t, true);
+    return t;
+}
+
+/* Products with sparse rows replace the Gram matrix if C is not large. The budget of memory has no
+ * room for three matrices of 700 x 700. */
+static void few_entries(void **state) {
+    (void)state;
+    struct problem t = texts();
+    struct memory memory = {.left = (size_t)3 * 700 * 700 * 8};
+    const dn_allocator allocator = memory_allocator(&memory, true);
+    dn_run run = dn_run_default(), free_run = dn_run_default();
+    run.allocator = &allocator;
+    for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++) {
+        dni_svm_options o = options_of(DNI_SVM_NEWTON, intercept, 1);
+        struct fit fit = {0};
+        OK(try_svm(&t, &o, &run, &fit, NULL));
+        assert_true(fit.report.converged && svm_detail(&fit.report, "gap") <= o.tolerance);
+        assert_near(fit.report.objective, primal_of(&t, &fit, &o), 1e-9);
+        assert_duals(&t, &fit, &o);
+        fit_done(&fit);
+        o.C = 1e4;
+        struct fit large = {0};
+        dn_error err = {0};
+        assert_int_equal(try_svm(&t, &o, &run, &large, &err), DN_ERR_BUDGET);
+        OK(try_svm(&t, &o, &free_run, &large, NULL));
+        assert_true(large.report.converged);
+        fit_done(&large);
+    }
+    svm_problem_done(&t);
+}
+
 /* Columns with large means: the Gram matrix is that of centred rows. */
 static void far_columns(void **state) {
     (void)state;
@@ -127,9 +269,9 @@ static void equal_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_optimum),
-        cmocka_unit_test(gene_expressions),
-        cmocka_unit_test(far_columns),
+        cmocka_unit_test(equal_optimum), cmocka_unit_test(gene_expressions),
+        cmocka_unit_test(large_costs),   cmocka_unit_test(large_costs_of_overlapping_classes),
+        cmocka_unit_test(few_entries),   cmocka_unit_test(far_columns),
         cmocka_unit_test(equal_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* Reads the body of POST /v1/jobs: reports every fault and fills in defaults. */
-#include "api/jobs/job_spec.h"
-#include "api/support.h"
+#include "jobs/request/job_request.h"
 #include "base/json/json_read.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/params.h"
@@ -17,30 +16,30 @@ enum { MAX_SNAPSHOT_NUMBERS = 2000000 };
 
 /* Makes room for one more code. The array is full if its length is a power of two; it is then
  * copied to an array of twice the length. NULL: no memory. */
-static const char **code_array(const struct job_request *r) {
-    const size_t n = r->spec.n_warnings;
+static const char **code_array(const struct jobs_request *r) {
+    const size_t n = r->n_warnings;
     if ((n & (n - 1)) != 0) {
-        return r->spec.warning_codes;
+        return r->warning_codes;
     }
     const char **codes = arena_alloc(r->arena, (n == 0 ? 1 : 2 * n) * sizeof *codes);
     if (codes != NULL && n > 0) {
-        memcpy(codes, r->spec.warning_codes, n * sizeof *codes);
+        memcpy(codes, r->warning_codes, n * sizeof *codes);
     }
     return codes;
 }
 
 /* Appends the code of a warning. */
-static void add_code(struct job_request *r, dn_warning_code code) {
+static void add_code(struct jobs_request *r, dn_warning_code code) {
     const char **codes = code_array(r);
     if (codes == NULL) {
         r->warnings.failed = true;
         return;
     }
-    codes[r->spec.n_warnings++] = jobs_warning_code(code);
-    r->spec.warning_codes = codes;
+    codes[r->n_warnings++] = jobs_warning_code(code);
+    r->warning_codes = codes;
 }
 
-void job_request_warn(struct job_request *r, dn_warning_code code, const char *format, ...) {
+void jobs_request_warn(struct jobs_request *r, dn_warning_code code, const char *format, ...) {
     struct buf text = {0};
     va_list args;
     va_start(args, format);
@@ -56,90 +55,93 @@ void job_request_warn(struct job_request *r, dn_warning_code code, const char *f
 
 /* ---- the simple members ---- */
 
-static void read_limits(struct job_request *r, const json_t *root) {
+static void read_limits(struct jobs_request *r, const struct jobs_limits *most,
+                        const json_t *root) {
     static const char *const known[] = {"seconds", "memory_mib", "threads", NULL};
     const json_t *limits = NULL;
-    const double most_seconds = jobs_seconds_limit(r->app->jobs);
-    const int64_t most_mib = jobs_memory_limit(r->app->jobs) >> 20,
-                  most_threads = jobs_thread_limit(r->app->jobs);
+    const int64_t most_mib = most->memory_bytes >> 20;
     int64_t mib = 0;
-    r->spec.seconds = most_seconds;
-    r->spec.memory_bytes = jobs_memory_limit(r->app->jobs);
-    r->spec.threads = most_threads;
+    r->limits = *most;
     if (!json_read_object(root, "limits", false, "", &limits, r->problem)) {
         return;
     }
     json_refuse_unknown(limits, known, "/limits", r->problem);
-    if (json_read_number(limits, "seconds", false, "/limits", &r->spec.seconds, r->problem)) {
-        if (!(r->spec.seconds > 0)) {
-            json_fault(r->problem, "/limits", "seconds", "must be > 0, got %g", r->spec.seconds);
-        } else if (r->spec.seconds > MAX_SECONDS) {
+    if (json_read_number(limits, "seconds", false, "/limits", &r->limits.seconds, r->problem)) {
+        if (!(r->limits.seconds > 0)) {
+            json_fault(r->problem, "/limits", "seconds", "must be > 0, got %g", r->limits.seconds);
+        } else if (r->limits.seconds > MAX_SECONDS) {
             json_fault(r->problem, "/limits", "seconds", "must be at most %g, got %g", MAX_SECONDS,
-                       r->spec.seconds);
-        } else if (most_seconds > 0 && r->spec.seconds > most_seconds) {
+                       r->limits.seconds);
+        } else if (most->seconds > 0 && r->limits.seconds > most->seconds) {
             json_fault(r->problem, "/limits", "seconds",
-                       "must be at most %g (--job-seconds), got %g", most_seconds, r->spec.seconds);
+                       "must be at most %g (--job-seconds), got %g", most->seconds,
+                       r->limits.seconds);
         }
     }
     r->memory_given = json_read_int(limits, "memory_mib", false, "/limits", 1,
                                     most_mib > 0 ? most_mib : 1, &mib, r->problem);
     if (r->memory_given) {
-        r->spec.memory_bytes = mib << 20;
+        r->limits.memory_bytes = mib << 20;
     }
-    r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most_threads,
-                                     &r->spec.threads, r->problem);
+    r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most->threads,
+                                     &r->limits.threads, r->problem);
 }
 
-/* ---- what the whole will take ---- */
+/* ---- estimates for the whole job ---- */
 
 /* Warns if there will be no snapshots: the iterations of several machines differ. */
-static void check_snapshots(struct job_request *r) {
-    const dn_decision decision = dn_params_decision(r->spec.params);
-    if (r->spec.n_snapshots == 0) {
+static void check_snapshots(struct jobs_request *r) {
+    const dn_decision decision = dn_params_decision(r->params);
+    if (r->of_updates && strcmp(r->algorithm->id, "perceptron") != 0) {
+        json_fault(r->problem, "", "snapshots_of",
+                   "must be \"iterations\" for algorithm %s: only perceptron changes its weights "
+                   "at single rows",
+                   r->algorithm->id);
+    }
+    if (r->n_snapshots == 0) {
         return;
     }
-    if (r->spec.algorithm->flags & DN_ALGORITHM_NOT_ADDITIVE) {
-        job_request_warn(
+    if (r->algorithm->flags & DN_ALGORITHM_NOT_ADDITIVE) {
+        jobs_request_warn(
             r, DN_WARNING_OTHER,
             "there will be no snapshots: the scores of %s are not weighted sums of features",
-            r->spec.algorithm->id);
+            r->algorithm->id);
         return;
     }
     if (dn_decision_n_machines(decision, r->n_classes) > 1) {
-        job_request_warn(r, DN_WARNING_OTHER,
-                         "there will be no snapshots: the model has one machine for each class or "
-                         "pair of classes, and each has its own iterations");
+        jobs_request_warn(r, DN_WARNING_OTHER,
+                          "there will be no snapshots: the model has one machine for each class or "
+                          "pair of classes, and each has its own iterations");
         return;
     }
     const size_t n_scores = dn_decision_n_scores(decision, r->n_classes);
-    double numbers = (double)r->spec.n_snapshots * (double)n_scores * (double)(r->n_features + 1);
+    double numbers = (double)r->n_snapshots * (double)n_scores * (double)(r->n_features + 1);
     if (numbers > MAX_SNAPSHOT_NUMBERS) {
         json_fault(r->problem, "", "snapshots",
-                   "%zu snapshots of %zu x %zu weights are more than %d numbers",
-                   r->spec.n_snapshots, n_scores, r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
+                   "%zu snapshots of %zu x %zu weights are more than %d numbers", r->n_snapshots,
+                   n_scores, r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
     }
 }
 
 /* Checks the parameters against the number of classes. */
-static void check_classes(struct job_request *r) {
+static void check_classes(struct jobs_request *r) {
     dn_error err;
     dn_error_clear(&err);
-    if (job_request_has_classes(r) && r->spec.params &&
-        dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK) {
+    if (jobs_request_has_classes(r) && r->params &&
+        dn_params_check_classes(r->params, r->n_classes, &err) != DN_OK) {
         jobs_params_fault(&err, r->problem);
     }
 }
 
 /* Checks the parameters against the numbers of rows and features. */
-static void check_shape(struct job_request *r) {
+static void check_shape(struct jobs_request *r) {
     dn_params *used = NULL;
     dn_error err;
     dn_error_clear(&err);
-    const size_t n_classes =
-        dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
-    dn_status status = dn_params_copy(r->spec.params, &used, &err);
+    const size_t n_classes = dn_params_decision(r->params) == DN_DECISION_NATIVE ? r->n_classes : 2;
+    dn_status status = dn_params_copy(r->params, &used, &err);
     if (status == DN_OK) {
-        status = dn_params_resolve(used, (size_t)r->dataset.n_rows, r->n_features, n_classes, &err);
+        status = dn_params_resolve(used, (size_t)r->data.n_rows, r->n_features, n_classes, &err);
     }
     if (status != DN_OK) {
         jobs_params_fault(&err, r->problem);
@@ -147,29 +149,28 @@ static void check_shape(struct job_request *r) {
     dn_params_free(used);
 }
 
-void job_request_name_deleted(const struct job_request *r, struct problem *problem) {
+void jobs_request_name_deleted(const struct jobs_request *r, struct problem *problem) {
     if (problem->type == PROBLEM_UNKNOWN_DATASET) {
         problem_done(problem);
         json_fault(problem, "", "dataset",
-                   "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->spec.dataset,
-                   r->spec.dataset_version,
-                   r->spec.validation.dataset ? ", or the one to validate on," : "");
+                   "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->dataset,
+                   r->dataset_version, r->validation.dataset ? ", or the one to validate on," : "");
     }
 }
 
 /* Sets the sizes that determine the memory of decoded chunks. False: a problem is set. */
-static bool read_shape(struct job_request *r, const struct store_dataset *d,
+static bool read_shape(struct jobs_request *r, const struct store_dataset *d,
                        struct jobs_source_shape *out) {
     struct store_chunk *chunks = NULL;
     size_t n = 0;
-    if (!store_dataset_chunks(r->app->store, d->id, &chunks, &n, r->problem)) {
-        job_request_name_deleted(r, r->problem);
+    if (!store_dataset_chunks(r->store, d->id, &chunks, &n, r->problem)) {
+        jobs_request_name_deleted(r, r->problem);
         return false;
     }
     const double rows = fmax((double)d->n_rows, 1);
-    *out = (struct jobs_source_shape){.row_bytes = (double)d->bytes / rows,
-                                      .row_entries =
-                                          r->n_entries / fmax((double)r->dataset.n_rows, 1)};
+    *out =
+        (struct jobs_source_shape){.row_bytes = (double)d->bytes / rows,
+                                   .row_entries = r->n_entries / fmax((double)r->data.n_rows, 1)};
     for (size_t i = 0; i < n; i++) {
         out->chunk_rows = fmax(out->chunk_rows, (double)chunks[i].n_rows);
     }
@@ -181,42 +182,41 @@ static bool read_shape(struct job_request *r, const struct store_dataset *d,
  *
  *   out         bytes with this number of threads
  *   out_method  the part that does not depend on the number of rows */
-static bool estimate_memory(struct job_request *r, int64_t threads, double *out,
+static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out,
                             double *out_method) {
-    const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows,
-                 n_slots = (size_t)threads;
+    const size_t n = r->n_inputs, n_rows = (size_t)r->data.n_rows, n_slots = (size_t)threads;
     dn_table_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
     const dn_table_source source = {.n_rows = n_rows,
-                                    .n_cols = n + 1 + r->spec.weighted,
+                                    .n_cols = n + 1 + r->weighted,
                                     .columns = columns,
                                     .n_slots = n_slots};
-    const dn_table_source validation = {.n_rows =
-                                            r->has_validation ? (size_t)r->validation.n_rows : 0,
+    const dn_table_source validation = {.n_rows = r->has_validation
+                                                      ? (size_t)r->validation_data.n_rows
+                                                      : 0,
                                         .n_cols = source.n_cols,
                                         .columns = columns,
                                         .n_slots = n_slots};
     dn_train_request request = {
         .source = &source,
-        .params = r->spec.params,
+        .params = r->params,
         .target = r->targetless ? DN_NO_TARGET : n,
-        .weighted = r->spec.weighted,
+        .weighted = r->weighted,
         .weight = n + 1,
-        .class_weight = r->spec.class_weights.kind,
-        .class_weights = r->spec.class_weights.values,
-        .n_class_weights = r->spec.class_weights.n,
+        .class_weight = r->class_weights.kind,
+        .class_weights = r->class_weights.values,
+        .n_class_weights = r->class_weights.n,
         .entries = r->n_entries,
         .different_words = r->n_words,
-        .holdout = r->spec.holdout,
-        .folds = r->spec.folds,
+        .holdout = r->holdout,
+        .folds = r->folds,
         .validation = r->has_validation ? &validation : NULL,
     };
-    if (!columns || !job_encoder_spec(r, columns, &request.features)) {
+    if (!columns || !jobs_encoder_spec(r, columns, &request.features)) {
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
     }
-    columns[n] = (dn_table_column){.name = r->spec.target.name, .type = r->spec.target.type};
-    if (r->spec.weighted) {
-        columns[n + 1] =
-            (dn_table_column){.name = r->spec.weight.name, .type = r->spec.weight.type};
+    columns[n] = (dn_table_column){.name = r->target.name, .type = r->target.type};
+    if (r->weighted) {
+        columns[n + 1] = (dn_table_column){.name = r->weight.name, .type = r->weight.type};
     }
     *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots) +
            jobs_source_memory(columns, source.n_cols, n_slots, &r->shape) +
@@ -225,17 +225,17 @@ static bool estimate_memory(struct job_request *r, int64_t threads, double *out,
     return true;
 }
 
-/* The bytes of kernel values beyond those with the minimum of params.cache_mib; 0: no cache. */
-static double cache_memory(struct job_request *r) {
-    dn_params *given = r->spec.params, *least = NULL;
+/* The bytes of the kernel cache beyond its minimum size (params.cache_mib); 0: no cache. */
+static double cache_memory(struct jobs_request *r) {
+    dn_params *given = r->params, *least = NULL;
     double memory = r->memory, method = 0;
     if (dn_params_has(given, "cache_mib") && dn_params_copy(given, &least, NULL) == DN_OK &&
         dn_params_set_number(least, "cache_mib",
                              dn_algorithm_param(given->algorithm, "cache_mib")->minimum,
                              NULL) == DN_OK) {
-        r->spec.params = least;
-        (void)estimate_memory(r, r->spec.threads, &memory, &method);
-        r->spec.params = given;
+        r->params = least;
+        (void)estimate_memory(r, r->limits.threads, &memory, &method);
+        r->params = given;
     }
     dn_params_free(least);
     return r->memory - memory;
@@ -243,10 +243,11 @@ static double cache_memory(struct job_request *r) {
 
 /* Adds the fault that the training needs more memory than its limit: whose limit it is, the part
  * that does not depend on the rows, and the number of threads that would fit. */
-static void refuse_memory(struct job_request *r, double method, int64_t fitting,
+static void refuse_memory(struct jobs_request *r, double method, int64_t fitting,
                           double fitting_memory) {
     struct buf more = {0};
-    const double most = (double)jobs_training_memory(r->spec.memory_bytes), cache = cache_memory(r);
+    const double most = (double)jobs_training_memory(r->limits.memory_bytes),
+                 cache = cache_memory(r);
     if (fitting > 0) {
         buf_printf(&more, "; in %" PRId64 " thread%s (limits.threads) it would need about %.0f",
                    fitting, fitting == 1 ? "" : "s", ceil(fitting_memory / MIB));
@@ -266,20 +267,20 @@ static void refuse_memory(struct job_request *r, double method, int64_t fitting,
     json_fault(r->problem, r->memory_given ? "/limits" : "", r->memory_given ? "memory_mib" : NULL,
                "the training would need about %.0f MiB in %" PRId64
                " thread%s; of %s limit of %.0f MiB%s it may use %.0f%s",
-               ceil(r->memory / MIB), r->spec.threads, r->spec.threads == 1 ? "" : "s",
-               r->memory_given ? "a" : "the daemon's", (double)r->spec.memory_bytes / MIB,
+               ceil(r->memory / MIB), r->limits.threads, r->limits.threads == 1 ? "" : "s",
+               r->memory_given ? "a" : "the daemon's", (double)r->limits.memory_bytes / MIB,
                r->memory_given ? "" : " (--job-memory)", floor(most / MIB), hint ? hint : "");
     buf_done(&more);
 }
 
 /* Reduces the number of threads until the training fits into its memory limit, unless the client
  * gave the number. Each thread needs memory; the result does not depend on their number. */
-static void fit_memory(struct job_request *r) {
-    const double most = (double)jobs_training_memory(r->spec.memory_bytes);
-    int64_t threads = r->spec.threads;
+static void fit_memory(struct jobs_request *r) {
+    const double most = (double)jobs_training_memory(r->limits.memory_bytes);
+    int64_t threads = r->limits.threads;
     double method = 0;
-    if (!read_shape(r, &r->dataset, &r->shape) ||
-        (r->has_validation && !read_shape(r, &r->validation, &r->validation_shape)) ||
+    if (!read_shape(r, &r->data, &r->shape) ||
+        (r->has_validation && !read_shape(r, &r->validation_data, &r->validation_shape)) ||
         !estimate_memory(r, threads, &r->memory, &method) || r->memory <= most) {
         return;
     }
@@ -291,7 +292,7 @@ static void fit_memory(struct job_request *r) {
     }
     const bool fits = memory <= most;
     if (!fits && !r->threads_given) { /* report the estimate with the fewest threads */
-        r->spec.threads = threads;
+        r->limits.threads = threads;
         r->memory = memory;
         method = fewer_method;
     }
@@ -299,31 +300,31 @@ static void fit_memory(struct job_request *r) {
         refuse_memory(r, method, fits ? threads : 0, memory);
         return;
     }
-    job_request_warn(r, DN_WARNING_OTHER,
-                     "the training runs in %" PRId64 " thread%s: in %" PRId64
-                     " it would need about %.0f MiB, and may use %.0f",
-                     threads, threads == 1 ? "" : "s", r->spec.threads, ceil(r->memory / MIB),
-                     floor(most / MIB));
-    r->spec.threads = threads;
+    jobs_request_warn(r, DN_WARNING_OTHER,
+                      "the training runs in %" PRId64 " thread%s: in %" PRId64
+                      " it would need about %.0f MiB, and may use %.0f",
+                      threads, threads == 1 ? "" : "s", r->limits.threads, ceil(r->memory / MIB),
+                      floor(most / MIB));
+    r->limits.threads = threads;
     r->memory = memory;
 }
 
-bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena,
-                      struct job_request *out, struct problem *problem) {
-    static const char *const known[] = {"model",        "dataset",    "target", "algorithm",
-                                        "params",       "features",   "weight", "weights",
-                                        "class_weight", "validation", "seed",   "limits",
-                                        "snapshots",    NULL};
-    *out = (struct job_request){.arena = arena, .app = app, .problem = problem};
+bool jobs_request_read(const json_t *root, struct store *store, const struct jobs_limits *limits,
+                       struct arena *arena, struct jobs_request *out, struct problem *problem) {
+    static const char *const known[] = {"model",        "dataset",      "target", "algorithm",
+                                        "params",       "features",     "weight", "weights",
+                                        "class_weight", "validation",   "seed",   "limits",
+                                        "snapshots",    "snapshots_of", NULL};
+    *out = (struct jobs_request){.store = store, .arena = arena, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
-    jobs_params_read(root, arena, &out->spec.params, problem);
-    out->spec.algorithm = out->spec.params != NULL ? out->spec.params->algorithm : NULL;
-    job_columns_read(out, root);
+    jobs_params_read(root, arena, &out->params, problem);
+    out->algorithm = out->params != NULL ? out->params->algorithm : NULL;
+    jobs_columns_read(out, root);
     check_classes(out);
-    jobs_options_read(root, arena, &out->spec, problem);
-    job_class_weight_check(out, root);
-    job_validation_read(out, root);
-    read_limits(out, root);
+    jobs_options_read(root, arena, out, problem);
+    jobs_class_weight_check(out, root);
+    jobs_validation_read(out, root);
+    read_limits(out, limits, root);
     if (!problem->type) {
         check_shape(out);
     }
@@ -339,15 +340,16 @@ bool job_request_read(const json_t *root, const struct api_app *app, struct aren
     return problem->type == PROBLEM_NONE;
 }
 
-void job_request_done(struct job_request *r) {
-    jobs_spec_done(&r->spec);
+void jobs_request_done(struct jobs_request *r) {
+    dn_params_free(r->params);
+    r->params = NULL;
     buf_done(&r->warnings);
     if (r->has_validation) {
         schema_done(&r->validation_schema);
-        store_dataset_done(&r->validation);
+        store_dataset_done(&r->validation_data);
     }
     if (r->has_dataset) {
         schema_done(&r->schema);
-        store_dataset_done(&r->dataset);
+        store_dataset_done(&r->data);
     }
 }

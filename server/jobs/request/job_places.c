@@ -1,6 +1,6 @@
 /* Single features of sparse columns in include and exclude: "f17" is feature 17 of column "f". The
  * job uses the features that include names, or all features except those that exclude names. */
-#include "api/jobs/job_places.h"
+#include "jobs/request/job_places.h"
 #include "base/json/json_read.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@ static bool has_place(const struct schema_column *c, uint64_t number) {
     return number >= c->first_index && number - c->first_index < c->width;
 }
 
-bool job_place_find(const struct job_request *r, const char *name, size_t *column,
-                    uint32_t *place) {
+bool jobs_place_find(const struct jobs_request *r, const char *name, size_t *column,
+                     uint32_t *place) {
     uint64_t number = 0;
     for (size_t i = 0; i < r->schema.n; i++) {
         if (read_place(&r->schema.columns[i], name, &number) &&
@@ -37,7 +37,7 @@ bool job_place_find(const struct job_request *r, const char *name, size_t *colum
 /* ---- names that are no column ---- */
 
 /* The names of the columns that are not sparse. NULL: none, or no memory. */
-static const char *list_others(const struct job_request *r, struct buf *out) {
+static const char *list_others(const struct jobs_request *r, struct buf *out) {
     size_t n = 0;
     for (size_t i = 0; i < r->schema.n; i++) {
         if (r->schema.columns[i].type != DN_SPARSE) {
@@ -47,8 +47,8 @@ static const char *list_others(const struct job_request *r, struct buf *out) {
     return n > 0 ? buf_cstr(out) : NULL;
 }
 
-bool job_refuse_column(struct job_request *r, const char *parent, const char *key, const char *name,
-                       const char *role) {
+bool jobs_refuse_column(struct jobs_request *r, const char *parent, const char *key,
+                        const char *name, const char *role) {
     uint64_t number = 0;
     for (size_t i = 0; i < r->schema.n; i++) {
         const struct schema_column *c = &r->schema.columns[i];
@@ -61,8 +61,8 @@ bool job_refuse_column(struct job_request *r, const char *parent, const char *ke
                 "dataset \"%s\" version %" PRId64
                 " has no column \"%s\": the features of its sparse column \"%s\" go from "
                 "%s%" PRIu64 " to %s%" PRIu64,
-                r->dataset.name, r->dataset.version, name, c->name, c->name,
-                (uint64_t)c->first_index, c->name, c->first_index + (uint64_t)c->width - 1);
+                r->data.name, r->data.version, name, c->name, c->name, (uint64_t)c->first_index,
+                c->name, c->first_index + (uint64_t)c->width - 1);
         }
         if (!has_place(c, number) || !role) {
             continue;
@@ -79,13 +79,13 @@ bool job_refuse_column(struct job_request *r, const char *parent, const char *ke
         return false;
     }
     return json_fault(r->problem, parent, key,
-                      "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name,
-                      r->dataset.version, name);
+                      "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->data.name,
+                      r->data.version, name);
 }
 
 /* ---- the lists ---- */
 
-size_t job_places_most(const struct job_request *r) {
+size_t jobs_places_most(const struct jobs_request *r) {
     size_t n = r->schema.n;
     for (size_t i = 0; i < r->schema.n; i++) {
         n += r->schema.columns[i].type == DN_SPARSE ? r->schema.columns[i].width : 0;
@@ -93,20 +93,20 @@ size_t job_places_most(const struct job_request *r) {
     return n;
 }
 
-bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column,
-                    uint32_t place, size_t index) {
+bool jobs_places_add(struct jobs_request *r, struct jobs_places *list, size_t most, size_t column,
+                     uint32_t place, size_t index) {
     if (!list->item) {
         list->item = arena_alloc(r->arena, (most + 1) * sizeof *list->item);
     }
     if (!list->item) {
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", most);
     }
-    list->item[list->n++] = (struct job_place){column, place, index};
+    list->item[list->n++] = (struct jobs_place){column, place, index};
     return true;
 }
 
 static int by_place(const void *a, const void *b) {
-    const struct job_place *x = a, *y = b;
+    const struct jobs_place *x = a, *y = b;
     if (x->column != y->column) {
         return x->column < y->column ? -1 : 1;
     }
@@ -116,11 +116,11 @@ static int by_place(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static bool is_same(const struct job_place *a, const struct job_place *b) {
+static bool is_same(const struct jobs_place *a, const struct jobs_place *b) {
     return a->column == b->column && a->place == b->place;
 }
 
-static void refuse_place(struct job_request *r, const char *parent, const struct job_place *at,
+static void refuse_place(struct jobs_request *r, const char *parent, const struct jobs_place *at,
                          const char *why) {
     const struct schema_column *c = &r->schema.columns[at->column];
     char key[KEY_SIZE];
@@ -130,7 +130,7 @@ static void refuse_place(struct job_request *r, const char *parent, const struct
 }
 
 /* Sorts the list and adds a fault for each duplicate. */
-static void sort(struct job_request *r, const char *parent, const struct job_places *list) {
+static void sort(struct jobs_request *r, const char *parent, const struct jobs_places *list) {
     if (list->n > 0) {
         qsort(list->item, list->n, sizeof *list->item, by_place);
     }
@@ -141,12 +141,12 @@ static void sort(struct job_request *r, const char *parent, const struct job_pla
     }
 }
 
-static void refuse_both(struct job_request *r, const struct job_places *included,
-                        const struct job_places *excluded) {
+static void refuse_both(struct jobs_request *r, const struct jobs_places *included,
+                        const struct jobs_places *excluded) {
     for (size_t k = 0, e = 0; k < included->n && e < excluded->n;) {
         const int order =
-            by_place(&(struct job_place){included->item[k].column, included->item[k].place, 0},
-                     &(struct job_place){excluded->item[e].column, excluded->item[e].place, 0});
+            by_place(&(struct jobs_place){included->item[k].column, included->item[k].place, 0},
+                     &(struct jobs_place){excluded->item[e].column, excluded->item[e].place, 0});
         if (order == 0) {
             refuse_place(r, "/features/exclude", &excluded->item[e],
                          "is in include and in exclude");
@@ -157,7 +157,7 @@ static void refuse_both(struct job_request *r, const struct job_places *included
 }
 
 /* The filter of one column from its part of the sorted list. */
-static dn_index_filter run_of(const struct job_request *r, const struct job_places *list,
+static dn_index_filter run_of(const struct jobs_request *r, const struct jobs_places *list,
                               size_t column, dn_index_filter_kind kind) {
     size_t first = 0, n = 0;
     while (first < list->n && list->item[first].column < column) {
@@ -179,15 +179,15 @@ static dn_index_filter run_of(const struct job_request *r, const struct job_plac
     return (dn_index_filter){.kind = kind, .index = place, .n = n};
 }
 
-void job_places_choose(struct job_request *r, const struct job_places *included,
-                       const struct job_places *excluded, dn_index_filter *out) {
-    const size_t before = job_request_faults(r);
+void jobs_places_choose(struct jobs_request *r, const struct jobs_places *included,
+                        const struct jobs_places *excluded, dn_index_filter *out) {
+    const size_t before = jobs_request_faults(r);
     sort(r, "/features/include", included);
     sort(r, "/features/exclude", excluded);
     refuse_both(r, included, excluded);
     for (size_t i = 0; i < r->schema.n; i++) {
         out[i] = (dn_index_filter){.kind = DN_INDICES_ALL};
-        if (r->schema.columns[i].type != DN_SPARSE || job_request_faults(r) != before) {
+        if (r->schema.columns[i].type != DN_SPARSE || jobs_request_faults(r) != before) {
             continue;
         }
         out[i] = run_of(r, included, i, DN_INDICES_KEPT);

@@ -1,6 +1,6 @@
 /* Writes and reads the stored request of a job. Options, parameters and features have the form that
  * a client sends; each set of columns is an object of lists of the same length. */
-#include "jobs/request/spec.h"
+#include "jobs/request/job_request.h"
 
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
@@ -31,8 +31,7 @@ static int64_t get_filter_size(const struct jobs_column *c) {
 
 static void write_list(const char *key, const struct jobs_column *columns, size_t n,
                        int64_t (*get)(const struct jobs_column *c), struct json_writer *w) {
-    json_put_key(w, key);
-    json_begin_array(w);
+    json_kv_begin_array(w, key);
     for (size_t i = 0; i < n; i++) {
         json_put_int(w, get(&columns[i]));
     }
@@ -51,8 +50,7 @@ static void write_filters(const struct jobs_column *columns, size_t n, struct js
     }
     write_list("places_kinds", columns, n, get_filter_kind, w);
     write_list("places_counts", columns, n, get_filter_size, w);
-    json_put_key(w, "places");
-    json_begin_array(w);
+    json_kv_begin_array(w, "places");
     for (; i < n; i++) {
         for (size_t k = 0; k < columns[i].places.n; k++) {
             json_put_int(w, columns[i].places.index[k]);
@@ -64,16 +62,13 @@ static void write_filters(const struct jobs_column *columns, size_t n, struct js
 /* Writes columns as an object of lists of the same length. */
 static void write_columns(const char *key, const struct jobs_column *columns, size_t n,
                           struct json_writer *w) {
-    json_put_key(w, key);
-    json_begin_object(w);
-    json_put_key(w, "names");
-    json_begin_array(w);
+    json_kv_begin_object(w, key);
+    json_kv_begin_array(w, "names");
     for (size_t i = 0; i < n; i++) {
         json_put_string(w, columns[i].name);
     }
     json_end_array(w);
-    json_put_key(w, "types");
-    json_begin_array(w);
+    json_kv_begin_array(w, "types");
     for (size_t i = 0; i < n; i++) {
         json_put_string(w, dn_column_type_name(columns[i].type));
     }
@@ -86,8 +81,8 @@ static void write_columns(const char *key, const struct jobs_column *columns, si
 }
 
 /* Writes the dataset version and the columns that the model is validated on. */
-static void write_validation_source(const struct jobs_spec *spec, struct json_writer *w) {
-    const struct jobs_validation *v = &spec->validation;
+static void write_validation_source(const struct jobs_request *r, struct json_writer *w) {
+    const struct jobs_validation *v = &r->validation;
     json_put_key(w, "validation_source");
     if (!v->dataset) {
         json_put_null(w);
@@ -98,7 +93,7 @@ static void write_validation_source(const struct jobs_spec *spec, struct json_wr
     json_kv_int(w, "version", v->version);
     json_kv_int(w, "id", v->id);
     write_columns("columns", v->columns,
-                  jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0), w);
+                  jobs_request_first_input(r) + r->n_inputs + (v->weighted ? 1 : 0), w);
     json_end_object(w);
 }
 
@@ -106,34 +101,32 @@ const char *jobs_warning_code(dn_warning_code code) {
     return code == DN_WARNING_CALIBRATION_FOLDS ? "calibration_folds" : "";
 }
 
-void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
-    struct json_writer w;
+void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     struct buf params = {0};
-    json_writer_init(&w, out);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
-    json_kv_string(&w, "model", spec->model);
-    json_kv_string(&w, "dataset", spec->dataset);
-    json_kv_int(&w, "dataset_version", spec->dataset_version);
-    json_kv_string(&w, "algorithm", spec->algorithm->id);
-    jobs_params_write(spec->params, &params);
+    json_kv_string(&w, "model", r->model);
+    json_kv_string(&w, "dataset", r->dataset);
+    json_kv_int(&w, "dataset_version", r->dataset_version);
+    json_kv_string(&w, "algorithm", r->algorithm->id);
+    jobs_params_write(r->params, &params);
     json_kv_raw(&w, "params", buf_cstr(&params));
-    write_columns("target", &spec->target, jobs_spec_first_input(spec), &w);
-    write_columns("inputs", spec->inputs, spec->n_inputs, &w);
-    write_columns("weight_column", &spec->weight, spec->weighted ? 1 : 0, &w);
-    json_put_key(&w, "features");
-    json_begin_object(&w);
-    jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
+    json_kv_int(&w, "rules", r->params->rules);
+    write_columns("target", &r->target, jobs_request_first_input(r), &w);
+    write_columns("inputs", r->inputs, r->n_inputs, &w);
+    write_columns("weight_column", &r->weight, r->weighted ? 1 : 0, &w);
+    json_kv_begin_object(&w, "features");
+    jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
     json_end_object(&w);
-    jobs_options_write(spec, &w);
-    write_validation_source(spec, &w);
-    json_kv_double(&w, "seconds", spec->seconds);
-    json_kv_int(&w, "memory_bytes", spec->memory_bytes);
-    json_kv_int(&w, "threads", spec->threads);
-    jobs_snapshots_write(spec, &w);
-    json_put_key(&w, "warning_codes");
-    json_begin_array(&w);
-    for (size_t i = 0; i < spec->n_warnings; i++) {
-        json_put_string(&w, spec->warning_codes[i]);
+    jobs_options_write(r, &w);
+    write_validation_source(r, &w);
+    json_kv_double(&w, "seconds", r->limits.seconds);
+    json_kv_int(&w, "memory_bytes", r->limits.memory_bytes);
+    json_kv_int(&w, "threads", r->limits.threads);
+    jobs_snapshots_write(r, &w);
+    json_kv_begin_array(&w, "warning_codes");
+    for (size_t i = 0; i < r->n_warnings; i++) {
+        json_put_string(&w, r->warning_codes[i]);
     }
     json_end_array(&w);
     json_end_object(&w);
@@ -141,7 +134,70 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     buf_done(&params);
 }
 
-/* Reads what write_filters wrote. */
+/* Writes the names of the features in the filter of a sparse column, such as "f17". */
+static void write_feature_names(const struct jobs_column *c, struct json_writer *w) {
+    struct buf name = {0};
+    for (size_t k = 0; k < c->places.n; k++) {
+        buf_clear(&name);
+        buf_printf(&name, "%s%" PRIu64, c->name, (uint64_t)c->first_index + c->places.index[k]);
+        json_put_string(w, buf_cstr(&name));
+    }
+    w->out->failed = w->out->failed || name.failed;
+    buf_done(&name);
+}
+
+/* Writes "include": the inputs, or the features of a sparse input that are used; and "exclude": the
+ * features of sparse inputs that are not used. */
+static void write_inputs(const struct jobs_request *r, struct json_writer *w) {
+    json_kv_begin_array(w, "include");
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        if (r->inputs[i].places.kind == DN_INDICES_KEPT) {
+            write_feature_names(&r->inputs[i], w);
+        } else {
+            json_put_string(w, r->inputs[i].name);
+        }
+    }
+    json_end_array(w);
+    json_kv_begin_array(w, "exclude");
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        if (r->inputs[i].places.kind == DN_INDICES_DROPPED) {
+            write_feature_names(&r->inputs[i], w);
+        }
+    }
+    json_end_array(w);
+}
+
+void jobs_request_write_resolved(const struct jobs_request *r, const char *params,
+                                 struct buf *out) {
+    char reference[IDS_NAME_SIZE + 24];
+    struct buf own = {0};
+    struct json_writer w = json_writer_of(out);
+    json_begin_object(&w);
+    json_kv_string(&w, "model", r->model);
+    (void)snprintf(reference, sizeof reference, "%s@%" PRId64, r->dataset, r->dataset_version);
+    json_kv_string(&w, "dataset", reference);
+    if (r->target.name != NULL) {
+        json_kv_string(&w, "target", r->target.name);
+    }
+    json_kv_string(&w, "algorithm", r->algorithm->id);
+    if (params == NULL) {
+        jobs_params_write(r->params, &own);
+        params = buf_cstr(&own);
+    }
+    json_kv_raw(&w, "params", params);
+    json_kv_begin_object(&w, "features");
+    write_inputs(r, &w);
+    jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
+    json_end_object(&w);
+    jobs_options_write(r, &w);
+    jobs_limits_write(r, &w);
+    jobs_snapshots_write(r, &w);
+    json_end_object(&w);
+    out->failed = out->failed || own.failed;
+    buf_done(&own);
+}
+
+/* Reads the filters of sparse columns in the form that write_filters writes. */
 static bool read_filters(const json_t *object, struct jobs_column *columns, size_t n,
                          struct arena *arena, struct problem *problem) {
     int64_t *kinds = NULL, *counts = NULL, *list = NULL;
@@ -212,13 +268,13 @@ static const struct jobs_column *read_columns(const json_t *root, const char *ke
     return columns;
 }
 
-static bool read_validation_source(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+static bool read_validation_source(const json_t *root, struct arena *arena, struct jobs_request *r,
                                    struct problem *problem) {
     const json_t *source = NULL;
     const char *name = NULL;
     size_t n = 0;
-    const size_t least = jobs_spec_first_input(spec) + spec->n_inputs;
-    struct jobs_validation *v = &spec->validation;
+    const size_t least = jobs_request_first_input(r) + r->n_inputs;
+    struct jobs_validation *v = &r->validation;
     if (!json_read_object(root, "validation_source", false, "", &source, problem)) {
         return problem->type == PROBLEM_NONE;
     }
@@ -229,7 +285,8 @@ static bool read_validation_source(const json_t *root, struct arena *arena, stru
     }
     v->columns = read_columns(source, "columns", arena, &n, problem);
     if (!v->columns) {
-        return problem_set(problem, PROBLEM_INTERNAL, "the columns of the validation dataset");
+        return problem_set(problem, PROBLEM_INTERNAL,
+                           "cannot read the columns of the validation dataset");
     }
     v->dataset = arena_strdup(arena, name);
     if (!v->dataset) {
@@ -237,11 +294,13 @@ static bool read_validation_source(const json_t *root, struct arena *arena, stru
     }
     v->weighted = n == least + 1;
     return n == least || v->weighted ||
-           problem_set(problem, PROBLEM_INTERNAL, "%zu columns of the validation dataset", n);
+           problem_set(problem, PROBLEM_INTERNAL,
+                       "the validation dataset must have %zu or %zu columns (got %zu)", least,
+                       least + 1, n);
 }
 
 /* Reads the members that refer to the columns: weight, features, validation dataset. */
-static bool read_column_options(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+static bool read_column_options(const json_t *root, struct arena *arena, struct jobs_request *r,
                                 struct problem *problem) {
     const json_t *features = NULL;
     size_t n = 0;
@@ -249,67 +308,75 @@ static bool read_column_options(const json_t *root, struct arena *arena, struct 
     if (!weight || n > 1 || !json_read_object(root, "features", true, "", &features, problem)) {
         return false;
     }
-    spec->weighted = n == 1;
-    if (spec->weighted) {
-        spec->weight = weight[0];
+    r->weighted = n == 1;
+    if (r->weighted) {
+        r->weight = weight[0];
     }
-    jobs_features_read(features, "", spec->inputs, spec->n_inputs, arena, &spec->features, problem);
-    return read_validation_source(root, arena, spec, problem);
+    jobs_features_read(features, "", r->inputs, r->n_inputs, arena, &r->features, problem);
+    return read_validation_source(root, arena, r, problem);
 }
 
-static bool read_scalars(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+static bool read_scalars(const json_t *root, struct arena *arena, struct jobs_request *r,
                          struct problem *problem) {
     const char *dataset = NULL;
     if (!json_read_string(root, "dataset", true, "", &dataset, problem) ||
-        !json_read_int(root, "dataset_version", true, "", 1, MAX_INDEX, &spec->dataset_version,
+        !json_read_int(root, "dataset_version", true, "", 1, MAX_INDEX, &r->dataset_version,
                        problem) ||
-        !json_read_number(root, "seconds", true, "", &spec->seconds, problem) ||
-        !json_read_int(root, "memory_bytes", true, "", 1, (int64_t)1 << 53, &spec->memory_bytes,
+        !json_read_number(root, "seconds", true, "", &r->limits.seconds, problem) ||
+        !json_read_int(root, "memory_bytes", true, "", 1, (int64_t)1 << 53, &r->limits.memory_bytes,
                        problem) ||
-        !json_read_int(root, "threads", true, "", 1, 1024, &spec->threads, problem)) {
+        !json_read_int(root, "threads", true, "", 1, 1024, &r->limits.threads, problem)) {
         return false;
     }
-    json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &spec->warning_codes,
-                      &spec->n_warnings, problem); /* absent in jobs of older releases */
-    spec->dataset = arena_strdup(arena, dataset);
-    return spec->dataset != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &r->warning_codes,
+                      &r->n_warnings, problem); /* absent in jobs of older releases */
+    r->dataset = arena_strdup(arena, dataset);
+    return r->dataset != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
-/* Reads the target, which must be there exactly if the algorithm needs one. */
-static bool read_target(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+/* Reads the rules of the parameters with the value "auto". */
+static bool read_rules(const json_t *root, dn_params *params, struct problem *problem) {
+    int64_t rules = DN_RULES_FIRST; /* absent in jobs of older releases */
+    json_read_int(root, "rules", false, "", DN_RULES_FIRST, DN_RULES_CURRENT, &rules, problem);
+    params->rules = (dn_rules)rules;
+    return problem->type == PROBLEM_NONE;
+}
+
+/* Reads the target. Fails if it is absent and the algorithm needs one, or the reverse. */
+static bool read_target(const json_t *root, struct arena *arena, struct jobs_request *r,
                         struct problem *problem) {
     size_t n = 0;
     const struct jobs_column *target = read_columns(root, "target", arena, &n, problem);
-    if (!target || n != (spec->algorithm->flags & DN_ALGORITHM_TARGET ? 1 : 0)) {
+    if (!target || n != (r->algorithm->flags & DN_ALGORITHM_TARGET ? 1 : 0)) {
         return false;
     }
     if (n == 1) {
-        spec->target = target[0];
+        r->target = target[0];
     }
     return true;
 }
 
-bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out,
-                    struct problem *problem) {
+bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs_request *out,
+                              struct problem *problem) {
     struct problem why = {0};
-    struct jobs_spec spec = {0};
+    struct jobs_request r = {0};
     json_t *root = json_parse(json, strlen(json), &why);
     if (root != NULL) {
-        jobs_params_read(root, arena, &spec.params, &why);
-        spec.algorithm = spec.params != NULL ? spec.params->algorithm : NULL;
-        jobs_options_read(root, arena, &spec, &why);
+        jobs_params_read(root, arena, &r.params, &why);
+        r.algorithm = r.params != NULL ? r.params->algorithm : NULL;
+        jobs_options_read(root, arena, &r, &why);
         if (json_object_get(root, "weights") == NULL) { /* absent in jobs of older releases */
-            spec.weights = DN_WEIGHTS_FREQUENCIES;
+            r.weights = DN_WEIGHTS_FREQUENCIES;
         }
     }
-    bool good = spec.algorithm != NULL && read_scalars(root, arena, &spec, &why) &&
-                read_target(root, arena, &spec, &why) &&
-                (spec.inputs = read_columns(root, "inputs", arena, &spec.n_inputs, &why)) != NULL &&
-                read_column_options(root, arena, &spec, &why) && !why.type;
+    bool good = r.algorithm != NULL && read_rules(root, r.params, &why) &&
+                read_scalars(root, arena, &r, &why) && read_target(root, arena, &r, &why) &&
+                (r.inputs = read_columns(root, "inputs", arena, &r.n_inputs, &why)) != NULL &&
+                read_column_options(root, arena, &r, &why) && !why.type;
     if (good) {
-        *out = spec;
+        *out = r;
     } else {
-        dn_params_free(spec.params);
+        dn_params_free(r.params);
         problem_set(problem, PROBLEM_INTERNAL,
                     "the stored specification of the job cannot be read: %s",
                     why.detail ? why.detail : "damaged");
@@ -317,9 +384,4 @@ bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out
     problem_done(&why);
     json_decref(root);
     return good;
-}
-
-void jobs_spec_done(struct jobs_spec *spec) {
-    dn_params_free(spec->params);
-    spec->params = NULL;
 }

@@ -1,7 +1,6 @@
 /* Reads dataset, target and features.include and exclude: the columns that the job uses. */
-#include "api/jobs/job_places.h"
-#include "api/support.h"
 #include "base/json/json_read.h"
+#include "jobs/request/job_places.h"
 
 #include <discern/encoder.h>
 #include <inttypes.h>
@@ -14,11 +13,11 @@ enum {
     MANY_CLASSES = 20   /* a numeric target with more values may be continuous */
 };
 
-static const struct schema_column *column_at(const struct job_request *r, size_t i) {
+static const struct schema_column *column_at(const struct jobs_request *r, size_t i) {
     return &r->schema.columns[i];
 }
 
-struct jobs_column job_column(const struct schema_column *c, size_t index) {
+struct jobs_column jobs_column_of(const struct schema_column *c, size_t index) {
     return (struct jobs_column){.index = index,
                                 .name = c->name,
                                 .type = c->type,
@@ -28,8 +27,8 @@ struct jobs_column job_column(const struct schema_column *c, size_t index) {
 
 /* ---- dataset ---- */
 
-bool job_dataset_read(struct job_request *r, const json_t *object, bool required,
-                      const char *parent, struct store_dataset *dataset, struct schema *schema) {
+bool jobs_dataset_read(struct jobs_request *r, const json_t *object, bool required,
+                       const char *parent, struct store_dataset *dataset, struct schema *schema) {
     const char *text = NULL;
     char name[IDS_NAME_SIZE];
     int64_t version;
@@ -37,12 +36,12 @@ bool job_dataset_read(struct job_request *r, const json_t *object, bool required
     if (!json_read_string(object, "dataset", required, parent, &text, r->problem)) {
         return false;
     }
-    if (!api_reference_parse(text, name, &version)) {
+    if (!ids_reference_parse(text, name, &version)) {
         return json_fault(
             r->problem, parent, "dataset",
             "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"", text);
     }
-    if (!store_dataset_get(r->app->store, name, version, dataset, &why)) {
+    if (!store_dataset_get(r->store, name, version, dataset, &why)) {
         if (why.type == PROBLEM_UNKNOWN_DATASET) {
             json_fault(r->problem, parent, "dataset", "%s",
                        why.detail ? why.detail : "there is no such dataset");
@@ -60,11 +59,11 @@ bool job_dataset_read(struct job_request *r, const json_t *object, bool required
     return true;
 }
 
-static void read_dataset(struct job_request *r, const json_t *root) {
-    r->has_dataset = job_dataset_read(r, root, true, "", &r->dataset, &r->schema);
+static void read_dataset(struct jobs_request *r, const json_t *root) {
+    r->has_dataset = jobs_dataset_read(r, root, true, "", &r->data, &r->schema);
     if (r->has_dataset) {
-        r->spec.dataset = r->dataset.name;
-        r->spec.dataset_version = r->dataset.version;
+        r->dataset = r->data.name;
+        r->dataset_version = r->data.version;
     }
 }
 
@@ -88,22 +87,22 @@ static const char *how_many(const struct schema_column *c, char out[COUNT_SIZE])
 
 /* Warns if more than half of the values of a numeric target are distinct: they are probably
  * measurements, not classes. */
-static void warn_of_continuous(struct job_request *r, const struct schema_column *c) {
+static void warn_of_continuous(struct jobs_request *r, const struct schema_column *c) {
     if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES &&
-        c->distinct > (r->dataset.n_rows - c->missing) / 2) {
-        job_request_warn(r, DN_WARNING_OTHER,
-                         "the target \"%s\" looks continuous: %" PRId64
-                         " distinct numbers in %" PRId64
-                         " rows, and each becomes a class; divide measurements into a few ranges "
-                         "first",
-                         c->name, c->distinct, r->dataset.n_rows - c->missing);
+        c->distinct > (r->data.n_rows - c->missing) / 2) {
+        jobs_request_warn(r, DN_WARNING_OTHER,
+                          "the target \"%s\" looks continuous: %" PRId64
+                          " distinct numbers in %" PRId64
+                          " rows, and each becomes a class; divide measurements into a few ranges "
+                          "first",
+                          c->name, c->distinct, r->data.n_rows - c->missing);
     }
 }
 
-static void read_target(struct job_request *r, const json_t *root) {
+static void read_target(struct jobs_request *r, const json_t *root) {
     const char *name = NULL;
     char count[COUNT_SIZE];
-    bool needed = !r->spec.algorithm || (r->spec.algorithm->flags & DN_ALGORITHM_TARGET);
+    bool needed = !r->algorithm || (r->algorithm->flags & DN_ALGORITHM_TARGET);
     r->targetless = !needed;
     r->n_classes = r->targetless ? 2 : 0;
     if (!json_read_string(root, "target", needed, "", &name, r->problem) || !r->has_dataset) {
@@ -111,16 +110,16 @@ static void read_target(struct job_request *r, const json_t *root) {
     }
     if (!needed) {
         json_fault(r->problem, "", "target", "algorithm %s has no target: leave it out",
-                   r->spec.algorithm->id);
+                   r->algorithm->id);
         return;
     }
     ptrdiff_t i = schema_find(&r->schema, name);
     if (i < 0) {
-        job_refuse_column(r, "", "target", name, "target");
+        jobs_refuse_column(r, "", "target", name, "target");
         return;
     }
     const struct schema_column *c = column_at(r, (size_t)i);
-    if (c->missing >= r->dataset.n_rows) {
+    if (c->missing >= r->data.n_rows) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" has no value in any row; a target needs values", c->name);
     } else if (c->type == DN_TEXT || c->type == DN_SPARSE) {
@@ -143,14 +142,14 @@ static void read_target(struct job_request *r, const json_t *root) {
         r->has_target = true;
         r->n_classes = (size_t)c->distinct;
         r->target_missing = c->missing;
-        r->spec.target = job_column(c, (size_t)i);
+        r->target = jobs_column_of(c, (size_t)i);
         warn_of_continuous(r, c);
     }
 }
 
 /* ---- features ---- */
 
-/* Whether the lists name a column. */
+/* How the lists include and exclude name a column. */
 enum part {
     PART_NONE,
     PART_INCLUDED,
@@ -163,29 +162,29 @@ struct chosen {
     enum part *parts; /* [schema.n] */
     size_t *order;    /* [n] indices of the columns of include, in order */
     size_t n;
-    struct job_places included, excluded; /* single features of sparse columns */
-    dn_index_filter *places;              /* [schema.n] */
+    struct jobs_places included, excluded; /* single features of sparse columns */
+    dn_index_filter *places;               /* [schema.n] */
 };
 
-static bool is_target(const struct job_request *r, size_t i) {
-    return r->has_target && r->spec.target.index == i;
+static bool is_target(const struct jobs_request *r, size_t i) {
+    return r->has_target && r->target.index == i;
 }
 
-static bool is_weight(const struct job_request *r, size_t i) {
-    return r->spec.weighted && r->spec.weight.index == i;
+static bool is_weight(const struct jobs_request *r, size_t i) {
+    return r->weighted && r->weight.index == i;
 }
 
 /* The reason why a column cannot be an input; NULL: it can. */
-static const char *unusable(const struct job_request *r, size_t i) {
+static const char *unusable(const struct jobs_request *r, size_t i) {
     const struct schema_column *c = column_at(r, i);
     return c->type == DN_SPARSE && c->width == 0 ? "has no entry in any row"
-           : c->missing >= r->dataset.n_rows     ? "is missing in every row"
+           : c->missing >= r->data.n_rows        ? "is missing in every row"
                                                  : NULL;
 }
 
 /* Refuses a categorical column whose levels are too many or too long for an encoder. If the summary
  * has no counts, the job checks them. */
-static bool check_levels(struct job_request *r, const struct schema_column *c, const char *parent,
+static bool check_levels(struct jobs_request *r, const struct schema_column *c, const char *parent,
                          const char *key) {
     char count[COUNT_SIZE];
     if (c->type != DN_CATEGORICAL) {
@@ -206,15 +205,18 @@ static bool check_levels(struct job_request *r, const struct schema_column *c, c
 }
 
 /* Marks a column that item `index` of a list names. */
-static void take_column(struct job_request *r, struct chosen *chosen, const char *parent,
+static void take_column(struct jobs_request *r, struct chosen *chosen, const char *parent,
                         const char *index, enum part part, size_t i) {
     const char *name = column_at(r, i)->name;
     enum part *parts = chosen->parts;
     if (parts[i] == part) {
         json_fault(r->problem, parent, index, "column \"%s\" is named twice", name);
     } else if (parts[i] == PART_SOME) {
-        json_fault(r->problem, parent, index,
-                   "column \"%s\" is sparse, and include names single features of it", name);
+        json_fault(
+            r->problem, parent, index,
+            "names the whole sparse column \"%s\", but include already names single features of "
+            "it: use one or the other",
+            name);
     } else if (parts[i] != PART_NONE) {
         json_fault(r->problem, parent, index, "column \"%s\" is in include and in exclude", name);
     } else if (is_target(r, i) && part == PART_INCLUDED) {
@@ -232,7 +234,7 @@ static void take_column(struct job_request *r, struct chosen *chosen, const char
 }
 
 /* Marks one feature of a sparse column. */
-static void take_place(struct job_request *r, struct chosen *chosen, const char *parent,
+static void take_place(struct jobs_request *r, struct chosen *chosen, const char *parent,
                        size_t index, const char *name, size_t n_names, enum part part,
                        size_t column, uint32_t place) {
     enum part *of = &chosen->parts[column];
@@ -248,18 +250,18 @@ static void take_place(struct job_request *r, struct chosen *chosen, const char 
         *of = PART_SOME;
         chosen->order[chosen->n++] = column;
     }
-    job_places_add(r, part == PART_INCLUDED ? &chosen->included : &chosen->excluded, n_names,
-                   column, place, index);
+    jobs_places_add(r, part == PART_INCLUDED ? &chosen->included : &chosen->excluded, n_names,
+                    column, place, index);
 }
 
 /* Reads a list of names of columns and of single features of sparse columns. */
-static void read_names(struct job_request *r, const json_t *features, const char *key,
+static void read_names(struct jobs_request *r, const json_t *features, const char *key,
                        enum part part, struct chosen *chosen) {
     const char **names = NULL;
     size_t n = 0, column = 0;
     uint32_t place = 0;
     char parent[32], index[24];
-    if (!json_read_strings(features, key, false, "/features", job_places_most(r), r->arena, &names,
+    if (!json_read_strings(features, key, false, "/features", jobs_places_most(r), r->arena, &names,
                            &n, r->problem)) {
         return;
     }
@@ -269,19 +271,19 @@ static void read_names(struct job_request *r, const json_t *features, const char
         (void)snprintf(index, sizeof index, "%zu", k);
         if (i >= 0) {
             take_column(r, chosen, parent, index, part, (size_t)i);
-        } else if (job_place_find(r, names[k], &column, &place)) {
+        } else if (jobs_place_find(r, names[k], &column, &place)) {
             take_place(r, chosen, parent, k, names[k], n, part, column, place);
         } else {
-            job_refuse_column(r, parent, index, names[k], NULL);
+            jobs_refuse_column(r, parent, index, names[k], NULL);
         }
     }
 }
 
 /* Checks the size of the levels of all categorical inputs together. */
-static void check_all_levels(struct job_request *r) {
+static void check_all_levels(struct jobs_request *r) {
     int64_t bytes = 0;
-    for (size_t k = 0; k < r->spec.n_inputs; k++) {
-        const struct schema_column *c = column_at(r, r->spec.inputs[k].index);
+    for (size_t k = 0; k < r->n_inputs; k++) {
+        const struct schema_column *c = column_at(r, r->inputs[k].index);
         bytes += c->type == DN_CATEGORICAL && c->distinct_bytes > 0 ? c->distinct_bytes : 0;
     }
     if (bytes > (int64_t)DN_MAX_LEVELS_BYTES) {
@@ -292,8 +294,8 @@ static void check_all_levels(struct job_request *r) {
     }
 }
 
-static void take_inputs(struct job_request *r, const struct chosen *chosen, bool by_name) {
-    const size_t before = job_request_faults(r), n = chosen->n;
+static void take_inputs(struct jobs_request *r, const struct chosen *chosen, bool by_name) {
+    const size_t before = jobs_request_faults(r), n = chosen->n;
     struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
     if (!inputs) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
@@ -303,46 +305,46 @@ static void take_inputs(struct job_request *r, const struct chosen *chosen, bool
         const size_t i = chosen->order[k];
         const struct schema_column *c = column_at(r, i);
         const char *why = unusable(r, i);
-        if (why) { /* not in include, otherwise read_names had refused it */
-            job_request_warn(r, DN_WARNING_OTHER, "column \"%s\" %s: left out", c->name, why);
+        if (why) { /* the column is not in include: read_names refuses such columns there */
+            jobs_request_warn(r, DN_WARNING_OTHER, "column \"%s\" %s: left out", c->name, why);
             continue;
         }
         if (!by_name && !check_levels(r, c, "", "features")) {
             continue;
         }
-        inputs[r->spec.n_inputs] = job_column(c, i);
-        inputs[r->spec.n_inputs].places = chosen->places[i];
-        r->spec.n_inputs++;
+        inputs[r->n_inputs] = jobs_column_of(c, i);
+        inputs[r->n_inputs].places = chosen->places[i];
+        r->n_inputs++;
     }
-    r->spec.inputs = inputs;
+    r->inputs = inputs;
     check_all_levels(r);
-    if (r->spec.n_inputs == 0 && job_request_faults(r) == before) {
+    if (r->n_inputs == 0 && jobs_request_faults(r) == before) {
         json_fault(r->problem, "", "features", "no column is left to be a feature");
     }
-    r->has_inputs = r->spec.n_inputs > 0 && job_request_faults(r) == before;
+    r->has_inputs = r->n_inputs > 0 && jobs_request_faults(r) == before;
 }
 
 /* Without a target, warns of an input that is probably a column of classes: the first or last
  * column if it has few categories, or the label beside a sparse column. */
-static void warn_of_classes(struct job_request *r) {
+static void warn_of_classes(struct jobs_request *r) {
     enum { FEW = 20 };
     const size_t last = r->schema.n - 1;
-    for (size_t k = 0; r->targetless && r->schema.n > 1 && k < r->spec.n_inputs; k++) {
-        const size_t i = r->spec.inputs[k].index;
+    for (size_t k = 0; r->targetless && r->schema.n > 1 && k < r->n_inputs; k++) {
+        const size_t i = r->inputs[k].index;
         const struct schema_column *c = column_at(r, i);
         const bool few = (c->type == DN_CATEGORICAL || c->type == DN_BOOLEAN) && c->distinct >= 2 &&
                          c->distinct <= FEW;
         const bool label = r->schema.n == 2 && column_at(r, last - i)->type == DN_SPARSE;
         if ((i == 0 || i == last) && (few || label)) {
-            job_request_warn(r, DN_WARNING_OTHER,
-                             "column \"%s\" is a feature: if its values are classes, "
-                             "name it in features.exclude",
-                             c->name);
+            jobs_request_warn(r, DN_WARNING_OTHER,
+                              "column \"%s\" is a feature: if its values are classes, "
+                              "name it in features.exclude",
+                              c->name);
         }
     }
 }
 
-static void choose_inputs(struct job_request *r, const json_t *features) {
+static void choose_inputs(struct jobs_request *r, const json_t *features) {
     const size_t n_cols = r->schema.n;
     struct chosen chosen = {.parts = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.parts),
                             .order = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.order),
@@ -356,19 +358,19 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
     }
     const json_t *include =
         features ? json_read_any(features, "include", false, "/features", r->problem) : NULL;
-    size_t before = job_request_faults(r);
+    size_t before = jobs_request_faults(r);
     if (features) {
         read_names(r, features, "include", PART_INCLUDED, &chosen);
         read_names(r, features, "exclude", PART_EXCLUDED, &chosen);
     }
-    job_places_choose(r, &chosen.included, &chosen.excluded, chosen.places);
+    jobs_places_choose(r, &chosen.included, &chosen.excluded, chosen.places);
     for (size_t i = 0; i < n_cols && !include; i++) {
         if (chosen.parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i)) {
             chosen.order[chosen.n++] = i;
         }
     }
     /* Inputs are checked only if the target and the names are valid. */
-    if (job_request_has_classes(r) && job_request_faults(r) == before) {
+    if (jobs_request_has_classes(r) && jobs_request_faults(r) == before) {
         take_inputs(r, &chosen, include != NULL);
     }
     if (!include && r->has_inputs) {
@@ -376,7 +378,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
     }
 }
 
-void job_columns_read(struct job_request *r, const json_t *root) {
+void jobs_columns_read(struct jobs_request *r, const json_t *root) {
     static const char *const known[] = {"include",     "exclude",
                                         "standardize", "standardize_sparse",
                                         "missing",     "categorical",
@@ -385,12 +387,12 @@ void job_columns_read(struct job_request *r, const json_t *root) {
     const json_t *features = NULL;
     read_dataset(r, root);
     read_target(r, root);
-    job_weight_read(r, root);
+    jobs_weight_read(r, root);
     if (json_read_object(root, "features", false, "", &features, r->problem)) {
         json_refuse_unknown(features, known, "/features", r->problem);
     }
     if (r->has_dataset) {
         choose_inputs(r, features);
     }
-    job_features_read(r, features);
+    jobs_encoding_read(r, features);
 }

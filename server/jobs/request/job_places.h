@@ -1,33 +1,34 @@
 /* Single features of sparse columns in `features.include` and `features.exclude`. A "place" is a
  * feature index, counted from 0. */
-#ifndef API_JOB_PLACES_H
-#define API_JOB_PLACES_H
+#ifndef JOBS_JOB_PLACES_H
+#define JOBS_JOB_PLACES_H
 
-#include "api/jobs/job_spec.h"
+#include "jobs/request/job_request.h"
 
 /* A feature index in a list of names. */
-struct job_place {
+struct jobs_place {
     size_t column; /* index of the sparse column in the dataset */
     uint32_t place;
     size_t index; /* index of the name in its list */
 };
 /* The feature indices of one list, in the request's arena; {0}: empty. */
-struct job_places {
-    struct job_place *item;
+struct jobs_places {
+    struct jobs_place *item;
     size_t n;
 };
 
 /* Finds the sparse column and the index of the feature named like "f17". False: there is none. */
-bool job_place_find(const struct job_request *r, const char *name, size_t *column, uint32_t *place);
+bool jobs_place_find(const struct jobs_request *r, const char *name, size_t *column,
+                     uint32_t *place);
 /* The number of columns and features of sparse columns: the maximum length of a list of distinct
  * names. */
-size_t job_places_most(const struct job_request *r);
+size_t jobs_places_most(const struct jobs_request *r);
 /* Adds an element to a list of at most `most`. False: no memory (a problem is set). */
-bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column,
-                    uint32_t place, size_t index);
+bool jobs_places_add(struct jobs_request *r, struct jobs_places *list, size_t most, size_t column,
+                     uint32_t place, size_t index);
 /* out [schema.n]: the index filter of each column; all indices if a column is not sparse. Sorts
  * both lists. Adds a fault for each name that occurs twice or in both lists. */
-void job_places_choose(struct job_request *r, const struct job_places *included,
-                       const struct job_places *excluded, dn_index_filter *out);
+void jobs_places_choose(struct jobs_request *r, const struct jobs_places *included,
+                        const struct jobs_places *excluded, dn_index_filter *out);
 
 #endif

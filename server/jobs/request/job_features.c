@@ -1,7 +1,7 @@
 /* Reads the options of `features` and computes the encoding and the number of features of each
  * column. */
-#include "api/jobs/job_spec.h"
 #include "base/json/json_read.h"
+#include "jobs/request/job_request.h"
 #include "jobs/request/params.h"
 
 #include <inttypes.h>
@@ -13,11 +13,11 @@
 #define UNKNOWN_WORDS 100   /* assumed words in a text if the summary has no count */
 
 /* Whether a basis uses the input and no basis that uses it has "keep". */
-static bool is_taken(const struct job_request *r, size_t input) {
+static bool is_taken(const struct jobs_request *r, size_t input) {
     bool taken = false;
-    for (size_t i = 0; i < r->spec.features.n_bases; i++) {
-        const dn_basis_spec *basis = &r->spec.features.bases[i];
-        if (!jobs_basis_takes(basis, r->spec.inputs, input)) {
+    for (size_t i = 0; i < r->features.n_bases; i++) {
+        const dn_basis_spec *basis = &r->features.bases[i];
+        if (!jobs_basis_takes(basis, r->inputs, input)) {
             continue;
         }
         if (basis->keep) {
@@ -29,8 +29,8 @@ static bool is_taken(const struct job_request *r, size_t input) {
 }
 
 /* Upper bound of the number of features of a text column of words. */
-static size_t most_words(const struct job_request *r, const struct schema_column *c) {
-    const dn_text_spec *text = &r->spec.features.text;
+static size_t most_words(const struct jobs_request *r, const struct schema_column *c) {
+    const dn_text_spec *text = &r->features.text;
     const double known = (double)c->distinct_words * DISTINCT_ERROR;
     if (text->buckets > 0) {
         return text->buckets;
@@ -46,15 +46,15 @@ static double sequences(const dn_text_spec *text, double words) {
 }
 
 /* The encoding of a text column. */
-static struct job_encoding text_encoding(const struct job_request *r,
-                                         const struct schema_column *c) {
-    const dn_text_spec *text = &r->spec.features.text;
-    const double rows = (double)r->dataset.n_rows,
+static struct jobs_encoding text_encoding(const struct jobs_request *r,
+                                          const struct schema_column *c) {
+    const dn_text_spec *text = &r->features.text;
+    const double rows = (double)r->data.n_rows,
                  words = c->words < 0 ? rows * UNKNOWN_WORDS : (double)c->words;
     const double different =
         c->distinct_words < 0 ? words : fmin(words, (double)c->distinct_words * DISTINCT_ERROR);
-    struct job_encoding e = {.n_entries = words,
-                             .n_words = c->distinct_words > 0 ? (double)c->distinct_words : 0};
+    struct jobs_encoding e = {.n_entries = words,
+                              .n_words = c->distinct_words > 0 ? (double)c->distinct_words : 0};
     double all = different, power = different;
     switch (text->weighting) {
     case DN_TEXT_COUNTS:
@@ -91,10 +91,10 @@ static size_t levels_of(const struct schema_column *c) {
 
 /* The encoding of an input: 1-of-K for categories, words for text, feature indices for sparse
  * columns, otherwise the number and its missing indicator. */
-static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
-    const struct jobs_features *f = &r->spec.features;
-    const struct schema_column *c = &r->schema.columns[r->spec.inputs[input].index];
-    struct job_encoding e = {0};
+static struct jobs_encoding encoding_of(const struct jobs_request *r, size_t input) {
+    const struct jobs_features *f = &r->features;
+    const struct schema_column *c = &r->schema.columns[r->inputs[input].index];
+    struct jobs_encoding e = {0};
     if (c->type == DN_CATEGORICAL) {
         const size_t levels = levels_of(c);
         e.missing_level = c->missing > 0 && f->missing_category == DN_MISSING_OWN_LEVEL;
@@ -106,8 +106,8 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
         return text_encoding(r, c);
     }
     if (c->type == DN_SPARSE) {
-        const double rows = (double)r->dataset.n_rows;
-        e.n_features = dn_index_filter_count(&r->spec.inputs[input].places, c->width);
+        const double rows = (double)r->data.n_rows;
+        e.n_features = dn_index_filter_count(&r->inputs[input].places, c->width);
         e.n_entries = c->entries < 0 ? rows * UNKNOWN_WORDS
                                      : fmin((double)c->entries, rows * (double)e.n_features);
         return e;
@@ -118,44 +118,44 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
     return e;
 }
 
-static bool reckon(struct job_request *r) {
-    r->encodings = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *r->encodings);
+static bool reckon(struct jobs_request *r) {
+    r->encodings = arena_alloc(r->arena, (r->n_inputs + 1) * sizeof *r->encodings);
     if (!r->encodings) {
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns",
-                           r->spec.n_inputs);
+                           r->n_inputs);
     }
     r->n_features = 0;
     r->n_words = 0;
-    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+    for (size_t i = 0; i < r->n_inputs; i++) {
         r->encodings[i] = encoding_of(r, i);
         r->n_features += r->encodings[i].n_features;
         r->n_entries += r->encodings[i].n_entries;
         r->n_words = fmax(r->n_words, r->encodings[i].n_words);
     }
-    for (size_t i = 0; i < r->spec.features.n_bases; i++) {
-        r->n_features += job_basis_features(r, i);
+    for (size_t i = 0; i < r->features.n_bases; i++) {
+        r->n_features += jobs_basis_features(r, i);
     }
     return true;
 }
 
-size_t job_basis_features(const struct job_request *r, size_t basis) {
-    const dn_basis_spec *b = &r->spec.features.bases[basis];
-    return dn_basis_n_features(b, jobs_basis_width(b, r->spec.inputs, r->spec.n_inputs),
-                               r->n_classes);
+size_t jobs_basis_features(const struct jobs_request *r, size_t basis) {
+    const dn_basis_spec *b = &r->features.bases[basis];
+    return dn_basis_n_features(b, jobs_basis_width(b, r->inputs, r->n_inputs), r->n_classes);
 }
 
-bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_encoder_spec *out) {
-    const size_t n = r->spec.n_inputs;
+bool jobs_encoder_spec(const struct jobs_request *r, dn_table_column *columns,
+                       dn_encoder_spec *out) {
+    const size_t n = r->n_inputs;
     size_t *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
     for (size_t i = 0; inputs && i < n; i++) {
-        columns[i] = jobs_table_column(&r->spec.inputs[i]);
+        columns[i] = jobs_table_column(&r->inputs[i]);
         inputs[i] = i;
     }
     if (!inputs) {
         return false;
     }
-    *out = jobs_features_spec(&r->spec.features, inputs, n);
-    if (!jobs_columns_places(r->spec.inputs, n, r->arena, &out->index_filters)) {
+    *out = jobs_features_spec(&r->features, inputs, n);
+    if (!jobs_columns_places(r->inputs, n, r->arena, &out->index_filters)) {
         return false;
     }
     out->n_classes = r->targetless ? 1 : r->n_classes;
@@ -164,13 +164,13 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
 
 /* Adds a fault of the encoding at the member that err->field names: the basis, features.text, a
  * parameter, or the column in include. */
-static void refuse_encoding(struct job_request *r, const json_t *features, const dn_error *err) {
+static void refuse_encoding(struct jobs_request *r, const json_t *features, const dn_error *err) {
     const json_t *include = json_object_get(features, "include");
     if (strcmp(err->field, "basis") == 0 || strcmp(err->field, "text") == 0) {
         json_fault(r->problem, "/features", err->field, "%s", err->message);
         return;
     }
-    if (dn_params_has(r->spec.params, err->field)) {
+    if (dn_params_has(r->params, err->field)) {
         jobs_params_fault(err, r->problem);
         return;
     }
@@ -186,21 +186,20 @@ static void refuse_encoding(struct job_request *r, const json_t *features, const
     json_fault(r->problem, "", "features", "%s", err->message);
 }
 
-/* Adds a fault if the client sets an option to true that the algorithm needs to be false. */
-static void refuse_option(struct job_request *r, const json_t *object, const char *parent,
+/* Adds a fault if the client sets an option to true and the algorithm requires false. */
+static void refuse_option(struct jobs_request *r, const json_t *object, const char *parent,
                           const char *key) {
     if (json_is_true(json_object_get(object, key))) {
         json_fault(r->problem, parent, key,
                    "must be false for %s with these parameters, which use unchanged columns",
-                   r->spec.params->algorithm->id);
+                   r->params->algorithm->id);
     }
 }
 
 /* With missing "none": adds a fault for each numeric column with missing values. */
-static void check_missing(struct job_request *r, const json_t *features) {
-    for (size_t i = 0; r->spec.features.missing_number == DN_MISSING_NONE && i < r->spec.n_inputs;
-         i++) {
-        const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
+static void check_missing(struct jobs_request *r, const json_t *features) {
+    for (size_t i = 0; r->features.missing_number == DN_MISSING_NONE && i < r->n_inputs; i++) {
+        const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
         dn_error err;
         dn_error_clear(&err);
         if ((c->type != DN_NUMERIC && c->type != DN_BOOLEAN) || c->missing == 0) {
@@ -209,7 +208,7 @@ static void check_missing(struct job_request *r, const json_t *features) {
         (void)dn_error_set(&err, DN_ERR_ARGUMENT,
                            "column \"%s\" is missing in %" PRId64 " of %" PRId64
                            " rows, and must be in none",
-                           c->name, c->missing, r->dataset.n_rows);
+                           c->name, c->missing, r->data.n_rows);
         dn_error_set_field(&err, c->name);
         refuse_encoding(r, features, &err);
     }
@@ -217,17 +216,16 @@ static void check_missing(struct job_request *r, const json_t *features) {
 
 /* Adapts the encoding to the algorithm. Adds a fault for each column or option that the algorithm
  * does not support. */
-static bool settle_encoding(struct job_request *r, const json_t *features,
+static bool settle_encoding(struct jobs_request *r, const json_t *features,
                             const dn_table_column *columns, dn_encoder_spec *spec) {
-    struct jobs_features *f = &r->spec.features;
-    const size_t before = job_request_faults(r);
+    struct jobs_features *f = &r->features;
+    const size_t before = jobs_request_faults(r);
     dn_error err;
     dn_error_clear(&err);
-    if (!r->spec.params) {
+    if (!r->params) {
         return true;
     }
-    if (dn_params_encoding(r->spec.params, columns, (size_t)r->dataset.n_rows, spec, &err) !=
-        DN_OK) {
+    if (dn_params_encoding(r->params, columns, (size_t)r->data.n_rows, spec, &err) != DN_OK) {
         refuse_encoding(r, features, &err);
     }
     if (f->standardize && !spec->standardize) {
@@ -245,37 +243,37 @@ static bool settle_encoding(struct job_request *r, const json_t *features,
     f->standardize_sparse = spec->standardize_sparse;
     f->missing_indicator = spec->missing_indicator;
     f->text = spec->text;
-    return job_request_faults(r) == before;
+    return jobs_request_faults(r) == before;
 }
 
 /* Checks what the encoder and the algorithm would refuse. */
-static void check(struct job_request *r, const json_t *features) {
-    dn_table_column *columns = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *columns);
+static void check(struct jobs_request *r, const json_t *features) {
+    dn_table_column *columns = arena_alloc(r->arena, (r->n_inputs + 1) * sizeof *columns);
     dn_encoder_spec spec;
     dn_error err;
     dn_error_clear(&err);
     bool categories = false;
-    for (size_t i = 0; i < r->spec.n_inputs; i++) {
-        categories = categories || r->spec.inputs[i].type == DN_CATEGORICAL;
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        categories = categories || r->inputs[i].type == DN_CATEGORICAL;
     }
-    if (categories && r->spec.algorithm && (r->spec.algorithm->flags & DN_ALGORITHM_ALL_LEVELS) &&
-        r->spec.features.categorical == DN_DROP_FIRST) {
+    if (categories && r->algorithm && (r->algorithm->flags & DN_ALGORITHM_ALL_LEVELS) &&
+        r->features.categorical == DN_DROP_FIRST) {
         json_fault(r->problem, "/features/categorical", "encoding",
                    "must be one_hot for %s, which needs a feature for every level",
-                   r->spec.algorithm->id);
+                   r->algorithm->id);
     }
-    if (!columns || !job_encoder_spec(r, columns, &spec)) {
-        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->spec.n_inputs);
+    if (!columns || !jobs_encoder_spec(r, columns, &spec)) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->n_inputs);
     } else if (settle_encoding(r, features, columns, &spec) &&
-               dn_encoder_check(columns, r->spec.n_inputs, &spec, &err) != DN_OK) {
+               dn_encoder_check(columns, r->n_inputs, &spec, &err) != DN_OK) {
         json_fault(r->problem, "/features", strcmp(err.field, "basis") == 0 ? "basis" : NULL, "%s",
                    err.message);
     }
 }
 
-static bool has_text(const struct job_request *r) {
-    for (size_t i = 0; i < r->spec.n_inputs; i++) {
-        if (r->spec.inputs[i].type == DN_TEXT) {
+static bool has_text(const struct jobs_request *r) {
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        if (r->inputs[i].type == DN_TEXT) {
             return true;
         }
     }
@@ -284,9 +282,8 @@ static bool has_text(const struct job_request *r) {
 
 /* Refuses options of texts that have no effect. Default values are accepted: the document of a
  * model has them, and a client may send it back. */
-static void check_text(struct job_request *r, const json_t *features) {
-    const dn_text_spec *text = &r->spec.features.text,
-                       usual = jobs_features_default(r->spec.algorithm).text;
+static void check_text(struct jobs_request *r, const json_t *features) {
+    const dn_text_spec *text = &r->features.text, usual = jobs_features_default(r->params).text;
     const json_t *object = json_object_get(features, "text");
     const bool sizes = text->vocabulary != usual.vocabulary || text->min_rows != usual.min_rows;
     const bool any = sizes || text->weighting != usual.weighting ||
@@ -299,30 +296,31 @@ static void check_text(struct job_request *r, const json_t *features) {
                    "has no effect: no feature is a text column (upload with types=NAME:text to "
                    "read a categorical column as text)");
     } else if (!has_text(r)) {
-        job_request_warn(r, DN_WARNING_OTHER,
-                         "features.text has no effect: no feature is a text column");
+        jobs_request_warn(r, DN_WARNING_OTHER,
+                          "features.text has no effect: no feature is a text column");
     } else if (text->buckets > 0 && sizes) {
         json_fault(r->problem, "/features/text",
                    text->vocabulary != usual.vocabulary ? "vocabulary" : "min_rows",
                    "belongs to a vocabulary, and with hash there is none: leave one of them out");
     } else if (text->weighting > DN_TEXT_TFIDF && (sizes || text->buckets > 0)) {
-        json_fault(r->problem, "/features/text",
-                   text->buckets > 0                      ? "hash"
-                   : text->vocabulary != usual.vocabulary ? "vocabulary"
-                                                          : "min_rows",
-                   "belongs to weighting counts, binary or tfidf: sets, paths and characters have "
-                   "all that is in a text");
+        json_fault(
+            r->problem, "/features/text",
+            text->buckets > 0                      ? "hash"
+            : text->vocabulary != usual.vocabulary ? "vocabulary"
+                                                   : "min_rows",
+            "is allowed only with weighting counts, binary or tfidf: the weightings for sets, "
+            "paths and characters always use the whole text");
     }
 }
 
-void job_features_foresee(struct job_request *r) {
-    for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
-        const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
+void jobs_encoding_foresee(struct jobs_request *r) {
+    for (size_t i = 0; r->features.standardize && i < r->n_inputs; i++) {
+        const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
         if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken) {
-            job_request_warn(r, DN_WARNING_OTHER,
-                             "column \"%s\" is %g in every row that has it: its feature is "
-                             "constant",
-                             c->name, c->minimum);
+            jobs_request_warn(r, DN_WARNING_OTHER,
+                              "column \"%s\" is %g in every row that has it: its feature is "
+                              "constant",
+                              c->name, c->minimum);
         }
     }
 }
@@ -344,13 +342,13 @@ static enum no_feature find_reason(const struct schema_column *c) {
 }
 
 /* Adds the fault that no input has a feature. A reason that several inputs share is given once. */
-static void refuse_no_feature(struct job_request *r) {
+static void refuse_no_feature(struct jobs_request *r) {
     enum { NAMED = 4 };
     size_t n_reason[N_REASONS] = {0};
-    const size_t n = r->spec.n_inputs;
+    const size_t n = r->n_inputs;
     struct buf why = {0};
     for (size_t i = 0; i < n; i++) {
-        const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
         const enum no_feature reason = find_reason(c);
         n_reason[reason]++;
         if (n > 1 && n_reason[reason] == n) {
@@ -367,25 +365,24 @@ static void refuse_no_feature(struct job_request *r) {
     buf_done(&why);
 }
 
-void job_features_read(struct job_request *r, const json_t *features) {
-    struct jobs_features *f = &r->spec.features;
-    const size_t before = job_request_faults(r);
-    *f = jobs_features_default(r->spec.algorithm);
+void jobs_encoding_read(struct jobs_request *r, const json_t *features) {
+    struct jobs_features *f = &r->features;
+    const size_t before = jobs_request_faults(r);
+    *f = jobs_features_default(r->params);
     if (features) {
-        jobs_features_read(features, "/features", r->has_inputs ? r->spec.inputs : NULL,
-                           r->spec.n_inputs, r->arena, f, r->problem);
+        jobs_features_read(features, "/features", r->has_inputs ? r->inputs : NULL, r->n_inputs,
+                           r->arena, f, r->problem);
     }
     if (f->automatic) {
         f->automatic = false;
-        f->categorical =
-            r->spec.params && dn_params_drops_first(r->spec.params) ? DN_DROP_FIRST : DN_ONE_HOT;
+        f->categorical = r->params && dn_params_drops_first(r->params) ? DN_DROP_FIRST : DN_ONE_HOT;
     }
-    if (!r->has_inputs || job_request_faults(r) != before) {
+    if (!r->has_inputs || jobs_request_faults(r) != before) {
         return;
     }
     check_text(r, features);
     check(r, features);
-    if (job_request_faults(r) != before || !reckon(r)) {
+    if (jobs_request_faults(r) != before || !reckon(r)) {
         return;
     }
     if (r->n_features == 0) {

@@ -1,9 +1,8 @@
 /* Reads "weight" and checks "class_weight" against the summary of the dataset. The training checks
  * what the summary does not have. */
-#include "api/jobs/job_spec.h"
-#include "api/support.h"
 #include "base/json/json_read.h"
 #include "jobs/request/class_weights.h"
+#include "jobs/request/job_request.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,14 +10,15 @@
 
 /* ---- weight ---- */
 
-/* Refuses a column with a value that is not a weight, if certainly a row with a target has it. */
-static bool check_values(struct job_request *r, const struct schema_column *c) {
-    const bool all_rows = job_request_has_classes(r) && r->target_missing == 0;
-    if (c->missing >= r->dataset.n_rows || c->missing > (all_rows ? 0 : r->target_missing)) {
+/* Refuses a column with an invalid weight if the summary proves that a row with a target has that
+ * weight. */
+static bool check_values(struct jobs_request *r, const struct schema_column *c) {
+    const bool all_rows = jobs_request_has_classes(r) && r->target_missing == 0;
+    if (c->missing >= r->data.n_rows || c->missing > (all_rows ? 0 : r->target_missing)) {
         return json_fault(r->problem, "", "weight",
                           "column \"%s\" is missing in %" PRId64 " of %" PRId64
                           " rows; every row needs a weight",
-                          c->name, c->missing, r->dataset.n_rows);
+                          c->name, c->missing, r->data.n_rows);
     }
     if (all_rows && c->minimum < 0) {
         return json_fault(r->problem, "", "weight",
@@ -40,35 +40,34 @@ static bool check_values(struct job_request *r, const struct schema_column *c) {
     return true;
 }
 
-void job_weight_read(struct job_request *r, const json_t *root) {
+void jobs_weight_read(struct jobs_request *r, const json_t *root) {
     const char *name = NULL;
     if (!json_read_string(root, "weight", false, "", &name, r->problem) || !r->has_dataset) {
         return;
     }
     ptrdiff_t i = schema_find(&r->schema, name);
     if (i < 0) {
-        job_refuse_column(r, "", "weight", name, "weight");
+        jobs_refuse_column(r, "", "weight", name, "weight");
         return;
     }
     const struct schema_column *c = &r->schema.columns[i];
-    if (r->has_target && r->spec.target.index == (size_t)i) {
+    if (r->has_target && r->target.index == (size_t)i) {
         json_fault(r->problem, "", "weight", "column \"%s\" is the target", name);
     } else if (c->type != DN_NUMERIC) {
         json_fault(r->problem, "", "weight", "column \"%s\" is %s; a weight is numeric", name,
                    dn_column_type_name(c->type));
     } else if (check_values(r, c)) {
-        r->spec.weighted = true;
-        r->spec.weight = job_column(c, (size_t)i);
+        r->weighted = true;
+        r->weight = jobs_column_of(c, (size_t)i);
     }
 }
 
 /* ---- class weights ---- */
 
 /* The classes as [[value, rows], …], if the summary lists all of them; otherwise NULL. */
-static const json_t *list_classes(const struct job_request *r, const json_t *columns) {
-    const json_t *top = r->has_target
-                            ? json_object_get(json_array_get(columns, r->spec.target.index), "top")
-                            : NULL;
+static const json_t *list_classes(const struct jobs_request *r, const json_t *columns) {
+    const json_t *top =
+        r->has_target ? json_object_get(json_array_get(columns, r->target.index), "top") : NULL;
     return json_array_size(top) == r->n_classes ? top : NULL;
 }
 
@@ -79,7 +78,7 @@ static const char *class_name(const json_t *classes, size_t i) {
                                   : json_string_value(value);
 }
 
-/* False if the list has all names of classes and not this one. */
+/* Returns false if the list has the names of all classes and `name` is not among them. */
 static bool may_be_class(const json_t *classes, const char *name) {
     for (size_t i = 0; i < json_array_size(classes); i++) {
         const char *own = class_name(classes, i);
@@ -102,8 +101,8 @@ static size_t find_missing(const json_t *classes, const json_t *given, struct bu
     return n;
 }
 
-static bool check_name(struct job_request *r, const json_t *classes, const char *name) {
-    const struct schema_column *c = &r->schema.columns[r->spec.target.index];
+static bool check_name(struct jobs_request *r, const json_t *classes, const char *name) {
+    const struct schema_column *c = &r->schema.columns[r->target.index];
     double number = 0;
     if (!jobs_class_parse(c->type, name, &number)) {
         return json_fault(r->problem, "/class_weight", name,
@@ -134,9 +133,9 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 /* Adds a fault if two names are the same number, as "0" and "0.0". */
-static bool find_twice(struct job_request *r, const struct jobs_class_weights *w) {
+static bool find_twice(struct jobs_request *r, const struct jobs_class_weights *w) {
     double *numbers = arena_alloc(r->arena, (w->n + 1) * sizeof *numbers);
-    if (!r->has_target || r->schema.columns[r->spec.target.index].type != DN_NUMERIC || !numbers) {
+    if (!r->has_target || r->schema.columns[r->target.index].type != DN_NUMERIC || !numbers) {
         return false;
     }
     for (size_t i = 0; i < w->n; i++) {
@@ -154,40 +153,41 @@ static bool find_twice(struct job_request *r, const struct jobs_class_weights *w
 
 /* Checks that every class has one weight. good: all names are valid; otherwise the number of
  * weights is not checked. */
-static void check_given(struct job_request *r, const json_t *given, const json_t *classes,
+static void check_given(struct jobs_request *r, const json_t *given, const json_t *classes,
                         bool good) {
     const size_t n = json_object_size(given);
     struct buf missing = {0};
     if (find_missing(classes, given, &missing) > 0) {
         json_fault(r->problem, "", "class_weight", "has no weight for %s; every class needs one",
                    missing.failed ? "some class" : buf_cstr(&missing));
-    } else if (good && !find_twice(r, &r->spec.class_weights) && n != r->n_classes) {
+    } else if (good && !find_twice(r, &r->class_weights) && n != r->n_classes) {
         json_fault(r->problem, "", "class_weight",
                    "has %zu weights, the target \"%s\" has %zu classes; each needs one", n,
-                   r->spec.target.name, r->n_classes);
+                   r->target.name, r->n_classes);
     }
     buf_done(&missing);
 }
 
-void job_class_weight_check(struct job_request *r, const json_t *root) {
-    const struct jobs_class_weights *w = &r->spec.class_weights;
+void jobs_class_weight_check(struct jobs_request *r, const json_t *root) {
+    const struct jobs_class_weights *w = &r->class_weights;
     struct problem ignored = {0};
     if (w->kind != DN_CLASS_WEIGHT_NONE && r->targetless) {
         json_fault(r->problem, "", "class_weight",
                    "needs a target, and algorithm %s has none: leave it out, or give weights of "
                    "rows (weight)",
-                   r->spec.algorithm->id);
+                   r->algorithm->id);
     }
     if (w->kind != DN_CLASS_WEIGHT_GIVEN || !r->has_target) {
         return;
     }
-    json_t *columns = json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored);
+    json_t *columns = json_parse(r->data.columns, strlen(r->data.columns), &ignored);
     const json_t *classes = list_classes(r, columns);
-    const size_t before = job_request_faults(r);
+    const size_t before = jobs_request_faults(r);
     for (size_t i = 0; i < w->n; i++) {
         (void)check_name(r, classes, w->names[i]);
     }
-    check_given(r, json_object_get(root, "class_weight"), classes, job_request_faults(r) == before);
+    check_given(r, json_object_get(root, "class_weight"), classes,
+                jobs_request_faults(r) == before);
     problem_done(&ignored);
     json_decref(columns);
 }

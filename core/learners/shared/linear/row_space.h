@@ -1,0 +1,84 @@
+/* Fits without a penalty of at most as many rows as columns: the row space of the table.
+ *
+ * With r_t = √(v_t/Σv) and a factor f_j for each column, Z has the elements
+ *
+ *   Z_tj = r_t f_j (x_tj − m_j),   G = Z Zᵀ = Q Λ Qᵀ   [n × n]
+ *
+ * If f_j = 1/s_j, G has the eigenvalues other than 0 of the correlation matrix ZᵀZ of the columns,
+ * and the rank rule (linear_rank.h) decides the rank from them. The coordinates of a row are its
+ * inner products with `rank` orthonormal vectors, the rows of Λ^−½ Qᵀ Z; scores that are linear in
+ * the columns are linear in the coordinates. Computing G costs n²d operations instead of the nd² of
+ * the correlation matrix.
+ *
+ * Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 18.3.5. */
+#ifndef DNI_ROW_SPACE_H
+#define DNI_ROW_SPACE_H
+
+#include "learners/shared/moments.h"
+#include "linalg/eigen.h"
+#include <discern/rows.h>
+#include <discern/run.h>
+
+typedef struct dni_row_space {
+    const dn_run *run;
+    const dn_rows *rows;
+    const dni_moments *moments; /* of `rows` */
+    size_t n, d, rank;
+    size_t n_scores;
+    bool decomposed;        /* dni_row_space_init has succeeded */
+    double *part;           /* [d] share of a column that depends on others */
+    double *factor;         /* [d] f; 0 for a constant column */
+    double *root;           /* [n] r */
+    double *target;         /* [n] of the rows */
+    double *weight;         /* [n] v */
+    double *gram;           /* [n × n] working memory */
+    double *values;         /* [n] diagonal of Λ, ascending; the last `rank` count as positive */
+    double *vectors;        /* [n × n] the rows of Qᵀ */
+    double *panel;          /* columns of Z */
+    double *product;        /* [n × 64] */
+    double *coef, *missing; /* [n_scores × n] */
+    void *memory;           /* owns the arrays */
+} dni_row_space;
+
+/* True if tables of this shape are decomposed by dni_row_space. */
+static inline bool dni_row_space_applies(size_t n_rows, size_t n_cols) {
+    return n_rows <= n_cols && n_rows <= DNI_MAX_EIGEN;
+}
+
+/* Sets up the space and computes the rank and the coordinates for f = 1/s.
+ *
+ *   n_scores  the largest number of scores in a call of dni_row_space_weights
+ *   space     the caller releases it with dni_row_space_done, also after a failure
+ *
+ * Reports progress with iteration 0. Polls the run's stop function at least every DNI_STEP_FLOPS.
+ * Errors: those of dni_symmetric_eigen, of the rows and of dn_run_alloc. */
+DN_MUST_USE dn_status dni_row_space_init(dni_row_space *space, const dn_rows *rows,
+                                         const dni_moments *moments, size_t n_scores,
+                                         const dn_run *run, dn_error *err);
+void dni_row_space_done(dni_row_space *space);
+/* Maximum bytes of working memory, including that of dni_row_space_init. */
+double dni_row_space_bytes(size_t n_rows, size_t n_cols, size_t n_scores);
+
+/* out [n × rank] ← the coordinates of the rows; 0 for rows with weight 0. */
+void dni_row_space_coordinates(const dni_row_space *space, double *out);
+/* out [n_scores × n] ← the scores Σ_j (x_j − m_j) w_j of the rows, for w [n_scores × d]; 0 for rows
+ * with weight 0. */
+DN_MUST_USE dn_status dni_row_space_scores(dni_row_space *space, const double *w, size_t n_scores,
+                                           double *out, dn_error *err);
+/* out [n_scores × rank] ← the weights of the coordinates for scores [n_scores × n], which are
+ * centred first. Scores of rows with weight 0 are ignored. */
+void dni_row_space_project(dni_row_space *space, const double *scores, size_t n_scores,
+                           double *out);
+/* w [n_scores × d] ← weights in the row space of Z, for the scores `scores` [n_scores × n] less
+ * their weighted mean: the minimisers of Σ (w_j/f_j)². Scores of rows with weight 0 are ignored. */
+DN_MUST_USE dn_status dni_row_space_weights(dni_row_space *space, const double *scores,
+                                            size_t n_scores, double *w, dn_error *err);
+/* w ← the minimisers of Σ w_j², if the deviations of the columns are not all equal: computes G for
+ * equal f_j, and leaves the space so. Leaves w unchanged if rounding errors would change the
+ * scores. scores, n_scores, w: as in the call of dni_row_space_weights that computed w. */
+DN_MUST_USE dn_status dni_row_space_least_norm(dni_row_space *space, const double *scores,
+                                               size_t n_scores, double *w, dn_error *err);
+/* marked [d] ← the columns that depend on others, for f = 1/s. */
+DN_MUST_USE dn_status dni_row_space_dependent(dni_row_space *space, bool *marked, dn_error *err);
+
+#endif

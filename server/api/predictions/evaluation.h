@@ -1,0 +1,26 @@
+/* Computations of a call with a stored dataset. The run of a computation is limited to the memory of
+ * a job, and it is cancelled when the client leaves. */
+#ifndef API_EVALUATION_H
+#define API_EVALUATION_H
+
+#include "http/http.h"
+#include <discern/discern.h>
+
+/* The computation of a call. */
+struct dataset_work {
+    const char *dataset; /* reference in the body */
+    const char *target;  /* column with the true classes; NULL: the model's target */
+    const char *weight;  /* column of weights; NULL: none */
+    /* [n_columns] columns that are read beside target and weight; NULL: the inputs of the model */
+    const char *const *columns;
+    size_t n_columns;
+    /* Computes the result. target: as above, never NULL. */
+    dn_status (*compute)(void *arg, const dn_table_source *table, const char *target,
+                         const dn_run *run, dn_error *err);
+    void *arg;
+};
+/* Opens the dataset and computes. Returns false with a problem. May wait for the store. */
+bool api_dataset_work(struct http_call *call, const dn_model *model,
+                      const struct dataset_work *work, struct problem *problem);
+
+#endif

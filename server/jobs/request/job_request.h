@@ -1,0 +1,186 @@
+/* The request of a job. One struct serves the body of a POST and the job that a worker runs: a POST
+ * sets all members with jobs_request_read, which finds every fault and fills in defaults; a worker
+ * sets the members of the first part with jobs_request_read_stored. */
+#ifndef JOBS_JOB_REQUEST_H
+#define JOBS_JOB_REQUEST_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/ids.h"
+#include "base/json/json_read.h"
+#include "base/problem.h"
+#include "formats/formats.h"
+#include "jobs/request/features.h"
+#include "jobs/source.h"
+#include "store/store.h"
+#include <discern/discern.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The part of a job's memory that the training may use. The rest, an eighth, caches encoded chunks
+ * of the dataset for the passes after the first. */
+static inline int64_t jobs_training_memory(int64_t memory_bytes) {
+    return memory_bytes - memory_bytes / 8;
+}
+
+/* Limits of a job. In a request they are the defaults and the highest values. */
+struct jobs_limits {
+    double seconds; /* 0: no limit */
+    int64_t memory_bytes;
+    int64_t threads;
+};
+
+/* The weights of rows by their class. */
+struct jobs_class_weights {
+    dn_class_weight kind;
+    const char **names;   /* [n] the classes, as text in the client's order; kind GIVEN only */
+    const double *values; /* [n] in the order of `names`, > 0 */
+    size_t n;
+};
+
+/* Validation on the rows of another dataset version. */
+struct jobs_validation {
+    const char *dataset; /* name; NULL: no validation on another dataset */
+    int64_t version, id;
+    bool weighted; /* the dataset has a column named as the weight column of the job */
+    const struct jobs_column
+        *columns; /* target (if there is one), the n_inputs inputs and, if `weighted`, the weight:
+                     index in this dataset, type of the job's column */
+};
+
+/* The encoding of an input. */
+struct jobs_encoding {
+    size_t n_features;  /* without features of bases; text: upper bound */
+    double n_entries;   /* nonzero entries of all rows, of sparse and text columns; otherwise 0 */
+    double n_words;     /* text: estimate of the number of distinct words; 0: another type, or
+                       unknown */
+    bool missing_level; /* categorical: missing values are a level */
+    bool indicator;     /* numeric: one more feature is 1 if the value is missing */
+    bool taken;         /* numeric: only the features of a basis remain, not the value itself */
+};
+
+/* Strings and arrays are allocated in an arena. Not thread-safe. */
+struct jobs_request {
+    const char *model, *dataset; /* names */
+    int64_t dataset_version;
+    struct jobs_column target;        /* name NULL: the algorithm has no target */
+    const struct jobs_column *inputs; /* in feature order */
+    size_t n_inputs;
+    struct jobs_column weight; /* if `weighted`: a numeric column that is not an input */
+    struct jobs_class_weights class_weights;
+    dn_weights weights; /* meaning of the weights */
+    bool weighted;      /* `weight` is set */
+    bool curves;        /* the metrics include ROC and other curves; false with folds */
+    bool of_updates;    /* history and `snapshots` count changes of the weights (dn_run.updates) */
+    const dn_algorithm *algorithm;
+    dn_params *params; /* checked; freed by jobs_request_done */
+    struct jobs_features features;
+    double holdout;                    /* share of the rows; 0: no holdout */
+    size_t folds;                      /* 0: no cross-validation */
+    struct jobs_validation validation; /* at most one of holdout, folds and validation is set */
+    uint64_t seed;
+    struct jobs_limits limits;
+    const size_t *snapshots; /* [n_snapshots] iterations, ascending, without duplicates */
+    size_t n_snapshots;
+    const char **warning_codes; /* [n_warnings] jobs_warning_code of each warning in the answer to
+                                   the POST */
+    size_t n_warnings;
+
+    /* What only jobs_request_read sets. */
+    struct store *store;
+    struct arena *arena;
+    struct problem *problem; /* faults are added here */
+    struct buf warnings;     /* JSON strings, comma-separated */
+
+    bool has_dataset;                 /* `data` and `schema` are set */
+    bool has_target;                  /* `target` is set and valid */
+    bool targetless;                  /* the algorithm has no target */
+    bool has_inputs;                  /* `inputs` is set and valid */
+    bool has_validation;              /* `validation_data` and `validation_schema` are set */
+    bool threads_given, memory_given; /* the client gave the limit; otherwise it is the daemon's */
+    struct store_dataset data;
+    struct schema schema;
+    size_t n_classes;                /* distinct values of the target; 2 without a target */
+    int64_t target_missing;          /* rows whose target is missing; training omits them */
+    struct jobs_encoding *encodings; /* [n_inputs] */
+    size_t n_features;
+    double n_entries; /* nonzero entries of all rows, of sparse and text inputs */
+    double n_words;   /* distinct words of the text input with the most */
+    struct store_dataset validation_data;
+    struct schema validation_schema;
+    struct jobs_source_shape shape, validation_shape; /* of the two datasets; {0}: none */
+    double memory;                                    /* expected bytes that training needs */
+};
+
+/* Reads the body of a POST. False: *problem is PROBLEM_INVALID with all faults, or the error of the
+ * store. *out is set in both cases. */
+bool jobs_request_read(const json_t *root, struct store *store, const struct jobs_limits *limits,
+                       struct arena *arena, struct jobs_request *out, struct problem *problem);
+void jobs_request_done(struct jobs_request *r);
+/* The index of the first input in the table that is trained on: 1 after a target, otherwise 0. */
+static inline size_t jobs_request_first_input(const struct jobs_request *r) {
+    return r->target.name ? 1 : 0;
+}
+/* The stored name of a warning that both the POST and the training can report; "": any other
+ * warning. */
+const char *jobs_warning_code(dn_warning_code code);
+/* Appends the request as the JSON body of a POST that names every value: the versions of the
+ * datasets, the inputs, and all parameters, options and limits.
+ *
+ *   params  the parameters, a JSON object; NULL: those of `r` */
+void jobs_request_write_resolved(const struct jobs_request *r, const char *params, struct buf *out);
+/* Appends the stored JSON text. */
+void jobs_request_write_stored(const struct jobs_request *r, struct buf *out);
+/* Reads the stored JSON text, also of earlier releases. Strings and arrays are allocated in the
+ * arena; jobs_request_done frees the parameters. PROBLEM_INTERNAL: the text is damaged, or has an
+ * algorithm or a parameter that this release does not have. */
+bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs_request *out,
+                              struct problem *problem);
+/* Turns PROBLEM_UNKNOWN_DATASET into the fault of a dataset that was deleted after it was looked
+ * up. Other problems are not changed. */
+void jobs_request_name_deleted(const struct jobs_request *r, struct problem *problem);
+/* The number of faults found so far. */
+static inline size_t jobs_request_faults(const struct jobs_request *r) {
+    return r->problem->n_errors + r->problem->n_dropped;
+}
+/* Whether n_classes is known. */
+static inline bool jobs_request_has_classes(const struct jobs_request *r) {
+    return r->has_target || r->targetless;
+}
+/* Adds a warning to the job. code: the training's warning with the same cause, which replaces this
+ * warning; DN_WARNING_OTHER: none. */
+void jobs_request_warn(struct jobs_request *r, dn_warning_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- parts of the reader ---- */
+/* Reads dataset, target, weight and features (job_columns.c). */
+void jobs_columns_read(struct jobs_request *r, const json_t *root);
+/* Reads the member "dataset" of an object and finds its version. If true, the caller frees *dataset
+ * and *schema. */
+bool jobs_dataset_read(struct jobs_request *r, const json_t *object, bool required,
+                       const char *parent, struct store_dataset *dataset, struct schema *schema);
+/* Describes a column of the dataset. Borrows the name. */
+struct jobs_column jobs_column_of(const struct schema_column *c, size_t index);
+/* Adds the fault that the dataset has no such column, or, if `role` is not NULL, that a feature of
+ * a sparse column cannot be the `role` ("target"). Returns false (job_places.c). */
+bool jobs_refuse_column(struct jobs_request *r, const char *parent, const char *key,
+                        const char *name, const char *role);
+/* Reads the options of `features` (NULL: absent) after the inputs are set, and computes the number
+ * of features (job_features.c). */
+void jobs_encoding_read(struct jobs_request *r, const json_t *features);
+/* For a dry run: warns of columns with one value, which standardisation makes 0 in every row. */
+void jobs_encoding_foresee(struct jobs_request *r);
+/* The number of features of a basis. */
+size_t jobs_basis_features(const struct jobs_request *r, size_t basis);
+/* Describes the encoder for a table of the inputs. Sets columns [n_inputs] too. False: no
+ * memory. */
+bool jobs_encoder_spec(const struct jobs_request *r, dn_table_column *columns,
+                       dn_encoder_spec *out);
+/* Read "weight" and check the classes of "class_weight" (job_weights.c). */
+void jobs_weight_read(struct jobs_request *r, const json_t *root);
+void jobs_class_weight_check(struct jobs_request *r, const json_t *root);
+/* Reads and checks "validation" (job_validation.c). */
+void jobs_validation_read(struct jobs_request *r, const json_t *root);
+
+#endif

@@ -1,0 +1,172 @@
+/* Categories in rows that predict: numbers compared by value, blanks around cells, categories that
+ * training did not see. */
+#include "lib/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int prepare(void **state) {
+    if (group_start(state) != 0) {
+        return -1;
+    }
+    const char *csv = "race,code,sex,y\n";
+    for (int i = 0; i < 60; i++) {
+        csv = text("%s %d, 0%d, %s , %s\n", csv, 1 + i % 3, 1 + i / 2 % 3,
+                   i / 6 % 2 ? "Male" : "Female", i % 3 == 1 || i % 7 == 0 ? "yes" : "no");
+    }
+    status_check(call_upload("/v1/datasets/people?types=race:categorical,code:categorical", csv),
+                 201);
+    job_train("{'model':'people','dataset':'people','target':'y','algorithm':'logistic'}");
+    job_train("{'model':'strict','dataset':'people','target':'y','algorithm':'logistic',"
+              "'features':{'categorical':{'unseen':'error'}}}");
+    keep_free();
+    return 0;
+}
+
+static const struct response *post(const char *path, const char *type, const char *accept,
+                                   const char *body) {
+    const char *const headers[] = {text("Content-Type: %s", type), text("Accept: %s", accept),
+                                   NULL};
+    return call_bytes("POST", path, headers, body, strlen(body));
+}
+
+static const struct response *predict(const char *type, const char *accept, const char *body) {
+    return post("/v1/models/people/predict", type, accept, body);
+}
+
+static const struct response *one(const char *race, const char *code, const char *sex) {
+    const struct response *r =
+        call_text("POST", "/v1/models/people/predict", NULL,
+                  text("{\"instances\":[{\"race\":%s,\"code\":%s,\"sex\":%s}]}", race, code, sex));
+    status_check(r, 200);
+    return r;
+}
+
+static double probability(const struct response *r) {
+    return real_at(r, "/predictions/0/probabilities/0");
+}
+
+/* Blanks around cells without quotes are not part of the value; blanks within quotes, and around
+ * the cells of a column declared text, are. */
+static void test_blanks_in_tables(void **state) {
+    (void)state;
+    const struct response *r = call_get("/v1/datasets/people/rows?limit=1");
+    assert_string_equal(string_at(r, "/items/0/sex"), "Female");
+    assert_string_equal(string_at(r, "/items/0/race"), "1");
+    assert_string_equal(string_at(r, "/items/0/code"), "01");
+    assert_true(json_is_true(value_at(call_get("/v1/datasets/people"), "/notes/trimmed")));
+    status_check(call_upload("/v1/datasets/blanks?types=words:text",
+                             "a,words,q\n one , two words ,\" three \"\nx,y,z\n"),
+                 201);
+    r = call_get("/v1/datasets/blanks/rows");
+    assert_string_equal(string_at(r, "/items/0/a"), "one");
+    assert_string_equal(string_at(r, "/items/0/words"), " two words ");
+    assert_string_equal(string_at(r, "/items/0/q"), " three ");
+}
+
+/* All categories of race are plain numbers, those of code have leading zeros. */
+static void test_numbers(void **state) {
+    (void)state;
+    static const char *const same[] = {"3", "3.0", "3e0", "\"3\"", "\" 3\"", "\"3.00\""};
+    const double p = probability(one("\"3\"", "\"01\"", "\"Male\""));
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        const struct response *r = one(same[i], "\"01\"", "\"Male\"");
+        assert_true(probability(r) == p);
+        assert_null(json_find(r->json, "/unseen"));
+        assert_null(header_of(r, "Discern-Unseen"));
+    }
+    const struct response *r = one("3", "1", "\"Male\"");
+    assert_int_equal(count_at(r, "/unseen"), 1);
+    assert_string_equal(string_at(r, "/unseen/0/column"), "code");
+    assert_string_equal(string_at(r, "/unseen/0/value"), "1");
+    r = one("\"3x\"", "\"01\"", "\"Male\"");
+    assert_string_equal(string_at(r, "/unseen/0/value"), "3x");
+}
+
+static void test_cells(void **state) {
+    (void)state;
+    static const char *const rows = "race,code,sex\n3, 01,Male\n 3.0 ,01 , Male\n9,01,\"Male \"\n9,"
+                                    "01,Male\n";
+    const struct response *r = predict("text/csv", "application/json", rows);
+    status_check(r, 200);
+    assert_true(real_at(r, "/predictions/0/probabilities/0") ==
+                real_at(r, "/predictions/1/probabilities/0"));
+    assert_string_equal(header_of(r, "Discern-Unseen"), "3");
+    assert_int_equal(count_at(r, "/unseen"), 2);
+    assert_string_equal(string_at(r, "/unseen/0/column"), "race");
+    assert_string_equal(string_at(r, "/unseen/0/value"), "9");
+    assert_int_equal(real_at(r, "/unseen/0/rows"), 2);
+    assert_string_equal(string_at(r, "/unseen/1/value"), "Male ");
+    r = predict("text/csv", "text/csv", rows);
+    status_check(r, 200);
+    assert_string_equal(header_of(r, "Discern-Unseen"), "3");
+    r = call_get("/v1/models/people/predict?race=7&code=01&sex=Male");
+    assert_string_equal(header_of(r, "Discern-Unseen"), "1");
+    assert_string_equal(string_at(r, "/unseen/0/value"), "7");
+}
+
+/* A refused line does not count; a row counts once for each column. */
+static void test_lines(void **state) {
+    (void)state;
+    const struct response *r = predict("application/x-ndjson", "application/x-ndjson",
+                                       "{\"race\":9,\"code\":\"01\",\"sex\":\"Male\"}\n"
+                                       "{\"race\":9,\"code\":\"01\",\"sex\":[1]}\n"
+                                       "{\"race\":8,\"code\":\"9\",\"sex\":\"Male\"}\n");
+    status_check(r, 200);
+    assert_string_equal(header_of(r, "Discern-Refused"), "1");
+    assert_string_equal(header_of(r, "Discern-Unseen"), "3");
+}
+
+static void test_more_than_are_listed(void **state) {
+    (void)state;
+    const char *rows = "race,code,sex\n";
+    for (int i = 0; i < 1500; i++) { /* more than one block */
+        rows = text("%s%d,01,Male\n", rows, 4 + i % 30);
+    }
+    const struct response *r = predict("text/csv", "application/json", rows);
+    status_check(r, 200);
+    assert_string_equal(header_of(r, "Discern-Unseen"), "1500");
+    assert_int_equal(count_at(r, "/unseen"), 20);
+    assert_int_equal(real_at(r, "/unseen/19/rows"), 50);
+}
+
+/* The rows of an evaluation; a label without quotes may have blanks around it. */
+static void test_evaluation(void **state) {
+    (void)state;
+    const struct response *r =
+        post("/v1/models/people/evaluate", "text/csv", "application/json",
+             "race,code,sex,y\n1.0,01,Male, yes\n7, 01,Male,no\n2,01, Female ,yes \n");
+    status_check(r, 200);
+    assert_int_equal(real_at(r, "/rows"), 3);
+    assert_string_equal(header_of(r, "Discern-Unseen"), "1");
+    assert_string_equal(string_at(r, "/unseen/0/column"), "race");
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    const struct response *r =
+        call_text("POST", "/v1/models/strict/predict", NULL,
+                  quoted("{'instances':[{'race':3.0,'code':'01','sex':'Male'},"
+                         "{'race':9,'code':'01','sex':'Male'}]}"));
+    problem_check(r, 422, "invalid-instances");
+    assert_non_null(strstr(r->body, "\"/instances/1/race\""));
+    assert_null(strstr(r->body, "/instances/0"));
+}
+
+static void test_counters(void **state) {
+    (void)state;
+    assert_non_null(strstr(call_get("/metrics")->body,
+                           "discern_unseen_values_total{model=\"people\",column=\"code\"}"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_blanks_in_tables),
+                                       TEST(test_numbers),
+                                       TEST(test_cells),
+                                       TEST(test_lines),
+                                       TEST(test_more_than_are_listed),
+                                       TEST(test_evaluation),
+                                       TEST(test_refused),
+                                       TEST(test_counters)};
+    return cmocka_run_group_tests(tests, prepare, group_end);
+}
