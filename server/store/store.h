@@ -57,6 +57,7 @@ struct store_stats {
     int64_t dataset_bytes;
     /* bytes of chunks and summaries of deleted versions that are not removed yet */
     int64_t doomed_bytes;
+    size_t appends; /* places that appends hold, see store_append_enter */
 };
 void store_stats(struct store *store, struct store_stats *out);
 

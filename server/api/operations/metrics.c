@@ -14,6 +14,7 @@ struct api_metrics {
     struct metric *bulk_bytes;
     struct metric *database, *log, *free;
     struct metric *datasets, *doomed;
+    struct metric *appends;
     struct metric *models, *model_bytes;
     pthread_mutex_t lock; /* two scrapes must not add the same difference to a counter */
     struct metric *hits, *loads, *evictions;
@@ -47,6 +48,7 @@ static void collect(void *arg) {
     metric_set(m->free, (double)store.free_bytes);
     metric_set(m->datasets, (double)store.dataset_bytes);
     metric_set(m->doomed, (double)store.doomed_bytes);
+    metric_set(m->appends, (double)store.appends);
     if (store_job_counts(m->app->store, counts, &problem)) {
         for (size_t s = 0; s < 5; s++) {
             metric_set(m->jobs[s], (double)counts[s]);
@@ -81,6 +83,8 @@ static void register_store(struct api_metrics *m) {
                          "Bytes of stored dataset chunks; those that versions share count once.");
     m->doomed = series(METRICS_GAUGE, "discern_store_doomed_bytes",
                        "Bytes of chunks that nobody sees any more and that wait to be given back.");
+    m->appends = series(METRICS_GAUGE, "discern_appends",
+                        "Appends of rows that are under way or wait for their turn.");
 }
 
 static void register_models(struct api_metrics *m) {

@@ -14,6 +14,16 @@ void store_appends_done(struct store_appends *appends) {
     pthread_mutex_destroy(&appends->mutex);
 }
 
+size_t store_appends_count(struct store_appends *appends) {
+    size_t n = 0;
+    pthread_mutex_lock(&appends->mutex);
+    for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
+        n += appends->places[i].id != 0;
+    }
+    pthread_mutex_unlock(&appends->mutex);
+    return n;
+}
+
 /* Returns the place with this id, or a free place for id 0; NULL if there is none. The mutex is
  * held. */
 static struct store_append *find(struct store_appends *appends, int64_t id) {

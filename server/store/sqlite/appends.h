@@ -21,5 +21,6 @@ struct store_appends {
 };
 void store_appends_init(struct store_appends *appends);
 void store_appends_done(struct store_appends *appends);
+size_t store_appends_count(struct store_appends *appends); /* places that are held */
 
 #endif

@@ -193,7 +193,8 @@ void store_stats(struct store *store, struct store_stats *out) {
     struct problem problem = {0};
     struct store_read r;
     *out = (struct store_stats){.database_bytes = file_size(store->path),
-                                .log_bytes = file_size(store->log_path)};
+                                .log_bytes = file_size(store->log_path),
+                                .appends = store_appends_count(&store->appends)};
     if (store_read_begin(&r, store, &problem)) {
         out->free_bytes = STORE_PAGE_SIZE * STORE_ASK(r.connection, &problem, 0,
                                                       "PRAGMA freelist_count", STORE_NO_VALUES);
