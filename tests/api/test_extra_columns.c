@@ -44,7 +44,7 @@ static const struct response *predict(const char *query, const char *json) {
 
 static void ignored_check(const struct response *r, const char *list) {
     status_check(r, 200);
-    assert_string_equal(json_dumps(value_at(r, "/ignored_columns"), JSON_COMPACT),
+    assert_string_equal(keep(json_dumps(value_at(r, "/ignored_columns"), JSON_COMPACT), free),
                         quoted("%s", list));
     assert_string_equal(header_of(r, "Discern-Ignored"),
                         text("%zu", count_at(r, "/ignored_columns")));

@@ -205,6 +205,7 @@ dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *o
     dni_svm_problem svm;
     dni_svm_solution solution;
     dn_report fresh = {0};
+    dn_machine *machine = NULL;
     dn_status status = dni_svm_problem_init(&svm, input, options, run, err);
     if (status != DN_OK) {
         goto cleanup;
@@ -217,14 +218,16 @@ dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *o
         status = dni_svm_not_finite(&svm, svm.iterations, err);
         goto cleanup;
     }
-    status = make_machine(&svm, out, err);
+    status = make_machine(&svm, &machine, err);
     if (status != DN_OK) {
         goto cleanup;
     }
-    status = add_duals(&svm, &solution, *out, err);
+    status = add_duals(&svm, &solution, machine, err);
     if (status != DN_OK) {
+        dn_machine_free(machine);
         goto cleanup;
     }
+    *out = machine;
     write_report(&svm, &solution, &fresh);
     *report = fresh;
 cleanup:
