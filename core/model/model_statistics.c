@@ -172,7 +172,7 @@ void dni_statistics_write(const dni_statistics *statistics, dni_writer *writer) 
     if (s->reason != DN_STATISTICS_AVAILABLE) {
         return;
     }
-    dni_write_u8(writer, s->least_squares);
+    dni_write_u8(writer, (uint8_t)(s->least_squares + 2 * s->no_intercept));
     dni_write_u64(writer, s->n_rows);
     dni_write_f64(writer, s->weight);
     dni_write_f64(writer, s->log_weights);
@@ -259,18 +259,19 @@ dn_status dni_statistics_read(dni_reader *reader, size_t n_scores, const dn_enco
     if (code != 1 + DN_STATISTICS_AVAILABLE) {
         return dni_statistics_none((dn_statistics_reason)(code - 1), out, err);
     }
-    const uint8_t least_squares = dni_read_u8(reader);
+    const uint8_t flags = dni_read_u8(reader);
     const size_t d = dn_encoder_n_features(encoder);
     /* `left` bounds the memory: the standard errors are in the bytes */
-    if (reader->failed || least_squares > 1 || n_scores == 0 ||
+    if (reader->failed || flags > 3 || n_scores == 0 ||
         d + 1 > reader->left / 8 / n_scores) {
         return dni_machine_corrupt(wrong, err);
     }
     dni_statistics *s = NULL;
-    dn_status status = dni_statistics_new(least_squares == 1, n_scores, encoder, &s, err);
+    dn_status status = dni_statistics_new((flags & 1) != 0, n_scores, encoder, &s, err);
     if (status != DN_OK) {
         return status;
     }
+    s->view.no_intercept = (flags & 2) != 0;
     if (!read_numbers(reader, s)) {
         dni_statistics_free(s);
         return dni_machine_corrupt(wrong, err);
@@ -306,7 +307,7 @@ static void least_squares_goodness(const dn_statistics *s, dn_goodness *out) {
     out->aic = 2 * q - 2 * out->log_likelihood;
     out->bic = q * log(n) - 2 * out->log_likelihood;
     out->r_squared = 1 - out->deviance / out->null_deviance;
-    out->adjusted_r_squared = 1 - out->residual_variance / (out->null_deviance / (n - 1));
+    out->adjusted_r_squared = 1 - out->residual_variance / (out->null_deviance / out->df_null);
     if (s->lambda == 0 && out->df > 0) {
         out->statistic = (out->null_deviance - out->deviance) / out->df / out->residual_variance;
         out->p = dni_f_upper(out->statistic, out->df, out->df_residual);
@@ -327,7 +328,7 @@ static void logistic_goodness(const dn_statistics *s, dn_goodness *out) {
 
 void dn_statistics_goodness(const dn_statistics *statistics, size_t response, dn_goodness *out) {
     const dn_statistics *s = statistics;
-    const double intercepts = observations(s) / (double)s->n_rows;
+    const double intercepts = s->no_intercept ? 0 : observations(s) / (double)s->n_rows;
     *out = (dn_goodness){.null_deviance = s->responses[response].null_deviance,
                          .deviance = s->responses[response].deviance,
                          .df_null = observations(s) - intercepts,

@@ -43,7 +43,7 @@ size_t dni_inflation_terms(const dn_encoder *encoder, dn_inflation *out);
 /* Serializes statistics; NULL: none.
  *
  *   u8   0: none; otherwise 1 + dn_statistics_reason. The rest only if it is 1
- *   u8   least_squares
+ *   u8   least_squares, plus 2 for no_intercept
  *   u64  n_rows
  *   f64  weight, log_weights, lambda, parameters
  *   f64  null_deviance, deviance of each response

@@ -15,6 +15,8 @@
  *   symmetric form  the mean over the classes is subtracted from the columns. dni_linear_hessian
  *                   adds curvature along equal changes of all classes; the subtraction removes the
  *                   inverse of this curvature, so that the pseudo-inverse of H remains
+ *   intercept       penalised: H has the terms of linear_hessian.c. None: m = 0, and the row of the
+ *                   intercept in L⁻¹ is ignored; the intercept for raw features is then −Σ_j w_j M_j
  *   λ = 0           curvature 1 is added along an orthonormal basis N of the combinations of columns
  *                   that no score depends on. If c is not orthogonal to N, the weight or intercept
  *                   is not unique and gets NaN. The variances of the others do not depend on the
@@ -66,6 +68,8 @@ struct job {
     bool least_squares;
     double lambda;
     dni_target_coding coding; /* of least squares */
+    dni_intercept intercept;
+    double intercept_square; /* ‖L⁻¹c‖² of the encoded intercepts, summed over the scores */
     dni_moments moments;
     dni_linear_problem problem;
     struct work work;
@@ -173,6 +177,10 @@ static dn_status set_up(struct job *j, dn_error *err) {
         return status;
     }
     j->lambda = lambda_of(input->params, j->moments.weight);
+    j->intercept = dni_intercept_of(input->params, j->lambda > 0);
+    if (j->intercept == DNI_INTERCEPT_NONE) {
+        dni_moments_about_zero(&j->moments, input->rows->n_cols);
+    }
     j->coding = dni_target_coding_of(input->params, input->n_classes);
     status = dni_linear_init(&j->problem, input->rows, input->n_classes,
                              j->least_squares ? j->lambda / 2 : j->lambda, &j->moments,
@@ -180,8 +188,10 @@ static dn_status set_up(struct job *j, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
+    j->problem.intercept = j->intercept;
     if (j->least_squares) {
         j->problem.loss = &dni_loss_squares;
+        j->problem.origin = j->coding.zero;
     }
     j->p = j->least_squares ? j->problem.width : j->problem.n;
     return dni_layout_take(j->run, work_layout, &shape, &j->work, "the statistics of the weights",
@@ -211,7 +221,12 @@ static dn_status find_null(struct job *j, bool independent, dn_error *err) {
     return DN_OK;
 }
 
-/* factor, lower triangle ← G + λ/s² + N N'. */
+/* Returns the coefficient of variable i in the encoded intercept b = c − Σ u m/s. */
+static double of_intercept(const dni_linear_problem *problem, size_t i) {
+    return i + 1 < problem->width ? -problem->shift[i] / problem->scale[i] : 1;
+}
+
+/* factor, lower triangle ← G + λ/s² + N N', and λ t t' for a penalised intercept t'u. */
 static void make_gram_hessian(struct job *j) {
     const dni_linear_problem *problem = &j->problem;
     const size_t width = problem->width, d = width - 1;
@@ -224,6 +239,11 @@ static void make_gram_hessian(struct job *j) {
             for (size_t k = 0; k <= i; k++) {
                 h[i * width + k] += v[i] * v[k];
             }
+        }
+    }
+    for (size_t i = 0; i < width && j->intercept == DNI_INTERCEPT_PENALISED; i++) {
+        for (size_t k = 0; k <= i; k++) {
+            h[i * width + k] += j->lambda * of_intercept(problem, i) * of_intercept(problem, k);
         }
     }
 }
@@ -288,10 +308,12 @@ static dn_status measure(struct job *j, dn_error *err) {
     out->view.n_rows = p->rows->n_rows;
     out->view.weight = V;
     out->view.lambda = j->lambda;
+    out->view.no_intercept = j->intercept == DNI_INTERCEPT_NONE;
     if (!j->least_squares) {
         double null = 0;
         for (size_t k = 0; k < K; k++) {
-            null -= 2 * of_class[k] * log(of_class[k] / V);
+            null -= 2 * of_class[k] *
+                    log(out->view.no_intercept ? 1 / (double)K : of_class[k] / V);
         }
         out->responses[0] = (dn_response){.null_deviance = null, .deviance = 2 * p->sums.loss};
         return DN_OK;
@@ -302,7 +324,15 @@ static dn_status measure(struct job *j, dn_error *err) {
         const double share = of_class[S == 1 ? 1 : k] / V, size = S == 1 ? 4 : 1,
                      square = j->coding.scale * j->coding.scale;
         out->view.log_weights = j->work.sums[0];
-        out->responses[k] = (dn_response){.null_deviance = square * size * V * share * (1 - share),
+        double null = size * V * share * (1 - share);
+        if (out->view.no_intercept) {
+            null = 0;
+            for (size_t class = 0; class < K; class ++) {
+                const double t = dni_squares_target(S, k, class) - j->coding.zero;
+                null += of_class[class] * t * t;
+            }
+        }
+        out->responses[k] = (dn_response){.null_deviance = square * null,
                                           .deviance = square * j->work.sums[1 + k]};
     }
     return status;
@@ -342,8 +372,9 @@ static void raw_scale(const struct job *j, size_t col, double *mean, double *dev
 }
 
 /* One row of L⁻¹ becomes its products with the contrasts of the raw weights and intercepts. */
-static void apply_contrasts(const struct job *j, double *row) {
+static void apply_contrasts(struct job *j, double *row) {
     const size_t width = j->problem.width, d = width - 1, n = j->p / width;
+    double encoded = 0; /* the element for the encoded intercept of a score */
     for (size_t i = 0; n > 1 && i < width; i++) {
         double mean = 0;
         for (size_t k = 0; k < n; k++) {
@@ -355,6 +386,12 @@ static void apply_contrasts(const struct job *j, double *row) {
     }
     for (size_t k = 0; k < n; k++) {
         double *of = row + k * width;
+        of[d] = j->intercept == DNI_INTERCEPT_NONE ? 0 : of[d];
+        for (size_t i = 0; i < width && j->intercept == DNI_INTERCEPT_PENALISED; i++) {
+            encoded += of[i] * of_intercept(&j->problem, i);
+        }
+        j->intercept_square += encoded * encoded;
+        encoded = 0;
         for (size_t i = 0; i < d; i++) {
             double mean, deviation;
             raw_scale(j, i, &mean, &deviation);
@@ -430,7 +467,9 @@ static double parameters_of(const struct job *j, const double *squares) {
             taken += penalty * scale * scale * squares[k * width + i];
         }
     }
-    const double rank = (double)width - (double)j->n_null - constant;
+    taken += penalty * j->intercept_square; /* 0 unless the intercept is penalised */
+    const double rank = (double)width - (double)j->n_null - constant -
+                        (j->intercept == DNI_INTERCEPT_NONE);
     return rank * (n > 1 ? (double)n - 1 : 1) - taken;
 }
 
@@ -509,7 +548,8 @@ static dn_status compute(struct job *j, dn_error *err) {
     if (status != DN_OK || view->reason != DN_STATISTICS_AVAILABLE) {
         return status;
     }
-    const double rows = (double)view->n_rows - (double)(d + 1 - j->n_null),
+    const size_t n_intercepts = j->intercept == DNI_INTERCEPT_NONE ? 0 : 1;
+    const double rows = (double)view->n_rows - (double)(d + n_intercepts - j->n_null),
                  step = newton_step(j, j->lambda > 0 ? fmax(rows, 1) : rows);
     double *squares = j->work.step;
     find_unique(j);

@@ -13,6 +13,8 @@
  *               features. These are the figures of the posterior of a normal prior (Laplace's
  *               approximation); they are conditional on λ, and W is biased towards 0. p is then
  *               the effective number of parameters, tr (J + 2λΣv I)⁻¹J
+ *   intercept   none: w0 = 0 for encoded features; p, the tests and R² are those of R's formulas
+ *               without an intercept. Penalised: the penalty includes the encoded intercept
  *   K > 2       logistic: the weights of the classes sum to 0 (symmetric form), and the covariance
  *               is that of the symmetric weights. Differences W_k − W_l have the usual covariance.
  *               Least squares: each class is a response of its own, with target 1 in its rows and
@@ -68,7 +70,8 @@ const char *dn_statistics_reason_text(dn_statistics_reason reason);
 /* The figures of one response; NaN: undefined. */
 typedef struct dn_response {
     double
-        null_deviance; /* of the model with the intercept alone; least squares: Σ v (T − mean)² */
+        null_deviance; /* of the model with the intercept alone; least squares: Σ v (T − mean)².
+                        * With no_intercept: of the model with w = 0; Σ v T² */
     double deviance;   /* −2 ln L; least squares: RSS = Σ v e² */
 } dn_response;
 
@@ -81,7 +84,7 @@ typedef struct dn_statistics {
     double weight;      /* Σv */
     double log_weights; /* Σ ln v */
     double lambda;      /* 0: no penalty */
-    double parameters;  /* p of each response, with the intercept; for K > 2 of the logistic model
+    double parameters;  /* p of each response, with its intercept; for K > 2 of the logistic model
                          * the sum over K − 1 classes */
     size_t n_scores, n_features, n_responses; /* n_responses: S for least squares, otherwise 1 */
     const dn_response *responses;             /* [n_responses] */
@@ -94,6 +97,7 @@ typedef struct dn_statistics {
     size_t n_covariance;
     size_t n_terms;
     const double *inflation; /* [n_terms] see dn_model_inflation */
+    bool no_intercept;       /* the model was fitted with w0 = 0 (parameter `intercept`: none) */
 } dn_statistics;
 
 /* Returns the statistics; NULL: the model has none, because of its method, or because a version of
@@ -107,7 +111,7 @@ bool dn_model_has_statistics_method(const dn_model *model);
 typedef struct dn_goodness {
     double null_deviance, deviance;
     double df_null, df_residual; /* n − 1 and n − p; logistic with K > 2: (n − 1)(K − 1) and
-                                  * n(K − 1) − p */
+                                  * n(K − 1) − p. With no_intercept df_null has n for n − 1 */
     double log_likelihood; /* at the fitted weights, without the penalty; least squares: of normal
                             * errors, with the variance estimated by RSS/n, as R's logLik */
     double aic, bic; /* −2 ln L + 2q and + q ln n; q = p, for least squares p + 1, as in R */

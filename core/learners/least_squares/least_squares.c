@@ -7,6 +7,7 @@
  * y_1, which fits the targets −1 and 1. Bishop, PRML, section 4.1.3; Hastie, Tibshirani and
  * Friedman, ESL, section 4.2. */
 #include "catalogue/calibration_params.h"
+#include "catalogue/intercept_params.h"
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
@@ -42,11 +43,12 @@ static const dn_param params[] = {
     DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
     DNI_PARAM_LAMBDA_AUTO(
         "Strength of the penalty lambda * |W|^2 of ridge regression; the loss is a mean over rows, "
-        "there is no factor 1/2, and the intercept is never penalised. The penalty depends on the "
+        "there is no factor 1/2, and see intercept for w0. The penalty depends on the "
         "units of the features, so features are standardised by default if lambda is above 0. 0: "
         "no penalty; columns that are linear combinations of others then get the weights of least "
         "norm. auto: 1/(2 V), V the sum of the weights of the training rows, or their number "
         "without weights."),
+    DNI_PARAM_INTERCEPT,
     DNI_PARAM_LEARNING_RATE("For gradient_descent: what the sum of (target - output) x over the "
                             "rows is multiplied with. auto: 1/(n L), with L the "
                             "curvature bound found by power iteration.",
@@ -151,6 +153,12 @@ static size_t iterations_of(const dn_params *p, const struct method *method, siz
     return dni_default_iterations(n_rows, method->visits, method->least, method->most);
 }
 
+/* Without a penalty the features of all levels of a category are dependent if there is an
+ * intercept. */
+static bool drops_first(const dn_params *p) {
+    return dni_lambda_is_zero(p) && !dni_params_is(p, "intercept", "none");
+}
+
 /* Without a penalty standardising changes nothing but rounding and the weights of least norm. */
 static bool standardizes(const dn_params *p) {
     return !dni_lambda_is_zero(p);
@@ -188,6 +196,8 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
                              .report = report,
                              .lambda = dni_lambda_of(input->params, fmax((double)rows->n_rows, 1)),
                              .coding = dni_target_coding_of(input->params, input->n_classes),
+                             .intercept = dni_intercept_of(input->params,
+                                                           !dni_lambda_is_zero(input->params)),
                              .tolerance = tolerance_of(input->params, method),
                              .max_iterations = iterations_of(input->params, method, rows->n_rows)};
     void *original = NULL;
@@ -244,7 +254,7 @@ const dn_algorithm dni_algorithm_least_squares = {
     .check = check,
     .applies = dni_calibrate_applies,
     .resolve = resolve,
-    .drops_first = dni_drops_first_without_lambda,
+    .drops_first = drops_first,
     .standardizes = standardizes,
     .memory = memory,
     .fit = fit_least_squares,

@@ -4,6 +4,9 @@
  *   x̃ = x − m,   n = Σv
  *   the intercept is T̄_k − mᵀw_k
  *
+ * An intercept that is not free adds κ m mᵀ to A and κ m (T̄_k − o) to b_k (least_squares_fit.h).
+ * The products are then computed from Σ v s x with s = xᵀp − (1 − κ) mᵀp.
+ *
  * The rows are not centred in memory either. One pass over the rows computes Σ v s x and Σ v s for
  * the scores s = xᵀp − mᵀp of a direction p. Then A p = (Σ v s x − m Σ v s)/n + λp. Σ v s is 0 up
  * to rounding: for a column with mean m and deviation σ the relative rounding error grows by the
@@ -29,7 +32,8 @@ struct conjugate {
     dni_least_squares *fit;
     dni_moments moments;
     double *target;       /* [S] T̄ */
-    double *scale;        /* [d] diagonal of A: variance + λ; 1 for a constant column */
+    double *scale;        /* [d] diagonal of A: variance + κm² + λ; 1 for an idle column */
+    bool *idle;           /* [d] columns that are constant, with κ > 0: columns of zeros */
     double *w;            /* [S × d] */
     double *variables;    /* [S × width] weights and intercepts at which a pass evaluates */
     double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */
@@ -47,6 +51,7 @@ static void conjugate_layout(dni_layout *layout, const void *shape, void *work) 
     struct conjugate *c = work;
     c->target = dni_layout_doubles(layout, s->n_scores);
     c->scale = dni_layout_doubles(layout, s->n_cols);
+    c->idle = dni_layout_array(layout, s->n_cols, sizeof *c->idle);
     c->w = dni_layout_matrix(layout, s->n_scores, s->n_cols);
     c->variables = dni_layout_matrix(layout, s->n_scores, s->n_cols + 1);
     c->raw = dni_layout_matrix(layout, s->n_scores, s->n_cols + 1);
@@ -78,7 +83,8 @@ double dni_least_squares_conjugate_bytes(double lambda, const dn_fit_shape *shap
                                         shape->n_slots));
 }
 
-/* variables ← rows [p_k, base_k − mᵀp_k]; base_k = 0 if base is NULL. */
+/* variables ← rows [p_k, base_k − (1 − κ) mᵀp_k]; base_k = 0 if base is NULL, and otherwise
+ * dni_least_squares_base of base[k]. */
 static void centre(const struct conjugate *c, const double *p, const double *base,
                    double *variables) {
     const dni_linear_problem *q = &c->fit->problem;
@@ -86,20 +92,22 @@ static void centre(const struct conjugate *c, const double *p, const double *bas
     for (size_t k = 0; k < q->n_scores; k++) {
         memcpy(variables + k * q->width, p + k * d, d * sizeof *p);
         variables[k * q->width + d] =
-            (base == NULL ? 0 : base[k]) - dni_dot(c->moments.mean, p + k * d, d);
+            (base == NULL ? 0 : dni_least_squares_base(c->fit, base[k])) -
+            (1 - c->fit->share) * dni_dot(c->moments.mean, p + k * d, d);
     }
 }
 
-/* out ← sign·((Σ v s x − m Σ v s)/n + λp) from the sums of the last pass. */
+/* out ← sign·((Σ v s x − m Σ v s)/n + λp) from the sums of the last pass; without m Σ v s if the
+ * intercept is not free. */
 static void uncentre(const struct conjugate *c, const double *p, double sign, double *out) {
     const dni_linear_problem *q = &c->fit->problem;
     size_t d = q->width - 1;
     for (size_t k = 0; k < q->n_scores; k++) {
         const double *g = q->gradient + k * q->width;
         for (size_t j = 0; j < d; j++) {
-            double sum = (g[j] - c->moments.mean[j] * g[d]) / q->total_weight;
-            out[k * d + j] =
-                c->moments.deviation[j] > 0 ? sign * (sum + c->fit->lambda * p[k * d + j]) : 0;
+            const double centre = c->fit->share == 0 ? c->moments.mean[j] * g[d] : 0,
+                         sum = (g[j] - centre) / q->total_weight;
+            out[k * d + j] = c->idle[j] ? 0 : sign * (sum + c->fit->lambda * p[k * d + j]);
         }
     }
 }
@@ -159,7 +167,10 @@ static void prepare(struct conjugate *c) {
     dni_linear_problem *q = &c->fit->problem;
     const dni_moments *m = &c->moments;
     for (size_t j = 0; j + 1 < q->width; j++) {
-        c->scale[j] = m->deviation[j] > 0 ? m->deviation[j] * m->deviation[j] + c->fit->lambda : 1;
+        const double square =
+            m->deviation[j] * m->deviation[j] + c->fit->share * m->mean[j] * m->mean[j];
+        c->idle[j] = !(square > 0);
+        c->scale[j] = c->idle[j] ? 1 : square + c->fit->lambda;
     }
     for (size_t k = 0; k < q->n_scores; k++) {
         c->target[k] = 0;
@@ -175,20 +186,9 @@ static void prepare(struct conjugate *c) {
 static void store_solution(struct conjugate *c) {
     dni_least_squares *fit = c->fit;
     const dni_linear_problem *q = &fit->problem;
-    size_t d = q->width - 1;
-    double square = 0, penalty = 0;
     centre(c, c->w, c->target, fit->original);
-    for (size_t k = 0; k < q->n_scores; k++) {
-        const double *w = c->w + k * d, *g = q->gradient + k * q->width;
-        for (size_t j = 0; j < d; j++) {
-            double slope = g[j] / q->total_weight + fit->lambda * w[j];
-            square += slope * slope;
-            penalty += w[j] * w[j];
-        }
-        square += g[d] / q->total_weight * (g[d] / q->total_weight);
-    }
-    fit->report->gradient_norm = dni_least_squares_slope(fit) * sqrt(square);
-    dni_least_squares_describe(fit, penalty, "conjugate_gradient");
+    fit->report->gradient_norm = dni_least_squares_gradient_norm(fit, q->gradient);
+    dni_least_squares_describe(fit, "conjugate_gradient");
 }
 
 static void warn(const struct conjugate *c, const dni_systems_outcome *outcome) {
@@ -260,6 +260,9 @@ dn_status dni_least_squares_conjugate(dni_least_squares *fit, dn_error *err) {
     dn_status status = dni_moments_compute(fit->input, fit->run, &c.moments, err);
     if (status != DN_OK) {
         return status;
+    }
+    if (fit->intercept == DNI_INTERCEPT_NONE) {
+        dni_moments_about_zero(&c.moments, fit->input->rows->n_cols);
     }
     status = dni_least_squares_init(fit, &c.moments, DNI_LINEAR_PRODUCT, err);
     if (status == DN_OK) {

@@ -136,16 +136,19 @@ static dn_status learning_rate(struct descent *state, double *out, dn_error *err
 }
 
 /* Sets x to the starting point: the weights and intercepts of the outputs y are uniform random
- * numbers in (−0.01, 0.01), or 0. */
+ * numbers in (−0.01, 0.01), or 0. Without an intercept the intercepts are 0. */
 static void start_at(const struct descent *state, double *x) {
     const dni_linear_problem *q = &state->fit->problem;
     const dni_target_coding *coding = &state->fit->coding;
-    const bool zero = dni_params_is(state->fit->input->params, "init", "zero");
+    const bool zero = dni_params_is(state->fit->input->params, "init", "zero"),
+               fixed = state->fit->intercept == DNI_INTERCEPT_NONE;
     dni_random random;
     dni_random_init(&random, state->fit->run->seed, DNI_STREAM_START);
     for (size_t i = 0; i < q->n; i++) {
-        x[i] = (zero ? 0 : dni_random_uniform(&random, -0.01, 0.01) / coding->scale) +
-               ((i + 1) % q->width == 0 ? coding->zero : 0);
+        const bool is_intercept = (i + 1) % q->width == 0;
+        const double start =
+            zero ? 0 : dni_random_uniform(&random, -0.01, 0.01) / coding->scale;
+        x[i] = is_intercept ? coding->zero + (fixed ? 0 : start) : start;
     }
 }
 
@@ -153,7 +156,7 @@ static dn_status descend(struct descent *state, dn_error *err) {
     dni_least_squares *fit = state->fit;
     dni_linear_problem *q = &fit->problem;
     dn_report *report = fit->report;
-    double rate, penalty = 0;
+    double rate;
     dni_outcome outcome;
     dn_status status = learning_rate(state, &rate, err);
     if (status != DN_OK) {
@@ -179,11 +182,7 @@ static dn_status descend(struct descent *state, dn_error *err) {
     report->stop_reason = outcome.reason;
     report->iterations = outcome.iterations;
     report->gradient_norm = state->gradient_norm;
-    for (size_t i = 0; i < q->n_scores; i++) {
-        penalty +=
-            dni_dot(fit->original + i * q->width, fit->original + i * q->width, q->width - 1);
-    }
-    dni_least_squares_describe(fit, penalty, "gradient_descent");
+    dni_least_squares_describe(fit, "gradient_descent");
     dni_report_tolerance(report, state->fit->tolerance, state->measure);
     dn_report_number(report, "gradient_max", state->measure);
     dn_report_number(report, "gradient_evaluations", (double)outcome.evaluations);
@@ -204,6 +203,9 @@ dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err) {
     dn_status status = dni_moments_compute(fit->input, fit->run, &state.moments, err);
     if (status != DN_OK) {
         return status;
+    }
+    if (fit->intercept != DNI_INTERCEPT_FREE) {
+        dni_moments_about_zero(&state.moments, fit->input->rows->n_cols);
     }
     status = dni_least_squares_init(fit, &state.moments, 0, err);
     if (status == DN_OK) {

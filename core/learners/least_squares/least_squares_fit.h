@@ -4,6 +4,14 @@
  *   S = K scores otherwise, with T_k = 1 for the class of the row and 0 for the others
  *   f = a (Σ_t v_t ‖T_t − g(x_t)‖² / Σv + λ‖W‖²)
  *
+ * A penalised intercept b adds aλ‖b − o‖², o the value of g for the output y = 0; without an
+ * intercept b = o. Given w, the best intercept is
+ *
+ *   b = o + (1 − κ)(T̄ − o − mᵀw),   κ = 0 (free), λ/(1 + λ) (penalised), 1 (none)
+ *
+ * With this b, f as a function of w is that of centred rows, T − T̄ and x − m, and one more row √κ m
+ * with the target √κ (T̄ − o), where the rows have the weights v/Σv and the new row has 1.
+ *
  * The solvers compute with these targets for every coding of the parameter "targets". The model has
  * the scores cg + b; c, b and a are those of target_coding.h. f is the objective of the coding: with
  * two classes and targets one_of_k the outputs are y_2 = (1 + g)/2 and y_1 = (1 − g)/2, and f, with
@@ -22,6 +30,8 @@ typedef struct dni_least_squares {
     dn_report *report;
     double lambda; /* λ; before dni_least_squares_init a positive number if it is "auto" */
     dni_target_coding coding;
+    dni_intercept intercept; /* penalised only with λ > 0 */
+    double share;            /* κ; set by dni_least_squares_init */
     double tolerance;           /* of the iterative solvers */
     size_t max_iterations;      /* of the iterative solvers */
     dni_linear_problem problem; /* set up by the solver */
@@ -65,8 +75,13 @@ double dni_least_squares_check_bytes(double lambda, const dn_fit_shape *shape);
 
 /* ---- least_squares_report.c ---- */
 /* Fills in the part of the report that all solvers share. The last pass over the rows must have
- * been at the solution. penalty: ‖W‖². */
-void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver);
+ * been at the solution in fit->original. */
+void dni_least_squares_describe(dni_least_squares *fit, const char *solver);
+/* gradient: of Σ v ½(T − g)² for the weights and intercepts at fit->original, [S × width]. Returns
+ * the Euclidean norm of ∇f with respect to those of cg + b. */
+double dni_least_squares_gradient_norm(const dni_least_squares *fit, const double *gradient);
+/* Returns o + (1 − κ)(target − o), the intercept of score k for weights with mᵀw = 0; T̄ = target. */
+double dni_least_squares_base(const dni_least_squares *fit, double target);
 /* Returns the factor of ∇f, with respect to the weights and intercepts of cg + b, from ∇(f/2a). */
 double dni_least_squares_slope(const dni_least_squares *fit);
 /* dni_linear_report_progress with the weights of cg + b. */

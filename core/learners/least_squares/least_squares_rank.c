@@ -2,7 +2,7 @@
  * the closed form for at most as many rows as columns.
  *
  * With Z = Q Λ^½ P of row_space.h, the minimiser whose weights have the least norm has the scores
- * T̄ + Q Qᵀ (T − T̄). */
+ * T̄ + Q Qᵀ (T − T̄). Without an intercept o takes the place of T̄, and m is 0. */
 #include "base/layout.h"
 #include "catalogue/report.h"
 #include "learners/least_squares/least_squares_fit.h"
@@ -47,6 +47,7 @@ dn_status dni_least_squares_null_space(dni_least_squares *fit, const dni_moments
     dni_linear_problem problem;
     dn_status status = dni_linear_init(&problem, fit->input->rows, fit->input->n_classes, 0,
                                        moments, shape.uses, fit->run, err);
+    problem.intercept = fit->intercept;
     if (status == DN_OK) {
         status = dni_linear_null_space(&problem, moments, out_n, out_null, err);
     }
@@ -144,7 +145,9 @@ static dn_status wide_init(struct wide *w, dni_least_squares *fit, const dni_mom
     const dn_rows *rows = fit->input->rows;
     const struct wide_shape shape = {rows->n_rows, rows->n_cols, fit->problem.n_scores};
     *w = (struct wide){.fit = fit};
-    const dn_status status = dni_row_space_init(&w->space, rows, moments, shape.n_scores, run, err);
+    const dn_status status =
+        dni_row_space_init(&w->space, rows, moments, shape.n_scores,
+                           fit->intercept != DNI_INTERCEPT_NONE, run, err);
     return status != DN_OK ? status
                            : dni_layout_take(fit->run, wide_layout, &shape, w,
                                              "the scores of the rows", &w->memory, err);
@@ -216,12 +219,14 @@ static dn_status solve_wide(struct wide *w, dn_error *err) {
     dni_least_squares *fit = w->fit;
     const dni_moments *m = w->space.moments;
     const size_t n = w->space.n, S = fit->problem.n_scores;
+    const double origin = fit->intercept == DNI_INTERCEPT_NONE ? fit->coding.zero : 0;
     for (size_t k = 0; k < S; k++) {
         for (size_t class = 0; class < fit->input->n_classes; class ++) {
             w->centre[k] += dni_squares_target(S, k, class) * (m->class_weight[class] / m->weight);
         }
+        w->centre[k] = fit->intercept == DNI_INTERCEPT_NONE ? origin : w->centre[k];
         for (size_t t = 0; t < n; t++) {
-            w->scores[k * n + t] = dni_squares_target(S, k, (size_t)w->space.target[t]);
+            w->scores[k * n + t] = dni_squares_target(S, k, (size_t)w->space.target[t]) - origin;
         }
     }
     dn_status status = dni_row_space_weights(&w->space, w->scores, S, w->w, err);
@@ -234,7 +239,6 @@ static dn_status solve_wide(struct wide *w, dn_error *err) {
 /* Sets the report for the weights in fit->original. */
 static dn_status describe(dni_least_squares *fit, size_t rank, dn_error *err) {
     const dni_linear_problem *q = &fit->problem;
-    double square = 0, penalty = 0;
     if (!dni_all_finite(fit->original, q->n)) {
         return dn_error_set(
             err, DN_ERR_NUMERIC,
@@ -244,15 +248,10 @@ static dn_status describe(dni_least_squares *fit, size_t rank, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    for (size_t i = 0; i < q->n; i++) {
-        const double slope = q->gradient[i] / q->total_weight, w = fit->original[i];
-        square += slope * slope;
-        penalty += (i + 1) % q->width == 0 ? 0 : w * w;
-    }
     fit->report->converged = true;
     fit->report->stop_reason = DN_STOP_CLOSED_FORM;
-    fit->report->gradient_norm = dni_least_squares_slope(fit) * sqrt(square);
-    dni_least_squares_describe(fit, penalty, "closed_form");
+    fit->report->gradient_norm = dni_least_squares_gradient_norm(fit, q->gradient);
+    dni_least_squares_describe(fit, "closed_form");
     dn_report_text(fit->report, "factorisation", "gram_eigenvectors");
     dn_report_number(fit->report, "rank", (double)rank);
     return DN_OK;
@@ -264,6 +263,9 @@ dn_status dni_least_squares_solve_wide(dni_least_squares *fit, dn_error *err) {
     dn_status status = dni_moments_compute(fit->input, fit->run, &moments, err);
     if (status != DN_OK) {
         return status;
+    }
+    if (fit->intercept == DNI_INTERCEPT_NONE) {
+        dni_moments_about_zero(&moments, fit->input->rows->n_cols);
     }
     status = dni_least_squares_init(fit, &moments, 0, err);
     if (status != DN_OK) {

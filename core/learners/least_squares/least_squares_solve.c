@@ -1,9 +1,12 @@
-/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + λ). With z =
+/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + κm_j² + λ). With z =
  * (x − m)/s, u = s w and centred T the intercept is 0:
  *
  *   A u = b,   A = Σ v z zᵀ / n + λ s⁻²,   b = Σ v z T / n
  *
  * The diagonal of A is 1; with λ = 0, A is the matrix of correlations.
+ *
+ * If the intercept is not free, the row of least_squares_fit.h is added to the rows z: A gets
+ * κ m mᵀ/s² and b gets κ m (T̄ − o)/s, and the intercept of z is o + (1 − κ)(T̄ − o) + κ mᵀw.
  *
  * A is computed from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ. b is
  * computed from the class means alone.
@@ -118,11 +121,12 @@ double dni_least_squares_solve_bytes(double lambda, const dn_fit_shape *shape) {
 }
 
 /* ---- the normal equations ---- */
-/* Turns the scatter within the classes into the scatter of all rows about their mean (lower
- * triangle). Sets scale, constant, target and the right-hand sides in step. */
+/* Turns the scatter within the classes into the scatter of all rows about their mean, and of the
+ * row of the intercept (lower triangle). Sets scale, constant, target and the right-hand sides in step. */
 static void prepare(struct closed *c) {
     dni_scatter *s = &c->scatter;
     size_t d = s->n_cols, K = s->n_classes, S = c->fit->problem.n_scores;
+    const double share = c->fit->share;
     for (size_t k = 0; k < K; k++) {
         const double *m = s->class_mean + k * d;
         for (size_t i = 0; i < d; i++) {
@@ -130,6 +134,11 @@ static void prepare(struct closed *c) {
                 s->scatter[i * d + j] +=
                     s->class_weight[k] * (m[i] - s->mean[i]) * (m[j] - s->mean[j]);
             }
+        }
+    }
+    for (size_t i = 0; share > 0 && i < d; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            s->scatter[i * d + j] += share * s->weight * s->mean[i] * s->mean[j];
         }
     }
     for (size_t j = 0; j < d; j++) {
@@ -148,7 +157,11 @@ static void prepare(struct closed *c) {
                 sum += dni_squares_target(S, i, k) * s->class_weight[k] *
                        (s->class_mean[k * d + j] - s->mean[j]);
             }
-            c->step[i * d + j] = c->constant[j] ? 0 : sum / s->weight / c->scale[j];
+            sum = sum / s->weight;
+            if (share > 0) {
+                sum += share * s->mean[j] * (c->target[i] - c->fit->coding.zero);
+            }
+            c->step[i * d + j] = c->constant[j] ? 0 : sum / c->scale[j];
         }
     }
 }
@@ -175,11 +188,28 @@ static void take_step(struct closed *c) {
     }
 }
 
-/* step ← −½ of the gradient of the objective, one row for each score. Also updates the intercepts:
- * because z is centred, they do not depend on the weights. */
+/* Sets the intercepts of z in u to the best for the weights in u. A free intercept does not depend
+ * on the weights, because z is centred. */
+static void set_intercepts(struct closed *c) {
+    const size_t d = c->scatter.n_cols;
+    for (size_t i = 0; i < c->fit->problem.n_scores; i++) {
+        double *u = c->u + i * (d + 1);
+        u[d] = dni_least_squares_base(c->fit, c->target[i]);
+        for (size_t j = 0; j < d && c->fit->share > 0; j++) {
+            u[d] += c->fit->share * c->scatter.mean[j] * u[j] / c->scale[j];
+        }
+    }
+}
+
+/* step ← −½ of the gradient of the objective, one row for each score. Also updates the
+ * intercepts. */
 static dn_status residual_step(struct closed *c, dn_error *err) {
     dni_linear_problem *q = &c->fit->problem;
     size_t d = c->scatter.n_cols;
+    const bool free = c->fit->share == 0;
+    if (!free) {
+        set_intercepts(c);
+    }
     dn_status status = dni_linear_pass(q, c->u, err);
     if (status != DN_OK) {
         return status;
@@ -188,12 +218,13 @@ static dn_status residual_step(struct closed *c, dn_error *err) {
         double *u = c->u + i * q->width;
         const double *g = q->gradient + i * q->width;
         for (size_t j = 0; j < d; j++) {
+            const double slope = free ? g[j] : g[j] + c->scatter.mean[j] / c->scale[j] * g[d];
             c->step[i * d + j] = c->constant[j]
                                      ? 0
-                                     : -(g[j] / q->total_weight +
+                                     : -(slope / q->total_weight +
                                          c->fit->lambda / c->scale[j] * (u[j] / c->scale[j]));
         }
-        u[d] -= g[d] / q->total_weight;
+        u[d] -= free ? g[d] / q->total_weight : 0;
     }
     return DN_OK;
 }
@@ -289,6 +320,20 @@ static dn_status append_rows(const struct closed *c, struct triangle *t, dn_erro
     return DN_OK;
 }
 
+/* Appends the row of an intercept that is not free to R. */
+static dn_status append_intercept(struct closed *c, struct triangle *t, dn_error *err) {
+    const size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores;
+    const double root = sqrt(c->fit->share);
+    for (size_t j = 0; j < d; j++) {
+        t->columns[j] = c->constant[j] ? 0 : root * c->scatter.mean[j] / c->scale[j];
+    }
+    for (size_t k = 0; k < S; k++) {
+        t->columns[d + k] = root * (c->target[k] - c->fit->coding.zero);
+    }
+    return root == 0 ? DN_OK
+                     : dni_qr_append(c->fit->run, t->r, d + S, t->columns, 1, t->work, err);
+}
+
 /* Appends the penalty to R: d rows, row j with √λ/s_j in column j and 0 elsewhere. */
 static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *err) {
     size_t d = c->scatter.n_cols, p = d + c->fit->problem.n_scores;
@@ -348,7 +393,10 @@ static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *
     if (status != DN_OK) {
         return status;
     }
-    status = append_penalty(c, t, err);
+    status = append_intercept(c, t, err);
+    if (status == DN_OK) {
+        status = append_penalty(c, t, err);
+    }
     if (status != DN_OK) {
         return status;
     }
@@ -396,6 +444,9 @@ static dn_status find_rank(struct closed *c, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
+    if (fit->intercept == DNI_INTERCEPT_NONE) {
+        dni_moments_about_zero(&moments, d);
+    }
     status = dni_least_squares_null_space(fit, &moments, &n_null, &null, err);
     if (status == DN_OK) {
         dni_linear_mark_dependent(null, n_null, &moments, d, c->marked);
@@ -415,28 +466,24 @@ static void warn(const struct closed *c) {
 }
 
 /* Sets fit->original to the weights and intercepts for x, and the report. With g the gradient for u
- * and the intercept of z, the gradient for w_j is s_j g_j + m_j g_intercept. */
+ * and the intercept of z, the gradient for w_j is s_j g_j + m_j g_intercept; it replaces g. */
 static void store_solution(struct closed *c) {
     dni_least_squares *fit = c->fit;
     dni_linear_problem *q = &fit->problem;
     size_t d = c->scatter.n_cols;
-    double square = 0, penalty = 0;
     for (size_t i = 0; i < q->n_scores; i++) {
-        const double *u = c->u + i * q->width, *g = q->gradient + i * q->width;
-        double *w = fit->original + i * q->width, intercept = u[d];
+        const double *u = c->u + i * q->width;
+        double *w = fit->original + i * q->width, *g = q->gradient + i * q->width,
+               intercept = u[d];
         for (size_t j = 0; j < d; j++) {
             w[j] = u[j] / c->scale[j];
             intercept -= w[j] * c->scatter.mean[j];
-            penalty += w[j] * w[j];
-            double slope = (c->scale[j] * g[j] + c->scatter.mean[j] * g[d]) / q->total_weight +
-                           fit->lambda * w[j];
-            square += slope * slope;
+            g[j] = c->scale[j] * g[j] + c->scatter.mean[j] * g[d];
         }
-        w[d] = intercept;
-        square += g[d] / q->total_weight * (g[d] / q->total_weight);
+        w[d] = fit->intercept == DNI_INTERCEPT_NONE ? fit->coding.zero : intercept;
     }
-    fit->report->gradient_norm = dni_least_squares_slope(fit) * sqrt(square);
-    dni_least_squares_describe(fit, penalty, "closed_form");
+    fit->report->gradient_norm = dni_least_squares_gradient_norm(fit, q->gradient);
+    dni_least_squares_describe(fit, "closed_form");
 }
 
 static dn_status solve(struct closed *c, dn_error *err) {
@@ -446,9 +493,7 @@ static dn_status solve(struct closed *c, dn_error *err) {
     prepare(c);
     memcpy(q->shift, c->scatter.mean, (q->width - 1) * sizeof *q->shift);
     memcpy(q->scale, c->scale, (q->width - 1) * sizeof *q->scale);
-    for (size_t i = 0; i < q->n_scores; i++) {
-        c->u[i * q->width + q->width - 1] = c->target[i];
-    }
+    set_intercepts(c);
     dn_status status = solve_normal(c, &solved, err);
     if (status == DN_OK && !solved && searches_rank(fit->lambda, q->width - 1)) {
         status = find_rank(c, err);
@@ -458,6 +503,9 @@ static dn_status solve(struct closed *c, dn_error *err) {
     }
     if (status != DN_OK) {
         return status;
+    }
+    if (fit->share > 0) {
+        set_intercepts(c);
     }
     if (!dni_all_finite(c->u, q->n)) {
         return dn_error_set(

@@ -6,6 +6,7 @@
  *
  * Bishop, PRML, sections 4.3.2–4.3.4; Alpaydın, sections 10.7 and 10.8; l1: Hastie, Tibshirani and
  * Friedman, ESL, section 4.4.4. */
+#include "catalogue/intercept_params.h"
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
@@ -61,8 +62,9 @@ static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the s
 #define L1_RATIO 0.5
 static const dn_param params[] = {
     DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
-    DNI_PARAM_CHOICE("penalty", "What is added to the mean loss. The intercept is never penalised.",
-                     "l2", penalties, penalty_meanings),
+    DNI_PARAM_CHOICE("penalty", "What is added to the mean loss. See intercept for w0.", "l2",
+                     penalties, penalty_meanings),
+    DNI_PARAM_INTERCEPT,
     DNI_PARAM_LAMBDA_AUTO(
         "Strength of the penalty: lambda * |w|^2, lambda * |w|_1, or their mixture (no 1/2, the "
         "loss is a mean over rows: 1/(2 C n) in terms of C for l2, 1/(C n) for l1). It acts on the "
@@ -176,7 +178,8 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
 }
 
 static bool drops_first(const dn_params *p) {
-    return dni_params_is(p, "penalty", "none") || dni_lambda_is_zero(p);
+    return (dni_params_is(p, "penalty", "none") || dni_lambda_is_zero(p)) &&
+           !dni_params_is(p, "intercept", "none");
 }
 
 const dn_algorithm dni_algorithm_logistic = {

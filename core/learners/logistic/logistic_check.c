@@ -112,6 +112,7 @@ dn_status dni_logistic_check_result(dni_logistic_fit *fit, double *x, bool *chan
                               .moments = fit->moments};
     dn_status status = dni_linear_init(&other.problem, fit->problem.rows, fit->problem.n_classes, 0,
                                        &fit->moments, fit->plan.check_uses, &quiet, err);
+    other.problem.intercept = fit->plan.intercept;
     if (status == DN_OK) {
         status = dni_layout_take(&quiet, dni_logistic_layout, &other.plan, &other.arrays,
                                  "a copy of the weights", &other.memory, err);

@@ -37,11 +37,12 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
 
 /* ---- the start ---- */
 /* Subtracts from the weights and intercepts their mean over the classes, which changes no
- * probability. With l1 only the intercepts are changed, because the mean of the weights changes the
- * penalty. */
+ * probability. With l1 only intercepts without a penalty are changed, because the mean of the
+ * weights changes the penalty. */
 static void centre_classes(const dni_linear_problem *problem, double *table) {
     const size_t K = problem->n_scores, width = problem->width;
-    for (size_t j = problem->l1 > 0 ? width - 1 : 0; K > 1 && j < width; j++) {
+    const bool changes = K > 1 && !(problem->threshold[width - 1] > 0);
+    for (size_t j = problem->l1 > 0 ? width - 1 : 0; changes && j < width; j++) {
         double mean = 0;
         for (size_t k = 0; k < K; k++) {
             mean += table[k * width + j];
@@ -50,6 +51,13 @@ static void centre_classes(const dni_linear_problem *problem, double *table) {
         for (size_t k = 0; k < K; k++) {
             table[k * width + j] -= mean;
         }
+    }
+}
+
+/* Without an intercept: sets the intercepts of x, solver's variables, to 0. */
+static void clear_intercepts(const dni_linear_problem *problem, double *x) {
+    for (size_t k = 0; problem->intercept == DNI_INTERCEPT_NONE && k < problem->n_scores; k++) {
+        x[(k + 1) * problem->width - 1] = 0;
     }
 }
 
@@ -63,6 +71,7 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
         const dn_status status = dni_logistic_check_start(params, &fit->plan, err);
         if (status == DN_OK) {
             dni_linear_from_original(problem, list, x);
+            clear_intercepts(problem, x);
         }
         return status;
     }
@@ -73,6 +82,7 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
             x[i] = dni_random_uniform(&random, -0.01, 0.01);
         }
     }
+    clear_intercepts(problem, x);
     centre_classes(problem, x);
     return DN_OK;
 }
@@ -110,7 +120,7 @@ static dn_status make_machine(dni_logistic_fit *fit, const double *x, dn_machine
     for (size_t i = 0; i < problem->n_scores * d; i++) {
         machine->w[i] += 0.0; /* turns -0 into 0 */
     }
-    if (problem->l1 > 0) {
+    if (problem->l1 > 0 && problem->intercept == DNI_INTERCEPT_FREE) {
         centre_intercepts(fit->input, machine);
     }
     return DN_OK;
@@ -208,12 +218,16 @@ dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_mach
     }
     fit.plan = dni_logistic_make_plan(input->params, rows->n_rows, fit.moments.weight, rows->n_cols,
                                       input->n_classes);
+    if (fit.plan.intercept != DNI_INTERCEPT_FREE) {
+        dni_moments_about_zero(&fit.moments, rows->n_cols);
+    }
     status = dni_linear_init(&fit.problem, rows, input->n_classes, fit.plan.l2, &fit.moments,
                              fit.plan.uses, run, err);
     if (status != DN_OK) {
         goto cleanup;
     }
     fit.problem.loss = fit.plan.loss;
+    fit.problem.intercept = fit.plan.intercept;
     dni_linear_set_l1(&fit.problem, fit.plan.l1);
     status = dni_layout_take(run, dni_logistic_layout, &fit.plan, &fit.arrays, "the weights",
                              &fit.memory, err);

@@ -161,6 +161,7 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
                               .lambda = lambda,
                               .l1 = lambda * ratio,
                               .l2 = lambda * (1 - ratio),
+                              .intercept = dni_intercept_of(p, lambda > 0),
                               .n_scores = n_classes == 2 ? 1 : n_classes,
                               .width = n_features + 1};
     plan.n = plan.n_scores * plan.width;

@@ -45,7 +45,8 @@ static double measure(const dni_logistic_fit *fit) {
     double largest = 0;
     for (size_t k = 0; k < problem->n_scores; k++) {
         const double *g = problem->gradient + k * width;
-        double of_intercept = fabs(g[d]);
+        const double of_intercept = fabs(
+            dni_l1_slope(problem->threshold[d], problem->original[k * width + d], g[d]));
         if (!(of_intercept <= largest)) {
             largest = of_intercept;
         }
@@ -70,8 +71,8 @@ static double stated_length(const dni_logistic_fit *fit) {
         return dni_norm(problem->gradient, problem->n);
     }
     for (size_t i = 0; i < problem->n; i++) {
-        double slope = dni_l1_slope((i + 1) % problem->width == 0 ? 0 : problem->l1,
-                                    problem->original[i], problem->gradient[i]);
+        const double l1 = (i + 1) % problem->width == 0 ? problem->threshold[i] : problem->l1;
+        const double slope = dni_l1_slope(l1, problem->original[i], problem->gradient[i]);
         sum += slope * slope;
     }
     return sqrt(sum);

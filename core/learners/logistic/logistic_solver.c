@@ -67,7 +67,7 @@ static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, d
     double curvature = bound * largest + 2 * problem->lambda;
     if (batch >
         0) { /* add a bound for the variance of a batch: the mean of ‖[x, 1]‖² over its rows */
-        double square = 1;
+        double square = problem->intercept == DNI_INTERCEPT_NONE ? 0 : 1;
         for (size_t j = 0; j + 1 < problem->width; j++) {
             square += fit->moments.deviation[j] * fit->moments.deviation[j] +
                       fit->moments.mean[j] * fit->moments.mean[j];
@@ -104,7 +104,9 @@ static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objecti
                                   .seed = fit->run->seed,
                                   .step = problem->sparse ? NULL : step_batch,
                                   .step_lazily = step_batch_lazily,
-                                  .n_penalised = problem->n - problem->n_scores,
+                                  .n_penalised = problem->intercept == DNI_INTERCEPT_PENALISED
+                                                     ? problem->n
+                                                     : problem->n - problem->n_scores,
                                   .to_ordered = to_ordered,
                                   .from_ordered = from_ordered};
     const dni_solver_options options = {.max_iterations = fit->plan.max_iterations,

@@ -1,5 +1,5 @@
 /* Fits without a penalty of at most as many rows as columns. The rows are replaced by their
- * coordinates in the row space (row_space.h), at most n − 1 numbers; the solver and the check of
+ * coordinates in the row space (row_space.h), at most n − 1 numbers, without an intercept n; the solver and the check of
  * separation work on these. The minimum, the scores of the rows, and whether the classes are
  * separable are the same. The weights of the coordinates are then converted to weights of the
  * columns.
@@ -47,7 +47,8 @@ static void wide_layout(dni_layout *layout, const void *shape, void *wide) {
 }
 
 double dni_logistic_wide_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape) {
-    const size_t n = shape->n_rows, rank = n > 2 ? n - 1 : 1;
+    const size_t n = shape->n_rows,
+                 rank = plan->intercept == DNI_INTERCEPT_NONE ? n : n > 2 ? n - 1 : 1;
     const dni_logistic_plan inner = dni_logistic_plan_of_coordinates(plan, n, rank);
     const struct wide_shape sizes = {n, shape->n_features, plan->n_scores};
     const dni_linear_shape problem = {.n_cols = rank,
@@ -182,6 +183,9 @@ static dn_status init_inner(struct wide *w, dn_error *err) {
                                 .coordinates = w};
     inner->plan.tolerance /= sqrt(fmax(1, w->space.values[n - 1] * (double)rank));
     dn_status status = dni_moments_compute(&w->input, run, &inner->moments, err);
+    if (status == DN_OK && inner->plan.intercept == DNI_INTERCEPT_NONE) {
+        dni_moments_about_zero(&inner->moments, w->rows->n_cols);
+    }
     if (status == DN_OK) {
         status = dni_linear_init(&inner->problem, w->rows, w->input.n_classes, 0, &inner->moments,
                                  inner->plan.uses, run, err);
@@ -190,6 +194,7 @@ static dn_status init_inner(struct wide *w, dn_error *err) {
         return status;
     }
     inner->problem.loss = inner->plan.loss;
+    inner->problem.intercept = inner->plan.intercept;
     return dni_layout_take(run, dni_logistic_layout, &inner->plan, &inner->arrays, "the weights",
                            &inner->memory, err);
 }
@@ -295,8 +300,9 @@ static dn_status wide_init(struct wide *w, dn_error *err) {
     const dni_logistic_fit *outer = w->outer;
     const dn_rows *rows = outer->input->rows;
     const struct wide_shape shape = {rows->n_rows, rows->n_cols, outer->plan.n_scores};
+    const bool centred = outer->plan.intercept != DNI_INTERCEPT_NONE;
     dn_status status = dni_row_space_init(&w->space, rows, &outer->moments, outer->plan.n_scores,
-                                          &w->of_space.run, err);
+                                          centred, &w->of_space.run, err);
     if (status == DN_OK) {
         status = dni_layout_take(outer->run, wide_layout, &shape, w, "the coordinates of the rows",
                                  &w->memory, err);

@@ -185,3 +185,10 @@ void dni_moments_done(dni_moments *moments, const dn_run *run) {
     dn_run_free(run, moments->memory);
     *moments = (dni_moments){0};
 }
+
+void dni_moments_about_zero(dni_moments *moments, size_t n_cols) {
+    for (size_t j = 0; j < n_cols; j++) {
+        moments->deviation[j] = hypot(moments->deviation[j], moments->mean[j]);
+        moments->mean[j] = 0;
+    }
+}

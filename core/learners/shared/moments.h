@@ -32,6 +32,10 @@ DN_MUST_USE dn_status dni_moments_compute(const dn_fit_input *input, const dn_ru
 /* Releases the arrays; {0} is allowed. */
 void dni_moments_done(dni_moments *moments, const dn_run *run);
 
+/* Replaces the moments about the means by moments about 0, for problems without centred columns:
+ * mean 0, and deviation the root mean square; 0 for a column of zeros. */
+void dni_moments_about_zero(dni_moments *moments, size_t n_cols);
+
 /* Maximum bytes of working memory of dni_moments_compute, including its result. */
 double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
 /* Bytes of the result of dni_moments_compute. */

@@ -1,6 +1,7 @@
 /* Support vector machine: its parameters, and the choice of the solver. */
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
+#include "catalogue/intercept_params.h"
 #include "catalogue/param_rows.h"
 #include "learners/shared/kernel_params.h"
 #include "learners/shared/smo/smo.h"
@@ -29,9 +30,6 @@ static const char *const losses[] = {"hinge", "squared_hinge", NULL};
 static const char *const loss_meanings[] = {
     "max(0, 1 - t f)",
     "max(0, 1 - t f)^2; linear kernels with newton or dual_coordinate_descent only", NULL};
-static const char *const intercepts[] = {"free", "penalised", "none", NULL};
-static const char *const intercept_meanings[] = {
-    "not penalised", "penalised as a weight of a feature that is always 1", "w0 = 0", NULL};
 
 static const dn_param params[] = {
     {.name = "C",
@@ -52,7 +50,7 @@ static const dn_param params[] = {
                      "by the nearest points of the classes' hulls.",
                      "auto", solvers, solver_meanings),
     DNI_PARAM_CHOICE("loss", "What slack costs.", "hinge", losses, loss_meanings),
-    DNI_PARAM_CHOICE("intercept", "How w0 is treated.", "free", intercepts, intercept_meanings),
+    DNI_PARAM_INTERCEPT,
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
      .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. "

@@ -5,7 +5,8 @@
  * Dense rows are copied to consecutive memory and multiplied as a matrix. A step on sparse rows
  * reads and writes only the weights of columns that have an entry in the rows; decay and l1 are
  * applied to the other weights later (optimize/lazy.h). A step first computes all scores, then
- * applies the decay to all weights, then adds the gradient of each entry. */
+ * applies the decay to all weights, then adds the gradient of each entry. A penalised intercept is
+ * treated as the weight of an entry 1 of every row. The origin of the intercept must be 0. */
 #include "learners/shared/linear/linear_problem.h"
 #include "linalg/vector.h"
 
@@ -55,39 +56,46 @@ dn_status dni_linear_batch(dni_linear_problem *problem, const dn_block *block, c
         p->loss->residuals(&tile, p->n_scores, scores, &sums);
         dni_tile_gradient(tile.x, scores, p->n_scores, sum);
     }
-    size_t d = p->width - 1;
+    const size_t d = p->width - 1, n_decayed = p->intercept == DNI_INTERCEPT_PENALISED ? d + 1 : d;
     double shrink = 2 * rate * p->lambda * batch_weight;
     for (size_t k = 0; k < p->n_scores; k++) {
         double *w = x + k * p->width;
         const double *g = sum + k * p->width;
-        for (size_t j = 0; j < d; j++) {
+        for (size_t j = 0; j < n_decayed; j++) {
             w[j] -= rate * g[j] + shrink * w[j];
         }
-        w[d] -= rate * g[d];
+        w[d] -= p->intercept == DNI_INTERCEPT_FREE ? rate * g[d] : 0;
     }
     *weight = batch_weight;
     return DN_OK;
 }
 
 /* ---- sparse rows: the point is a transposed table, [d × K] weights and K intercepts ---- */
-/* scores [K] ← the scores of row t. First applies the pending l1 steps to the weights of the
- * row. */
-static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_lazy *point,
-                      double *scores) {
-    size_t K = p->n_scores;
-    const double *intercept = point->x + point->n_penalised;
-    memset(scores, 0, K * sizeof *scores);
-    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
-        size_t first = x.cols[e] * K;
-        for (size_t k = 0; point->applied != NULL && k < K; k++) {
-            dni_lazy_apply(point, first + k);
-        }
-        for (size_t k = 0; k < K; k++) {
-            scores[k] += x.values[e] * point->x[first + k];
-        }
+/* Adds `value` times the weights of a column to scores [K]. First applies the pending l1 steps. */
+static void score_column(dni_lazy *point, size_t col, size_t K, double value, double *scores) {
+    const size_t first = col * K;
+    for (size_t k = 0; point->applied != NULL && k < K; k++) {
+        dni_lazy_apply(point, first + k);
     }
     for (size_t k = 0; k < K; k++) {
-        scores[k] = point->scale * scores[k] + intercept[k];
+        scores[k] += value * point->x[first + k];
+    }
+}
+
+/* scores [K] ← the scores of row t. */
+static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_lazy *point,
+                      double *scores) {
+    const size_t K = p->n_scores, d = p->width - 1;
+    const bool penalised = p->intercept == DNI_INTERCEPT_PENALISED;
+    memset(scores, 0, K * sizeof *scores);
+    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+        score_column(point, x.cols[e], K, x.values[e], scores);
+    }
+    if (penalised) {
+        score_column(point, d, K, 1, scores);
+    }
+    for (size_t k = 0; k < K; k++) {
+        scores[k] = point->scale * scores[k] + (penalised ? 0 : point->x[d * K + k]);
     }
 }
 
@@ -96,12 +104,15 @@ static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_la
 static void step_row(const dni_linear_problem *p, dn_matrix x, size_t t, const double *residual,
                      double rate, dni_lazy *point) {
     size_t K = p->n_scores;
-    double step = rate / point->scale, *intercept = point->x + point->n_penalised;
+    double step = rate / point->scale, *intercept = point->x + (p->width - 1) * K;
     for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
         dni_axpy(-step * x.values[e], residual, point->x + x.cols[e] * K, K);
     }
+    const double factor = p->intercept == DNI_INTERCEPT_FREE        ? rate
+                          : p->intercept == DNI_INTERCEPT_PENALISED ? step
+                                                                    : 0;
     for (size_t k = 0; k < K; k++) {
-        intercept[k] -= rate * residual[k];
+        intercept[k] -= factor * residual[k];
     }
 }
 

@@ -2,7 +2,9 @@
  *
  *   ∂²f/∂u_k∂u_l = Σ_t v_t (∂²ℓ/∂g_k∂g_l) z_t z_tᵀ / Σv,   z = [(x − m)/s, 1]
  *
- * The penalty adds 2λ/s² to the diagonal entries of the weights, not to those of the intercepts.
+ * The penalty adds 2λ/s² to the diagonal entries of the weights. A penalised intercept adds
+ * 2λ t tᵀ, t = (−m/s, 1), because b = c − Σ u m/s. Without an intercept the rows and columns of the
+ * intercepts are those of the identity.
  *
  * Block (k, l) is a weighted Gram matrix whose coefficients all have the same sign: a symmetric
  * rank-n update (BLAS syrk) computes it with half the work of a product. Dense rows are centred
@@ -143,7 +145,7 @@ static dn_status add_null_basis(const dni_linear_problem *p, double *hessian, dn
 
 /* Makes the Hessian positive definite: sets the curvature of constant columns to 1, and adds
  * curvature along equal changes of a column's weights in all classes. With l1 the latter is added
- * for intercepts only, because the penalty depends on the weights' mean. */
+ * for intercepts without a penalty only, because the penalty depends on the weights' mean. */
 static void make_definite(const dni_linear_problem *p, double *hessian) {
     size_t width = p->width, K = p->n_scores, n = p->n;
     for (size_t j = 0; j < width; j++) {
@@ -155,10 +157,37 @@ static void make_definite(const dni_linear_problem *p, double *hessian) {
             }
             mean += *entry / (double)K;
         }
-        bool free = K > 1 && (p->l1 == 0 || j + 1 == width);
+        bool free = K > 1 && (p->l1 == 0 ||
+                              (j + 1 == width && p->intercept != DNI_INTERCEPT_PENALISED));
         for (size_t k = 0; free && k < K; k++) {
             for (size_t l = 0; l <= k; l++) {
                 hessian[(k * width + j) * n + l * width + j] += mean / (double)K;
+            }
+        }
+    }
+}
+
+/* Without an intercept: makes the rows and columns of the intercepts those of the identity. */
+static void fix_intercepts(const dni_linear_problem *p, double *matrix) {
+    const size_t width = p->width, n = p->n;
+    for (size_t i = 0; p->intercept == DNI_INTERCEPT_NONE && i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            if ((i + 1) % width == 0 || (j + 1) % width == 0) {
+                matrix[i * n + j] = i == j;
+            }
+        }
+    }
+}
+
+/* Adds the second derivatives of λ(b − o)² for each score. */
+static void penalise_intercepts(const dni_linear_problem *p, double *hessian) {
+    const size_t width = p->width, d = width - 1;
+    for (size_t k = 0; k < p->n_scores && p->intercept == DNI_INTERCEPT_PENALISED; k++) {
+        for (size_t i = 0; i < width; i++) {
+            const double t = i < d ? -p->shift[i] / p->scale[i] : 1;
+            double *row = hessian + (k * width + i) * p->n + k * width;
+            for (size_t j = 0; j <= i; j++) {
+                row[j] += 2 * p->lambda * t * (j < d ? -p->shift[j] / p->scale[j] : 1);
             }
         }
     }
@@ -176,6 +205,7 @@ static dn_status sum_matrix(dni_linear_problem *p, const struct hessian_pass *pa
                    p->hessian_sums, err);
     if (status == DN_OK) {
         assemble(p, matrix);
+        fix_intercepts(p, matrix);
     }
     return status;
 }
@@ -214,6 +244,7 @@ dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, doub
             hessian[i * p->n + i] += 2 * p->lambda / (p->scale[j] * p->scale[j]);
         }
     }
+    penalise_intercepts(p, hessian);
     status = add_null_basis(p, hessian, err);
     if (status == DN_OK) {
         make_definite(p, hessian);
@@ -257,6 +288,7 @@ dn_status dni_linear_gram(dni_linear_problem *problem, size_t stride, double *gr
         return status;
     }
     const double total = gram[width * width - 1];
+    const bool fixed = problem->intercept == DNI_INTERCEPT_NONE;
     if (problem->sparse) {
         centre_gram(problem, gram);
     }
@@ -264,6 +296,9 @@ dn_status dni_linear_gram(dni_linear_problem *problem, size_t stride, double *gr
         for (size_t i = 0; i < width * width; i++) {
             gram[i] /= total;
         }
+    }
+    for (size_t j = 0; fixed && j < width; j++) {
+        gram[(width - 1) * width + j] = j + 1 == width;
     }
     return DN_OK;
 }

@@ -2,6 +2,8 @@
  *
  *   ∂f/∂w_k = Σ v (∂ℓ/∂g_k) x / Σv + 2λw_k,   ∂f/∂b_k = Σ v (∂ℓ/∂g_k) / Σv
  *
+ * A penalised intercept adds 2λ(b_k − o) to ∂f/∂b_k; without an intercept ∂f/∂b_k is 0.
+ *
  * One pass reads each tile of rows from memory once: it computes the scores, the residuals and the
  * gradient of a tile while the tile is in the cache. */
 #include "learners/shared/linear/linear_problem.h"
@@ -141,6 +143,9 @@ void dni_linear_set_l1(dni_linear_problem *problem, double l1) {
         for (size_t j = 0; j + 1 < problem->width; j++) {
             problem->threshold[k * problem->width + j] = fmin(l1 / problem->scale[j], most);
         }
+        if (problem->intercept == DNI_INTERCEPT_PENALISED) {
+            problem->threshold[(k + 1) * problem->width - 1] = fmin(l1, most);
+        }
     }
 }
 
@@ -258,6 +263,12 @@ dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, dou
         const double *w = p->original + k * width;
         double *g = p->gradient + k * width, *out = gradient + k * width;
         g[d] /= p->total_weight;
+        if (p->intercept == DNI_INTERCEPT_PENALISED) {
+            g[d] += 2 * p->lambda * (w[d] - p->origin);
+            penalty += (w[d] - p->origin) * (w[d] - p->origin);
+        } else if (p->intercept == DNI_INTERCEPT_NONE) {
+            g[d] = 0;
+        }
         out[d] = g[d];
         for (size_t j = 0; j < d; j++) {
             g[j] = g[j] / p->total_weight + 2 * p->lambda * w[j];
@@ -295,6 +306,8 @@ dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out
     for (size_t j = 0; j < width; j++) { /* positive: probably not orthogonal to the eigenvector */
         u[j] = dni_random_uniform(&random, 0.5, 1);
     }
+    const bool fixed = problem->intercept == DNI_INTERCEPT_NONE;
+    u[width - 1] = fixed ? 0 : u[width - 1];
     for (int i = 0; i < MAX_PASSES; i++) {
         const double norm = dni_norm(u, width), before = value;
         if (!(norm > 0) || !isfinite(norm)) {
@@ -309,6 +322,7 @@ dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out
         if (status != DN_OK) {
             return status;
         }
+        product[width - 1] = fixed ? 0 : product[width - 1];
         value = dni_norm(product, width) / problem->total_weight;
         memcpy(u, product, width * sizeof *u);
         if (fabs(value - before) <= 1e-4 * value) {

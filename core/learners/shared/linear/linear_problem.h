@@ -1,6 +1,10 @@
 /* The linear problem: the objective for given rows, loss and penalty.
  *
- *   f(W, b) = Σ_t v_t ℓ(W x_t + b; class of t) / Σ_t v_t + λ‖W‖² + l1·‖W‖₁,   no penalty on b
+ *   f(W, b) = Σ_t v_t ℓ(W x_t + b; class of t) / Σ_t v_t + λ‖W‖² + l1·‖W‖₁
+ *
+ * A free intercept b has no penalty. A penalised intercept adds λ‖b − o‖² + l1·‖b‖₁. Without an
+ * intercept b = o: its derivatives are 0, so that solvers do not change it. o is the member
+ * `origin`.
  *
  * Two sets of variables, each n = n_scores · width numbers, width = n_cols + 1:
  *
@@ -9,6 +13,7 @@
  *
  * The solver's variables are the weights of columns (x − m)/s, which are not stored. With m = 0 and
  * s = 1 both sets are the same. Σ|w_kj| = Σ|u_kj|/s_j, and w_kj = 0 if and only if u_kj = 0.
+ * Without an intercept, and with l1 on the intercept, m must be 0 (dni_moments_about_zero).
  *
  * Functions that a solver calls (evaluate, hessian, product, diagonal) have the signature of
  * optimize/objective.h; their `ctx` is the problem. Only one thread may use a problem at a time;
@@ -18,6 +23,7 @@
 #define DNI_LINEAR_PROBLEM_H
 
 #include "base/layout.h"
+#include "catalogue/intercept_params.h"
 #include "learners/shared/linear/linear_loss.h"
 #include "learners/shared/moments.h"
 #include "optimize/lazy.h"
@@ -64,6 +70,9 @@ typedef struct dni_linear_problem {
     bool sparse;     /* the rows are sparse: passes use transposed tables (tile.h) */
     bool expands;    /* set up with DNI_LINEAR_EXPAND */
     double lambda, l1;
+    /* The caller sets both after dni_linear_init; they are 0 there: a free intercept. */
+    dni_intercept intercept;
+    double origin; /* o */
     double total_weight; /* Σ v */
     /* results of the last evaluation or pass */
     dni_loss_sums sums;
@@ -107,7 +116,7 @@ DN_MUST_USE dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows
                                       size_t n_classes, double lambda, const dni_moments *moments,
                                       unsigned uses, const dn_run *run, dn_error *err);
 void dni_linear_done(dni_linear_problem *problem);
-/* Adds l1·‖W‖₁ to the penalty: sets `threshold`, which the caller stores in dni_objective.l1. */
+/* Adds l1·‖W‖₁ to the penalty, after `intercept` is set: sets `threshold`, which the caller stores in dni_objective.l1. */
 void dni_linear_set_l1(dni_linear_problem *problem, double l1);
 /* True if there is no penalty. Then a minimum may not exist. */
 static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {

@@ -5,6 +5,8 @@
  *   diagonal = Σ_t v_t (∂²ℓ/∂g_k²) z_tj² / Σv + 2λ/s_j²
  *   z = [(x − m)/s, 1];  q_t: the scores of row t for u
  *
+ * and the terms of the intercept as in linear_hessian.c.
+ *
  * The sums are computed for the raw columns x and then converted to z, as for the gradient. */
 #include "learners/shared/linear/linear_problem.h"
 
@@ -40,6 +42,15 @@ dn_status dni_linear_pass_along(dni_linear_problem *problem, const double *direc
     return status;
 }
 
+/* Returns the change of the original intercept of a score along v [width], solver's variables. */
+static double intercept_along(const dni_linear_problem *p, const double *v) {
+    double change = v[p->width - 1];
+    for (size_t j = 0; j + 1 < p->width; j++) {
+        change -= v[j] / p->scale[j] * p->shift[j];
+    }
+    return change;
+}
+
 dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, const double *v,
                              double *product, dn_error *err) {
     dni_linear_problem *p = ctx;
@@ -54,8 +65,13 @@ dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, cons
         return status;
     }
     for (size_t k = 0; k < p->n_scores; k++) {
-        const double *g = sums + k * width;
+        double *g = sums + k * width;
         double *out = product + k * width;
+        if (p->intercept == DNI_INTERCEPT_PENALISED) {
+            g[d] += 2 * p->lambda * p->total_weight * intercept_along(p, v + k * width);
+        } else if (p->intercept == DNI_INTERCEPT_NONE) {
+            g[d] = 0;
+        }
         for (size_t j = 0; j < d; j++) {
             out[j] = (g[j] - p->shift[j] * g[d]) / p->scale[j] / p->total_weight +
                      2 * p->lambda / p->scale[j] / p->scale[j] * v[k * width + j];
@@ -117,6 +133,7 @@ dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, dou
         return status;
     }
     const double *squares = p->products, *sums = squares + p->n;
+    const bool penalised = p->intercept == DNI_INTERCEPT_PENALISED;
     size_t by_score = p->sparse ? 1 : width, by_column = p->sparse ? K : 1; /* strides of `sums` */
     for (size_t k = 0; k < K; k++) {
         double total = sums[k * by_score + d * by_column];
@@ -125,10 +142,11 @@ dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, dou
             if (p->sparse) {
                 sum = (sum - 2 * m * sums[k * by_score + j * by_column] + m * m * total) / (s * s);
             }
-            sum = sum / p->total_weight + 2 * p->lambda / s / s;
+            sum = sum / p->total_weight + 2 * p->lambda / s / s * (1 + (penalised ? m * m : 0));
             diagonal[k * width + j] = sum > 0 ? sum : 1;
         }
-        diagonal[k * width + d] = total > 0 ? total / p->total_weight : 1;
+        total = total / p->total_weight + (penalised ? 2 * p->lambda : 0);
+        diagonal[k * width + d] = total > 0 && p->intercept != DNI_INTERCEPT_NONE ? total : 1;
     }
     return DN_OK;
 }

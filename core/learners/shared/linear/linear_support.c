@@ -91,7 +91,7 @@ dn_status dni_linear_support_sum(dni_linear_problem *problem, double floor, cons
     dni_linear_read_table(problem, problem->block_sums, out);
     for (size_t k = 0; k < problem->n_scores; k++) {
         double *g = out + k * width;
-        g[d] /= problem->total_weight;
+        g[d] = problem->intercept == DNI_INTERCEPT_NONE ? 0 : g[d] / problem->total_weight;
         for (size_t j = 0; j < d; j++) {
             g[j] = (g[j] / problem->total_weight - problem->shift[j] * g[d]) / problem->scale[j];
         }

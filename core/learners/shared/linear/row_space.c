@@ -167,8 +167,9 @@ static dn_status decompose(dni_row_space *s, dn_error *err) {
         report_progress(s, 0.5 * (double)(first + task.n_cols) / (double)s->d);
     }
     const dn_status status = dni_symmetric_eigen(s->run, s->gram, n, s->values, s->vectors, err);
-    /* G has the eigenvector r with eigenvalue 0 */
-    for (s->rank = 0; status == DN_OK && s->rank + 1 < n; s->rank++) {
+    /* with centred columns G has the eigenvector r with eigenvalue 0 */
+    const size_t most = s->centred ? n - 1 : n;
+    for (s->rank = 0; status == DN_OK && s->rank < most; s->rank++) {
         if (!(s->values[n - 1 - s->rank] > DNI_RANK_SHARE * s->values[n - 1])) {
             break;
         }
@@ -177,14 +178,15 @@ static dn_status decompose(dni_row_space *s, dn_error *err) {
 }
 
 dn_status dni_row_space_init(dni_row_space *space, const dn_rows *rows, const dni_moments *moments,
-                             size_t n_scores, const dn_run *run, dn_error *err) {
+                             size_t n_scores, bool centred, const dn_run *run, dn_error *err) {
     const struct space_shape shape = {rows->n_rows, rows->n_cols, n_scores};
     *space = (dni_row_space){.run = run,
                              .rows = rows,
                              .moments = moments,
                              .n = rows->n_rows,
                              .d = rows->n_cols,
-                             .n_scores = n_scores};
+                             .n_scores = n_scores,
+                             .centred = centred};
     dn_status status =
         dni_layout_take_raw(run, space_layout, &shape, space, "the row space", &space->memory, err);
     if (status != DN_OK) {
@@ -274,11 +276,11 @@ static dn_status apply_rows(dni_row_space *s, size_t n_scores, double *w, dn_err
     return DN_OK;
 }
 
-/* missing ← r (scores − their weighted mean) */
+/* missing ← r (scores − their weighted mean, if the space is centred) */
 static void centre_scores(const dni_row_space *s, const double *scores, size_t n_scores) {
     for (size_t k = 0; k < n_scores; k++) {
         double mean = 0;
-        for (size_t t = 0; t < s->n; t++) {
+        for (size_t t = 0; t < s->n && s->centred; t++) {
             mean += s->root[t] > 0 ? s->root[t] * s->root[t] * scores[k * s->n + t] : 0;
         }
         for (size_t t = 0; t < s->n; t++) {

@@ -5,7 +5,8 @@
  *   Z_tj = r_t f_j (x_tj − m_j),   G = Z Zᵀ = Q Λ Qᵀ   [n × n]
  *
  * If f_j = 1/s_j, G has the eigenvalues other than 0 of the correlation matrix ZᵀZ of the columns,
- * and the rank rule (linear_rank.h) decides the rank from them. The coordinates of a row are its
+ * (of the matrix of cosines, if m = 0), and the rank rule (linear_rank.h) decides the rank from
+ * them. The coordinates of a row are its
  * inner products with `rank` orthonormal vectors, the rows of Λ^−½ Qᵀ Z; scores that are linear in
  * the columns are linear in the coordinates. Computing G costs n²d operations instead of the nd² of
  * the correlation matrix.
@@ -25,6 +26,7 @@ typedef struct dni_row_space {
     const dni_moments *moments; /* of `rows` */
     size_t n, d, rank;
     size_t n_scores;
+    bool centred;           /* scores are centred, because m are the means of the columns */
     bool decomposed;        /* dni_row_space_init has succeeded */
     double *part;           /* [d] share of a column that depends on others */
     double *factor;         /* [d] f; 0 for a constant column */
@@ -47,13 +49,15 @@ static inline bool dni_row_space_applies(size_t n_rows, size_t n_cols) {
 
 /* Sets up the space and computes the rank and the coordinates for f = 1/s.
  *
+ *   moments   of the columns; if `centred` is false, moments about 0 (dni_moments_about_zero)
  *   n_scores  the largest number of scores in a call of dni_row_space_weights
+ *   centred   false: for fits without an intercept; scores are not centred
  *   space     the caller releases it with dni_row_space_done, also after a failure
  *
  * Reports progress with iteration 0. Polls the run's stop function at least every DNI_STEP_FLOPS.
  * Errors: those of dni_symmetric_eigen, of the rows and of dn_run_alloc. */
 DN_MUST_USE dn_status dni_row_space_init(dni_row_space *space, const dn_rows *rows,
-                                         const dni_moments *moments, size_t n_scores,
+                                         const dni_moments *moments, size_t n_scores, bool centred,
                                          const dn_run *run, dn_error *err);
 void dni_row_space_done(dni_row_space *space);
 /* Maximum bytes of working memory, including that of dni_row_space_init. */
@@ -66,11 +70,11 @@ void dni_row_space_coordinates(const dni_row_space *space, double *out);
 DN_MUST_USE dn_status dni_row_space_scores(dni_row_space *space, const double *w, size_t n_scores,
                                            double *out, dn_error *err);
 /* out [n_scores × rank] ← the weights of the coordinates for scores [n_scores × n], which are
- * centred first. Scores of rows with weight 0 are ignored. */
+ * centred first if `centred`. Scores of rows with weight 0 are ignored. */
 void dni_row_space_project(dni_row_space *space, const double *scores, size_t n_scores,
                            double *out);
-/* w [n_scores × d] ← weights in the row space of Z, for the scores `scores` [n_scores × n] less
- * their weighted mean: the minimisers of Σ (w_j/f_j)². Scores of rows with weight 0 are ignored. */
+/* w [n_scores × d] ← weights in the row space of Z, for the scores `scores` [n_scores × n],
+ * if `centred` less their weighted mean: the minimisers of Σ (w_j/f_j)². Scores of rows with weight 0 are ignored. */
 DN_MUST_USE dn_status dni_row_space_weights(dni_row_space *space, const double *scores,
                                             size_t n_scores, double *w, dn_error *err);
 /* w ← the minimisers of Σ w_j², if the deviations of the columns are not all equal: computes G for

@@ -2,7 +2,7 @@
  *
  * The fit computes with one coding: T = −1 and 1 for two classes, T_k = 0 and 1 otherwise (S scores,
  * dni_squares_target). The scores of another coding are cg + b, because the minimiser is linear in
- * the targets and the intercept is not penalised.
+ * the targets. An intercept that is penalised or fixed is measured from g = zero, where y is 0.
  *
  *              two classes: one score y         K > 2 classes: y_k
  *   one_of_k   −1, 1: y = y_2 − y_1, T_k 0, 1   0, 1
