@@ -262,8 +262,7 @@ dn_status dni_statistics_read(dni_reader *reader, size_t n_scores, const dn_enco
     const uint8_t flags = dni_read_u8(reader);
     const size_t d = dn_encoder_n_features(encoder);
     /* `left` bounds the memory: the standard errors are in the bytes */
-    if (reader->failed || flags > 3 || n_scores == 0 ||
-        d + 1 > reader->left / 8 / n_scores) {
+    if (reader->failed || flags > 3 || n_scores == 0 || d + 1 > reader->left / 8 / n_scores) {
         return dni_machine_corrupt(wrong, err);
     }
     dni_statistics *s = NULL;

@@ -312,8 +312,7 @@ static dn_status measure(struct job *j, dn_error *err) {
     if (!j->least_squares) {
         double null = 0;
         for (size_t k = 0; k < K; k++) {
-            null -= 2 * of_class[k] *
-                    log(out->view.no_intercept ? 1 / (double)K : of_class[k] / V);
+            null -= 2 * of_class[k] * log(out->view.no_intercept ? 1 / (double)K : of_class[k] / V);
         }
         out->responses[0] = (dn_response){.null_deviance = null, .deviance = 2 * p->sums.loss};
         return DN_OK;
@@ -332,8 +331,8 @@ static dn_status measure(struct job *j, dn_error *err) {
                 null += of_class[class] * t * t;
             }
         }
-        out->responses[k] = (dn_response){.null_deviance = square * null,
-                                          .deviance = square * j->work.sums[1 + k]};
+        out->responses[k] =
+            (dn_response){.null_deviance = square * null, .deviance = square * j->work.sums[1 + k]};
     }
     return status;
 }
@@ -468,8 +467,8 @@ static double parameters_of(const struct job *j, const double *squares) {
         }
     }
     taken += penalty * j->intercept_square; /* 0 unless the intercept is penalised */
-    const double rank = (double)width - (double)j->n_null - constant -
-                        (j->intercept == DNI_INTERCEPT_NONE);
+    const double rank =
+        (double)width - (double)j->n_null - constant - (j->intercept == DNI_INTERCEPT_NONE);
     return rank * (n > 1 ? (double)n - 1 : 1) - taken;
 }
 

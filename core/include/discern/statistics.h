@@ -69,10 +69,9 @@ const char *dn_statistics_reason_text(dn_statistics_reason reason);
 
 /* The figures of one response; NaN: undefined. */
 typedef struct dn_response {
-    double
-        null_deviance; /* of the model with the intercept alone; least squares: Σ v (T − mean)².
+    double null_deviance; /* of the model with the intercept alone; least squares: Σ v (T − mean)².
                         * With no_intercept: of the model with w = 0; Σ v T² */
-    double deviance;   /* −2 ln L; least squares: RSS = Σ v e² */
+    double deviance;      /* −2 ln L; least squares: RSS = Σ v e² */
 } dn_response;
 
 /* The stored statistics. Members after `reason` are 0 or NULL if it is not

@@ -91,9 +91,8 @@ static void centre(const struct conjugate *c, const double *p, const double *bas
     size_t d = q->width - 1;
     for (size_t k = 0; k < q->n_scores; k++) {
         memcpy(variables + k * q->width, p + k * d, d * sizeof *p);
-        variables[k * q->width + d] =
-            (base == NULL ? 0 : dni_least_squares_base(c->fit, base[k])) -
-            (1 - c->fit->share) * dni_dot(c->moments.mean, p + k * d, d);
+        variables[k * q->width + d] = (base == NULL ? 0 : dni_least_squares_base(c->fit, base[k])) -
+                                      (1 - c->fit->share) * dni_dot(c->moments.mean, p + k * d, d);
     }
 }
 

@@ -146,8 +146,7 @@ static void start_at(const struct descent *state, double *x) {
     dni_random_init(&random, state->fit->run->seed, DNI_STREAM_START);
     for (size_t i = 0; i < q->n; i++) {
         const bool is_intercept = (i + 1) % q->width == 0;
-        const double start =
-            zero ? 0 : dni_random_uniform(&random, -0.01, 0.01) / coding->scale;
+        const double start = zero ? 0 : dni_random_uniform(&random, -0.01, 0.01) / coding->scale;
         x[i] = is_intercept ? coding->zero + (fixed ? 0 : start) : start;
     }
 }

@@ -30,8 +30,8 @@ typedef struct dni_least_squares {
     dn_report *report;
     double lambda; /* λ; before dni_least_squares_init a positive number if it is "auto" */
     dni_target_coding coding;
-    dni_intercept intercept; /* penalised only with λ > 0 */
-    double share;            /* κ; set by dni_least_squares_init */
+    dni_intercept intercept;    /* penalised only with λ > 0 */
+    double share;               /* κ; set by dni_least_squares_init */
     double tolerance;           /* of the iterative solvers */
     size_t max_iterations;      /* of the iterative solvers */
     dni_linear_problem problem; /* set up by the solver */

@@ -145,9 +145,8 @@ static dn_status wide_init(struct wide *w, dni_least_squares *fit, const dni_mom
     const dn_rows *rows = fit->input->rows;
     const struct wide_shape shape = {rows->n_rows, rows->n_cols, fit->problem.n_scores};
     *w = (struct wide){.fit = fit};
-    const dn_status status =
-        dni_row_space_init(&w->space, rows, moments, shape.n_scores,
-                           fit->intercept != DNI_INTERCEPT_NONE, run, err);
+    const dn_status status = dni_row_space_init(&w->space, rows, moments, shape.n_scores,
+                                                fit->intercept != DNI_INTERCEPT_NONE, run, err);
     return status != DN_OK ? status
                            : dni_layout_take(fit->run, wide_layout, &shape, w,
                                              "the scores of the rows", &w->memory, err);

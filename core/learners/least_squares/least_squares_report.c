@@ -14,10 +14,9 @@ dn_status dni_least_squares_init(dni_least_squares *fit, const dni_moments *mome
     fit->problem.loss = &dni_loss_squares;
     fit->problem.intercept = fit->intercept;
     fit->problem.origin = fit->coding.zero;
-    fit->share = fit->intercept == DNI_INTERCEPT_NONE ? 1
-                 : fit->intercept == DNI_INTERCEPT_PENALISED
-                     ? fit->lambda / (1 + fit->lambda)
-                     : 0;
+    fit->share = fit->intercept == DNI_INTERCEPT_NONE        ? 1
+                 : fit->intercept == DNI_INTERCEPT_PENALISED ? fit->lambda / (1 + fit->lambda)
+                                                             : 0;
     return status;
 }
 

@@ -330,8 +330,7 @@ static dn_status append_intercept(struct closed *c, struct triangle *t, dn_error
     for (size_t k = 0; k < S; k++) {
         t->columns[d + k] = root * (c->target[k] - c->fit->coding.zero);
     }
-    return root == 0 ? DN_OK
-                     : dni_qr_append(c->fit->run, t->r, d + S, t->columns, 1, t->work, err);
+    return root == 0 ? DN_OK : dni_qr_append(c->fit->run, t->r, d + S, t->columns, 1, t->work, err);
 }
 
 /* Appends the penalty to R: d rows, row j with √λ/s_j in column j and 0 elsewhere. */
@@ -473,8 +472,7 @@ static void store_solution(struct closed *c) {
     size_t d = c->scatter.n_cols;
     for (size_t i = 0; i < q->n_scores; i++) {
         const double *u = c->u + i * q->width;
-        double *w = fit->original + i * q->width, *g = q->gradient + i * q->width,
-               intercept = u[d];
+        double *w = fit->original + i * q->width, *g = q->gradient + i * q->width, intercept = u[d];
         for (size_t j = 0; j < d; j++) {
             w[j] = u[j] / c->scale[j];
             intercept -= w[j] * c->scatter.mean[j];

@@ -161,6 +161,22 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
+/* Without an intercept a list of start weights must have 0 for it. */
+static dn_status check_start_intercepts(const dn_params *p, const dni_logistic_plan *plan,
+                                        dn_error *err) {
+    size_t n;
+    const double *list = dn_params_list(p, "init", &n);
+    for (size_t i = plan->width - 1; list != NULL && i < n; i += plan->width) {
+        if (plan->intercept == DNI_INTERCEPT_NONE && list[i] != 0) {
+            return dni_parameter_error(err, "init",
+                                       "parameter \"init\" must have 0 for w0 with \"intercept\" = "
+                                       "\"none\" (got %g)",
+                                       list[i]);
+        }
+    }
+    return DN_OK;
+}
+
 /* Leaves the learning rate and lambda "auto" unresolved: they depend on the data, and the fit
  * reports their values. */
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
@@ -168,6 +184,9 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
     dni_logistic_plan plan =
         dni_logistic_make_plan(p, n_rows, (double)n_rows, n_features, n_classes);
     dn_status status = dni_logistic_check_start(p, &plan, err);
+    if (status == DN_OK) {
+        status = check_start_intercepts(p, &plan, err);
+    }
     if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
     }

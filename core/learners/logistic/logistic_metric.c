@@ -100,9 +100,9 @@ dn_status dni_logistic_make_metric(dni_logistic_fit *fit, dn_error *err) {
     const double typical = problem->n_scores == 1 ? 0.1 : 0.2 / (double)problem->n_scores;
     double *diagonal = fit->arrays.diagonal, *m = fit->arrays.metric;
     for (size_t j = 0; j < width; j++) {
-        const double s = j < d                                               ? problem->scale[j]
+        const double s = j < d                                           ? problem->scale[j]
                          : problem->intercept == DNI_INTERCEPT_PENALISED ? 1
-                                                                             : (double)INFINITY;
+                                                                         : (double)INFINITY;
         diagonal[j] = typical + 2 * problem->lambda / (s * s);
     }
     if (m == NULL) {

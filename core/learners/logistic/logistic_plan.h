@@ -34,10 +34,10 @@ typedef struct dni_logistic_plan {
     const dni_logistic_method *method;
     const dni_solver *solver;
     const dni_loss *loss;
-    double lambda;       /* "auto" resolved; 0: no penalty */
-    double l1, l2;       /* l1·‖w‖₁ + l2·‖w‖² */
+    double lambda; /* "auto" resolved; 0: no penalty */
+    double l1, l2; /* l1·‖w‖₁ + l2·‖w‖² */
     dni_intercept intercept;
-    size_t n_scores; /* 1 for two classes */
+    size_t n_scores;     /* 1 for two classes */
     size_t width;        /* features and the intercept */
     size_t n;            /* n_scores · width */
     bool wide;           /* fitted in the row space (logistic_wide.c) */

@@ -45,8 +45,8 @@ static double measure(const dni_logistic_fit *fit) {
     double largest = 0;
     for (size_t k = 0; k < problem->n_scores; k++) {
         const double *g = problem->gradient + k * width;
-        const double of_intercept = fabs(
-            dni_l1_slope(problem->threshold[d], problem->original[k * width + d], g[d]));
+        const double of_intercept =
+            fabs(dni_l1_slope(problem->threshold[d], problem->original[k * width + d], g[d]));
         if (!(of_intercept <= largest)) {
             largest = of_intercept;
         }

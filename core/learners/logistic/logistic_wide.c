@@ -47,8 +47,9 @@ static void wide_layout(dni_layout *layout, const void *shape, void *wide) {
 }
 
 double dni_logistic_wide_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape) {
-    const size_t n = shape->n_rows,
-                 rank = plan->intercept == DNI_INTERCEPT_NONE ? n : n > 2 ? n - 1 : 1;
+    const size_t n = shape->n_rows, rank = plan->intercept == DNI_INTERCEPT_NONE ? n
+                                           : n > 2                               ? n - 1
+                                                                                 : 1;
     const dni_logistic_plan inner = dni_logistic_plan_of_coordinates(plan, n, rank);
     const struct wide_shape sizes = {n, shape->n_features, plan->n_scores};
     const dni_linear_shape problem = {.n_cols = rank,

@@ -1,7 +1,7 @@
 /* Support vector machine: its parameters, and the choice of the solver. */
 #include "catalogue/calibration_params.h"
-#include "catalogue/multiclass_params.h"
 #include "catalogue/intercept_params.h"
+#include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "learners/shared/kernel_params.h"
 #include "learners/shared/smo/smo.h"

@@ -157,8 +157,8 @@ static void make_definite(const dni_linear_problem *p, double *hessian) {
             }
             mean += *entry / (double)K;
         }
-        bool free = K > 1 && (p->l1 == 0 ||
-                              (j + 1 == width && p->intercept != DNI_INTERCEPT_PENALISED));
+        bool free =
+            K > 1 && (p->l1 == 0 || (j + 1 == width && p->intercept != DNI_INTERCEPT_PENALISED));
         for (size_t k = 0; free && k < K; k++) {
             for (size_t l = 0; l <= k; l++) {
                 hessian[(k * width + j) * n + l * width + j] += mean / (double)K;

@@ -72,7 +72,7 @@ typedef struct dni_linear_problem {
     double lambda, l1;
     /* The caller sets both after dni_linear_init; they are 0 there: a free intercept. */
     dni_intercept intercept;
-    double origin; /* o */
+    double origin;       /* o */
     double total_weight; /* Σ v */
     /* results of the last evaluation or pass */
     dni_loss_sums sums;

@@ -5,8 +5,10 @@
 const char *const dni_target_codings[] = {"one_of_k", "plus_minus", "zero_one", NULL};
 const char *const dni_target_coding_meanings[] = {
     "1 for the class of the row and 0 for the others, an output for each class; the greatest wins. "
-    "Of two classes the model has the difference of the outputs as its one score, which fits -1 and "
-    "1. With a free intercept the outputs add up to 1; half the squared errors of the score are then "
+    "Of two classes the model has the difference of the outputs as its one score, which fits -1 "
+    "and "
+    "1. With a free intercept the outputs add up to 1; half the squared errors of the score are "
+    "then "
     "the sum of the errors of both",
     "1 for the class of the row and -1 for the others. Two classes have one output, which fits -1 "
     "for the first and 1 for the second class; above 0 the second wins",

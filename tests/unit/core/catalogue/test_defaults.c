@@ -11,6 +11,7 @@ static const struct row {
 } rows[] = {
     {"logistic", "solver", DN_PARAM_CHOICE, "auto", 0, 0, 0, false, false},
     {"logistic", "penalty", DN_PARAM_CHOICE, "l2", 0, 0, 0, false, false},
+    {"logistic", "intercept", DN_PARAM_CHOICE, "free", 0, 0, 0, false, false},
     {"logistic", "lambda", DN_PARAM_NUMBER, "auto", 0.001, 0, (double)INFINITY, false, true},
     {"logistic", "l1_ratio", DN_PARAM_NUMBER, NULL, 0.5, 0, 1, false, false},
     {"logistic", "loss", DN_PARAM_CHOICE, "cross_entropy", 0, 0, 0, false, false},
@@ -27,6 +28,7 @@ static const struct row {
     {"logistic", "statistics", DN_PARAM_CHOICE, "auto", 0, 0, 0, false, false},
     {"least_squares", "solver", DN_PARAM_CHOICE, "auto", 0, 0, 0, false, false},
     {"least_squares", "lambda", DN_PARAM_NUMBER, "auto", 0.001, 0, (double)INFINITY, false, true},
+    {"least_squares", "intercept", DN_PARAM_CHOICE, "free", 0, 0, 0, false, false},
     {"least_squares", "learning_rate", DN_PARAM_NUMBER, "auto", 0.10000000000000001, 0,
      (double)INFINITY, true, true},
     {"least_squares", "tolerance", DN_PARAM_NUMBER, "auto", 1e-10, 0, (double)INFINITY, false,

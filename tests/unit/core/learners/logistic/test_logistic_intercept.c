@@ -76,7 +76,8 @@ static void penalised_by_hand(void **state) {
         const double p = 1 / (1 + exp(-root));
         root -= (p - 0.75 + root / 4) / (p * (1 - p) + 0.25);
     }
-    struct problem t = problem_of_values(zeros, most, 4), of_ones = problem_of_values(ones, most, 4);
+    struct problem t = problem_of_values(zeros, most, 4),
+                   of_ones = problem_of_values(ones, most, 4);
     struct fit fit = fit_words(&t, "solver=newton lambda=0.125 intercept=penalised"),
                other = fit_words(&of_ones, "solver=newton lambda=0.125 intercept=none"),
                both = fit_words(&of_ones, "solver=newton lambda=0.125 intercept=penalised");
@@ -194,9 +195,8 @@ static void check_way(const struct problem *t, const struct way *way, int mode) 
     snprintf(words, sizeof words, "%s max_iterations=%s intercept=%s", way->words,
              strstr(way->words, "sgd") != NULL ? "5000" : "200000", modes[mode]);
     struct fit fit = fit_words(t, words);
-    const double found =
-        violation(t, &fit, way->l1, way->l2, way->l1 + way->l2 == 0 && mode == PENALISED ? FREE
-                                                                                         : mode);
+    const double found = violation(t, &fit, way->l1, way->l2,
+                                   way->l1 + way->l2 == 0 && mode == PENALISED ? FREE : mode);
     const bool sgd = strstr(words, "sgd") != NULL; /* may end before its tolerance */
     if ((!sgd && !fit.report.converged) || !(found <= way->tolerance)) {
         fail_msg("%s, %zu classes: violation %g, converged %d", words, t->K, found,
@@ -346,8 +346,7 @@ static void statistics(void **state) {
             assert_true(dn_model_linear(result.model, &linear));
             const size_t m = mode == NONE ? 2 : 3;
             for (size_t i = 0; i < t->n; i++) {
-                const double *row = (standardise ? z : t->x) + 2 * i,
-                             y[3] = {row[0], row[1], 1},
+                const double *row = (standardise ? z : t->x) + 2 * i, y[3] = {row[0], row[1], 1},
                              g = linear.w0[0] + linear.w[0] * t->x[2 * i] +
                                  linear.w[1] * t->x[2 * i + 1],
                              q = 1 / (1 + exp(-g));
@@ -382,9 +381,9 @@ static void statistics(void **state) {
             assert_near(goodness.deviance, deviance, 1e-9);
             assert_near(goodness.df_null, mode == NONE ? n : n - 1, 1e-12);
             assert_near(goodness.null_deviance,
-                        mode == NONE ? 2 * n * log(2)
-                                     : -2 * ones * log(ones / n) -
-                                           2 * (n - ones) * log((n - ones) / n),
+                        mode == NONE
+                            ? 2 * n * log(2)
+                            : -2 * ones * log(ones / n) - 2 * (n - ones) * log((n - ones) / n),
                         1e-9);
             assert_true(mode != NONE || goodness.df == 2);
             free(z);
@@ -400,6 +399,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
                                        cmocka_unit_test(penalised_by_hand),
                                        cmocka_unit_test(optimum_of_each_solver),
- cmocka_unit_test(many_columns), cmocka_unit_test(fewer_rows_than_columns), cmocka_unit_test(separable_with_or_without), cmocka_unit_test(statistics)};
+                                       cmocka_unit_test(many_columns),
+                                       cmocka_unit_test(fewer_rows_than_columns),
+                                       cmocka_unit_test(separable_with_or_without),
+                                       cmocka_unit_test(statistics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
