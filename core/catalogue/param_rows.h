@@ -38,10 +38,11 @@
         .default_number = number, .minimum = 0, .maximum = (double)INFINITY, .open_maximum = true, \
         .word = "auto"                                                                             \
     }
-#define DNI_PARAM_MAX_ITERATIONS(text, number)                                                     \
+#define DNI_PARAM_MAX_ITERATIONS(text, number) DNI_PARAM_MAX_ITERATIONS_FROM(1, text, number)
+#define DNI_PARAM_MAX_ITERATIONS_FROM(least, text, number)                                         \
     {                                                                                              \
         .name = "max_iterations", .type = DN_PARAM_INTEGER, .meaning = text,                       \
-        .default_choice = "auto", .default_number = number, .minimum = 1, .maximum = 1e9,          \
+        .default_choice = "auto", .default_number = number, .minimum = least, .maximum = 1e9,      \
         .word = "auto"                                                                             \
     }
 

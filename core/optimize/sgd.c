@@ -1,9 +1,13 @@
 /* Stochastic gradient descent.
  *
  * A pass visits the blocks in a seeded random order, and the rows of each piece of a block in a
- * random order, in batches: a pass over streamed rows reads each block once. After a pass the
- * objective is evaluated on all rows. If the objective has decreased, the rate grows by 10 % (the
- * "bold driver" rule). Otherwise the rate is halved and the iterate returns to the best point.
+ * random order, in batches: a pass over streamed rows reads each block once. With given_order it
+ * visits blocks and rows in their order. After a pass the objective is evaluated on all rows.
+ *
+ * dni_solver_sgd_constant keeps the rate. With batches of one row and given_order it is the online
+ * gradient descent of the textbooks (Bishop, PRML, eq. 3.22).
+ *
+ * dni_solver_sgd: if the objective has decreased, the rate grows by 10 % (the "bold driver" rule). Otherwise the rate is halved and the iterate returns to the best point.
  * Near the minimum the noise of the batches is proportional to the rate, so that halving the rate
  * converges to the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2).
  *
@@ -94,7 +98,9 @@ static dn_status visit_piece(struct sgd *t, const dn_block *block, dn_error *err
     for (size_t r = 0; r < n; r++) {
         t->order[r] = r;
     }
-    dni_random_shuffle(&t->random, t->order, n);
+    if (!t->settings->given_order) {
+        dni_random_shuffle(&t->random, t->order, n);
+    }
     for (size_t first = 0; status == DN_OK && first < n; first += most) {
         status = visit_batch(t, block, t->order + first, n - first < most ? n - first : most, err);
     }
@@ -130,7 +136,9 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
         t->blocks[i] = i; /* reset, so that the shuffle depends only on the state of the
                            * generator */
     }
-    dni_random_shuffle(&t->random, t->blocks, t->rows->n_blocks);
+    if (!s->given_order) {
+        dni_random_shuffle(&t->random, t->blocks, t->rows->n_blocks);
+    }
     t->accrued = 0;
     if (t->applied != NULL) {
         memset(t->applied, 0, d->n * sizeof *t->applied);
@@ -199,3 +207,15 @@ const dni_solver dni_solver_sgd = {.name = "sgd",
                                    .start = sgd_start,
                                    .advance = sgd_advance,
                                    .adjust = sgd_adjust};
+
+const dni_solver dni_solver_sgd_constant = {
+    .name = "sgd with a constant rate",
+    .needs = DNI_NEEDS_BATCHES,
+    .smooth = true,
+    .l1 = true,
+    .memory = "the vectors of the descent",
+    .divergence = "a learning_rate too large, or inputs too large; standardise the columns",
+    .state_size = sizeof(struct sgd),
+    .layout = sgd_layout,
+    .start = sgd_start,
+    .advance = sgd_advance};

@@ -22,7 +22,8 @@ typedef struct dni_sgd_settings {
     double rate;       /* first learning rate; the factor of the gradient sum of a batch */
     double decay;      /* 2λ of an L2 penalty: a batch of weight v multiplies the penalised
                         * variables by 1 − rate·decay·v */
-    uint64_t seed;
+    uint64_t seed;     /* of the order of blocks and rows */
+    bool given_order; /* visits blocks and rows in their order in every pass */
     /* x ← (1 − rate·decay·v)x − rate·g, where g is the gradient of the sum of the losses of the
      * batch, v is its weight, and the batch has the rows order[0 … n_rows − 1] of the block.
      * *weight ← v. NULL: step_lazily is used. */
@@ -96,8 +97,9 @@ DN_MUST_USE dn_status dni_solver_minimise(const dni_solver *solver, const dni_ob
 
 /* dni_solver_lbfgs_20 keeps at most 20 pairs. Networks use it: their objective has many minima, and
  * the number of pairs decides which one a start reaches. */
+/* dni_solver_sgd_constant does not change the learning rate, and ends at its last point. */
 extern const dni_solver dni_solver_newton, dni_solver_newton_cg, dni_solver_proximal_newton,
     dni_solver_lbfgs, dni_solver_lbfgs_20, dni_solver_owlqn, dni_solver_gradient_descent,
-    dni_solver_sgd, dni_solver_adam;
+    dni_solver_sgd, dni_solver_sgd_constant, dni_solver_adam;
 
 #endif

@@ -35,7 +35,7 @@ void mailbox_open(struct mailbox *m, const struct store_claim *claim) {
     m->claim = *claim;
     m->fresh = false;
     m->progress = (dn_progress){0};
-    m->row_iteration = 0;
+    m->row_iteration = SIZE_MAX;
     m->elapsed = 0;
     atomic_store(&m->stop, STOP_NOT);
     pthread_mutex_unlock(&m->lock);

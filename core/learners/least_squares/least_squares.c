@@ -68,12 +68,14 @@ static const dn_param params[] = {
      .maximum = (double)INFINITY,
      .open_maximum = true,
      .word = "auto"},
-    DNI_PARAM_MAX_ITERATIONS("For conjugate_gradient and gradient_descent: most iterations, each a "
-                             "pass over the rows. auto: 2000 for "
-                             "conjugate_gradient; 20000 for gradient_descent, with many rows "
-                             "fewer, so that it visits 10^8 rows, but at least 500.",
-                             2000),
-    DNI_PARAM_CHOICE("init", "Where gradient_descent starts.", "random", inits, init_meanings),
+    DNI_PARAM_MAX_ITERATIONS_FROM(
+        0,
+        "For conjugate_gradient and gradient_descent: most iterations, each a pass over the rows. "
+        "auto: 2000 for conjugate_gradient; 20000 for gradient_descent, with many rows fewer, so "
+        "that it visits 10^8 rows, but at least 500. 0, for gradient_descent: the model has the "
+        "weights of init.",
+        2000),
+    DNI_PARAM_START("For gradient_descent. ", "random", inits, init_meanings),
     DNI_PARAM_CHOICE("targets",
                      "The numbers that the outputs are fitted to. The minimum predicts the same "
                      "classes with each, also with lambda. Weights, objective, residual sum of "
@@ -92,6 +94,15 @@ static dn_status check(const dn_params *p, dn_error *err) {
                                    "parameter \"learning_rate\" belongs to solver "
                                    "gradient_descent (the solver is \"%s\")",
                                    solver);
+    }
+    size_t n;
+    if (strcmp(solver, "gradient_descent") != 0 &&
+        (dn_params_list(p, "init", &n) != NULL || dn_params_number(p, "max_iterations") == 0)) {
+        const bool list = dn_params_list(p, "init", &n) != NULL;
+        return dni_parameter_error(
+            err, list ? "init" : "max_iterations",
+            "parameter \"%s\" %s only for solver gradient_descent (the solver is \"%s\")",
+            list ? "init" : "max_iterations", list ? "can be a list" : "can be 0", solver);
     }
     return dni_multiclass_check(p, err);
 }
@@ -166,9 +177,11 @@ static bool standardizes(const dn_params *p) {
 
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                          dn_error *err) {
-    (void)n_classes;
     const struct method *method = choose_method(p, n_rows, n_features);
-    dn_status status = dn_params_set_word(p, "solver", method->name, err);
+    dn_status status = dni_start_check(p, n_classes == 2 ? 1 : n_classes, n_features, err);
+    if (status == DN_OK) {
+        status = dn_params_set_word(p, "solver", method->name, err);
+    }
     if (status != DN_OK || method->tolerance == 0) {
         return status;
     }

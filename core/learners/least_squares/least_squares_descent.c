@@ -10,6 +10,7 @@
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
 #include "linalg/vector.h"
+#include "machine/linear.h"
 #include "optimize/solver.h"
 
 #include <math.h>
@@ -101,7 +102,9 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
         dni_least_squares_slope(state->fit) * dni_norm(point->gradient, state->fit->problem.n);
     if (point->iteration == 0) {
         state->first_measure = state->measure;
-    } else if (run->progress != NULL) {
+    }
+    if (run->progress != NULL &&
+        (point->iteration > 0 || dni_reports_start(state->fit->input, run))) {
         report_progress(state, run, point);
     }
     if (state->measure <= state->fit->tolerance) {
@@ -135,40 +138,61 @@ static dn_status learning_rate(struct descent *state, double *out, dn_error *err
     return DN_OK;
 }
 
-/* Sets x to the starting point: the weights and intercepts of the outputs y are uniform random
- * numbers in (−0.01, 0.01), or 0. Without an intercept the intercepts are 0. */
-static void start_at(const struct descent *state, double *x) {
+/* Sets x to the starting point: the list of the parameter init, or weights and intercepts of the
+ * outputs y that are uniform random numbers in (−0.01, 0.01), or 0. Without an intercept the
+ * intercepts are 0. */
+static dn_status start_at(const struct descent *state, double *x, dn_error *err) {
     const dni_linear_problem *q = &state->fit->problem;
     const dni_target_coding *coding = &state->fit->coding;
-    const bool zero = dni_params_is(state->fit->input->params, "init", "zero"),
+    const dn_fit_input *input = state->fit->input;
+    const bool zero = dni_params_is(input->params, "init", "zero"),
                fixed = state->fit->intercept == DNI_INTERCEPT_NONE;
+    size_t n;
+    const double *list = dn_params_list(input->params, "init", &n);
     dni_random random;
+    if (list != NULL) {
+        const dn_status status = dni_start_check(input->params, q->n_scores, q->width - 1, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        dni_linear_to_encoded(list, q->n_scores, q->width - 1, input->mean, input->scale, x);
+        for (size_t i = 0; i < q->n; i++) {
+            const bool is_intercept = (i + 1) % q->width == 0;
+            x[i] = fixed && is_intercept
+                       ? coding->zero
+                       : (x[i] - (is_intercept ? coding->shift : 0)) / coding->scale;
+        }
+        return DN_OK;
+    }
     dni_random_init(&random, state->fit->run->seed, DNI_STREAM_START);
     for (size_t i = 0; i < q->n; i++) {
         const bool is_intercept = (i + 1) % q->width == 0;
         const double start = zero ? 0 : dni_random_uniform(&random, -0.01, 0.01) / coding->scale;
         x[i] = is_intercept ? coding->zero + (fixed ? 0 : start) : start;
     }
+    return DN_OK;
 }
 
 static dn_status descend(struct descent *state, dn_error *err) {
     dni_least_squares *fit = state->fit;
     dni_linear_problem *q = &fit->problem;
     dn_report *report = fit->report;
-    double rate;
+    double rate = 0;
     dni_outcome outcome;
-    dn_status status = learning_rate(state, &rate, err);
+    dn_status status = start_at(state, fit->original, err);
+    if (status == DN_OK && fit->max_iterations > 0) {
+        status = learning_rate(state, &rate, err);
+    }
     if (status != DN_OK) {
         return status;
     }
     dni_objective objective = {.n = q->n, .ctx = state, .evaluate = evaluate, .accepted = accepted};
-    start_at(state, fit->original);
     const dni_solver_options options = {.max_iterations = fit->max_iterations,
                                         .step = rate * q->total_weight};
     status = dni_solver_minimise(&dni_solver_gradient_descent, &objective, fit->run, &options,
                                  fit->original, &outcome, err);
     bool changed = false;
-    if (status == DN_OK) {
+    if (status == DN_OK && fit->max_iterations > 0) {
         status = dni_least_squares_check(fit, &state->moments, &changed, err);
     }
     if (status == DN_OK && changed) {
@@ -185,7 +209,7 @@ static dn_status descend(struct descent *state, dn_error *err) {
     dni_report_tolerance(report, state->fit->tolerance, state->measure);
     dn_report_number(report, "gradient_max", state->measure);
     dn_report_number(report, "gradient_evaluations", (double)outcome.evaluations);
-    if (!report->converged) {
+    if (!report->converged && fit->max_iterations > 0) {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "not converged after %zu iterations: the largest component of the gradient "
                        "is %.3g, the tolerance %.3g; try more "

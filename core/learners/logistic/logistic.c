@@ -34,9 +34,8 @@ static const char *const solver_meanings[] = {
     "(OWL-QN)",
     "the textbook's loop: a fixed learning rate over all rows; with l1 each step is followed by a "
     "soft threshold",
-    "stochastic gradient descent in mini-batches; the rate grows by a tenth after a pass that "
-    "lowers the objective, and is halved "
-    "after one that does not; with l1 cumulative clipping",
+    "stochastic gradient descent in mini-batches (see order and schedule); with l1 cumulative "
+    "clipping",
     NULL};
 static const char *const penalties[] = {"none", "l2", "l1", "elastic_net", NULL};
 static const char none_meaning[] =
@@ -58,6 +57,12 @@ static const char *const loss_meanings[] = {
 static const char *const inits[] = {"random", "zero", NULL};
 static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed",
                                             "all weights 0", NULL};
+
+static const char *const schedules[] = {"adaptive", "constant", NULL};
+static const char *const schedule_meanings[] = {
+    "it grows by a tenth after a pass that lowers the objective; after another pass it is halved, "
+    "and the weights return to the best",
+    "learning_rate in every pass; the model has the weights of the last pass", NULL};
 
 #define L1_RATIO 0.5
 static const dn_param params[] = {
@@ -93,12 +98,15 @@ static const dn_param params[] = {
      .maximum = (double)INFINITY,
      .open_maximum = true,
      .word = "auto"},
-    DNI_PARAM_MAX_ITERATIONS("Most iterations (passes over the rows for gradient_descent and sgd). "
-                             "auto: 100 for newton, 2000 for lbfgs; 20000 for "
-                             "gradient_descent, with many rows fewer, so that it visits 10^8 rows, "
-                             "but at least 500; 2000 for sgd, so that it visits "
-                             "10^7 rows, but at least 50.",
-                             100),
+    DNI_PARAM_MAX_ITERATIONS_FROM(
+        0,
+        "Most iterations (passes over the rows for gradient_descent and sgd). "
+        "0: the model has the weights of init; the result has their loss and gradient. "
+        "auto: 100 for newton, 2000 for lbfgs; 20000 for "
+        "gradient_descent, with many rows fewer, so that it visits 10^8 rows, "
+        "but at least 500; 2000 for sgd, so that it visits "
+        "10^7 rows, but at least 50.",
+        100),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
      .meaning = "For gradient_descent and sgd: what the gradient, summed over the rows (of a "
@@ -118,20 +126,15 @@ static const dn_param params[] = {
      .default_number = 32,
      .minimum = 1,
      .maximum = DN_BLOCK_ROWS},
-    {.name = "init",
-     .type = DN_PARAM_LIST,
-     .meaning = "Where the descent starts. newton and lbfgs start from 0 in both cases. Or a list "
-                "of numbers to start from, with every solver: "
-                "the weights of the features (in the scale trained in, standardised when features "
-                "are) and then the intercept; with softmax "
-                "of more than two classes so many for each class in turn.",
-     .default_choice = "random",
-     .choices = inits,
-     .choice_meanings = init_meanings,
-     .minimum = -(double)INFINITY,
-     .maximum = (double)INFINITY,
-     .open_minimum = true,
-     .open_maximum = true},
+    DNI_PARAM_CHOICE("order",
+                     "For sgd: in which order a pass visits the rows. With batch_size 1, order "
+                     "given and schedule constant, sgd is the online gradient descent of the "
+                     "textbooks.",
+                     "shuffled", dni_row_orders, dni_row_order_meanings),
+    DNI_PARAM_CHOICE("schedule", "For sgd: how the learning rate changes after a pass.", "adaptive",
+                     schedules, schedule_meanings),
+    DNI_PARAM_START("The words are for gradient_descent and sgd; newton and lbfgs start from 0. ",
+                    "random", inits, init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAM_STATISTICS,
@@ -144,6 +147,15 @@ static dn_status check(const dn_params *p, dn_error *err) {
                                    "parameter \"learning_rate\" belongs to solver gradient_descent "
                                    "or sgd (the solver is \"%s\")",
                                    dn_params_word(p, "solver"));
+    }
+    const char *const of_sgd[] = {"order", "schedule"}, *const words[] = {"shuffled", "adaptive"};
+    for (size_t i = 0; i < 2; i++) {
+        if (!dni_params_is(p, of_sgd[i], words[i]) && !dni_params_is(p, "solver", "sgd")) {
+            return dni_parameter_error(err, of_sgd[i],
+                                       "parameter \"%s\" belongs to solver sgd (the solver is "
+                                       "\"%s\")",
+                                       of_sgd[i], dn_params_word(p, "solver"));
+        }
     }
     if (dn_params_number(p, "l1_ratio") != L1_RATIO &&
         !dni_params_is(p, "penalty", "elastic_net")) {
@@ -161,32 +173,13 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
-/* Without an intercept a list of start weights must have 0 for it. */
-static dn_status check_start_intercepts(const dn_params *p, const dni_logistic_plan *plan,
-                                        dn_error *err) {
-    size_t n;
-    const double *list = dn_params_list(p, "init", &n);
-    for (size_t i = plan->width - 1; list != NULL && i < n; i += plan->width) {
-        if (plan->intercept == DNI_INTERCEPT_NONE && list[i] != 0) {
-            return dni_parameter_error(err, "init",
-                                       "parameter \"init\" must have 0 for w0 with \"intercept\" = "
-                                       "\"none\" (got %g)",
-                                       list[i]);
-        }
-    }
-    return DN_OK;
-}
-
 /* Leaves the learning rate and lambda "auto" unresolved: they depend on the data, and the fit
  * reports their values. */
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                          dn_error *err) {
     dni_logistic_plan plan =
         dni_logistic_make_plan(p, n_rows, (double)n_rows, n_features, n_classes);
-    dn_status status = dni_logistic_check_start(p, &plan, err);
-    if (status == DN_OK) {
-        status = check_start_intercepts(p, &plan, err);
-    }
+    dn_status status = dni_start_check(p, plan.n_scores, n_features, err);
     if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
     }

@@ -68,9 +68,17 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
     size_t n;
     const double *list = dn_params_list(params, "init", &n);
     if (list != NULL) {
-        const dn_status status = dni_logistic_check_start(params, &fit->plan, err);
-        if (status == DN_OK) {
+        const dn_fit_input *in = fit->input;
+        const size_t d = problem->width - 1;
+        const dn_status status = dni_start_check(params, problem->n_scores, d, err);
+        if (status == DN_OK && params->rules == DN_RULES_FIRST) { /* encoded units */
             dni_linear_from_original(problem, list, x);
+        } else if (status == DN_OK) {
+            dni_linear_to_encoded(list, problem->n_scores, d, in->mean, in->scale,
+                                  problem->original);
+            dni_linear_from_original(problem, problem->original, x);
+        }
+        if (status == DN_OK) {
             clear_intercepts(problem, x);
         }
         return status;
@@ -110,7 +118,9 @@ static dn_status make_machine(dni_logistic_fit *fit, const double *x, dn_machine
     dni_linear_problem *problem = &fit->problem;
     const size_t d = problem->width - 1;
     dni_linear_to_original(problem, x, problem->original);
-    centre_classes(problem, problem->original);
+    if (fit->plan.max_iterations > 0) {
+        centre_classes(problem, problem->original);
+    }
     const dn_status status =
         dni_linear_machine_of_table(problem->original, problem->n_classes, d, out, err);
     if (status != DN_OK) {
@@ -120,7 +130,8 @@ static dn_status make_machine(dni_logistic_fit *fit, const double *x, dn_machine
     for (size_t i = 0; i < problem->n_scores * d; i++) {
         machine->w[i] += 0.0; /* turns -0 into 0 */
     }
-    if (problem->l1 > 0 && problem->intercept == DNI_INTERCEPT_FREE) {
+    if (problem->l1 > 0 && problem->intercept == DNI_INTERCEPT_FREE &&
+        fit->plan.max_iterations > 0) {
         centre_intercepts(fit->input, machine);
     }
     return DN_OK;
@@ -138,6 +149,9 @@ static void describe(const dni_logistic_fit *fit, const double *x, const dni_out
     dn_report_text(report, "solver_reason", chosen ? "auto: %zu variables, %zu rows" : "asked for",
                    problem->n, problem->rows->n_rows);
     dn_report_number(report, "variables", (double)problem->n);
+    if (plan->loss == &dni_loss_cross_entropy) {
+        dn_report_number(report, "log_likelihood", -fit->loss);
+    }
     dn_report_number(report, "lambda", plan->lambda);
     dni_report_tolerance(report, plan->tolerance, fit->measure);
     dn_report_number(report, "gradient_max", fit->measure);
@@ -160,10 +174,10 @@ static void describe(const dni_logistic_fit *fit, const double *x, const dni_out
 }
 
 /* Sets the weights of constant columns to 0. These weights have no effect on scores, and may
- * contain rounding errors. The weights of descents are left unchanged. */
+ * contain rounding errors. The weights of descents and given weights are left unchanged. */
 static void clear_constants(const dni_logistic_fit *fit, double *x) {
     const dni_linear_problem *problem = &fit->problem;
-    if (fit->plan.method->descends) {
+    if (fit->plan.method->descends || fit->plan.max_iterations == 0) {
         return;
     }
     for (size_t j = 0; j + 1 < problem->width; j++) {

@@ -31,6 +31,7 @@ typedef struct dni_logistic_fit {
     /* values at the last accepted point: */
     double measure;       /* largest component of the (sub)gradient in standardised variables */
     double gradient_norm; /* Euclidean norm of the (sub)gradient in the original variables */
+    double loss;          /* Σ v ℓ */
     double first_measure; /* `measure` at the start; 0 until then */
     double first_norm;
     double fraction;  /* progress reported so far, 0 … 1; never decreases */

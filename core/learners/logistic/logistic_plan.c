@@ -7,7 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const dni_logistic_method methods[] = {
@@ -42,7 +41,8 @@ static const dni_logistic_method methods[] = {
      .visits = 1e7,
      .least = 50,
      .smooth = &dni_solver_sgd,
-     .l1 = &dni_solver_sgd},
+     .l1 = &dni_solver_sgd,
+     .constant = &dni_solver_sgd_constant},
 };
 enum { NEWTON, LBFGS, N_METHODS = sizeof methods / sizeof methods[0] };
 
@@ -72,11 +72,15 @@ static const dni_logistic_method *choose_method(const dn_params *p, const dni_lo
     return &methods[newton ? NEWTON : LBFGS];
 }
 
-static const dni_solver *choose_solver(const dni_logistic_method *method, double l1, size_t n) {
+static const dni_solver *choose_solver(const dni_logistic_plan *plan, size_t n) {
+    const dni_logistic_method *method = plan->method;
+    if (method->constant != NULL && plan->constant_rate) {
+        return method->constant;
+    }
     if (method->large != NULL && n > DNI_LOGISTIC_MAX_HESSIAN) {
         return method->large;
     }
-    return l1 > 0 ? method->l1 : method->smooth;
+    return plan->l1 > 0 ? method->l1 : method->smooth;
 }
 
 /* Flags of dni_linear_uses that the solver and the search for dependent columns need. */
@@ -99,7 +103,7 @@ static unsigned uses_of(const dni_logistic_plan *plan) {
 /* Sets the members that depend on the number n of variables of the solver. */
 static void set_solver(dni_logistic_plan *plan, size_t n) {
     const bool unpenalised = plan->l1 == 0 && plan->l2 == 0;
-    plan->solver = choose_solver(plan->method, plan->l1, n);
+    plan->solver = choose_solver(plan, n);
     plan->polishes = plan->method == &methods[LBFGS] && unpenalised &&
                      n <= DNI_LOGISTIC_MAX_POLISH && plan->loss->convex;
     plan->certifies = plan->method->centres && unpenalised && plan->loss->convex &&
@@ -162,6 +166,7 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
                               .l1 = lambda * ratio,
                               .l2 = lambda * (1 - ratio),
                               .intercept = dni_intercept_of(p, lambda > 0),
+                              .constant_rate = dni_params_is(p, "schedule", "constant"),
                               .n_scores = n_classes == 2 ? 1 : n_classes,
                               .width = n_features + 1};
     plan.n = plan.n_scores * plan.width;
@@ -187,21 +192,10 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
                               ? (size_t)dn_params_number(p, "max_iterations")
                               : dni_default_iterations(n_rows, plan.method->visits,
                                                        plan.method->least, plan.method->most);
+    if (plan.max_iterations == 0) {
+        plan.solver = &dni_solver_gradient_descent;
+        plan.uses = plan.check_uses = 0;
+        plan.wide = plan.check_wide = plan.check_steps = plan.certifies = plan.polishes = false;
+    }
     return plan;
-}
-
-dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,
-                                   dn_error *err) {
-    size_t n;
-    char each[48] = "";
-    if (dn_params_list(p, "init", &n) == NULL || n == plan->n) {
-        return DN_OK;
-    }
-    if (plan->n_scores > 1) {
-        snprintf(each, sizeof each, "for each of %zu classes ", plan->n_scores);
-    }
-    return dni_parameter_error(err, "init",
-                               "parameter \"init\" must have %zu numbers: %sthe weights of %zu "
-                               "features and the intercept (got %zu)",
-                               plan->n, each, plan->width - 1, n);
 }

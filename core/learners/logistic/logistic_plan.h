@@ -27,6 +27,7 @@ typedef struct dni_logistic_method {
     double most, visits, least; /* max_iterations "auto": visits/n_rows in [least, most] */
     const dni_solver *smooth;   /* solver without an l1 penalty */
     const dni_solver *l1;       /* solver with an l1 penalty */
+    const dni_solver *constant; /* solver with schedule "constant"; NULL: there is no schedule */
     const dni_solver *large;    /* with > DNI_LOGISTIC_MAX_HESSIAN variables; NULL: as with fewer */
 } dni_logistic_method;
 
@@ -37,6 +38,7 @@ typedef struct dni_logistic_plan {
     double lambda; /* "auto" resolved; 0: no penalty */
     double l1, l2; /* l1·‖w‖₁ + l2·‖w‖² */
     dni_intercept intercept;
+    bool constant_rate;  /* schedule "constant" */
     size_t n_scores;     /* 1 for two classes */
     size_t width;        /* features and the intercept */
     size_t n;            /* n_scores · width */
@@ -49,7 +51,8 @@ typedef struct dni_logistic_plan {
     unsigned uses;       /* flags of dni_linear_uses for the fit */
     unsigned check_uses; /* flags for dni_logistic_check_result; 0: it does nothing */
     double tolerance;    /* "auto" resolved */
-    size_t max_iterations;
+    size_t
+        max_iterations; /* 0: the objective is evaluated at the start, and nothing else is done */
 } dni_logistic_plan;
 
 /* weight: Σv of the rows, for lambda "auto". If it is not known, n_rows gives the same solver, limits
@@ -60,9 +63,5 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
  * for n_rows rows. Solver, limits and flags depend on n_rows and not on `rank`. */
 dni_logistic_plan dni_logistic_plan_of_coordinates(const dni_logistic_plan *plan, size_t n_rows,
                                                    size_t rank);
-/* Checks that the parameter `init`, if it is a list, has a number for each variable. Otherwise
- * returns DN_ERR_ARGUMENT with the field "init". */
-DN_MUST_USE dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,
-                                               dn_error *err);
 
 #endif

@@ -94,6 +94,7 @@ static double weight_norm(const dni_logistic_fit *fit) {
 void dni_logistic_take_measure(dni_logistic_fit *fit) {
     fit->measure = measure(fit);
     fit->gradient_norm = stated_length(fit);
+    fit->loss = fit->problem.sums.loss;
 }
 
 void dni_logistic_mark_growing(dni_logistic_fit *fit, const double *step) {
@@ -214,7 +215,7 @@ static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
     fit->fraction =
         dni_progress_fraction(point->iteration, fit->plan.max_iterations, fit->first_measure,
                               fit->measure, fit->plan.tolerance, fit->fraction);
-    if (run->progress == NULL || point->iteration == 0) {
+    if (run->progress == NULL || (point->iteration == 0 && !dni_reports_start(fit->input, run))) {
         return;
     }
     dn_progress progress = {.iteration = point->iteration,
@@ -325,7 +326,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
     dn_report *report = fit->report;
     report->converged = outcome->reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome->reason;
-    if (!fit->plan.loss->convex) {
+    if (!fit->plan.loss->convex && fit->plan.max_iterations > 0) {
         dn_report_warn(report, DN_WARNING_LOCAL_MINIMUM,
                        "squared_error is not convex: what was found may be a local minimum, or a "
                        "plateau where the gradient vanishes although rows "
@@ -349,7 +350,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
                            : "quasi-completely separable (a boundary exists with no row on the "
                              "wrong side, and rows of both classes on it)",
                        names[0] == '\0' ? "" : ", fastest for ", names);
-    } else if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
+    } else if (outcome->reason == DN_STOP_MAX_ITERATIONS && fit->plan.max_iterations > 0) {
         bool descends = fit->plan.method->descends;
         dn_report_warn(
             report, DN_WARNING_NOT_CONVERGED,

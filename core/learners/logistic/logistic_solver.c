@@ -1,6 +1,7 @@
 /* The solvers of logistic regression: learning rate, descents, Newton steps after L-BFGS. */
 #include "catalogue/param_rows.h"
 #include "learners/logistic/logistic_fit.h"
+#include "learners/shared/learner.h"
 
 #include <math.h>
 
@@ -102,6 +103,7 @@ static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objecti
                                   .rate = rate,
                                   .decay = 2 * problem->lambda,
                                   .seed = fit->run->seed,
+                                  .given_order = !dni_shuffles_rows(fit->input->params),
                                   .step = problem->sparse ? NULL : step_batch,
                                   .step_lazily = step_batch_lazily,
                                   .n_penalised = problem->intercept == DNI_INTERCEPT_PENALISED
@@ -145,7 +147,12 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
 
 static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outcome, dn_error *err) {
     const dni_logistic_plan *plan = &fit->plan;
+    const dni_objective objective = dni_logistic_objective(fit);
+    const dni_solver_options options = {.max_iterations = plan->max_iterations};
     dn_status status = DN_OK;
+    if (plan->max_iterations == 0) {
+        return dni_solver_minimise(plan->solver, &objective, fit->run, &options, x, outcome, err);
+    }
     if (dni_logistic_decomposes(plan)) {
         status = dni_logistic_find_rank(fit, err);
     }
@@ -163,11 +170,9 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
                        "features; give lambda > 0",
                        DNI_RANK_MAX_WIDTH - 1);
     }
-    const dni_objective objective = dni_logistic_objective(fit);
     if (plan->method->descends) {
         return run_descent(fit, &objective, x, outcome, err);
     }
-    const dni_solver_options options = {.max_iterations = plan->max_iterations};
     status = dni_solver_minimise(plan->solver, &objective, fit->run, &options, x, outcome, err);
     if (status != DN_OK || !plan->polishes || outcome->reason != DN_STOP_TOLERANCE) {
         return status;

@@ -73,10 +73,11 @@ static const dn_param params[] = {
      .minimum = 1,
      .maximum = 1e6,
      .word = "auto"},
-    DNI_PARAM_MAX_ITERATIONS(
+    DNI_PARAM_MAX_ITERATIONS_FROM(
+        0,
         "Largest number of iterations of a start: lbfgs steps (auto: 2000), or "
         "adam passes over the rows (auto: as many as visit three million rows, "
-        "from 50 to 500).",
+        "from 50 to 500). 0: the model has the weights of init.",
         2000),
     DNI_PARAM_TOLERANCE("lbfgs: stops when the largest component of the gradient is at most this "
                         "(auto: 1e-5). adam: stops when the objective has not fallen by this "
@@ -104,10 +105,20 @@ static const dn_param params[] = {
      .minimum = 1,
      .maximum = 1000,
      .word = "auto"},
-    DNI_PARAM_CHOICE(
-        "init",
-        "Initial weights (of standardised columns), drawn from the seed; biases start at 0.",
-        "glorot", inits, init_meanings),
+    {.name = "init",
+     .type = DN_PARAM_LIST,
+     .meaning =
+         "Initial weights (of standardised columns), drawn from the seed; biases start at 0. "
+         "Or a list of numbers, in the units of the columns, in the order of GET .../weights: "
+         "for each layer the weights of its units, one unit after the other, then their "
+         "biases. A list is one start.",
+     .default_choice = "glorot",
+     .choices = inits,
+     .choice_meanings = init_meanings,
+     .minimum = -(double)INFINITY,
+     .maximum = (double)INFINITY,
+     .open_minimum = true,
+     .open_maximum = true},
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
 };
@@ -133,6 +144,12 @@ static dn_status check(const dn_params *p, dn_error *err) {
         return dni_parameter_error(err, "layers",
                                    "parameter \"layers\" must have 1 to %d integers (got %zu)",
                                    DNI_MAX_LAYERS - 1, n);
+    }
+    if (dn_params_list(p, "init", &n) != NULL && dn_params_word(p, "restarts") == NULL &&
+        dn_params_number(p, "restarts") > 1) {
+        return dni_parameter_error(err, "restarts",
+                                   "parameter \"restarts\" must be 1 if init is a list (got %g)",
+                                   dn_params_number(p, "restarts"));
     }
     if (dni_params_is(p, "solver", "lbfgs") && unused != NULL) {
         return dni_parameter_error(
@@ -180,6 +197,7 @@ static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_featur
                                                                 : DNI_ACTIVATION_RELU;
     plan.linear_schedule = dni_params_is(p, "schedule", "linear");
     plan.he = dni_params_is(p, "init", "he");
+    plan.start = dn_params_list(p, "init", &n);
     plan.lambda = number_or(p, "lambda", fmax(1e-3, fmin(5e-3, 3 / fmax(1, rows))));
     plan.rate = number_or(p, "learning_rate", 2e-3);
     plan.tolerance = number_or(p, "tolerance", plan.adam ? (first ? 1e-4 : 1e-3) : 1e-5);
@@ -188,8 +206,21 @@ static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_featur
     plan.max_iterations =
         (size_t)number_or(p, "max_iterations", default_iterations(p, plan.adam, rows));
     plan.patience = (size_t)dn_params_number(p, "patience");
-    plan.restarts = (size_t)number_or(p, "restarts", rows * plan.n <= 1e4 ? 10 : 1);
+    plan.restarts =
+        (size_t)number_or(p, "restarts", plan.start == NULL && rows * plan.n <= 1e4 ? 10 : 1);
     return plan;
+}
+
+/* Checks the length of the list of parameter init. */
+static dn_status check_start(const dn_params *p, const dni_mlp_plan *plan, dn_error *err) {
+    size_t n;
+    if (dn_params_list(p, "init", &n) == NULL || (double)n == plan->n) {
+        return DN_OK;
+    }
+    return dni_parameter_error(err, "init",
+                               "parameter \"init\" must have %.0f numbers: for each layer the "
+                               "weights of its inputs and the biases (got %zu)",
+                               plan->n, n);
 }
 
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
@@ -209,7 +240,10 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
     for (size_t l = 0; l + 1 < plan.n_layers; l++) {
         units[l] = (double)plan.units[l];
     }
-    dn_status status = dn_params_set_list(p, "layers", units, plan.n_layers - 1, err);
+    dn_status status = check_start(p, &plan, err);
+    if (status == DN_OK) {
+        status = dn_params_set_list(p, "layers", units, plan.n_layers - 1, err);
+    }
     if (status == DN_OK) {
         status = dn_params_set_word(p, "solver", plan.adam ? "adam" : "lbfgs", err);
     }
@@ -233,7 +267,8 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **
                      dn_report *report, dn_error *err) {
     const dni_mlp_plan plan =
         make_plan(input->params, input->rows->n_rows, input->rows->n_cols, input->n_classes);
-    return dni_mlp_fit(&plan, input, run, out, report, err);
+    const dn_status status = check_start(input->params, &plan, err);
+    return status == DN_OK ? dni_mlp_fit(&plan, input, run, out, report, err) : status;
 }
 
 const dn_algorithm dni_algorithm_mlp = {

@@ -177,12 +177,45 @@ cleanup:
 }
 
 /* ---- the iterates of a start ---- */
+/* x ← the standardised weights (mlp_loss.h) of the network plan->start for raw features. */
+static void start_from_list(const struct mlp_fit *fit, double *x) {
+    const dn_fit_input *in = fit->input;
+    const size_t units = fit->plan->units[0], d = fit->plan->n_features;
+    const dni_layers layers = dni_mlp_layers(fit->plan);
+    const double *list = fit->plan->start;
+    double *to = x;
+    for (size_t l = 0; l < layers.n_layers; l++) { /* the list has the weights unit by unit */
+        const size_t inputs = dni_layers_inputs(&layers, l), n = layers.units[l];
+        for (size_t i = 0; i < inputs * n; i++) {
+            to[i] = list[i % n * inputs + i / n];
+        }
+        memcpy(to + inputs * n, list + inputs * n, n * sizeof *to);
+        list += (inputs + 1) * n;
+        to += (inputs + 1) * n;
+    }
+    for (size_t j = 0; j < d; j++) {
+        const double scale = in->scale == NULL ? 1 : in->scale[j],
+                     shift = in->mean == NULL ? 0 : in->mean[j], s = fit->moments.deviation[j];
+        for (size_t k = 0; k < units; k++) {
+            double *w = x + j * units + k; /* raw, then encoded, then standardised */
+            x[d * units + k] += *w * shift;
+            *w *= scale;
+            x[d * units + k] += *w * fit->moments.mean[j];
+            *w *= s;
+        }
+    }
+}
+
+/* Sets x to the first point of a start. */
 static void initialise(struct mlp_fit *fit, size_t start) {
     const dni_layers layers = dni_mlp_layers(fit->plan);
     dni_random random;
     dni_random_init(&random, fit->run->seed, DNI_STREAM_NETWORK + 2 * start);
     double *x = fit->x;
-    for (size_t l = 0; l < layers.n_layers; l++) {
+    if (fit->plan->start != NULL) {
+        start_from_list(fit, x);
+    }
+    for (size_t l = 0; fit->plan->start == NULL && l < layers.n_layers; l++) {
         const size_t inputs = dni_layers_inputs(&layers, l), units = layers.units[l];
         const double bound = sqrt(6 / ((double)inputs + (fit->plan->he ? 0 : (double)units)));
         for (size_t i = 0; i < inputs * units; i++) {
@@ -197,13 +230,14 @@ static void initialise(struct mlp_fit *fit, size_t start) {
 
 static void report_progress(const struct mlp_fit *fit, const dn_run *run, const dni_iterate *point,
                             double norm) {
-    if (run->progress == NULL) {
+    if (run->progress == NULL ||
+        (point->iteration == 0 && !dni_reports_start(fit->input, run))) {
         return;
     }
     const double max_iterations = (double)fit->plan->max_iterations;
     const dn_progress progress = {.iteration = point->iteration,
                                   .max_iterations = fit->plan->max_iterations,
-                                  .fraction = (double)point->iteration / max_iterations,
+                                  .fraction = (double)point->iteration / fmax(1, max_iterations),
                                   .loss = point->value,
                                   .gradient_norm = norm,
                                   .train_error =
@@ -402,7 +436,7 @@ static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
                        "early_stopping %g",
                        plan->validation_share);
     }
-    if (report->converged) {
+    if (report->converged || plan->max_iterations == 0) {
         return;
     }
     if (start_is_best(fit)) {

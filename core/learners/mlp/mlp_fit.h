@@ -14,6 +14,7 @@ typedef struct dni_mlp_plan {
     double n;             /* weights and biases of the network */
     bool adam;            /* solver: adam if true, lbfgs if false */
     bool linear_schedule; /* adam: the learning rate falls linearly to 0 */
+    const double *start;  /* [n] the list of init; NULL: weights drawn from the seed */
     bool he;              /* initial weights: He et al. if true, Glorot and Bengio if false */
     double lambda;
     double rate; /* adam */

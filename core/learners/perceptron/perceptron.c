@@ -42,10 +42,6 @@ static const char *const zero_meanings[] = {
     "a row with w'x + w0 = 0 is in the second class: a step is made exactly at the rows whose "
     "predicted class differs (Bishop). A model of two classes predicts by the same rule",
     NULL};
-static const char *const orders[] = {"shuffled", "given", "cyclic", NULL};
-static const char *const order_meanings[] = {
-    "another order in each pass, from the seed (rows of a block of 4096 stay together)",
-    "as the rows come, in every pass the same", "the same as given: its earlier name", NULL};
 static const char *const inits[] = {"auto", "zero", "random", NULL};
 static const char *const init_meanings[] = {
     "random for criterion squared, for which 0 is a stationary point; zero for the others",
@@ -74,7 +70,7 @@ static const dn_param params[] = {
     DNI_PARAM_CHOICE(
         "order",
         "For mode sequential: in which order a pass visits the rows. No effect in mode batch.",
-        "shuffled", orders, order_meanings),
+        "shuffled", dni_row_orders, dni_row_order_meanings),
     {.name = "margin",
      .type = DN_PARAM_NUMBER,
      .meaning = "The margin b: a row with w'y <= b makes a step. auto: 1 for relaxation, where b "
@@ -183,7 +179,7 @@ static dni_perceptron_schedule schedule_of(const dn_params *p) {
 
 /* True if passes visit the rows in random order. A batch step does not depend on the order. */
 static bool shuffles(const dn_params *p) {
-    return dni_params_is(p, "mode", "sequential") && dni_params_is(p, "order", "shuffled");
+    return dni_params_is(p, "mode", "sequential") && dni_shuffles_rows(p);
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {

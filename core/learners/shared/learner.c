@@ -1,6 +1,7 @@
 /* Functions that the fits of several methods share. */
 #include "learners/shared/learner.h"
 #include "base/argument.h"
+#include "catalogue/param_rows.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
 
@@ -99,10 +100,20 @@ size_t dni_default_iterations(size_t n_rows, double visits, double least, double
 
 dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_features,
                           dn_error *err) {
-    const size_t wanted = n_scores * (n_features + 1);
+    const size_t width = n_features + 1, wanted = n_scores * width;
     size_t n;
     char each[48] = "";
-    if (dn_params_list(params, "init", &n) == NULL || n == wanted) {
+    const double *list = dn_params_list(params, "init", &n);
+    if (list == NULL || n == wanted) {
+        const bool fixed = list != NULL && dni_params_is(params, "intercept", "none");
+        for (size_t i = width - 1; fixed && i < n; i += width) {
+            if (list[i] != 0) {
+                return dni_parameter_error(err, "init",
+                                           "parameter \"init\" must have 0 for w0 with "
+                                           "\"intercept\" = \"none\" (got %g)",
+                                           list[i]);
+            }
+        }
         return DN_OK;
     }
     if (n_scores > 1) {
@@ -112,6 +123,15 @@ dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_fea
                                "parameter \"init\" must have %zu numbers: %sthe weights of %zu "
                                "features and the intercept (got %zu)",
                                wanted, each, n_features, n);
+}
+
+const char *const dni_row_orders[] = {"shuffled", "given", "cyclic", NULL};
+const char *const dni_row_order_meanings[] = {
+    "another order in each pass, from the seed (rows of a block of 4096 stay together)",
+    "as the rows come, in every pass the same", "another name of given", NULL};
+
+bool dni_shuffles_rows(const dn_params *params) {
+    return dni_params_is(params, "order", "shuffled");
 }
 
 bool dni_reports_start(const dn_fit_input *input, const dn_run *run) {

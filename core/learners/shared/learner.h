@@ -51,6 +51,11 @@ double dni_progress_fraction(size_t iteration, size_t max_iterations, double fir
 void dni_linear_report_progress(const dn_fit_input *input, const dn_run *run, const double *table,
                                 double *raw, dn_progress *progress);
 
+/* The words of a parameter `order`: in which order a pass visits the rows. */
+extern const char *const dni_row_orders[], *const dni_row_order_meanings[];
+/* True if the parameter "order" is "shuffled". */
+bool dni_shuffles_rows(const dn_params *params);
+
 /* An entry of a parameter table for `init`, where a descent starts: one of the words, or a list of
  * weights. applies: the beginning of the meaning, such as "For gradient_descent: ". */
 #define DNI_PARAM_START(applies_, default_, words_, word_meanings_)                                \
@@ -64,8 +69,8 @@ void dni_linear_report_progress(const dn_fit_input *input, const dn_run *run, co
         .minimum = -(double)INFINITY, .maximum = (double)INFINITY, .open_minimum = true,           \
         .open_maximum = true                                                                       \
     }
-/* Checks the length of the list in the parameter "init": n_scores × (n_features + 1). DN_OK if
- * "init" is a word. DN_ERR_ARGUMENT (field "init"). */
+/* Checks the list in the parameter "init": its length is n_scores × (n_features + 1), and its
+ * intercepts are 0 if the parameter "intercept" is "none". DN_OK if "init" is a word. DN_ERR_ARGUMENT (field "init"). */
 DN_MUST_USE dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_features,
                                       dn_error *err);
 /* True if the fit reports iteration 0, its start: it has a list of starting weights, makes no

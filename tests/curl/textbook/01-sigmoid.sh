@@ -59,3 +59,36 @@ for seed in 1 2 3; do
     train sigmoid sigmoid logistic "$loop}" "$asked,\"seed\":$seed}"
     near "(w, w0) after 10 passes from random start $seed" "$(snapshot 10)" "[0.5929,-0.8857]" 0.02
 done
+
+say "The online version makes a step after each row, in the order of the file:
+w <- w - 0.1 (y - r) x. In the service: batches of one row, order given, a constant rate."
+online() { # PASSES: [w, w0]
+    awk -F, -v passes="$1" 'NR > 1 { x[++n] = $1; r[n] = $2 }
+        END {
+            for (p = 0; p < passes; p++) {
+                for (t = 1; t <= n; t++) {
+                    y = 1 / (1 + exp(-(w * x[t] + w0)))
+                    w -= 0.1 * (y - r[t]) * x[t]; w0 -= 0.1 * (y - r[t])
+                }
+            }
+            printf "[%.15g,%.15g]\n", w, w0
+        }' "$table"
+}
+train online sigmoid logistic '{"solver":"sgd","batch_size":1,"order":"given","schedule":"constant","learning_rate":0.1,"penalty":"none","tolerance":0,"max_iterations":100,"init":"zero"}' '{"features":{"standardize":false},"snapshots":[1,10,100]}'
+for passes in 1 10 100; do
+    near "(w, w0) after $passes online passes" "$(snapshot $passes)" "$(online $passes)" 1e-13
+done
+
+say "Without iterations the model has given weights. At w = 2, w0 = -5 the log likelihood is
+sum r ln y + (1 - r) ln(1 - y), and the mean gradient sum (y - r) [x, 1] / 8:"
+train given sigmoid logistic '{"init":[2,-5],"max_iterations":0,"penalty":"none"}' '{"features":{"standardize":false}}'
+by_formula() {
+    awk -F, 'NR > 1 {
+            y = 1 / (1 + exp(-(2 * $1 - 5)))
+            l += $2 ? log(y) : log(1 - y); g += (y - $2) * $1 / 8; g0 += (y - $2) / 8
+        }
+        END { printf "[%.15g,%.15g]\n", l, sqrt(g * g + g0 * g0) }' "$table"
+}
+near "log likelihood and length of the gradient" \
+    "$(result '[.details.log_likelihood, .gradient_norm]')" "$(by_formula)" 1e-12
+near "(w, w0) of the model" "$(weights given '[.w[0][0], .w0[0]]')" "[2,-5]" 1e-12

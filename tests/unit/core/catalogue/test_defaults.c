@@ -17,10 +17,12 @@ static const struct row {
     {"logistic", "loss", DN_PARAM_CHOICE, "cross_entropy", 0, 0, 0, false, false},
     {"logistic", "tolerance", DN_PARAM_NUMBER, "auto", 1.0000000000000001e-09, 0, (double)INFINITY,
      false, true},
-    {"logistic", "max_iterations", DN_PARAM_INTEGER, "auto", 100, 1, 1000000000, false, false},
+    {"logistic", "max_iterations", DN_PARAM_INTEGER, "auto", 100, 0, 1000000000, false, false},
     {"logistic", "learning_rate", DN_PARAM_NUMBER, "auto", 0.10000000000000001, 0, (double)INFINITY,
      true, true},
     {"logistic", "batch_size", DN_PARAM_INTEGER, NULL, 32, 1, 4096, false, false},
+    {"logistic", "order", DN_PARAM_CHOICE, "shuffled", 0, 0, 0, false, false},
+    {"logistic", "schedule", DN_PARAM_CHOICE, "adaptive", 0, 0, 0, false, false},
     {"logistic", "init", DN_PARAM_LIST, "random", 0, -(double)INFINITY, (double)INFINITY, true,
      true},
     {"logistic", "multiclass", DN_PARAM_CHOICE, "softmax", 0, 0, 0, false, false},
@@ -33,9 +35,10 @@ static const struct row {
      (double)INFINITY, true, true},
     {"least_squares", "tolerance", DN_PARAM_NUMBER, "auto", 1e-10, 0, (double)INFINITY, false,
      true},
-    {"least_squares", "max_iterations", DN_PARAM_INTEGER, "auto", 2000, 1, 1000000000, false,
+    {"least_squares", "max_iterations", DN_PARAM_INTEGER, "auto", 2000, 0, 1000000000, false,
      false},
-    {"least_squares", "init", DN_PARAM_CHOICE, "random", 0, 0, 0, false, false},
+    {"least_squares", "init", DN_PARAM_LIST, "random", 0, -(double)INFINITY, (double)INFINITY, true,
+     true},
     {"least_squares", "targets", DN_PARAM_CHOICE, "one_of_k", 0, 0, 0, false, false},
     {"least_squares", "multiclass", DN_PARAM_CHOICE, "native", 0, 0, 0, false, false},
     {"least_squares", "discriminants", DN_PARAM_CHOICE, "K", 0, 0, 0, false, false},
@@ -127,13 +130,13 @@ static const struct row {
     {"mlp", "learning_rate", DN_PARAM_NUMBER, "auto", 0.002, 0, 1000, true, false},
     {"mlp", "schedule", DN_PARAM_CHOICE, "linear", 0, 0, 0, false, false},
     {"mlp", "batch_size", DN_PARAM_INTEGER, "auto", 256, 1, 1000000, false, false},
-    {"mlp", "max_iterations", DN_PARAM_INTEGER, "auto", 2000, 1, 1000000000, false, false},
+    {"mlp", "max_iterations", DN_PARAM_INTEGER, "auto", 2000, 0, 1000000000, false, false},
     {"mlp", "tolerance", DN_PARAM_NUMBER, "auto", 1.0000000000000001e-05, 0, (double)INFINITY,
      false, true},
     {"mlp", "early_stopping", DN_PARAM_NUMBER, NULL, 0, 0, 0.90000000000000002, false, false},
     {"mlp", "patience", DN_PARAM_INTEGER, NULL, 10, 1, 1000000000, false, false},
     {"mlp", "restarts", DN_PARAM_INTEGER, "auto", 1, 1, 1000, false, false},
-    {"mlp", "init", DN_PARAM_CHOICE, "glorot", 0, 0, 0, false, false},
+    {"mlp", "init", DN_PARAM_LIST, "glorot", 0, -(double)INFINITY, (double)INFINITY, true, true},
     {"mlp", "multiclass", DN_PARAM_CHOICE, "softmax", 0, 0, 0, false, false},
     {"mlp", "discriminants", DN_PARAM_CHOICE, "K", 0, 0, 0, false, false},
     {"knn", "k", DN_PARAM_INTEGER, NULL, 5, 1, 1000000, false, false},
@@ -255,7 +258,7 @@ static void ranges_are_plain(void **state) {
     OK(dn_params_new(dn_algorithm_find("logistic"), &p, NULL));
     dn_error_clear(&err);
     assert_int_equal(dn_params_set_number(p, "max_iterations", 2e9, &err), DN_ERR_ARGUMENT);
-    assert_string_equal(err.message, "parameter \"max_iterations\" must be an integer >= 1 and <= "
+    assert_string_equal(err.message, "parameter \"max_iterations\" must be an integer >= 0 and <= "
                                      "1000000000 or \"auto\" (got 2000000000)");
     dn_params_free(p);
 }

@@ -118,6 +118,49 @@ static void steps_by_hand(void **state) {
     }
 }
 
+/* max_iterations 0 keeps the weights of init, which are in the units of the columns, in each coding.
+ * Encoded: w_j s_j and w0 + Σ w_j m_j. A list of another length, and other solvers, are refused. */
+static void given_weights(void **state) {
+    (void)state;
+    static const double list[] = {1, -2, 0.5, 3, 4, -1, 0, 0.25, 2}, mean[] = {1, -2},
+                        scale[] = {2, 0.5};
+    for (size_t c = 0; c < 6; c++) {
+        const size_t K = 2 + c / 3, n = K == 2 ? 3 : 9;
+        double target[N];
+        dn_error err = {0};
+        dn_rows *rows = rows_of(K, target);
+        dn_params *p =
+            params_with("solver=gradient_descent lambda=0 max_iterations=0", codings[c % 3]);
+        dn_run run = dn_run_default();
+        struct fit fit = {0};
+        OK(dn_params_set_list(p, "init", list, n, NULL));
+        const dn_fit_input input = {
+            .rows = rows, .n_classes = K, .params = p, .mean = mean, .scale = scale};
+        OK(fit_input(p, &input, &run, &fit, NULL));
+        assert_true(fit.report.iterations == 0 && fit.report.n_warnings == 0);
+        for (size_t k = 0; k < n / 3; k++) {
+            const double *w = list + 3 * k;
+            assert_near(fit.out.w[2 * k], 2 * w[0], 1e-14);
+            assert_near(fit.out.w[2 * k + 1], 0.5 * w[1], 1e-14);
+            assert_near(fit.out.w0[k], w[2] + w[0] - 2 * w[1], 1e-14);
+        }
+        fit_done(&fit);
+        OK(dn_params_set_list(p, "init", list, n - 1, NULL));
+        assert_int_equal(dn_params_resolve(p, N, D, K, &err), DN_ERR_ARGUMENT);
+        assert_string_equal(err.field, "init");
+        assert_int_equal(fit_input(p, &input, &run, &fit, NULL), DN_ERR_ARGUMENT);
+        OK(dn_params_set_list(p, "init", list, n, NULL));
+        OK(dn_params_set_word(p, "solver", "closed_form", NULL));
+        assert_int_equal(dn_params_check(p, NULL), DN_ERR_ARGUMENT);
+        OK(dn_params_set_word(p, "init", "zero", NULL));
+        dn_error_clear(&err);
+        assert_int_equal(dn_params_check(p, &err), DN_ERR_ARGUMENT);
+        assert_string_equal(err.field, "max_iterations");
+        dn_rows_free(rows);
+        dn_params_free(p);
+    }
+}
+
 /* At the solution of each solver Σ v (T − y) x = λ (Σv) w and Σ v (T − y) = 0. */
 static void optimum(void **state) {
     const char *solver = *state;
@@ -299,6 +342,7 @@ static void statistics(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steps_by_hand),
+                                       cmocka_unit_test(given_weights),
                                        {"optimum closed_form", optimum, NULL, NULL, "closed_form"},
                                        {"optimum conjugate_gradient", optimum, NULL, NULL,
                                         "conjugate_gradient"},

@@ -189,12 +189,160 @@ static void rate_from_the_curvature(void **state) {
     dn_params_free(p);
 }
 
+/* Batches of one row, rows in order, a constant rate: w ← w − α(y − t)φ, row by row (Bishop, PRML,
+ * eq. 3.22 with 4.91). */
+static void online_descent_as_printed(void **state) {
+    (void)state;
+    enum { PASSES = 5 };
+    const double rate = 0.3, start[] = {0.5, -1};
+    double w = start[0], w0 = start[1];
+    for (int i = 0; i < PASSES * 8; i++) {
+        const double y = 1 / (1 + exp(-(w * book_x[i % 8] + w0)));
+        w -= rate * (y - book_y[i % 8]) * book_x[i % 8];
+        w0 -= rate * (y - book_y[i % 8]);
+    }
+    dn_rows *rows;
+    dn_params *p = params_of("sgd", 0);
+    OK(dn_params_set_list(p, "init", start, 2, NULL));
+    OK(dn_params_set_number(p, "batch_size", 1, NULL));
+    OK(dn_params_set_number(p, "learning_rate", rate, NULL));
+    OK(dn_params_set_number(p, "max_iterations", PASSES, NULL));
+    OK(dn_params_set_word(p, "schedule", "constant", NULL));
+    OK(dn_rows_from_matrix(dn_matrix_dense(book_x, 8, 1), book_y, NULL, &rows, NULL));
+    static const char *const orders[] = {"given", "cyclic", "shuffled"};
+    for (size_t i = 0; i < 3; i++) {
+        dn_run run = dn_run_default();
+        struct fit fit;
+        OK(dn_params_set_word(p, "order", orders[i], NULL));
+        OK(fit_rows(rows, 2, p, &run, &fit, NULL));
+        assert_int_equal(fit.report.iterations, PASSES);
+        assert_true((fabs(fit.out.w[0] - w) < 1e-14 && fabs(fit.out.w0[0] - w0) < 1e-14) ==
+                    (i < 2));
+        fit_done(&fit);
+    }
+    /* the constant rate is not halved: a rate that is too large fails as in gradient_descent */
+    dn_run run = dn_run_default();
+    struct fit fit;
+    dn_error err = {0};
+    OK(dn_params_set_number(p, "learning_rate", 1e308, NULL));
+    assert_int_equal(fit_rows(rows, 2, p, &run, &fit, &err), DN_ERR_NUMERIC);
+    assert_non_null(strstr(err.message, "learning_rate"));
+    dn_rows_free(rows);
+    dn_params_free(p);
+}
+
+struct start_heard {
+    size_t n;
+    double w[6], w0[3], loss;
+};
+
+static void listen_to_start(const dn_run *run, const dn_progress *progress) {
+    struct start_heard *h = run->ctx;
+    assert_int_equal(progress->iteration, h->n++);
+    if (h->n == 1) {
+        assert_non_null(progress->w);
+        h->loss = progress->loss;
+        memcpy(h->w, progress->w, progress->n_scores * progress->n_features * sizeof *progress->w);
+        memcpy(h->w0, progress->w0, progress->n_scores * sizeof *progress->w0);
+    }
+}
+
+/* max_iterations 0: the model has the weights of init, which are in the units of the columns, with
+ * every solver and penalty. The result has their loss, likelihood and gradient. */
+static void given_weights(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"auto", "newton", "lbfgs", "gradient_descent", "sgd"},
+                             *const penalties[] = {"none", "l2", "l1"};
+    const double list[] = {1.5, -4}, mean = 2.25, scale = 1.5, lambda = 0.1;
+    const size_t first = 0;
+    double z[8], loss = 0, slope = 0, slope0 = 0;
+    for (size_t i = 0; i < 8; i++) {
+        const double g = list[0] * book_x[i] + list[1];
+        z[i] = (book_x[i] - mean) / scale;
+        loss += log1p(exp(book_y[i] > 0 ? -g : g));
+        slope += (1 / (1 + exp(-g)) - book_y[i]) * z[i];
+        slope0 += 1 / (1 + exp(-g)) - book_y[i];
+    }
+    dn_rows *rows;
+    OK(dn_rows_from_matrix(dn_matrix_dense(z, 8, 1), book_y, NULL, &rows, NULL));
+    for (size_t i = 0; i < 15; i++) {
+        const double w = list[0] * scale,
+                     penalty = i % 3 == 0   ? 0
+                               : i % 3 == 1 ? lambda * w * w
+                                            : lambda * w,
+                     along = i % 3 == 0   ? 0
+                             : i % 3 == 1 ? 2 * lambda * w
+                                          : lambda;
+        dn_params *p = params_of(solvers[i / 3], lambda);
+        OK(dn_params_set_word(p, "penalty", penalties[i % 3], NULL));
+        OK(dn_params_set_list(p, "init", list, 2, NULL));
+        OK(dn_params_set_number(p, "max_iterations", 0, NULL));
+        struct start_heard heard = {0};
+        struct fit fit;
+        dn_run run = dn_run_default();
+        run.progress = listen_to_start;
+        run.ctx = &heard;
+        run.snapshots = &first;
+        run.n_snapshots = 1;
+        dn_fit_input input = {
+            .rows = rows, .n_classes = 2, .params = p, .mean = &mean, .scale = &scale};
+        OK(fit_input(p, &input, &run, &fit, NULL));
+        assert_int_equal(heard.n, 1);
+        assert_near(heard.w[0], list[0], 1e-13);
+        assert_near(heard.w0[0], list[1], 1e-13);
+        assert_near(heard.loss, loss / 8 + penalty, 1e-13);
+        assert_near(fit.out.w[0], w, 1e-13);
+        assert_near(fit.out.w0[0], list[1] + list[0] * mean, 1e-13);
+        assert_near(fit.report.objective, loss / 8 + penalty, 1e-13);
+        assert_near(detail(&fit.report, "log_likelihood"), -loss, 1e-12);
+        assert_near(fit.report.gradient_norm, hypot(slope / 8 + along, slope0 / 8), 1e-13);
+        assert_true(fit.report.iterations == 0 && !fit.report.converged);
+        assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
+        assert_int_equal(fit.report.n_warnings, 0);
+        fit_done(&fit);
+        /* queued by the first release: weights for encoded features */
+        p->rules = DN_RULES_FIRST;
+        run = dn_run_default();
+        OK(fit_input(p, &input, &run, &fit, NULL));
+        assert_near(fit.out.w[0], list[0], 1e-13);
+        assert_near(fit.out.w0[0], list[1], 1e-13);
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+    dn_rows_free(rows);
+}
+
+/* The weights of three classes are kept, although a constant that is added to all of them changes
+ * no probability; so is the weight of a constant column. */
+static void given_softmax_weights(void **state) {
+    (void)state;
+    const double x[] = {1, 7, 2, 7, 3, 7}, y[] = {0, 1, 2}, list[] = {1, 10, 2, 3, 20, 4, 5, 30, 6};
+    dn_rows *rows;
+    OK(dn_rows_from_matrix(dn_matrix_dense(x, 3, 2), y, NULL, &rows, NULL));
+    for (int i = 0; i < 2; i++) {
+        dn_params *p = params_of(i == 0 ? "newton" : "gradient_descent", 0);
+        OK(dn_params_set_list(p, "init", list, 9, NULL));
+        OK(dn_params_set_number(p, "max_iterations", 0, NULL));
+        dn_run run = dn_run_default();
+        struct fit fit;
+        OK(fit_rows(rows, 3, p, &run, &fit, NULL));
+        for (size_t k = 0; k < 3; k++) {
+            assert_true(fit.out.w[2 * k] == list[3 * k] &&
+                        fit.out.w[2 * k + 1] == list[3 * k + 1] &&
+                        fit.out.w0[k] == list[3 * k + 2]);
+        }
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+    dn_rows_free(rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_of_the_book),
-        cmocka_unit_test(snapshots_are_raw),
-        cmocka_unit_test(one_step_by_hand),
-        cmocka_unit_test(rate_from_the_curvature),
+        cmocka_unit_test(example_of_the_book),       cmocka_unit_test(snapshots_are_raw),
+        cmocka_unit_test(one_step_by_hand),          cmocka_unit_test(rate_from_the_curvature),
+        cmocka_unit_test(online_descent_as_printed), cmocka_unit_test(given_weights),
+        cmocka_unit_test(given_softmax_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,8 @@ static const struct preset presets[] = {
     {"logistic", "max_iterations", "auto", 0},
     {"logistic", "learning_rate", "auto", 0},
     {"logistic", "batch_size", NULL, 32},
+    {"logistic", "order", "shuffled", 0},
+    {"logistic", "schedule", "adaptive", 0},
     {"logistic", "init", "random", 0},
     {"logistic", "statistics", "auto", 0},
     {"logistic", "multiclass", "softmax", 0},
