@@ -136,8 +136,23 @@ static void test_limit(void **state) {
     problem_check(predict("", text("%s}]}", row)), 422, "invalid-instances");
 }
 
+/* A name that is too long for a column of a table is refused, and not kept. */
+static void test_long_names(void **state) {
+    (void)state;
+    char name[257];
+    for (size_t n = 255; n <= 256; n++) {
+        memset(name, 'n', n);
+        name[n] = '\0';
+        const struct response *r =
+            predict("", text("{'instances':[{'length':3,'sex':'m','%s':1}]}", name));
+        status_check(r, n == 255 ? 200 : 422);
+        assert_true(n == 255 || strstr(r->body, "at most 255 bytes") != NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_every_format), TEST(test_the_training_file),
-                                       TEST(test_refused), TEST(test_misspelt), TEST(test_limit)};
+                                       TEST(test_refused),      TEST(test_misspelt),
+                                       TEST(test_limit),        TEST(test_long_names)};
     return cmocka_run_group_tests(tests, prepare, finish);
 }

@@ -130,6 +130,21 @@ static void test_more_than_are_listed(void **state) {
     assert_int_equal(real_at(r, "/unseen/19/rows"), 50);
 }
 
+/* Categories that begin alike are counted apart. Categories of refused lines take no places. */
+static void test_long_categories(void **state) {
+    (void)state;
+    char same[121];
+    memset(same, 'c', 120);
+    same[120] = '\0';
+    const struct response *r =
+        predict("text/csv", "application/json",
+                text("race,code,sex\n1,%sa,Male\n1,%sb,Male\n1,%sb,Male\n", same, same, same));
+    status_check(r, 200);
+    assert_int_equal(count_at(r, "/unseen"), 2);
+    assert_int_equal(real_at(r, "/unseen/0/rows"), 1);
+    assert_int_equal(real_at(r, "/unseen/1/rows"), 2);
+}
+
 /* The rows of an evaluation; a label without quotes may have blanks around it. */
 static void test_evaluation(void **state) {
     (void)state;
@@ -165,6 +180,7 @@ int main(void) {
                                        TEST(test_cells),
                                        TEST(test_lines),
                                        TEST(test_more_than_are_listed),
+                                       TEST(test_long_categories),
                                        TEST(test_evaluation),
                                        TEST(test_refused),
                                        TEST(test_counters)};

@@ -82,6 +82,11 @@ const char *instances_ignore(struct instances *in, struct text name, bool object
         buf_printf(&in->why, "the model has no column %s", shown);
         return instances_why(in);
     }
+    if (name.n > TABLE_MAX_NAME) {
+        buf_printf(&in->why, "the model has no column %s; names of columns have at most %d bytes",
+                   shown, TABLE_MAX_NAME);
+        return instances_why(in);
+    }
     if (row_notes_need(&in->rows.notes, in->n_inputs)) {
         k = row_notes_ignore(in->rows.notes, name.bytes, name.n, in->encoder);
     }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Maximum of the comparisons of ignored names with names of inputs. They find misspelt names. */
+enum { MAX_COMPARED = 200000 };
+
 /* ---- begin and end ---- */
 bool row_notes_need(struct row_notes **notes, size_t n_inputs) {
     struct row_notes *t = *notes != NULL ? NULL : calloc(1, sizeof *t);
@@ -15,6 +18,7 @@ bool row_notes_need(struct row_notes **notes, size_t n_inputs) {
         return *notes != NULL;
     }
     t->n_inputs = n_inputs;
+    hash_key_make(&t->key);
     t->rows = calloc(n_inputs + 1, sizeof *t->rows);
     t->pending_of = calloc(n_inputs + 1, sizeof *t->pending_of);
     if (t->rows == NULL || t->pending_of == NULL) {
@@ -41,19 +45,26 @@ void row_notes_free(struct row_notes *t) {
 static struct unseen_value *entry_of(struct row_notes *t, size_t input, const char *text,
                                      size_t n) {
     const size_t kept = utf8_cut(text, n, UNSEEN_BYTES);
+    const uint64_t hash = hash_keyed(&t->key, text, n);
+    struct unseen_value *spare = NULL;
     for (size_t k = 0; k < t->n_values; k++) {
         struct unseen_value *v = &t->values[k];
-        if (v->input == input && v->length == n && memcmp(v->text, text, kept) == 0) {
+        if (v->input == input && v->hash == hash && v->kept == kept &&
+            memcmp(v->text, text, kept) == 0) {
             return v;
         }
+        if (v->rows == 0 && !v->pending) { /* all rows that had it were refused */
+            spare = v;
+        }
     }
-    if (t->n_values == UNSEEN_LISTED) {
-        return NULL;
+    if (t->n_values < UNSEEN_LISTED) {
+        spare = &t->values[t->n_values++];
     }
-    struct unseen_value *v = &t->values[t->n_values++];
-    *v = (struct unseen_value){.input = input, .length = n, .kept = kept};
-    memcpy(v->text, text, kept);
-    return v;
+    if (spare != NULL) {
+        *spare = (struct unseen_value){.input = input, .hash = hash, .kept = kept};
+        memcpy(spare->text, text, kept);
+    }
+    return spare;
 }
 
 bool row_notes_unseen_add(struct row_notes **notes, size_t n_inputs, size_t input, const char *text,
@@ -121,10 +132,13 @@ static void write_unseen(const struct row_notes *t, const dn_encoder *encoder,
 }
 
 /* ---- ignored columns ---- */
-/* Returns the input whose name is nearest to this one; SIZE_MAX if none is near. */
-static size_t find_meant(const dn_encoder *encoder, const char *name, size_t n) {
+/* Returns the input whose name is nearest to this one; SIZE_MAX if none is near, or after too many
+ * comparisons. */
+static size_t find_meant(struct row_notes *t, const dn_encoder *encoder, const char *name,
+                         size_t n) {
     size_t best = SIZE_MAX, meant = SIZE_MAX;
-    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
+    for (size_t i = 0; i < t->n_inputs && t->n_compared < MAX_COMPARED; i++) {
+        t->n_compared++;
         const dn_input *input = dn_encoder_input(encoder, i);
         const size_t d = input->type == DN_SPARSE
                              ? SIZE_MAX
@@ -153,7 +167,7 @@ ptrdiff_t row_notes_ignore(struct row_notes *t, const char *name, size_t n,
         !names_add(&t->ignored, copy, n)) {
         return IGNORED_NO_MEMORY;
     }
-    t->meant[t->ignored.n - 1] = find_meant(encoder, name, n);
+    t->meant[t->ignored.n - 1] = find_meant(t, encoder, name, n);
     return (ptrdiff_t)t->ignored.n - 1;
 }
 

@@ -4,6 +4,7 @@
 #define FORMATS_ROW_NOTES_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "formats/formats.h"
 #include "formats/text/names.h"
 
@@ -11,7 +12,7 @@
 
 struct unseen_value {
     size_t input;
-    size_t length;           /* bytes of the category */
+    uint64_t hash;           /* of all bytes of the category */
     size_t kept;             /* bytes of `text`: the first ones of the category */
     char text[UNSEEN_BYTES]; /* UTF-8, without a NUL */
     int64_t rows;            /* number of rows that have it */
@@ -24,6 +25,7 @@ struct row_notes {
     int64_t n_unseen; /* number of values in all rows, also of categories that are not listed */
     size_t n_values;
     struct unseen_value values[UNSEEN_LISTED]; /* [n_values] */
+    struct hash_key key;                       /* of their hashes */
     bool pending;     /* the current row has values that are not counted yet */
     int64_t *rows;    /* [n_inputs] number of rows with an unseen category */
     bool *pending_of; /* [n_inputs] the current row has one and is not counted yet */
@@ -32,6 +34,7 @@ struct row_notes {
     struct arena names; /* the texts of `ignored` */
     size_t *meant;      /* [ignored.n] the input with the nearest name; SIZE_MAX: none is near */
     size_t meant_capacity;
+    size_t n_compared; /* names of inputs that ignored names were compared with */
 };
 
 /* Allocates *notes if it is NULL. Returns false if out of memory. */
