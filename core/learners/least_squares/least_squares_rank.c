@@ -9,7 +9,6 @@
 #include "learners/shared/learner.h"
 #include "learners/shared/linear/linear_rank.h"
 #include "learners/shared/linear/row_space.h"
-#include "linalg/qr.h"
 #include "linalg/vector.h"
 
 #include <math.h>
@@ -61,14 +60,12 @@ double dni_least_squares_null_space_bytes(const dn_fit_shape *shape) {
            dni_linear_null_space_bytes(shape->n_features + 1);
 }
 
-/* fit->original: makes the weights orthogonal to the combinations null/s. Overwrites `null`. */
+/* fit->original: makes the weights orthogonal to the combinations null/s, so that those of constant
+ * columns become 0. Overwrites `null`. */
 static dn_status project(dni_least_squares *fit, const dni_moments *m, double *null, size_t n_null,
                          dn_error *err) {
     const size_t d = fit->input->rows->n_cols, width = d + 1;
-    for (size_t i = 0; i < n_null * d; i++) {
-        null[i] = m->deviation[i % d] > 0 ? null[i] / m->deviation[i % d] : 0;
-    }
-    const dn_status status = dni_orthonormal_rows(fit->run, null, n_null, d, err);
+    const dn_status status = dni_linear_raw_null(fit->run, null, n_null, d, m->deviation, err);
     if (status != DN_OK) {
         return status;
     }

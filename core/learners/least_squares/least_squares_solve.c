@@ -354,12 +354,7 @@ static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *
 static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_null,
                             dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores;
-    for (size_t r = 0; r < n_null; r++) {
-        for (size_t j = 0; j < d; j++) {
-            null[r * d + j] /= c->scale[j];
-        }
-    }
-    dn_status status = dni_orthonormal_rows(c->fit->run, null, n_null, d, err);
+    const dn_status status = dni_linear_raw_null(c->fit->run, null, n_null, d, c->scale, err);
     if (status != DN_OK) {
         return status;
     }

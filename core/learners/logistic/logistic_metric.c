@@ -13,7 +13,6 @@
 #include "learners/logistic/logistic_fit.h"
 #include "learners/shared/linear/linear_rank.h"
 #include "linalg/cholesky.h"
-#include "linalg/qr.h"
 #include "linalg/vector.h"
 
 #include <math.h>
@@ -69,12 +68,8 @@ dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *er
     }
     problem->null_basis = NULL; /* fit->null_basis is changed to original weights */
     problem->n_null = 0;
-    for (size_t r = 0; r < fit->n_null; r++) {
-        for (size_t j = 0; j < d; j++) {
-            fit->null_basis[r * d + j] /= problem->scale[j];
-        }
-    }
-    dn_status status = dni_orthonormal_rows(fit->run, fit->null_basis, fit->n_null, d, err);
+    const dn_status status =
+        dni_linear_raw_null(fit->run, fit->null_basis, fit->n_null, d, problem->scale, err);
     if (status != DN_OK) {
         return status;
     }

@@ -1,12 +1,16 @@
 /* The null space of the correlation matrix. */
 #include "learners/shared/linear/linear_rank.h"
 #include "linalg/eigen.h"
+#include "linalg/qr.h"
+#include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Least component of a unit combination that marks a column. */
 static const double PART = 1e-6;
+/* Entries of separated combinations up to this are rounding errors. */
+static const double NOISE = 1e-10;
 
 /* gram [width × width] → [d × d]: removes the intercept. Constant columns get the diagonal 1. */
 static void take_correlations(double *gram, size_t width, const dni_moments *moments) {
@@ -89,6 +93,56 @@ dn_status dni_linear_null_space(dni_linear_problem *problem, const dni_moments *
     *out_n = n;
     *out_null = null;
     return DN_OK;
+}
+
+/* Moves the largest entry of rows r … n − 1 of null [n × d] to row r. Returns its column. */
+static size_t choose_pivot(double *null, size_t n, size_t d, size_t r) {
+    size_t best = r * d;
+    for (size_t i = r * d; i < n * d; i++) {
+        best = fabs(null[i]) > fabs(null[best]) ? i : best;
+    }
+    for (size_t j = 0; best / d != r && j < d; j++) {
+        const double t = null[r * d + j];
+        null[r * d + j] = null[best / d * d + j];
+        null[best / d * d + j] = t;
+    }
+    return best % d;
+}
+
+/* null [n × d] ← rows with the same span, each with a column in which all other rows are 0: the
+ * reduced echelon form, by elimination with complete pivoting. */
+static dn_status separate(const dn_run *run, double *null, size_t n, size_t d, dn_error *err) {
+    for (size_t r = 0; r < n; r++) {
+        const dn_status status = dn_run_stop(run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        const size_t column = choose_pivot(null, n, d, r);
+        double *row = null + r * d;
+        const double pivot = row[column];
+        for (size_t j = 0; pivot != 0 && j < d; j++) {
+            row[j] /= pivot;
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (i != r) {
+                dni_axpy(-null[i * d + column], row, null + i * d, d);
+                null[i * d + column] = 0;
+            }
+        }
+    }
+    for (size_t i = 0; i < n * d; i++) {
+        null[i] = fabs(null[i]) > NOISE ? null[i] : 0;
+    }
+    return DN_OK;
+}
+
+dn_status dni_linear_raw_null(const dn_run *run, double *null, size_t n, size_t d,
+                              const double *scale, dn_error *err) {
+    const dn_status status = separate(run, null, n, d, err);
+    for (size_t i = 0; status == DN_OK && i < n * d; i++) {
+        null[i] /= scale[i % d] > 0 ? scale[i % d] : 1;
+    }
+    return status == DN_OK ? dni_orthonormal_rows(run, null, n, d, err) : status;
 }
 
 void dni_linear_mark_dependent(const double *null, size_t n_null, const dni_moments *moments,

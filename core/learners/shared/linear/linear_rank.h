@@ -27,6 +27,16 @@ DN_MUST_USE dn_status dni_linear_null_space(dni_linear_problem *problem, const d
 /* Upper bound of the bytes that dni_linear_null_space allocates. Half of it is an upper bound of
  * the bytes of *out_null. */
 double dni_linear_null_space_bytes(size_t width);
+/* Replaces combinations of standardised columns, null [n × d], by orthonormal combinations of
+ * columns that are 0 in every row, up to a constant.
+ *
+ *   scale  [d] what the columns were divided by; 0 of a constant column counts as 1
+ *
+ * The combinations of groups of columns that do not depend on each other are separated first: the
+ * groups may have scales so different that rounding would mix them. Errors: those of dn_run_stop.
+ * Cost: O(3 n² d). */
+DN_MUST_USE dn_status dni_linear_raw_null(const dn_run *run, double *null, size_t n, size_t d,
+                                          const double *scale, dn_error *err);
 /* marked [d] ← the columns that depend on others: those that are not constant and have a part in a
  * combination. */
 void dni_linear_mark_dependent(const double *null, size_t n_null, const dni_moments *moments,

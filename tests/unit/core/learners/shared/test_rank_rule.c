@@ -169,8 +169,45 @@ static void scales_and_constants(void **state) {
     }
 }
 
+/* Two groups of dependent columns of very different scales: a and 2a, times `scale`, b twice, and a
+ * constant column. Least norm: the weights of a and 2a are 1 : 2, those of b are equal, the constant
+ * column has the weight 0. The objective does not depend on the scale. */
+static void groups_of_columns(void **state) {
+    (void)state;
+    enum { WIDTH = 5 };
+    static const size_t tried[] = {0, 1, 4, 5, 6};
+    for (size_t t = 0; t < sizeof tried / sizeof tried[0]; t++) {
+        const size_t m = tried[t];
+        double objective = 0;
+        for (int e = 0; e <= 20; e += 4) {
+            const bool descent = m == 6;
+            uint64_t seed = 5;
+            double x[N * WIDTH], y[N];
+            struct fit fit;
+            for (size_t i = 0; i < N; i++) {
+                const double a = logistic_random(&seed) - 0.5, b = logistic_random(&seed) - 0.5,
+                             row[] = {a * pow(10, e), 2 * a * pow(10, e), b, b, 3};
+                memcpy(x + i * WIDTH, row, sizeof row);
+                y[i] = a + b + 0.8 * (logistic_random(&seed) - 0.5) > 0;
+            }
+            if (descent && e > 0) { /* its steps depend on the scale */
+                break;
+            }
+            OK(fit_table(m, x, y, WIDTH, &fit));
+            const double *w = fit.out.w;
+            objective = e == 0 ? fit.report.objective : objective;
+            assert_near(fit.report.objective, objective, 1e-6);
+            assert_near(w[1] / w[0], 2, 1e-9);
+            assert_near(w[3] / w[2], 1, 1e-9);
+            assert_true(w[4] == 0);
+            fit_done(&fit);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nearly_dependent_columns),
-                                       cmocka_unit_test(scales_and_constants)};
+                                       cmocka_unit_test(scales_and_constants),
+                                       cmocka_unit_test(groups_of_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
