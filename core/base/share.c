@@ -23,17 +23,19 @@ static dn_status share_each(const dn_run *run, const dn_rows *rows, dn_each_fn f
 }
 
 static void share_progress(const dn_run *run, const dn_progress *progress) {
-    const dni_share *share = run->ctx;
+    dni_share *share = run->ctx;
     if (share->whole->progress == NULL) {
         return;
     }
     dn_progress p = *progress;
+    share->reported = progress->iteration;
     p.fraction = ((double)share->i + progress->fraction) / (double)share->n;
     if (share->fold > 0) {
         p.fold = share->fold;
     }
     if (share->machine) {
-        p.iteration += share->iterations;
+        p.iteration += run->updates ? share->updates : share->iterations;
+        p.pass += run->updates ? share->iterations : 0;
         p.max_iterations = 0; /* the total number of iterations of all machines is unknown */
     }
     if (share->machine || share->fold > 0) {
@@ -62,8 +64,9 @@ void dni_share_fold(dni_share *share, size_t fold) {
     without_snapshots(share);
 }
 
-void dni_share_machine(dni_share *share, size_t iterations) {
+void dni_share_machine(dni_share *share, size_t iterations, size_t updates) {
     share->machine = true;
     share->iterations = iterations;
+    share->updates = updates;
     without_snapshots(share);
 }

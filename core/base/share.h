@@ -13,6 +13,8 @@ typedef struct dni_share {
     bool machine;      /* true: the fit is one of several machines of a model; iteration numbers
                         * continue from machine to machine, and reports have no weights */
     size_t iterations; /* number of iterations of the machines before this one */
+    size_t updates;    /* number of updates that the machines before this one have reported */
+    size_t reported;   /* number of the last iteration or update that this fit has reported */
 } dni_share;
 
 /* Prepares the run of fit i of n fits, which are assumed to take equal time. `share` must not move
@@ -20,7 +22,8 @@ typedef struct dni_share {
 void dni_share_init(dni_share *share, const dn_run *whole, size_t i, size_t n);
 /* Sets the number of the fold that the fit belongs to, from 1. */
 void dni_share_fold(dni_share *share, size_t fold);
-/* Sets that the fit is one of several machines. iterations: the total of the machines before it. */
-void dni_share_machine(dni_share *share, size_t iterations);
+/* Sets that the fit is one of several machines. iterations, updates: the totals of the machines
+ * before it. */
+void dni_share_machine(dni_share *share, size_t iterations, size_t updates);
 
 #endif

@@ -24,6 +24,7 @@ struct fitting {
     dn_machine **machines; /* [n] */
     dn_report *report;     /* combined report of all machines */
     size_t n_reported, n_unconverged;
+    size_t n_updates;     /* number of updates that all machines have reported so far */
     size_t n_duals;       /* number of support vectors of all machines so far */
     dni_class_rows index; /* one versus one: the rows of each class */
 };
@@ -245,8 +246,9 @@ static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     const dn_fit_input input = input_of(f, params, rows, names, 2);
     dni_share share;
     dni_share_init(&share, f->run, i, f->n);
-    dni_share_machine(&share, f->report->iterations);
+    dni_share_machine(&share, f->report->iterations, f->n_updates);
     status = dni_learner_fit(&input, &share.run, &f->machines[i], &part, err);
+    f->n_updates += share.reported;
     if (status == DN_OK) {
         number_duals(f, i, negative != SIZE_MAX);
     }

@@ -198,11 +198,46 @@ static void models_without_the_snapshot(void **state) {
     refused("ended", "1", "was deleted");
 }
 
+/* The updates of three machines are numbered one after the other, and so are their passes. */
+static void updates_of_several_machines(void **state) {
+    (void)state;
+    const struct response *job =
+        job_train("{'model':'three','dataset':'iris','target':'class','algorithm':'perceptron',"
+                  "'params':{'max_iterations':5},'snapshots_of':'updates'}");
+    const struct response *h =
+        status_check(call_get("/v1/jobs/%lld/history", (long long)whole_at(job, "/id")), 200);
+    const size_t n = count_at(h, "/items");
+    int64_t pass = 1;
+    assert_in_range(n, 30, 1000);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(whole_at(h, text("/items/%zu/update", i)), i + 1);
+        assert_in_range(whole_at(h, text("/items/%zu/iteration", i)), pass, 15);
+        pass = whole_at(h, text("/items/%zu/iteration", i));
+    }
+}
+
+/* Snapshot 0 is the start. */
+static void the_start(void **state) {
+    (void)state;
+    static const char *const methods[] = {"'algorithm':'logistic','params':{'solver':'sgd'}",
+                                          "'algorithm':'logistic'",
+                                          "'algorithm':'least_squares','params':{'solver':"
+                                          "'gradient_descent','max_iterations':5}"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct response *job =
+            job_train("{'model':'start','dataset':'pair','target':'class',%s,'snapshots':[0,1]}",
+                      methods[i]);
+        assert_non_null(snapshot_of(whole_at(job, "/id"), 0));
+        assert_non_null(snapshot_of(whole_at(job, "/id"), 1));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(scores_are_those_of_the_snapshot), TEST(one_score),
         TEST(a_snapshot_is_not_calibrated),     TEST(updates_of_a_perceptron),
         TEST(lines_have_snapshots_too),         TEST(models_without_the_snapshot),
+        TEST(updates_of_several_machines),      TEST(the_start),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

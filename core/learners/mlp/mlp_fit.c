@@ -322,7 +322,7 @@ static dn_status run_starts(struct mlp_fit *fit, dn_error *err) {
         const dn_run *run = fit->run;
         if (fit->plan->restarts > 1) {
             dni_share_init(&share, run, start, fit->plan->restarts);
-            dni_share_machine(&share, fit->iterations);
+            dni_share_machine(&share, fit->iterations, 0);
             run = &share.run;
         }
         dn_status status = solve(fit, run, start, &outcome, err);
