@@ -169,8 +169,10 @@ static void set_edges(const struct histogram *h) {
             least = fmin(z - 0.5, nextafter(z, -(double)INFINITY));
             most = fmax(z + 0.5, nextafter(z, (double)INFINITY));
         }
-        for (size_t b = 0; b <= out->n_bins; b++) {
-            out->edges[c * (out->n_bins + 1) + b] = edge_of(least, most, b, out->n_bins);
+        double *edges = out->edges + c * (out->n_bins + 1), before = least;
+        for (size_t b = 0; b <= out->n_bins; b++) { /* rounding must not make an edge descend */
+            before = fmin(most, fmax(before, edge_of(least, most, b, out->n_bins)));
+            edges[b] = before;
         }
     }
 }

@@ -260,8 +260,8 @@ static double matthews(const double *cell) {
 static void wilson(double p, double n, double *interval) {
     const double z2 = DNI_NORMAL_95 * DNI_NORMAL_95, centre = (p + z2 / (2 * n)) / (1 + z2 / n),
                  half = DNI_NORMAL_95 / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
-    interval[0] = centre - half;
-    interval[1] = centre + half;
+    interval[0] = fmin(p, centre - half); /* p is a limit if it is 0 or 1 */
+    interval[1] = fmax(p, centre + half);
 }
 
 /* Sums over the classes for the Matthews correlation coefficient of K classes,

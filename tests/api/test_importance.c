@@ -183,8 +183,35 @@ static void test_faults(void **state) {
                   "bad-request");
 }
 
+/* Work that would take hours is refused with the number of repeats that fits. */
+static void too_much_work(void **state) {
+    (void)state;
+    const char *wide = "class";
+    for (int j = 0; j < 150; j++) {
+        wide = text("%s,c%d", wide, j);
+    }
+    wide = text("%s\n", wide);
+    char *rows = keep(malloc(3000 * 310 + 2000), free), *at = rows;
+    at += sprintf(at, "%s", wide);
+    for (int i = 0; i < 3000; i++) {
+        at += sprintf(at, "%s", i % 2 == 0 ? "a" : "b");
+        for (int j = 0; j < 150; j++) {
+            at += sprintf(at, ",%d", (i * 7 + j * i) % 10);
+        }
+        at += sprintf(at, "\n");
+    }
+    status_check(call_upload("/v1/datasets/wide", rows), 201);
+    job_train("{'model':'wide','dataset':'wide','target':'class','algorithm':'naive_bayes'}");
+    const struct response *r =
+        problem_check(importance("/v1/models/wide/importance", "{'dataset':'wide','repeats':1000}"),
+                      422, "invalid");
+    assert_string_equal(string_at(r, "/errors/0/pointer"), "/repeats");
+    assert_non_null(strstr(string_at(r, "/errors/0/detail"), "for 3000 rows and 150 columns"));
+    status_check(importance("/v1/models/wide/importance", "{'dataset':'wide','repeats':1}"), 200);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_expectation), TEST(test_seeds_and_versions),
-                                       TEST(test_faults)};
+                                       TEST(test_faults), TEST(too_much_work)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

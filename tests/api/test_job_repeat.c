@@ -139,11 +139,26 @@ static void test_a_failed_job_can_be_posted_again(void **state) {
     assert_same(first, repeat_job(first, "/resolved"), "/error");
 }
 
+/* A byte order mark before the body is not a part of the job. */
+static void test_byte_order_mark(void **state) {
+    (void)state;
+    const struct response *r =
+        status_check(call_text("POST", "/v1/jobs", NULL,
+                               text("\xEF\xBB\xBF%s",
+                                    quoted("{'model':'marked','dataset':'iris',"
+                                           "'target':'class','algorithm':'fisher'}"))),
+                     202);
+    assert_json(r, "/request/model", "'marked'");
+    r = job_wait(whole_at(r, "/id"));
+    assert_json(r, "/request/model", "'marked'");
+    assert_json(r, "/resolved/model", "'marked'");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_both_members_make_the_job_again),   TEST(test_resolved_names_every_value),
         TEST(test_lists_have_neither_member),         TEST(test_a_failed_job_can_be_posted_again),
-        TEST(test_the_body_is_kept_as_it_was_posted),
+        TEST(test_the_body_is_kept_as_it_was_posted), TEST(test_byte_order_mark),
     };
     return cmocka_run_group_tests(tests, open_daemon, group_end);
 }

@@ -12,15 +12,17 @@
 #include <string.h>
 
 /* The parameters in the result of a job as JSON text, which the caller frees; NULL: the result has
- * none. */
+ * none. They are its first member: the rest, which may be long, is not parsed. */
 static char *read_params(const char *result) {
-    struct problem ignored = {0};
-    json_t *root = result != NULL ? json_parse(result, strlen(result), &ignored) : NULL;
-    json_t *params = json_object_get(root, "params");
-    char *text = params != NULL ? json_dumps(params, JSON_COMPACT) : NULL;
-    problem_done(&ignored);
-    json_decref(root);
-    return text;
+    static const char begin[] = "{\"params\":";
+    const size_t n = sizeof begin - 1;
+    json_error_t end;
+    if (result == NULL || strncmp(result, begin, n) != 0) {
+        return NULL;
+    }
+    json_t *params = json_loads(result + n, JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL, &end);
+    json_decref(params);
+    return params != NULL ? strndup(result + n, (size_t)end.position) : NULL;
 }
 
 /* Writes "request", the body of the POST (null: an earlier release made the job), and "resolved",
@@ -97,7 +99,8 @@ static bool insert(const struct http_call *call, const struct jobs_request *r, i
     struct buf request = {0}, spec = {0}, warnings = {0};
     size_t size = 0;
     const char *body = http_body_bytes(call, &size);
-    buf_append(&request, body, size);
+    const size_t mark = json_mark_size(body, size); /* the text becomes a member of answers */
+    buf_append(&request, body + mark, size - mark);
     jobs_request_write_stored(r, &spec);
     buf_putc(&warnings, '[');
     buf_append(&warnings, r->warnings.data, r->warnings.size);

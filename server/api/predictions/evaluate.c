@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/instances.h"
+#include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
@@ -168,7 +169,7 @@ static const char *read_reference(struct http_call *call, struct evaluation *e,
     size_t size;
     const char *body = http_body_bytes(call, &size), *type = http_content_type(call);
     if (size > REFERENCE_BYTES || (type[0] != '\0' && strcmp(type, API_JSON) != 0) ||
-        body[strspn(body, " \t\r\n")] != '{') {
+        *json_first(body, size) != '{') {
         return NULL;
     }
     json_t *root = json_parse(body, size, &ignored);
@@ -224,6 +225,31 @@ static size_t choose_columns(const struct schema *schema, const dn_model *model,
     return n;
 }
 
+/* Limit of the work of permutation importance: some 10 minutes on one thread. */
+#define IMPORTANCE_MAX_NS 6e11
+#define CELL_NS 25.0 /* time to permute, decode and encode a cell */
+
+/* Refuses importances that would occupy a thread for long. */
+static bool importance_fits(const struct evaluation *e, const dn_table_source *table) {
+    const double inputs = (double)dn_encoder_n_inputs(dn_model_encoder(e->model)),
+                 row = CELL_NS * inputs + api_outputs_cost(e->model, API_OUTPUTS_USUAL),
+                 repeat = (double)table->n_rows * row * inputs,
+                 most = floor(IMPORTANCE_MAX_NS / repeat);
+    if ((double)e->permutations->repeats <= most) {
+        return true;
+    }
+    if (most < 1) {
+        return problem_add(e->problem, PROBLEM_INVALID, "/dataset",
+                           "%zu rows are too many to permute each of %.0f columns: at most %.0f "
+                           "rows with this model",
+                           table->n_rows, inputs, floor(IMPORTANCE_MAX_NS / (row * inputs)));
+    }
+    return problem_add(e->problem, PROBLEM_INVALID, "/repeats",
+                       "must be at most %.0f for %zu rows and %.0f columns with this model (got "
+                       "%zu)",
+                       most, table->n_rows, inputs, e->permutations->repeats);
+}
+
 static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
     const dn_evaluate_options options = {.curves = e->curves, .target = e->target};
     const dn_table_source *table = jobs_source_table(source);
@@ -236,6 +262,9 @@ static bool evaluate_source(struct evaluation *e, const struct jobs_source *sour
     if (e->permutations == NULL) {
         return dn_model_evaluate(e->model, table, &options, &e->run, &e->metrics, &err) == DN_OK ||
                refuse(e, true, &err);
+    }
+    if (!importance_fits(e, table)) {
+        return false;
     }
     dn_importance_options permutations = *e->permutations;
     permutations.target = e->target;

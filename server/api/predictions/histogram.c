@@ -24,7 +24,7 @@ static json_t *read_body(struct http_call *call) {
     size_t size;
     const char *body = http_body_bytes(call, &size), *type = http_content_type(call);
     if (size > REQUEST_BYTES || (type[0] != '\0' && strcmp(type, API_JSON) != 0) ||
-        body[strspn(body, " \t\r\n")] != '{') {
+        *json_first(body, size) != '{') {
         return NULL;
     }
     json_t *root = json_parse(body, size, &ignored);

@@ -119,12 +119,19 @@ static void refuse_jansson(const char *text, size_t size, const json_error_t *er
     }
 }
 
+size_t json_mark_size(const char *text, size_t size) {
+    return size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+const char *json_first(const char *text, size_t size) {
+    text += json_mark_size(text, size);
+    return text + strspn(text, " \t\r\n");
+}
+
 json_t *json_parse(const char *text, size_t size, struct problem *problem) {
-    static const char bom[] = "\xEF\xBB\xBF";
-    if (size >= 3 && memcmp(text, bom, 3) == 0) {
-        text += 3;
-        size -= 3;
-    }
+    const size_t mark = json_mark_size(text, size);
+    text += mark;
+    size -= mark;
     if (!scan(text, size, problem)) {
         return NULL;
     }

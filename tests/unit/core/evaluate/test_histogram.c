@@ -127,6 +127,34 @@ static void values_on_edges(void **state) {
     chunked_done(&t.source);
 }
 
+/* Scores that are a few units of the last digit apart: the edges ascend, and no row is lost. */
+static void neighbouring_values(void **state) {
+    (void)state;
+    struct data t;
+    data_init(&t, one_chunk, 1);
+    dn_model *model = train_on(&t), *scores_x0;
+    const double w[2] = {1, 0}, w0 = 0, ulp = nextafter(3, 4) - 3;
+    dn_histogram *h = NULL;
+    OK(dn_model_with_weights(model, w, &w0, &scores_x0, NULL));
+    for (size_t i = 0; i < N; i++) {
+        t.x[0][i] = 3 + (double)(i % 6) * ulp;
+    }
+    const dn_histogram_options options = {.coordinates = DN_COORDINATES_SCORES, .bins = 10};
+    OK(dn_model_histogram(scores_x0, &t.source.source, &options, NULL, &h, NULL));
+    double sum = 0;
+    for (size_t b = 0; b < 20; b++) {
+        sum += h->counts[b];
+    }
+    for (size_t b = 0; b < 10; b++) {
+        assert_true(h->edges[b] <= h->edges[b + 1]);
+    }
+    assert_true(h->edges[0] == 3 && h->edges[10] == 3 + 5 * ulp && sum == (double)h->n_rows);
+    dn_histogram_free(h);
+    dn_model_unref(scores_x0);
+    dn_model_unref(model);
+    chunked_done(&t.source);
+}
+
 static void one_value(void **state) {
     (void)state;
     struct data t;
@@ -193,6 +221,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
         cmocka_unit_test(values_on_edges),
+        cmocka_unit_test(neighbouring_values),
         cmocka_unit_test(one_value),
         cmocka_unit_test(refusals),
     };
