@@ -452,19 +452,8 @@ static dni_gaussians *densities_of(const struct gaussian *fit, const dn_machine 
                : dni_gaussians_of(machine);
 }
 
-/* True if a column varies within class k. */
-static bool class_varies(const struct gaussian *fit, size_t k) {
-    for (size_t j = 0; j < fit->d; j++) {
-        if (fit->scatter.scatter[k * fit->d + j] > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Raises the variances of a diagonal covariance to VARIANCE_FLOOR times the variance of the column
- * over all rows, except in a class without any variance, which is an error. Adds a warning with
- * the names of the columns. */
+ * over all rows. Adds a warning with the names of the columns. */
 static void raise_variances(struct gaussian *fit) {
     dni_scatter *s = &fit->scatter;
     size_t n = 0;
@@ -474,8 +463,7 @@ static void raise_variances(struct gaussian *fit) {
         fit->raised[j] = false;
     }
     for (size_t k = 0; k < fit->n_classes; k++) {
-        const bool varies = class_varies(fit, k);
-        for (size_t j = 0; varies && j < fit->d; j++) {
+        for (size_t j = 0; j < fit->d; j++) {
             double *scatter = s->scatter + k * fit->d + j;
             const double least = fit->floor[j] * s->class_weight[k];
             fit->raised[j] = fit->raised[j] || *scatter < least;

@@ -254,9 +254,17 @@ static void class_of_one_row(void **state) {
             fit_done(&full);
             OK(dn_params_set_number(p, "shrinkage", 0, NULL));
         }
-        refused(t, v, p, DN_ERR_DATA,
-                (const char *const[]){"class \"birch\"", "a single row", "covariance shared",
-                                      NULL});
+        if (c == 0) {
+            refused(t, v, p, DN_ERR_DATA,
+                    (const char *const[]){"class \"birch\"", "a single row", "covariance shared",
+                                          NULL});
+        } else { /* the variances of the class are raised, as those of naive_bayes */
+            struct fit diagonal = {0};
+            OK(fit_named(t->x, t->target, v, t->n, 3, 2, p, &diagonal, NULL));
+            assert_int_equal(diagonal.report.n_warnings, 1);
+            assert_int_equal(diagonal.report.warnings[0].code, DN_WARNING_VARIANCE_FLOOR);
+            fit_done(&diagonal);
+        }
         OK(dn_params_set_word(p, "divisor", "unbiased", NULL));
         refused(t, v, p, DN_ERR_DATA, (const char *const[]){"class \"birch\"", "divisor ml", NULL});
         dn_params_free(p);
