@@ -339,7 +339,7 @@ typedef struct dn_fit_shape {
     bool fewer_rows;  /* true: a machine of several; it may have fewer than n_rows rows */
 } dn_fit_shape;
 
-/* Memory in bytes of machines that store training rows. */
+/* Memory in bytes of machines that store training rows, or that score rows in tiles. */
 typedef struct dn_kept_memory {
     double machine; /* size of the machines of the model; included in the memory of a fit */
     double scoring; /* working memory for scoring rows */
@@ -424,8 +424,8 @@ struct dn_algorithm {
                               const dn_report_receiver *receiver,
                               dn_error *err);
 
-    /* Returns the memory of machines that store training rows; the shape is that of the fit. NULL:
-     * machines store no rows. */
+    /* Returns the memory of machines that store training rows or score rows in tiles; the shape is
+     * that of the fit. NULL: they do neither. */
     dn_kept_memory (*kept_memory)(const dn_params *params, const dn_fit_shape *shape);
 };
 

@@ -26,8 +26,10 @@
 #include "learners/shared/likelihood.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/shrinkage.h"
+#include "linalg/tile.h"
 #include "linalg/triangle.h"
 #include "linalg/vector.h"
+#include "machine/gaussian_tiles.h"
 #include "machine/linear.h"
 
 #include <math.h>
@@ -547,6 +549,14 @@ static bool drops_first(const dn_params *p) {
     return p->rules == DN_RULES_FIRST || covariance_of(p) != DNI_COVARIANCE_DIAGONAL;
 }
 
+/* Rows are scored in tiles, each multiplied with the matrix of a class. */
+static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape) {
+    const double slot = (double)dni_gaussians_tile_work(true, shape->n_features) +
+                        (double)DNI_TILE_ROWS * (double)shape->n_classes;
+    return (dn_kept_memory){
+        .scoring = covariance_of(p) == DNI_COVARIANCE_FULL ? 8 * slot * (double)shape->n_slots : 0};
+}
+
 const dn_algorithm dni_algorithm_gaussian = {
     .id = "gaussian",
     .title = "Gaussian classes",
@@ -567,5 +577,6 @@ const dn_algorithm dni_algorithm_gaussian = {
     .check = check,
     .drops_first = drops_first,
     .memory = memory,
+    .kept_memory = kept_memory,
     .fit = fit_gaussian,
 };
