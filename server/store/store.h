@@ -370,7 +370,7 @@ struct store_job_filter {
     const char *model; /* name of the model; NULL: any model */
     int64_t before;    /* only ids below this; 0: all, from the newest */
 };
-/* Lists jobs in descending order of ids. Items: struct store_job. */
+/* Lists jobs in descending order of ids. Items: struct store_job, without `request`. */
 bool store_job_list(struct store *store, const struct store_job_filter *filter,
                     const struct store_limit *limit, struct store_page *out,
                     struct problem *problem);

@@ -130,8 +130,9 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter,
         return false;
     }
     STORE_QUERY(&q, r.connection, problem,
-                STORE_JOB_SELECT "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
-                                 "id < ?3 ORDER BY id DESC LIMIT ?4",
+                STORE_JOB_SELECT_BRIEF
+                "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
+                "id < ?3 ORDER BY id DESC LIMIT ?4",
                 store_int(filter->state), store_text(filter->model),
                 store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit));
     return store_page_end(&r, &q, &job_item, limit, out);
