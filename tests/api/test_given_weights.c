@@ -78,6 +78,18 @@ static void softmax(void **state) {
     }
 }
 
+/* Without a list the weights are those of a start, which is a warning. */
+static void start_without_a_list(void **state) {
+    (void)state;
+    static const char *const algorithms[] = {"logistic", "least_squares", "perceptron", "mlp"};
+    for (size_t i = 0; i < 4; i++) {
+        const struct response *job =
+            train("two", algorithms[i], i == 1 ? "'solver':'gradient_descent'" : "'init':null");
+        assert_int_equal(count_at(job, "/warnings"), 1);
+        assert_non_null(strstr(string_at(job, "/warnings/0"), "not trained"));
+    }
+}
+
 /* Two tanh units and one output. */
 static void network(void **state) {
     (void)state;
@@ -136,7 +148,7 @@ static void refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(linear_models), TEST(softmax), TEST(network),
-                                       TEST(refused)};
+    const struct CMUnitTest tests[] = {TEST(linear_models), TEST(softmax),
+                                       TEST(start_without_a_list), TEST(network), TEST(refused)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -207,6 +207,7 @@ static dn_status descend(struct descent *state, dn_error *err) {
     report->gradient_norm = state->gradient_norm;
     dni_least_squares_describe(fit, "gradient_descent");
     dni_report_tolerance(report, state->fit->tolerance, state->measure);
+    dni_warn_of_start(report, fit->input->params);
     dn_report_number(report, "gradient_max", state->measure);
     dn_report_number(report, "gradient_evaluations", (double)outcome.evaluations);
     if (!report->converged && fit->max_iterations > 0) {

@@ -326,6 +326,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
     dn_report *report = fit->report;
     report->converged = outcome->reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome->reason;
+    dni_warn_of_start(report, fit->input->params);
     if (!fit->plan.loss->convex && fit->plan.max_iterations > 0) {
         dn_report_warn(report, DN_WARNING_LOCAL_MINIMUM,
                        "squared_error is not convex: what was found may be a local minimum, or a "

@@ -436,6 +436,7 @@ static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
                        "early_stopping %g",
                        plan->validation_share);
     }
+    dni_warn_of_start(report, fit->input->params);
     if (report->converged || plan->max_iterations == 0) {
         return;
     }

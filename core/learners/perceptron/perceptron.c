@@ -348,6 +348,7 @@ static void warn_of_rate(const dni_perceptron *p, dn_report *report) {
 }
 
 static void warn(const dni_perceptron *p, dn_report *report) {
+    dni_warn_of_start(report, p->input->params);
     if (p->best.within == 0 || p->max_iterations == 0) {
         return;
     }

@@ -141,6 +141,16 @@ bool dni_reports_start(const dn_fit_input *input, const dn_run *run) {
                                      dn_run_wants_snapshot(run, 0));
 }
 
+void dni_warn_of_start(dn_report *report, const dn_params *params) {
+    const char *word = dn_params_word(params, "init");
+    if (word != NULL && dn_params_number(params, "max_iterations") == 0) {
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
+                       "max_iterations is 0: the model has the weights of init \"%s\", which are "
+                       "not trained",
+                       word);
+    }
+}
+
 dn_status dni_parameter_error(dn_error *err, const char *name, const char *format, ...) {
     char message[sizeof err->message];
     va_list args;

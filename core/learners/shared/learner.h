@@ -77,6 +77,9 @@ DN_MUST_USE dn_status dni_start_check(const dn_params *params, size_t n_scores, 
  * iterations, or the run wants a snapshot of the start. */
 bool dni_reports_start(const dn_fit_input *input, const dn_run *run);
 
+/* Adds a warning if the fit makes no iterations and its start is not a list of weights. */
+void dni_warn_of_start(dn_report *report, const dn_params *params);
+
 /* Returns the number in the table of training row r: r itself if input->role is NULL. */
 size_t dni_table_row(const dn_fit_input *input, size_t r);
 
