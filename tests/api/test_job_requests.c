@@ -125,7 +125,7 @@ static const struct {
     {"\"params\":{\"solver\":\"magic\"}", "/params/solver", "newton"},
     {"\"params\":{\"solver\":3}", "/params/solver", "solver"},
     {"\"params\":{\"max_iterations\":1.5}", "/params/max_iterations", "integer"},
-    {"\"params\":{\"max_iterations\":0}", "/params/max_iterations", "max_iterations"},
+    {"\"params\":{\"max_iterations\":-1}", "/params/max_iterations", "max_iterations"},
     {"\"params\":{\"solver\":\"newton\",\"learning_rate\":0.1}", "/params/learning_rate",
      "gradient_descent"},
     {"\"features\":\"all\"", "/features", "object"},
