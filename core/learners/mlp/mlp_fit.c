@@ -230,8 +230,7 @@ static void initialise(struct mlp_fit *fit, size_t start) {
 
 static void report_progress(const struct mlp_fit *fit, const dn_run *run, const dni_iterate *point,
                             double norm) {
-    if (run->progress == NULL ||
-        (point->iteration == 0 && !dni_reports_start(fit->input, run))) {
+    if (run->progress == NULL || (point->iteration == 0 && !dni_reports_start(fit->input, run))) {
         return;
     }
     const double max_iterations = (double)fit->plan->max_iterations;
