@@ -30,7 +30,8 @@ class Prediction(c.Structure):  # dn_prediction
     _fields_ = [("struct_size", c.c_size_t), ("label", c.POINTER(c.c_size_t)),
                 ("probabilities", c.POINTER(c.c_double))] + [
         (name, c.c_void_p) for name in ("scores", "candidates", "distance", "contributions",
-                                        "log_density", "out_of_support")]
+                                        "log_density", "out_of_support",
+                                        "class_log_density", "posterior")]
 
 
 class Strings(c.Structure):  # dn_strings

@@ -237,6 +237,10 @@ static bool bayes_joint_entries(const dn_machine *machine, const dni_entry_part 
     return dni_machine_joint_or_priors(b->prior, K, joint);
 }
 
+static const double *bayes_prior(const dn_machine *machine) {
+    return dni_bayes_of(machine)->prior;
+}
+
 /* The contribution of feature j is ln p(x_j | C_k); for two classes the difference. */
 static void bayes_contributions(const dn_machine *machine, const double *x, double *out,
                                 double *work) {
@@ -485,6 +489,7 @@ const dni_machine_kind dni_bayes_kind = {
     .to_raw = bayes_to_raw,
     .joint = bayes_joint,
     .joint_entries = bayes_joint_entries,
+    .prior = bayes_prior,
     .contributions = bayes_contributions,
     .intercept = bayes_intercept,
     .cost = bayes_cost,

@@ -356,6 +356,10 @@ static bool gaussian_joint(const dn_machine *machine, const double *x, double *j
                                x, joint, work);
 }
 
+static const double *gaussian_prior(const dn_machine *machine) {
+    return dni_gaussians_of(machine)->prior;
+}
+
 /* ---- tiles ---- */
 /* Doubles of one slot: work of dni_gaussians_joint_tile, and joint [DNI_TILE_ROWS × K]. */
 static size_t slot_work(dn_machine *const *machines, size_t n) {
@@ -518,6 +522,7 @@ const dni_machine_kind dni_gaussian_kind = {
     .to_raw = gaussian_to_raw,
     .work = gaussian_work,
     .joint = gaussian_joint,
+    .prior = gaussian_prior,
     .needs_all = gaussian_needs_all,
     .contributions = gaussian_contributions,
     .intercept = gaussian_intercept,

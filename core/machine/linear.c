@@ -150,6 +150,10 @@ static bool linear_has_densities(const dn_machine *machine) {
     return dni_linear_machine_of(machine)->gaussians != NULL;
 }
 
+static const double *linear_prior(const dn_machine *machine) {
+    return dni_linear_machine_of(machine)->gaussians->prior;
+}
+
 static void linear_contributions(const dn_machine *machine, const double *x, double *out,
                                  double *work) {
     const dni_linear_machine *m = dni_linear_machine_of(machine);
@@ -243,6 +247,7 @@ const dni_machine_kind dni_linear_kind = {
     .scores = linear_scores,
     .joint = linear_joint,
     .has_densities = linear_has_densities,
+    .prior = linear_prior,
     .needs_all = linear_has_densities,
     .contributions = linear_contributions,
     .intercept = linear_intercept,

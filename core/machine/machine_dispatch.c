@@ -242,6 +242,10 @@ bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *
     return machine->kind->joint_entries(machine, parts, n_parts, joint);
 }
 
+const double *dni_machine_prior(const dn_machine *machine) {
+    return machine->kind->prior(machine);
+}
+
 bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work) {
     if (machine->kind->scores != NULL) {
         return machine->kind->scores(machine, x, scores, work);

@@ -101,6 +101,8 @@ size_t dni_machine_work(const dn_machine *machine);
 bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint, double *work);
 bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *parts,
                                size_t n_parts, double *joint);
+/* Returns P(C_k) [K], all > 0, which the machine owns. The machine must have densities. */
+const double *dni_machine_prior(const dn_machine *machine);
 /* scores [n_scores] ← the scores of x [n_features]. Returns false if the density of x is 0 under
  * every class. Not for machines with dni_machine_stays_encoded. */
 bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work);

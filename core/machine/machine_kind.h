@@ -101,6 +101,9 @@ struct dni_machine_kind {
     /* Returns whether this machine has the densities for `joint`. NULL: every machine has them if
      * `joint` is set. */
     bool (*has_densities)(const dn_machine *machine);
+    /* Returns P(C_k) [n_classes], all > 0. Only for machines with densities. NULL: the kind has no
+     * class densities. */
+    const double *(*prior)(const dn_machine *machine);
     /* Returns whether the densities depend on zero features too, so that x must be expanded.
      * NULL: no. */
     bool (*needs_all)(const dn_machine *machine);

@@ -331,6 +331,10 @@ bool dn_model_has_density(const dn_model *model) {
     return model->n_machines == 1 && dni_machine_has_densities(model->raw[0]);
 }
 
+const double *dn_model_prior(const dn_model *model) {
+    return dn_model_has_density(model) ? dni_machine_prior(model->raw[0]) : NULL;
+}
+
 bool dn_model_has_contributions(const dn_model *model) {
     return dni_machine_has_contributions(model->raw[0]);
 }

@@ -12,6 +12,7 @@
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
 #include "machine/machine_dispatch.h"
+#include "machine/probability.h"
 #include "model/calibration.h"
 #include "model/encoded_scores.h"
 #include "model/model_impl.h"
@@ -298,12 +299,37 @@ static void contributions_of(const dn_model *m, dn_raw_rows row, const struct en
     }
 }
 
-static double log_density_of(const dn_model *m, const struct entries *entries,
-                             const struct workspace *w) {
+static bool wants_densities(const dn_prediction *out) {
+    return out->log_density != NULL || out->class_log_density != NULL || out->posterior != NULL;
+}
+
+/* Computes the densities of row i, and the posteriors by Bayes' theorem. `scores`: of the row. */
+static void write_densities(const dn_model *m, const struct entries *entries, const double *scores,
+                            size_t i, const struct workspace *w, const dn_prediction *out) {
+    const size_t K = m->classes.view.n;
+    const double *prior = dni_machine_prior(m->raw[0]);
     const bool possible = m->expands
                               ? dni_machine_joint(m->raw[0], w->x, w->joint, w->machine_work)
                               : dni_machine_joint_entries(m->raw[0], entries->parts, 2, w->joint);
-    return possible ? dni_log_sum(w->joint, m->classes.view.n) : -(double)INFINITY;
+    double *posterior = out->posterior == NULL ? NULL : out->posterior + i * K;
+    if (out->log_density != NULL) {
+        out->log_density[i] = possible ? dni_log_sum(w->joint, K) : -(double)INFINITY;
+    }
+    for (size_t k = 0; k < K; k++) {
+        const double log_prior = log(prior[k]),
+                     density = possible ? w->joint[k] - log_prior : -(double)INFINITY;
+        if (out->class_log_density != NULL) {
+            out->class_log_density[i * K + k] = density;
+        }
+        if (posterior != NULL) {
+            posterior[k] = density + log_prior;
+        }
+    }
+    if (posterior != NULL && possible) {
+        dni_softmax(posterior, K, posterior);
+    } else if (posterior != NULL) {
+        dn_decision_probabilities(m->decision, K, scores, posterior, w->coupling);
+    }
 }
 
 /* ---- rows ---- */
@@ -377,8 +403,9 @@ static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct workspac
     return rows.n;
 }
 
+/* out may be NULL. */
 static void fill_nan(double *out, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; out != NULL && i < n; i++) {
         out[i] = (double)NAN;
     }
 }
@@ -391,9 +418,11 @@ static dn_prediction without_absent_results(const dn_model *m, size_t n, const d
         fill_nan(given.probabilities, n * m->classes.view.n);
         given.probabilities = NULL;
     }
-    if (given.log_density != NULL && !dn_model_has_density(m)) {
+    if (wants_densities(&given) && !dn_model_has_density(m)) {
         fill_nan(given.log_density, n);
-        given.log_density = NULL;
+        fill_nan(given.class_log_density, n * m->classes.view.n);
+        fill_nan(given.posterior, n * m->classes.view.n);
+        given.log_density = given.class_log_density = given.posterior = NULL;
     }
     if (given.contributions != NULL && !dn_model_has_contributions(m)) {
         fill_nan(given.contributions, n * m->n_scores * m->n_features);
@@ -409,8 +438,8 @@ size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
     struct entries entries = {0};
     const dn_prediction given = without_absent_results(m, rows.n, out);
     out = &given;
-    const bool plain = m->linear && m->plain && S == 1,
-               explained = out->contributions != NULL || out->log_density != NULL;
+    const bool plain = m->linear && m->plain && S == 1, densities = wants_densities(out),
+               explained = out->contributions != NULL || densities;
     const bool expanded = m->expands && (!m->linear || explained);
     if (m->encoded) {
         return predict_tiles(m, rows, &w, out);
@@ -439,8 +468,8 @@ size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
             contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &w,
                              out->contributions + i * S * m->n_features);
         }
-        if (out->log_density != NULL) {
-            out->log_density[i] = log_density_of(m, &entries, &w);
+        if (densities) {
+            write_densities(m, &entries, scores, i, &w, out);
         }
     }
     return rows.n;

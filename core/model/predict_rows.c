@@ -23,7 +23,8 @@ static dn_status check_results(const dn_model *m, const dn_prediction *out, dn_e
     if (out->probabilities != NULL && !dn_model_has_probabilities(m)) {
         return refuse_result("probabilities", err);
     }
-    if (out->log_density != NULL && !dn_model_has_density(m)) {
+    if ((out->log_density != NULL || out->class_log_density != NULL || out->posterior != NULL) &&
+        !dn_model_has_density(m)) {
         return refuse_result("densities", err);
     }
     if (out->contributions != NULL && !dn_model_has_contributions(m)) {
@@ -116,6 +117,8 @@ static dn_prediction results_from(const dn_model *m, const dn_prediction *out, s
     FROM(contributions, S * m->n_features)
     FROM(log_density, 1)
     FROM(out_of_support, 1)
+    FROM(class_log_density, K)
+    FROM(posterior, K)
 #undef FROM
     return part;
 }

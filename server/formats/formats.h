@@ -379,7 +379,9 @@ enum answer_output {
     ANSWER_DISTANCE = 8,
     ANSWER_CONTRIBUTIONS = 16,
     ANSWER_AMBIGUOUS = 32,
-    ANSWER_LOG_DENSITY = 64
+    ANSWER_LOG_DENSITY = 64,
+    ANSWER_PRIOR = 128,
+    ANSWER_POSTERIOR = 256
 };
 /* Texts of a model that JSON answers repeat. Not changed after answer_texts_init, so any number of
  * threads may use them. */
@@ -442,16 +444,18 @@ struct predictions_writer {
  *             "contribution(<feature>)" (with several scores "contribution(<score>: <feature>)"),
  *             or with `top` "feature1", "contribution1" … "rest" (with several scores
  *             "feature1(<score>)" …),
- *             "ambiguous", "candidates" (a JSON array), "log_density", "out_of_support", "error".
- *             Only the outputs that were requested and that the model has are written
+ *             "ambiguous", "log_density", "log_density(<class>)", "prior(<class>)",
+ *             "posterior(<class>)", "candidates" (a JSON array), "out_of_support", "error". Only
+ *             the outputs that were requested and that the model has are written
  *
  * A row without a class has "ambiguous":true and its "candidates" if the label or the ambiguity was
  * requested. A row that may be out of support has "out_of_support":true, or false beside a log
  * density. Numbers that are not finite are null, or empty cells.
  *
  * will: an array is NULL if and only if it will be NULL in the rows; its values are not read. rows:
- * `label` is needed for label and ambiguous, otherwise the array of each output; log_density may be
- * NULL and is then written as null. Out of memory: `out` fails. */
+ * `label` is needed for label and ambiguous, otherwise the array of each output. log_density may be
+ * NULL and is then written as null. class_log_density is written with log_density if it is not
+ * NULL. The prior is that of the model, which must have densities. Out of memory: `out` fails. */
 void predictions_writer_begin(struct predictions_writer *p, const struct answer_head *head,
                               const dn_model *model, const dn_prediction *will, struct buf *out);
 void predictions_writer_rows(struct predictions_writer *p, size_t n, const dn_prediction *rows);

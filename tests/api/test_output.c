@@ -220,6 +220,16 @@ static void test_outputs_of_every_algorithm(void **state) {
                     json_array_size(json_object_get(row, "scores")) > 0);
         assert_int_equal(offers(algorithm, "log_density"),
                          json_is_number(json_object_get(row, "log_density")));
+        assert_int_equal(offers(algorithm, "log_density"),
+                         json_is_array(json_object_get(row, "class_log_density")));
+        static const char *const by_bayes[] = {"prior", "posterior"};
+        for (size_t o = 0; o < 2; o++) {
+            const struct response *b =
+                call_text("POST", text("/v1/models/any/predict?output=%s", by_bayes[o]), NULL,
+                          "{\"instances\":[[1,2]]}");
+            assert_int_equal(b->status, offers(algorithm, by_bayes[o]) ? 200 : 409);
+            assert_int_equal(offers(algorithm, by_bayes[o]), offers(algorithm, "log_density"));
+        }
         assert_true(offers(algorithm, "distance") ||
                     json_is_null(json_object_get(row, "distance")));
         assert_int_equal(offers(algorithm, "contributions"),

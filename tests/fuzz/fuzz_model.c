@@ -76,11 +76,12 @@ static void check_predicts(const dn_model *model) {
     double *scores = malloc((n_scores + 1) * sizeof *scores),
            *parts = malloc((n_scores * n_features + 1) * sizeof *parts);
     double *chances = malloc((classes->n + 1) * sizeof *chances), sum = 0;
+    double *densities = malloc((2 * classes->n + 1) * sizeof *densities);
     bool *candidates = malloc(classes->n * sizeof *candidates), outside = false;
     size_t label = SIZE_MAX;
     double distance = 0, density = 0;
-    CHECK(chances != NULL && raw != NULL && workspace != NULL && scores != NULL && parts != NULL &&
-          candidates != NULL && classes->n >= 2);
+    CHECK(chances != NULL && densities != NULL && raw != NULL && workspace != NULL &&
+          scores != NULL && parts != NULL && candidates != NULL && classes->n >= 2);
     for (size_t i = 0; i < n_inputs; i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
         raw[i] = i % 3 == 0 ? (double)NAN
@@ -88,13 +89,16 @@ static void check_predicts(const dn_model *model) {
                      ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN)
                      : 1;
     }
+    const bool dense = dn_model_has_density(model);
     const dn_prediction rows = {.label = &label,
                                 .probabilities = dn_model_has_probabilities(model) ? chances : NULL,
                                 .scores = scores,
                                 .candidates = candidates,
                                 .distance = &distance,
                                 .contributions = dn_model_has_contributions(model) ? parts : NULL,
-                                .log_density = dn_model_has_density(model) ? &density : NULL,
+                                .log_density = dense ? &density : NULL,
+                                .class_log_density = dense ? densities : NULL,
+                                .posterior = dense ? densities + classes->n : NULL,
                                 .out_of_support = &outside};
     struct entries entries;
     make_entries(encoder, &entries);
@@ -104,7 +108,8 @@ static void check_predicts(const dn_model *model) {
                                      .version = 1,
                                      .outputs = ANSWER_LABEL | ANSWER_SCORES | ANSWER_DISTANCE |
                                                 ANSWER_CONTRIBUTIONS | ANSWER_AMBIGUOUS |
-                                                ANSWER_LOG_DENSITY,
+                                                ANSWER_LOG_DENSITY |
+                                                (dense ? ANSWER_PRIOR | ANSWER_POSTERIOR : 0),
                                      .format = &format_json};
     predictions_writer_begin(&answer, &head, model, &rows, &out);
     if (dn_model_predict(model,
@@ -125,6 +130,7 @@ static void check_predicts(const dn_model *model) {
     CHECK(!out.failed);
     buf_done(&out);
     free(chances);
+    free(densities);
     free(raw);
     free(workspace);
     free(scores);

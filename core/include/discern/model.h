@@ -291,8 +291,8 @@ double dn_model_threshold(const dn_model *model);
 
 /* ---- prediction ---- */
 /* Output arrays of dn_model_predict, allocated by the caller. If an array is NULL, the result is
- * not computed. Probabilities, contributions and log densities that the model cannot compute are
- * NaN. */
+ * not computed. Probabilities, contributions, log densities and posteriors that the model cannot
+ * compute are NaN. */
 typedef struct dn_prediction {
     size_t struct_size;    /* sizeof, or 0: see api.h */
     size_t *label;         /* [n] class index or DN_AMBIGUOUS (decision.h) */
@@ -310,12 +310,32 @@ typedef struct dn_prediction {
     /* [n × n_scores × n_features] contribution of each feature to each score. A score is the sum
      * of its contributions and its element of dn_model_intercept. */
     double *contributions;
-    double *log_density;  /* [n] ln p(x) in raw features; −∞ if out of support */
+    double *log_density; /* [n] ln p(x) = ln Σ_k P(C_k) p(x | C_k) in raw features; −∞ if out of
+                           * support */
     bool *out_of_support; /* [n] true: the likelihood of x is 0 in every class, so that only the
                            * priors determine the class */
+    /* [n × K] ln p(x | C_k) with all constants, in raw features as log_density: the result does not
+     * depend on whether training standardised them.
+     *
+     *   Gaussian     −½((x − m)ᵀΣ⁻¹(x − m) + ln|Σ| + d ln 2π) over the d features that were not
+     *                constant in training
+     *   naive Bayes  Σ_j ln p(x_j | C_k) over all features. Counts x_j, such as words: Σ_j x_j ln θ_j,
+     *                the probability of the words in one order
+     *
+     * Features are those of the encoder: a category is a 1-of-K code, to which a Gaussian gives a
+     * density as to any numbers, and basis functions are features like the inputs.
+     * −∞: the density is 0, or below the range of doubles. */
+    double *class_log_density;
+    /* [n × K] P(C_k | x) = P(C_k) p(x | C_k)/p(x), by Bayes' theorem from class_log_density and
+     * dn_model_prior. It equals `probabilities` up to rounding. If class_log_density is −∞ in every
+     * class: the probabilities of the scores. */
+    double *posterior;
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
 bool dn_model_has_density(const dn_model *model); /* one machine with class densities */
+/* Returns [K] the prior probabilities P(C_k) > 0 of the model, which it owns; NULL if the model has
+ * no class densities (dn_model_has_density). */
+const double *dn_model_prior(const dn_model *model);
 /* Returns true if the scores are sums over features. False for kernel machines and networks. */
 bool dn_model_has_contributions(const dn_model *model);
 /* Returns true if out_of_support can be true for some row: scores are logarithms of class

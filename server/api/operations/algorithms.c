@@ -137,6 +137,8 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
         {"contributions", !(a->flags & DN_ALGORITHM_NOT_ADDITIVE)},
         {"ambiguous", dn_algorithm_param(a, "multiclass") != NULL},
         {"log_density", a->flags & DN_ALGORITHM_DENSITY},
+        {"prior", a->flags & DN_ALGORITHM_DENSITY},
+        {"posterior", a->flags & DN_ALGORITHM_DENSITY},
     };
     json_kv_begin_array(w, "outputs");
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {

@@ -26,12 +26,15 @@ bool api_coordinates_check(const struct serving_model *m, dn_coordinates of,
                        machines ? ", with several machines" : "");
 }
 
+bool api_answer_check(const struct serving_model *m, const struct api_answer_options *options,
+                      struct problem *problem) {
+    return options->kind == API_COORDINATES ? api_coordinates_check(m, options->of, problem)
+                                            : api_outputs_check(m, options->outputs, problem);
+}
+
 static bool coordinates_begin(struct api_answer *a, struct problem *problem) {
     const dn_model *model = a->m->model;
     const size_t n_components = dn_model_n_components(model, a->of);
-    if (!api_coordinates_check(a->m, a->of, problem)) {
-        return false;
-    }
     if (n_components > OUTPUTS_MAX_NUMBERS / SLICE) {
         return problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
                            "a row has %zu coordinates, more than the %d of one answer",
@@ -97,6 +100,9 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                              .of = options->of,
                              .m = m,
                              .format = options->format};
+    if (!api_answer_check(m, options, problem)) {
+        return false;
+    }
     if (a->kind == API_COORDINATES) {
         if (!coordinates_begin(a, problem)) {
             return false;

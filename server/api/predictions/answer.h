@@ -41,8 +41,11 @@ struct api_answer_options {
 /* Returns false with a problem if the model does not have the coordinates. */
 bool api_coordinates_check(const struct serving_model *m, dn_coordinates of,
                            struct problem *problem);
-/* Returns false with a problem if a row would be too long, the model has no such coordinates, or
- * memory is short. The caller may take the contents of `out` between two calls. */
+/* Returns false with a problem if the model does not have the coordinates or the outputs. */
+bool api_answer_check(const struct serving_model *m, const struct api_answer_options *options,
+                      struct problem *problem);
+/* Returns false with a problem if a row would be too long, the model has no such coordinates or
+ * outputs, or memory is short. The caller may take the contents of `out` between two calls. */
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                       const struct api_answer_options *options, struct buf *out,
                       struct problem *problem);

@@ -29,13 +29,13 @@ struct grid {
     struct problem *problem;
     size_t nx, ny, n; /* points along x, along y (1 without y), in total */
     unsigned outputs;
-    struct outputs_room room; /* of a tile */
-    double *raw;              /* [tile × inputs] */
-    size_t n_scores, n_probabilities;
-    double *scores, *probabilities, *distance,
-        *log_density; /* planes in succession; NULL: not requested, or the model has none */
-    uint32_t *label;  /* class index, UINT32_MAX: ambiguous */
-    size_t held;      /* bytes allocated for the results */
+    struct outputs_room room;                                    /* of a tile */
+    double *raw;                                                 /* [tile × inputs] */
+    size_t n_scores, n_probabilities, n_densities, n_posteriors; /* planes */
+    double *scores, *probabilities, *distance, *log_density, *class_log_density,
+        *posterior;  /* planes in succession; NULL: not requested, or the model has none */
+    uint32_t *label; /* class index, UINT32_MAX: ambiguous */
+    size_t held;     /* bytes allocated for the results */
     const struct format *format; /* JSON: planes. CSV, TSV: a line for each point */
     struct predictions_writer lines;
     struct buf *body;
@@ -67,17 +67,21 @@ static double *plane(double **at, size_t n_planes, size_t n) {
 
 static bool make_room(struct grid *g) {
     const dn_model *model = g->m->model;
-    const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(model));
+    const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(model)),
+                 n_classes = dn_model_classes(model)->n;
     g->outputs = api_outputs_of(model, g->request.outputs);
-    if (!outputs_room_init(&g->room, g->m, g->outputs, g->n, g->problem)) {
+    if (!api_outputs_check(g->m, g->outputs, g->problem) ||
+        !outputs_room_init(&g->room, g->m, g->outputs, g->n, g->problem)) {
         return false;
     }
     const dn_prediction *rows = &g->room.rows;
     g->n_scores = rows->scores ? dn_model_n_scores(model) : 0;
-    g->n_probabilities = rows->probabilities ? dn_model_classes(model)->n : 0;
+    g->n_probabilities = rows->probabilities ? n_classes : 0;
+    g->n_densities = rows->class_log_density ? n_classes : 0;
+    g->n_posteriors = rows->posterior ? n_classes : 0;
     const bool whole = g->format->answers->document;
-    const size_t planes =
-        g->n_scores + g->n_probabilities + (rows->distance ? 1 : 0) + (rows->log_density ? 1 : 0);
+    const size_t planes = g->n_scores + g->n_probabilities + (rows->distance ? 1 : 0) +
+                          (rows->log_density ? 1 : 0) + g->n_densities + g->n_posteriors;
     if (g->n > OUTPUTS_MAX_NUMBERS / (planes + 1)) {
         return json_fault(g->problem, "/x", "steps",
                           "%zu points of %zu numbers each are more than the %d that one answer may "
@@ -105,6 +109,8 @@ static bool make_room(struct grid *g) {
     g->probabilities = plane(&at, g->n_probabilities, g->n);
     g->distance = plane(&at, rows->distance ? 1 : 0, g->n);
     g->log_density = plane(&at, rows->log_density ? 1 : 0, g->n);
+    g->class_log_density = plane(&at, g->n_densities, g->n);
+    g->posterior = plane(&at, g->n_posteriors, g->n);
     return true;
 }
 
@@ -144,6 +150,8 @@ static void keep(const struct grid *g, size_t first, size_t n) {
     spread(g, rows->probabilities, g->n_probabilities, first, n, g->probabilities);
     spread(g, rows->distance, 1, first, n, g->distance);
     spread(g, rows->log_density, 1, first, n, g->log_density);
+    spread(g, rows->class_log_density, g->n_densities, first, n, g->class_log_density);
+    spread(g, rows->posterior, g->n_posteriors, first, n, g->posterior);
     for (size_t i = 0; g->label && i < n; i++) {
         g->label[first + i] =
             rows->label[i] == DN_AMBIGUOUS ? UINT32_MAX : (uint32_t)rows->label[i];
@@ -295,6 +303,14 @@ static void put_classes(const struct grid *g, struct json_writer *w) {
     json_end_array(w);
 }
 
+static void put_prior(const struct grid *g, struct json_writer *w) {
+    json_kv_begin_array(w, "prior");
+    for (size_t k = 0; k < dn_model_classes(g->m->model)->n; k++) {
+        json_put_double(w, dn_model_prior(g->m->model)[k]);
+    }
+    json_end_array(w);
+}
+
 /* Writes a row of a plane as JSON. */
 static void put_row(const struct grid *g, const double *numbers, const uint32_t *labels,
                     struct buf *row, struct json_writer *w) {
@@ -391,6 +407,15 @@ static bool write_answer(struct grid *g, struct buf *out) {
         } else {
             json_put_null(&w);
         }
+    }
+    if (good && g->n_densities > 0) {
+        good = put_planes(g, "class_log_density", g->class_log_density, g->n_densities, &w);
+    }
+    if (g->outputs & ANSWER_PRIOR) {
+        put_prior(g, &w);
+    }
+    if (good && g->n_posteriors > 0) {
+        good = put_planes(g, "posterior", g->posterior, g->n_posteriors, &w);
     }
     if (good) {
         json_end_object(&w);

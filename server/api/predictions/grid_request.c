@@ -14,7 +14,7 @@ enum { USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
 #define MARGIN 0.05 /* part of a column's range that the grid adds on either side */
 #define GRID_OUTPUTS                                                                               \
     (unsigned)(ANSWER_LABEL | ANSWER_PROBABILITIES | ANSWER_SCORES | ANSWER_DISTANCE |             \
-               ANSWER_LOG_DENSITY)
+               ANSWER_LOG_DENSITY | ANSWER_PRIOR | ANSWER_POSTERIOR)
 
 struct reading {
     struct http_call *call;
@@ -305,10 +305,10 @@ static void read_outputs(struct reading *r, const json_t *root) {
     unsigned bits = ANSWER_LABEL | ANSWER_PROBABILITIES;
     if (json_read_string(root, "output", false, "", &text, r->problem) &&
         (!api_outputs_parse(text, &bits) || (bits & ~GRID_OUTPUTS) != 0)) {
-        json_fault(
-            r->problem, "", "output",
-            "must be a list of label, probabilities, scores, distance, log_density, got \"%.100s\"",
-            text);
+        json_fault(r->problem, "", "output",
+                   "must be a list of label, probabilities, scores, distance, log_density, prior, "
+                   "posterior, got \"%.100s\"",
+                   text);
     }
     r->out.outputs = bits;
 }

@@ -71,15 +71,19 @@ static void lines_free(void *state) {
 
 /* ---- lines to answers. Pool thread ---- */
 
+static struct api_answer_options options_of(const struct lines *l) {
+    return (struct api_answer_options){.kind = l->kind,
+                                       .of = l->coordinates,
+                                       .outputs = l->outputs,
+                                       .explain = l->explain,
+                                       .format = l->format,
+                                       .refusal_base = l->base_path};
+}
+
 /* Makes the reader and begins the answer. */
 static bool prepare(struct lines *l, struct problem *problem) {
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(l->m->model));
-    const struct api_answer_options options = {.kind = l->kind,
-                                               .of = l->coordinates,
-                                               .outputs = l->outputs,
-                                               .explain = l->explain,
-                                               .format = l->format,
-                                               .refusal_base = l->base_path};
+    const struct api_answer_options options = options_of(l);
     size_t n = BLOCK_NUMBERS / (n_inputs > 0 ? n_inputs : 1);
     n = n < 1 ? 1 : n > BLOCK_ROWS ? BLOCK_ROWS : n;
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
@@ -330,11 +334,12 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     return l;
 }
 
-/* Refuses a model without the coordinates before the body is sent. Returns false if it has replied. */
+/* Refuses a model without the coordinates or outputs before the body is sent. Returns false if it
+ * has replied. */
 static bool judge_model(struct http_call *call, struct lines *l) {
     struct problem problem = {0};
-    if (l->kind != API_COORDINATES || dn_model_n_components(l->m->model, l->coordinates) > 0 ||
-        prepare(l, &problem)) {
+    const struct api_answer_options options = options_of(l);
+    if (api_answer_check(l->m, &options, &problem)) {
         return true;
     }
     http_reply_problem(call, &problem);

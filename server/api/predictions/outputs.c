@@ -23,7 +23,9 @@ static const struct {
              {"distance", ANSWER_DISTANCE},
              {"contributions", ANSWER_CONTRIBUTIONS},
              {"ambiguous", ANSWER_AMBIGUOUS},
-             {"log_density", ANSWER_LOG_DENSITY}};
+             {"log_density", ANSWER_LOG_DENSITY},
+             {"prior", ANSWER_PRIOR},
+             {"posterior", ANSWER_POSTERIOR}};
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
 /* The bit of the output with this name; 0: unknown. */
@@ -85,7 +87,7 @@ bool api_outputs_read(struct http_call *call, unsigned *out) {
     http_fail(call, PROBLEM_BAD_REQUEST,
               "query parameter \"output\" must be a list of label, probabilities, scores, "
               "distance, contributions, ambiguous, "
-              "log_density, got \"%.100s\"",
+              "log_density, prior, posterior, got \"%.100s\"",
               text);
     return false;
 }
@@ -119,6 +121,18 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked) {
     return asked;
 }
 
+bool api_outputs_check(const struct serving_model *m, unsigned asked, struct problem *problem) {
+    if (!(asked & (ANSWER_PRIOR | ANSWER_POSTERIOR)) || dn_model_has_density(m->model)) {
+        return true;
+    }
+    return problem_set(problem, PROBLEM_CONFLICT,
+                       "model \"%s\" has no densities of classes for the output \"%s\": they come "
+                       "with algorithms \"gaussian\" and \"naive_bayes\" (its own is \"%s\"%s)",
+                       m->name, asked & ANSWER_PRIOR ? "prior" : "posterior",
+                       dn_model_algorithm(m->model)->id,
+                       dn_model_n_machines(m->model) > 1 ? ", with several machines" : "");
+}
+
 /* ---- cost ---- */
 /* Cost of features that are functions of inputs: about one multiplication for each input. */
 static double expansion_cost(const dn_encoder *encoder) {
@@ -139,7 +153,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
     if ((outputs & ANSWER_CONTRIBUTIONS) && dn_model_has_contributions(model)) {
         cost += 2 * machines + S * d;
     }
-    if ((outputs & ANSWER_LOG_DENSITY) && dn_model_has_density(model)) {
+    if ((outputs & (ANSWER_LOG_DENSITY | ANSWER_POSTERIOR)) && dn_model_has_density(model)) {
         cost += 2 * K * d * d;
     }
     if (outputs & ANSWER_DISTANCE) {
@@ -163,24 +177,32 @@ static bool can_be_ambiguous(const dn_model *model) {
 
 /* The number of results of one row of each kind, and which flags it has. */
 struct widths {
-    size_t probabilities, scores, distance, contributions, log_density; /* numbers */
+    size_t probabilities, scores, distance, contributions, log_density, class_log_density,
+        posterior; /* numbers */
+    size_t prior;  /* numbers that the answer repeats for each row */
     bool label, candidates, support;
 };
 
 static struct widths widths_of(const dn_model *model, unsigned outputs) {
     const size_t n_scores = dn_model_n_scores(model),
-                 n_features = dn_encoder_n_features(dn_model_encoder(model));
-    return (struct widths){
-        .probabilities = outputs & ANSWER_PROBABILITIES ? dn_model_classes(model)->n : 0,
-        .scores = outputs & ANSWER_SCORES ? n_scores : 0,
-        .distance = (outputs & ANSWER_DISTANCE) != 0,
-        .contributions = (outputs & ANSWER_CONTRIBUTIONS) && dn_model_has_contributions(model)
-                             ? n_scores * n_features
-                             : 0,
-        .log_density = (outputs & ANSWER_LOG_DENSITY) && dn_model_has_density(model),
-        .label = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) != 0,
-        .candidates = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) && can_be_ambiguous(model),
-        .support = dn_model_can_be_impossible(model)};
+                 n_features = dn_encoder_n_features(dn_model_encoder(model)),
+                 n_classes = dn_model_classes(model)->n;
+    const bool densities = (outputs & ANSWER_LOG_DENSITY) && dn_model_has_density(model);
+    return (struct widths){.probabilities = outputs & ANSWER_PROBABILITIES ? n_classes : 0,
+                           .scores = outputs & ANSWER_SCORES ? n_scores : 0,
+                           .distance = (outputs & ANSWER_DISTANCE) != 0,
+                           .contributions =
+                               (outputs & ANSWER_CONTRIBUTIONS) && dn_model_has_contributions(model)
+                                   ? n_scores * n_features
+                                   : 0,
+                           .log_density = densities,
+                           .class_log_density = densities ? n_classes : 0,
+                           .posterior = outputs & ANSWER_POSTERIOR ? n_classes : 0,
+                           .prior = outputs & ANSWER_PRIOR ? n_classes : 0,
+                           .label = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) != 0,
+                           .candidates = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) &&
+                                         can_be_ambiguous(model),
+                           .support = dn_model_can_be_impossible(model)};
 }
 
 /* Takes the next n_rows × width numbers; NULL: width is 0. */
@@ -196,9 +218,10 @@ bool outputs_room_init(struct outputs_room *room, const struct serving_model *m,
     const struct widths w = widths_of(model, outputs);
     const size_t n_classes = dn_model_classes(model)->n,
                  n_workspace = predict_plan_of(m)->n_workspace;
-    const size_t numbers =
-        w.probabilities + w.scores + w.distance + w.contributions + w.log_density;
-    const size_t flags_each = 1 + (w.candidates ? n_classes : 0), each = numbers + flags_each;
+    const size_t numbers = w.probabilities + w.scores + w.distance + w.contributions +
+                           w.log_density + w.class_log_density + w.posterior;
+    const size_t flags_each = 1 + (w.candidates ? n_classes : 0),
+                 each = numbers + w.prior + flags_each;
     if (each > OUTPUTS_MAX_NUMBERS) {
         return problem_set(
             problem, PROBLEM_ANSWER_TOO_LONG,
@@ -230,6 +253,8 @@ bool outputs_room_init(struct outputs_room *room, const struct serving_model *m,
     room->rows.distance = take(&at, n, w.distance);
     room->rows.contributions = take(&at, n, w.contributions);
     room->rows.log_density = take(&at, n, w.log_density);
+    room->rows.class_log_density = take(&at, n, w.class_log_density);
+    room->rows.posterior = take(&at, n, w.posterior);
     size_t *label = (size_t *)at;
     bool *flags = (bool *)(label + n);
     room->rows.label = w.label ? label : NULL;

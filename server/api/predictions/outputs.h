@@ -26,6 +26,9 @@ bool api_explain_read(struct http_call *call, unsigned outputs, struct api_expla
 bool api_outputs_parse(const char *text, unsigned *out);
 /* The outputs that this model gives: scores in place of probabilities that it does not have. */
 unsigned api_outputs_of(const dn_model *model, unsigned asked);
+/* Returns false with a problem (409) if a prior or a posterior is asked for and the model has no
+ * class densities. */
+bool api_outputs_check(const struct serving_model *m, unsigned asked, struct problem *problem);
 /* Approximate number of multiplications for one row. */
 double api_outputs_cost(const dn_model *model, unsigned outputs);
 

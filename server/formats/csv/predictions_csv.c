@@ -130,11 +130,13 @@ static void put_contributions(struct predictions_writer *p, struct buf *name) {
     buf_done(&feature);
 }
 
-static void put_probabilities(struct predictions_writer *p, struct buf *name) {
+/* Writes a column "<word>(<class>)" for each class. */
+static void put_class_columns(struct predictions_writer *p, const char *word, struct buf *name) {
     const dn_classes *classes = dn_model_classes(p->model);
     for (size_t k = 0; k < classes->n && !p->out->failed; k++) {
         buf_clear(name);
-        buf_puts(name, "p(");
+        buf_puts(name, word);
+        buf_putc(name, '(');
         put_class_text(classes, k, name);
         put_made(p, name);
     }
@@ -152,7 +154,7 @@ void predictions_csv_header(struct predictions_writer *p, const dn_prediction *w
         put_word(p, "label");
     }
     if (p->outputs & ANSWER_PROBABILITIES) {
-        put_probabilities(p, &name);
+        put_class_columns(p, "p", &name);
     }
     if (p->outputs & ANSWER_SCORES) {
         put_scores(p, &name);
@@ -164,6 +166,15 @@ void predictions_csv_header(struct predictions_writer *p, const dn_prediction *w
         if (p->outputs & single[i].bit) {
             put_word(p, single[i].name);
         }
+    }
+    if ((p->outputs & ANSWER_LOG_DENSITY) && will->class_log_density != NULL) {
+        put_class_columns(p, "log_density", &name);
+    }
+    if (p->outputs & ANSWER_PRIOR) {
+        put_class_columns(p, "prior", &name);
+    }
+    if (p->outputs & ANSWER_POSTERIOR) {
+        put_class_columns(p, "posterior", &name);
     }
     if (will->candidates != NULL) {
         put_word(p, "candidates");
@@ -277,6 +288,15 @@ void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows
     if (p->outputs & ANSWER_LOG_DENSITY) {
         buf_putc(out, p->delimiter);
         put_number(rows->log_density == NULL ? (double)NAN : rows->log_density[i], out);
+    }
+    if ((p->outputs & ANSWER_LOG_DENSITY) && rows->class_log_density != NULL) {
+        put_numbers(p, rows->class_log_density + i * n_classes, n_classes);
+    }
+    if (p->outputs & ANSWER_PRIOR) {
+        put_numbers(p, dn_model_prior(p->model), n_classes);
+    }
+    if (p->outputs & ANSWER_POSTERIOR) {
+        put_numbers(p, rows->posterior + i * n_classes, n_classes);
     }
     if (rows->candidates != NULL) {
         buf_putc(out, p->delimiter);

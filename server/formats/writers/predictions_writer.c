@@ -136,6 +136,15 @@ static void put_number(struct predictions_writer *p, const char *key, const doub
     json_double_write(x != NULL ? *x : (double)NAN, p->out);
 }
 
+/* Writes row i of x [n × n_classes]. x == NULL: nothing. */
+static void put_numbers(struct predictions_writer *p, const char *key, const double *x, size_t i) {
+    const size_t n_classes = dn_model_classes(p->model)->n;
+    if (x != NULL) {
+        put_key(p, key);
+        answer_numbers_write(x + i * n_classes, n_classes, p->out);
+    }
+}
+
 /* Writes the largest contributions to each score, and the sum of the others. */
 static void put_top(struct predictions_writer *p, const double *x, size_t n_scores,
                     size_t n_features) {
@@ -220,7 +229,7 @@ static void put_support(struct predictions_writer *p, const dn_prediction *rows,
 }
 
 static void put_row(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
-    const size_t n_classes = dn_model_classes(p->model)->n, n_scores = dn_model_n_scores(p->model);
+    const size_t n_scores = dn_model_n_scores(p->model);
     buf_putc(p->out, '{');
     if (p->outputs & ANSWER_LABEL) {
         put_key(p, "\"label\":");
@@ -231,8 +240,7 @@ static void put_row(struct predictions_writer *p, const dn_prediction *rows, siz
         }
     }
     if (p->outputs & ANSWER_PROBABILITIES) {
-        put_key(p, "\"probabilities\":");
-        answer_numbers_write(rows->probabilities + i * n_classes, n_classes, p->out);
+        put_numbers(p, "\"probabilities\":", rows->probabilities, i);
     }
     if (p->outputs & ANSWER_SCORES) {
         put_key(p, "\"scores\":");
@@ -250,6 +258,13 @@ static void put_row(struct predictions_writer *p, const dn_prediction *rows, siz
     }
     if (p->outputs & ANSWER_LOG_DENSITY) {
         put_number(p, "\"log_density\":", rows->log_density == NULL ? NULL : rows->log_density + i);
+        put_numbers(p, "\"class_log_density\":", rows->class_log_density, i);
+    }
+    if (p->outputs & ANSWER_PRIOR) {
+        put_numbers(p, "\"prior\":", dn_model_prior(p->model), 0);
+    }
+    if (p->outputs & ANSWER_POSTERIOR) {
+        put_numbers(p, "\"posterior\":", rows->posterior, i);
     }
     put_support(p, rows, i);
     buf_putc(p->out, '}');

@@ -355,11 +355,14 @@ static void test_ambiguous_predictions(void **state) {
 static void test_densities(void **state) {
     (void)state;
     dn_model *model = model_boolean();
-    double density[] = {-1.5, -(double)INFINITY};
+    double density[] = {-1.5, -(double)INFINITY}, of_class[] = {-1, -2.25, -(double)INFINITY, 0},
+           posterior[] = {0.75, 0.25, 0, 1};
     bool outside[] = {false, true};
     const size_t labels[] = {0, 1};
     const dn_prediction rows = {.label = (size_t *)labels,
                                 .log_density = density,
+                                .class_log_density = of_class,
+                                .posterior = posterior,
                                 .out_of_support = outside};
     const struct {
         unsigned outputs;
@@ -367,8 +370,10 @@ static void test_densities(void **state) {
     } expected[] = {
         {ANSWER_LABEL, "[{\"label\":false},{\"label\":true,\"out_of_support\":true}]}"},
         {ANSWER_LOG_DENSITY,
-         "[{\"log_density\":-1.5,\"out_of_support\":false},{\"log_density\":null,"
-         "\"out_of_support\":true}]}"},
+         "[{\"log_density\":-1.5,\"class_log_density\":[-1,-2.25],\"out_of_support\":false},"
+         "{\"log_density\":null,\"class_log_density\":[null,0],\"out_of_support\":true}]}"},
+        {ANSWER_POSTERIOR,
+         "[{\"posterior\":[0.75,0.25]},{\"posterior\":[0,1],\"out_of_support\":true}]}"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct buf out = {0};

@@ -106,12 +106,15 @@ static void use(const dn_model *model) {
     double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace),
            *scores = xcalloc(3 * n_scores, sizeof *scores),
            *contributions = xcalloc(3 * n_scores * D, sizeof *contributions),
-           *probabilities = xcalloc(3 * n_classes, sizeof *probabilities), log_density[3];
+           *probabilities = xcalloc(3 * n_classes, sizeof *probabilities), log_density[3],
+           *densities = xcalloc(6 * n_classes, sizeof *densities);
     const dn_prediction out = {.label = label,
                                .scores = scores,
                                .probabilities = probabilities,
                                .contributions = contributions,
-                               .log_density = log_density};
+                               .log_density = log_density,
+                               .class_log_density = densities,
+                               .posterior = densities + 3 * n_classes};
     assert_int_equal(dn_model_predict(model, dn_raw_numbers(raw, 3), workspace, &out), 3);
     dn_metrics *metrics;
     const dn_labelled_rows rows = {.raw = dn_raw_numbers(raw, 3), .truth = truth};
@@ -121,6 +124,7 @@ static void use(const dn_model *model) {
     free(scores);
     free(contributions);
     free(probabilities);
+    free(densities);
 }
 
 /* One machine of each method, in every position of a one-versus-rest model. */

@@ -252,6 +252,65 @@ static void given_weights(void **state) {
     }
 }
 
+/* Densities, priors and posteriors of arrays of any length and of stored models. At x = 2, with the
+ * classes {0, 2} and {3, 3, 7, 7} of means 1 and 5 and variances 1 and 4:
+ *
+ *   ln p(2 | 0) = -(ln 2π + 1)/2, ln p(2 | 1) = -(ln 2π + ln 4 + 9/4)/2, P = 1/3, 2/3 */
+static void densities(void **state) {
+    (void)state;
+    enum { ROWS = 600 }; /* more than dn_model_predict_rows copies at once */
+    static const double x[] = {0, 2, 3, 3, 7, 7}, log_2pi = 1.8378770664093454835606594728112;
+    static const double y[] = {0, 0, 1, 1, 1, 1};
+    static double rows[ROWS], of_class[2 * ROWS], posterior[2 * ROWS], all[ROWS];
+    static const char *const methods[][2] = {{"gaussian", "covariance=full"}, {"naive_bayes", ""}};
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = i == ROWS - 1 ? 2 : 0.01 * (double)i;
+    }
+    for (size_t m = 0; m < 2; m++) {
+        dn_model *model, *back;
+        void *bytes;
+        size_t size;
+        OK(dn_fit(x, 6, 1, y, methods[m][0], methods[m][1], NULL, &model, NULL));
+        OK(dn_model_write(model, &bytes, &size, NULL));
+        OK(dn_model_read(bytes, size, &back, NULL));
+        free(bytes);
+        const dn_array array = dn_array_doubles(rows, ROWS, 1);
+        OK(dn_model_predict_rows(back, &array,
+                                 &(dn_prediction){.class_log_density = of_class,
+                                                  .posterior = posterior,
+                                                  .log_density = all},
+                                 NULL, NULL));
+        const double *prior = dn_model_prior(back);
+        assert_near(prior[0], 1.0 / 3, 1e-15);
+        assert_near(of_class[2 * ROWS - 2], -(log_2pi + 1) / 2, 1e-12);
+        assert_near(of_class[2 * ROWS - 1], -(log_2pi + log(4) + 2.25) / 2, 1e-12);
+        double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
+        for (size_t i = 0; i < ROWS; i++) {
+            const double joint[] = {of_class[2 * i] + log(prior[0]),
+                                    of_class[2 * i + 1] + log(prior[1])},
+                         sum = log(exp(joint[0]) + exp(joint[1]));
+            double one[2];
+            assert_near(all[i], sum, 1e-12);
+            assert_near(posterior[2 * i + 1], exp(joint[1] - sum), 1e-12);
+            assert_near(posterior[2 * i] + posterior[2 * i + 1], 1, 1e-15);
+            dn_model_predict(model, dn_raw_numbers(rows + i, 1), workspace,
+                             &(dn_prediction){.posterior = one});
+            assert_memory_equal(one, posterior + 2 * i, sizeof one);
+        }
+        free(workspace);
+        dn_model_unref(back);
+        dn_model_unref(model);
+    }
+    dn_model *plain;
+    const dn_array array = dn_array_doubles(rows, ROWS, 1);
+    OK(dn_fit(x, 6, 1, y, "logistic", "", NULL, &plain, NULL));
+    assert_null(dn_model_prior(plain));
+    assert_int_equal(dn_model_predict_rows(plain, &array, &(dn_prediction){.posterior = posterior},
+                                           NULL, NULL),
+                     DN_ERR_ARGUMENT);
+    dn_model_unref(plain);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_do_not_depend_on_the_batch),
@@ -259,6 +318,7 @@ int main(void) {
         cmocka_unit_test(missing_and_unseen),
         cmocka_unit_test(costs),
         cmocka_unit_test(given_weights),
+        cmocka_unit_test(densities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

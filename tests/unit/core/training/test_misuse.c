@@ -97,11 +97,18 @@ static void indexes_out_of_range_have_empty_results(void **state) {
 static void results_that_a_model_does_not_have_are_nan(void **state) {
     (void)state;
     dn_model *model = fit("perceptron");
-    double p[2 * N], density[N], *work = xcalloc(dn_model_workspace(model) + 1, sizeof *work);
+    double p[2 * N], density[N], of_class[2 * N], posterior[2 * N],
+        *work = xcalloc(dn_model_workspace(model) + 1, sizeof *work);
     size_t label[N];
-    const dn_prediction wanted = {.label = label, .probabilities = p, .log_density = density};
+    const dn_prediction wanted = {.label = label,
+                                  .probabilities = p,
+                                  .log_density = density,
+                                  .class_log_density = of_class,
+                                  .posterior = posterior};
     assert_int_equal(dn_model_predict(model, dn_raw_numbers(x, N), work, &wanted), N);
     assert_true(isnan(p[0]) && isnan(p[2 * N - 1]) && isnan(density[N - 1]));
+    assert_true(isnan(of_class[0]) && isnan(of_class[2 * N - 1]) && isnan(posterior[2 * N - 1]));
+    assert_null(dn_model_prior(model));
     assert_int_equal(label[1], 1);
     free(work);
     dn_model_unref(model);
