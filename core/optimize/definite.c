@@ -37,6 +37,13 @@ dn_status dni_definite_solve(const dni_definite *system, const dn_run *run, cons
         if (status != DN_OK) {
             return status;
         }
+        for (size_t i = 0; definite && i < n && system->least_pivot > 0; i++) {
+            const double pivot = system->factor[i * n + i];
+            definite = pivot * pivot > system->least_pivot;
+        }
+        if (!definite && system->least_pivot > 0) {
+            return DN_OK;
+        }
         if (!definite) {
             continue;
         }

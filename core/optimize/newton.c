@@ -2,7 +2,11 @@
  *
  *   H(x) p = −∇f(x),   x ← x + αp,   α from a line search that tries 1 first.
  *
- * The system is solved by an equilibrated Cholesky factorisation (definite.h).
+ * The system is solved by an equilibrated Cholesky factorisation (definite.h). dni_solver_newton_full
+ * takes α = 1 in each iteration and adds nothing to H: the iteration of the textbooks, which diverges
+ * from some starts. It ends with no progress if H is singular, or F(x + p) or its gradient not
+ * finite.
+ *
  * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. O(n³) an iteration plus
  * the Hessian; no allocation in the loop. */
 #include "linalg/cholesky.h"
@@ -33,6 +37,8 @@ static void newton_layout(dni_layout *layout, const void *shape, void *work) {
 /* Largest rounding error of a value, relative to the value: of scores that are differences of large
  * numbers, because columns are nearly dependent. */
 #define ROUNDING 1e-10
+/* A Hessian scaled to diagonal 1 with a squared pivot of at most this is singular. */
+#define SINGULAR 1e-14
 
 /* Tries the whole step where the decrease is less than the rounding error of the value, so that a
  * line search may fail. Accepts the step if it halves the gradient and the value grows by rounding
@@ -56,22 +62,58 @@ static dn_status try_whole_step(dni_descent *d, bool *moved, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
+/* step ← p; least_pivot, *solved: see dni_definite. Overwrites x_new. */
+static dn_status find_step(dni_descent *d, double least_pivot, bool *solved, dn_error *err) {
     const struct newton *t = (const struct newton *)d;
     const dni_objective *o = d->objective;
     const size_t n = d->n;
-    bool solved;
-    dn_status status = o->hessian(o->ctx, d->run, d->x, t->hessian, err);
+    const dn_status status = o->hessian(o->ctx, d->run, d->x, t->hessian, err);
     if (status != DN_OK) {
         return status;
     }
     d->out.hessians++;
-    const dni_definite system = {
-        .matrix = t->hessian, .order = n, .n = n, .factor = t->factor, .scale = t->scale};
+    const dni_definite system = {.matrix = t->hessian,
+                                 .order = n,
+                                 .n = n,
+                                 .least_pivot = least_pivot,
+                                 .factor = t->factor,
+                                 .scale = t->scale};
     for (size_t i = 0; i < n; i++) {
         d->x_new[i] = -d->gradient[i];
     }
-    status = dni_definite_solve(&system, d->run, d->x_new, d->step, &solved, err);
+    return dni_definite_solve(&system, d->run, d->x_new, d->step, solved, err);
+}
+
+static dn_status full_advance(dni_descent *d, bool *moved, dn_error *err) {
+    const dni_objective *o = d->objective;
+    double value;
+    bool solved;
+    dn_status status = find_step(d, SINGULAR, &solved, err);
+    if (status != DN_OK || !solved) {
+        return status;
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        d->x_new[i] = d->x[i] + d->step[i];
+    }
+    status = o->evaluate(o->ctx, d->run, d->x_new, &value, d->gradient_new, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    d->out.evaluations++;
+    *moved =
+        dni_all_finite(d->x_new, d->n) && isfinite(value) && dni_all_finite(d->gradient_new, d->n);
+    if (*moved) {
+        d->value = value;
+        return DN_OK;
+    }
+    /* the last evaluation of the objective is that of the result */
+    return o->evaluate(o->ctx, d->run, d->x, &value, d->gradient_new, err);
+}
+
+static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
+    const size_t n = d->n;
+    bool solved;
+    dn_status status = find_step(d, 0, &solved, err);
     if (status != DN_OK) {
         return status;
     }
@@ -120,3 +162,12 @@ const dni_solver dni_solver_newton = {.name = "newton",
                                       .layout = newton_layout,
                                       .start = newton_start,
                                       .advance = newton_advance};
+
+const dni_solver dni_solver_newton_full = {.name = "newton with full steps",
+                                           .needs = DNI_NEEDS_HESSIAN,
+                                           .smooth = true,
+                                           .memory = "newton's Hessian",
+                                           .state_size = sizeof(struct newton),
+                                           .layout = newton_layout,
+                                           .start = newton_start,
+                                           .advance = full_advance};

@@ -98,8 +98,8 @@ DN_MUST_USE dn_status dni_solver_minimise(const dni_solver *solver, const dni_ob
 /* dni_solver_lbfgs_20 keeps at most 20 pairs. Networks use it: their objective has many minima, and
  * the number of pairs decides which one a start reaches. */
 /* dni_solver_sgd_constant does not change the learning rate, and ends at its last point. */
-extern const dni_solver dni_solver_newton, dni_solver_newton_cg, dni_solver_proximal_newton,
-    dni_solver_lbfgs, dni_solver_lbfgs_20, dni_solver_owlqn, dni_solver_gradient_descent,
-    dni_solver_sgd, dni_solver_sgd_constant, dni_solver_adam;
+extern const dni_solver dni_solver_newton, dni_solver_newton_full, dni_solver_newton_cg,
+    dni_solver_proximal_newton, dni_solver_lbfgs, dni_solver_lbfgs_20, dni_solver_owlqn,
+    dni_solver_gradient_descent, dni_solver_sgd, dni_solver_sgd_constant, dni_solver_adam;
 
 #endif

@@ -93,6 +93,9 @@ static char *history_doc(const dn_progress *p, double elapsed) {
     json_kv_double(&w, "loss", p->loss);
     json_kv_double(&w, "gradient_norm", p->gradient_norm);
     json_kv_double(&w, "train_error", p->train_error);
+    if (p->condition != 0) {
+        json_kv_double(&w, "condition", p->condition);
+    }
     json_kv_double(&w, "elapsed", elapsed);
     json_end_object(&w);
     return buf_take(&out, NULL);

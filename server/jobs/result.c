@@ -9,11 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAMES 16384 /* limit of feature names in a model's description */
+/* Limit of feature names, and of the numbers of a list, in a model's description. */
+#define MAX_NAMES 16384
 
-static void list_write(const dn_detail *details, size_t n, struct json_writer *w) {
+/* Writes details. A list of more than max_list numbers is null. */
+static void list_write(const dn_detail *details, size_t n, size_t max_list, struct json_writer *w) {
     for (size_t i = 0; i < n; i++) {
-        if (details[i].list) {
+        if (details[i].list && details[i].n_list > max_list) {
+            json_kv_null(w, details[i].name);
+        } else if (details[i].list) {
             json_put_vector(w, details[i].name, details[i].list, details[i].n_list);
         } else if (details[i].text[0]) {
             json_kv_string(w, details[i].name, details[i].text);
@@ -43,7 +47,7 @@ static void part_write(const dn_report_part *part, const dn_classes *classes,
     json_kv_string(w, "stop_reason", dn_stop_reason_name(part->stop_reason));
     json_kv_int(w, "iterations", (int64_t)part->iterations);
     json_kv_double(w, "objective", part->objective);
-    list_write(part->details, part->n_details, w);
+    list_write(part->details, part->n_details, MAX_NAMES, w);
     json_end_object(w);
 }
 
@@ -58,9 +62,9 @@ static void parts_write(const dn_train_result *r, struct json_writer *w) {
     json_end_array(w);
 }
 
-static void details_write(const dn_train_result *r, struct json_writer *w) {
+static void details_write(const dn_train_result *r, size_t max_list, struct json_writer *w) {
     json_begin_object(w);
-    list_write(r->report.details, r->report.n_details, w);
+    list_write(r->report.details, r->report.n_details, max_list, w);
     parts_write(r, w);
     json_kv_begin_object(w, "seconds");
     json_kv_double(w, "load", r->seconds_load);
@@ -99,8 +103,9 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* Writes the members that the job's result and the model's description have in common. */
-static void fit_write(const dn_train_result *r, struct json_writer *w) {
+/* Writes the members that the job's result and the model's description have in common. Lists of
+ * more than max_list numbers are null. */
+static void fit_write(const dn_train_result *r, size_t max_list, struct json_writer *w) {
     json_kv_bool(w, "converged", r->report.converged);
     json_kv_string(w, "stop_reason", dn_stop_reason_name(r->report.stop_reason));
     json_kv_int(w, "iterations", (int64_t)r->report.iterations);
@@ -109,7 +114,7 @@ static void fit_write(const dn_train_result *r, struct json_writer *w) {
     json_put_key(w, "rows");
     rows_write(r, w);
     json_put_key(w, "details");
-    details_write(r, w);
+    details_write(r, max_list, w);
     json_put_key(w, "metrics");
     metrics_write(r, w);
 }
@@ -127,7 +132,7 @@ void result_write(const dn_train_result *r, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     params_write(r, &w);
-    fit_write(r, &w);
+    fit_write(r, SIZE_MAX, &w);
     json_end_object(&w);
 }
 
@@ -227,7 +232,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     json_put_key(&w, "dataset");
     dataset_write(dataset, &w);
     json_kv_int(&w, "job", job);
-    fit_write(r, &w);
+    fit_write(r, MAX_NAMES, &w);
     json_kv_string(&w, "daemon_version", DISCERN_VERSION);
     json_end_object(&w);
 }

@@ -70,6 +70,10 @@ typedef struct dn_progress {
      * at which the weights changed, from 0; SIZE_MAX: several rows. pass 0: a report of an
      * iteration. */
     size_t pass, row;
+
+    /* The condition number of the Hessian with which the step of this iteration was computed;
+     * INFINITY: singular; 0: not computed. */
+    double condition;
 } dn_progress;
 
 /* Adds the contribution of one block to `out`.

@@ -54,6 +54,13 @@ static const char *const loss_meanings[] = {
     "convex, its gradient vanishes for rows far on the wrong side; for comparison. Not for solver "
     "newton",
     NULL};
+static const char *const steps[] = {"line_search", "full", NULL};
+static const char *const step_meanings[] = {
+    "the full step, or a part of it that decreases the objective enough",
+    "the full step in every iteration, as the textbooks print it, without a safeguard: from a far "
+    "start the iteration may diverge. It then ends (stop_reason no_progress) where the Hessian is "
+    "singular or the next step leaves the finite numbers, with the last weights and a warning",
+    NULL};
 static const char *const inits[] = {"random", "zero", NULL};
 static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed",
                                             "all weights 0", NULL};
@@ -135,6 +142,16 @@ static const dn_param params[] = {
                      schedules, schedule_meanings),
     DNI_PARAM_START("The words are for gradient_descent and sgd; newton and lbfgs start from 0. ",
                     "random", inits, init_meanings),
+    DNI_PARAM_CHOICE("step", "For solver newton, without l1: the length of the steps.",
+                     "line_search", steps, step_meanings),
+    {.name = "irls",
+     .type = DN_PARAM_BOOLEAN,
+     .meaning =
+         "For solver newton and two classes, without l1: whether the result has the weights "
+         "R = p (1 - p) and the working response z = w'x + w0 - (p - t)/R of iteratively "
+         "reweighted least squares: details.irls_weights and details.irls_response, for each "
+         "Hessian in turn a number for each training row, at the weights before the step. "
+         "Rows times max_iterations must be at most 100000."},
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAM_STATISTICS,
@@ -156,6 +173,22 @@ static dn_status check(const dn_params *p, dn_error *err) {
                                        "\"%s\")",
                                        of_sgd[i], dn_params_word(p, "solver"));
         }
+    }
+    const char *of_newton = dni_params_is(p, "step", "full") ? "step"
+                            : dn_params_boolean(p, "irls")   ? "irls"
+                                                             : NULL;
+    if (of_newton != NULL && !dni_params_is(p, "solver", "newton")) {
+        return dni_parameter_error(err, of_newton,
+                                   "parameter \"%s\" belongs to solver newton (the solver is "
+                                   "\"%s\")",
+                                   of_newton, dn_params_word(p, "solver"));
+    }
+    if (of_newton != NULL &&
+        (dni_params_is(p, "penalty", "l1") || dni_params_is(p, "penalty", "elastic_net"))) {
+        return dni_parameter_error(err, of_newton,
+                                   "parameter \"%s\" belongs to penalty l2 or none (the penalty is "
+                                   "\"%s\")",
+                                   of_newton, dn_params_word(p, "penalty"));
     }
     if (dn_params_number(p, "l1_ratio") != L1_RATIO &&
         !dni_params_is(p, "penalty", "elastic_net")) {
@@ -180,6 +213,9 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
     dni_logistic_plan plan =
         dni_logistic_make_plan(p, n_rows, (double)n_rows, n_features, n_classes);
     dn_status status = dni_start_check(p, plan.n_scores, n_features, err);
+    if (status == DN_OK) {
+        status = dni_logistic_check_newton(p, &plan, n_rows, err);
+    }
     if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
     }

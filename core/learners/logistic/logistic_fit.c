@@ -232,6 +232,10 @@ dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_mach
     }
     fit.plan = dni_logistic_make_plan(input->params, rows->n_rows, fit.moments.weight, rows->n_cols,
                                       input->n_classes);
+    status = dni_logistic_check_newton(input->params, &fit.plan, rows->n_rows, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
     if (fit.plan.intercept != DNI_INTERCEPT_FREE) {
         dni_moments_about_zero(&fit.moments, rows->n_cols);
     }
@@ -242,6 +246,7 @@ dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_mach
     }
     fit.problem.loss = fit.plan.loss;
     fit.problem.intercept = fit.plan.intercept;
+    fit.problem.plain = fit.plan.full;
     dni_linear_set_l1(&fit.problem, fit.plan.l1);
     status = dni_layout_take(run, dni_logistic_layout, &fit.plan, &fit.arrays, "the weights",
                              &fit.memory, err);

@@ -14,6 +14,8 @@ typedef struct dni_logistic_arrays {
     double *direction; /* [n] a separating direction; only with plan.certifies */
     double *diagonal;  /* [width] diagonal of the metric of L-BFGS; NULL: no metric */
     double *metric;    /* [width × width] Cholesky factor of the metric; NULL: use `diagonal` */
+    double *hessian;   /* [width × width] for the condition number; only with plan.conditions */
+    double *irls_weights, *irls_response; /* [n_irls] rows of each iteration; NULL: n_irls is 0 */
 } dni_logistic_arrays;
 
 typedef struct dni_logistic_fit {
@@ -44,6 +46,8 @@ typedef struct dni_logistic_fit {
     dni_separation separation;
     bool polishing;        /* Newton steps after L-BFGS are running */
     size_t base_iteration; /* number of iterations of L-BFGS before the Newton steps */
+    double condition;      /* of the last Hessian; INFINITY: singular; 0: not computed */
+    size_t n_hessians;     /* Hessians whose weights and responses of IRLS are kept */
     /* Fit of coordinates (logistic_wide.c): reports progress in place of
      * dni_linear_report_progress; else NULL. */
     void (*report_coordinates)(struct dni_logistic_fit *fit, dn_progress *progress);
@@ -94,6 +98,14 @@ DN_MUST_USE dn_status dni_logistic_check_separation(dni_logistic_fit *fit, const
 void dni_logistic_mark_growing(dni_logistic_fit *fit, const double *direction);
 /* Sets converged and stop_reason of the report, and adds the warnings. */
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
+
+/* ---- logistic_irls.c: what a Newton step shows ---- */
+/* Sets fit->condition and the next weights and responses of IRLS from the Hessian at the point of
+ * problem.table. hessian: [n × n], lower triangle, of dni_linear_hessian. */
+DN_MUST_USE dn_status dni_logistic_note_hessian(dni_logistic_fit *fit, const double *hessian,
+                                                dn_error *err);
+/* Adds the weights and responses of IRLS to the report, if there are any. */
+void dni_logistic_report_irls(dni_logistic_fit *fit);
 
 /* ---- logistic_check.c: the check that follows a descent without a penalty ---- */
 /* Looks for dependent columns; if there are any, adds a warning, sets x to the weights of least

@@ -18,7 +18,8 @@ static const dni_logistic_method methods[] = {
      .visits = (double)INFINITY,
      .smooth = &dni_solver_newton,
      .l1 = &dni_solver_proximal_newton,
-     .large = &dni_solver_newton_cg},
+     .large = &dni_solver_newton_cg,
+     .full = &dni_solver_newton_full},
     {.name = "lbfgs",
      .centres = true,
      .tolerance = 1e-6,
@@ -80,7 +81,9 @@ static const dni_solver *choose_solver(const dni_logistic_plan *plan, size_t n) 
     if (method->large != NULL && n > DNI_LOGISTIC_MAX_HESSIAN) {
         return method->large;
     }
-    return plan->l1 > 0 ? method->l1 : method->smooth;
+    return plan->full && method->full != NULL ? method->full
+           : plan->l1 > 0                     ? method->l1
+                                              : method->smooth;
 }
 
 /* Flags of dni_linear_uses that the solver and the search for dependent columns need. */
@@ -115,7 +118,7 @@ static void set_solver(dni_logistic_plan *plan, size_t n) {
 dni_logistic_plan dni_logistic_plan_of_coordinates(const dni_logistic_plan *plan, size_t n_rows,
                                                    size_t rank) {
     dni_logistic_plan inner = *plan;
-    inner.wide = inner.check_wide = false;
+    inner.wide = inner.check_wide = inner.conditions = false;
     inner.independent = true;
     inner.width = rank + 1;
     inner.n = inner.n_scores * inner.width;
@@ -167,6 +170,7 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
                               .l2 = lambda * (1 - ratio),
                               .intercept = dni_intercept_of(p, lambda > 0),
                               .constant_rate = dni_params_is(p, "schedule", "constant"),
+                              .full = dni_params_is(p, "step", "full"),
                               .n_scores = n_classes == 2 ? 1 : n_classes,
                               .width = n_features + 1};
     plan.n = plan.n_scores * plan.width;
@@ -197,5 +201,35 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
         plan.uses = plan.check_uses = 0;
         plan.wide = plan.check_wide = plan.check_steps = plan.certifies = plan.polishes = false;
     }
+    const bool newton =
+        plan.method == &methods[NEWTON] && plan.n_scores == 1 && plan.max_iterations > 0;
+    plan.conditions = newton && !plan.wide && plan.width <= DNI_LOGISTIC_MAX_CONDITION &&
+                      plan.solver->smooth && plan.solver->needs & DNI_NEEDS_HESSIAN;
+    plan.n_irls = newton && dn_params_boolean(p, "irls") ? n_rows * plan.max_iterations : 0;
     return plan;
+}
+
+dn_status dni_logistic_check_newton(const dn_params *p, const dni_logistic_plan *plan,
+                                    size_t n_rows, dn_error *err) {
+    const bool irls = dn_params_boolean(p, "irls");
+    if ((plan->full || irls) && plan->max_iterations > 0 &&
+        !(plan->solver->needs & DNI_NEEDS_HESSIAN)) {
+        return dni_parameter_error(err, plan->full ? "step" : "irls",
+                                   "parameter \"%s\" needs the Hessian as a matrix: at most %d "
+                                   "weights and intercepts (got %zu)",
+                                   plan->full ? "step" : "irls", DNI_LOGISTIC_MAX_HESSIAN, plan->n);
+    }
+    if (irls && plan->n_scores > 1) {
+        return dni_parameter_error(err, "irls",
+                                   "parameter \"irls\" belongs to two classes (got %zu)",
+                                   plan->n_scores);
+    }
+    if (irls && (double)n_rows * (double)plan->max_iterations > DNI_LOGISTIC_MAX_IRLS) {
+        return dni_parameter_error(err, "irls",
+                                   "parameter \"irls\" keeps two numbers for each row and "
+                                   "iteration: rows times max_iterations must be at most %d (got "
+                                   "%zu times %zu)",
+                                   DNI_LOGISTIC_MAX_IRLS, n_rows, plan->max_iterations);
+    }
+    return DN_OK;
 }

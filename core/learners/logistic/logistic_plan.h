@@ -14,6 +14,10 @@
 /* Maximum number of variables for which a Hessian matrix is stored. With more, Newton's systems are
  * solved by conjugate gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
+/* Maximum width of a Hessian whose condition number is computed. */
+#define DNI_LOGISTIC_MAX_CONDITION 201
+/* Maximum of rows times iterations for which the weights and responses of IRLS are kept. */
+#define DNI_LOGISTIC_MAX_IRLS 100000
 /* Maximum number of variables for which Newton steps follow another solver without a penalty. */
 #define DNI_LOGISTIC_MAX_POLISH 2000
 
@@ -29,6 +33,7 @@ typedef struct dni_logistic_method {
     const dni_solver *l1;       /* solver with an l1 penalty */
     const dni_solver *constant; /* solver with schedule "constant"; NULL: there is no schedule */
     const dni_solver *large;    /* with > DNI_LOGISTIC_MAX_HESSIAN variables; NULL: as with fewer */
+    const dni_solver *full;     /* for step "full"; NULL: no full steps */
 } dni_logistic_method;
 
 typedef struct dni_logistic_plan {
@@ -42,6 +47,9 @@ typedef struct dni_logistic_plan {
     size_t n_scores;     /* 1 for two classes */
     size_t width;        /* features and the intercept */
     size_t n;            /* n_scores · width */
+    bool full;           /* step "full" */
+    bool conditions;     /* the condition number of each Hessian is computed */
+    size_t n_irls;       /* rows · max_iterations with irls; otherwise 0 */
     bool wide;           /* fitted in the row space (logistic_wide.c) */
     bool check_wide;     /* a descent that dni_logistic_check_wide follows */
     bool check_steps;    /* that check runs Newton steps */
@@ -63,5 +71,9 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, doub
  * for n_rows rows. Solver, limits and flags depend on n_rows and not on `rank`. */
 dni_logistic_plan dni_logistic_plan_of_coordinates(const dni_logistic_plan *plan, size_t n_rows,
                                                    size_t rank);
+/* Checks that the plan has a Hessian matrix for the parameters `step` and `irls`, and the limits of
+ * `irls`. Otherwise returns DN_ERR_ARGUMENT with the field. */
+DN_MUST_USE dn_status dni_logistic_check_newton(const dn_params *p, const dni_logistic_plan *plan,
+                                                size_t n_rows, dn_error *err);
 
 #endif

@@ -37,6 +37,10 @@ void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays) {
     a->metric = metric && p->l1 == 0 && p->width <= DNI_LOGISTIC_MAX_METRIC
                     ? dni_layout_matrix(layout, p->width, p->width)
                     : NULL;
+    a->hessian = p->conditions ? dni_layout_matrix(layout, p->width, p->width) : NULL;
+    const size_t n_irls = p->wide ? 0 : p->n_irls; /* those of a wide plan are the inner fit's */
+    a->irls_weights = n_irls > 0 ? dni_layout_doubles(layout, n_irls) : NULL;
+    a->irls_response = n_irls > 0 ? dni_layout_doubles(layout, n_irls) : NULL;
 }
 
 static double measure(const dni_logistic_fit *fit) {
@@ -225,7 +229,8 @@ static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
                             .gradient_norm = fit->gradient_norm,
                             .train_error = problem->sums.wrong / problem->total_weight,
                             .n_scores = problem->n_scores,
-                            .n_features = problem->width - 1};
+                            .n_features = problem->width - 1,
+                            .condition = point->iteration > 0 ? fit->condition : 0};
     if (fit->report_coordinates != NULL) {
         fit->report_coordinates(fit, &progress);
     } else {
@@ -290,7 +295,8 @@ static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double 
 static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *out,
                          dn_error *err) {
     dni_logistic_fit *fit = ctx;
-    return dni_linear_hessian(&fit->problem, run, x, out, err);
+    const dn_status status = dni_linear_hessian(&fit->problem, run, x, out, err);
+    return status == DN_OK ? dni_logistic_note_hessian(fit, out, err) : status;
 }
 
 static dn_status product(void *ctx, const dn_run *run, const double *x, const double *v,
@@ -358,10 +364,18 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
             "not converged after %zu iterations: the largest component of the gradient is %.3g, "
             "the tolerance %.3g; %s",
             outcome->iterations, fit->measure, fit->plan.tolerance,
-            descends
+            fit->plan.full ? "try step line_search"
+            : descends
                 ? "try more max_iterations, another learning_rate, features.standardize, or solver "
                   "newton or lbfgs"
                 : "try more max_iterations, a larger lambda or tolerance, or features.standardize");
+    } else if (outcome->reason == DN_STOP_NO_PROGRESS && fit->plan.full) {
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
+                       "not converged: after %zu iterations there is no full step, because the "
+                       "Hessian is singular to working precision, or the step leaves the finite "
+                       "numbers; the model has the weights of iteration %zu, where the largest "
+                       "component of the gradient is %.3g; try step line_search",
+                       outcome->iterations, outcome->iterations, fit->measure);
     } else if (outcome->reason == DN_STOP_NO_PROGRESS) {
         dn_report_warn(report, DN_WARNING_NO_DECREASE,
                        "arithmetic allows no further decrease: the largest component of the "

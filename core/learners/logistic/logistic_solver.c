@@ -2,6 +2,7 @@
 #include "catalogue/param_rows.h"
 #include "learners/logistic/logistic_fit.h"
 #include "learners/shared/learner.h"
+#include "linalg/eigen.h"
 
 #include <math.h>
 
@@ -11,6 +12,7 @@ double dni_logistic_solver_bytes(const dni_logistic_plan *plan, size_t n_rows) {
     if (plan->polishes) {
         phase = fmax(phase, dni_solver_bytes(&dni_solver_newton, plan->n, n_blocks));
     }
+    phase += plan->conditions ? dni_symmetric_null_memory(plan->width) : 0;
     phase += plan->certifies ? dni_separation_bytes(plan->n) : 0;
     if (dni_logistic_decomposes(plan)) {
         /* the null basis, at most half of these bytes, is still allocated */
@@ -183,5 +185,6 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
 dn_status dni_logistic_solve(dni_logistic_fit *fit, double *x, dni_outcome *outcome,
                              dn_error *err) {
     const dn_status status = run_solver(fit, x, outcome, err);
+    dni_logistic_report_irls(fit);
     return status == DN_OK ? dni_logistic_check_separation(fit, x, outcome, err) : status;
 }

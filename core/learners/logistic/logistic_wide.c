@@ -196,6 +196,7 @@ static dn_status init_inner(struct wide *w, dn_error *err) {
     }
     inner->problem.loss = inner->plan.loss;
     inner->problem.intercept = inner->plan.intercept;
+    inner->problem.plain = inner->plan.full;
     return dni_layout_take(run, dni_logistic_layout, &inner->plan, &inner->arrays, "the weights",
                            &inner->memory, err);
 }

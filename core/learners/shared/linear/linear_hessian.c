@@ -143,7 +143,7 @@ static dn_status add_null_basis(const dni_linear_problem *p, double *hessian, dn
     return DN_OK;
 }
 
-/* Makes the Hessian positive definite: sets the curvature of constant columns to 1, and adds
+/* Makes the Hessian positive definite: sets curvature that is 0 to 1 unless p->plain, and adds
  * curvature along equal changes of a column's weights in all classes. With l1 the latter is added
  * for intercepts without a penalty only, because the penalty depends on the weights' mean. */
 static void make_definite(const dni_linear_problem *p, double *hessian) {
@@ -152,7 +152,7 @@ static void make_definite(const dni_linear_problem *p, double *hessian) {
         double mean = 0;
         for (size_t k = 0; k < K; k++) {
             double *entry = &hessian[(k * width + j) * n + k * width + j];
-            if (!(*entry > 0)) {
+            if (!(*entry > 0) && !p->plain) {
                 *entry = 1;
             }
             mean += *entry / (double)K;

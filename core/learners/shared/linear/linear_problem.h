@@ -96,6 +96,9 @@ typedef struct dni_linear_problem {
      * dni_linear_init. */
     const double *null_basis;
     size_t n_null;
+    /* true: dni_linear_hessian adds no curvature in place of a diagonal entry that is 0; the rows of
+     * constant columns get theirs from the penalty or from null_basis. */
+    bool plain;
 } dni_linear_problem;
 
 /* ---- set-up: linear_problem.c ---- */

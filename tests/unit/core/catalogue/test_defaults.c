@@ -25,6 +25,8 @@ static const struct row {
     {"logistic", "schedule", DN_PARAM_CHOICE, "adaptive", 0, 0, 0, false, false},
     {"logistic", "init", DN_PARAM_LIST, "random", 0, -(double)INFINITY, (double)INFINITY, true,
      true},
+    {"logistic", "step", DN_PARAM_CHOICE, "line_search", 0, 0, 0, false, false},
+    {"logistic", "irls", DN_PARAM_BOOLEAN, NULL, 0, 0, 0, false, false},
     {"logistic", "multiclass", DN_PARAM_CHOICE, "softmax", 0, 0, 0, false, false},
     {"logistic", "discriminants", DN_PARAM_CHOICE, "K", 0, 0, 0, false, false},
     {"logistic", "statistics", DN_PARAM_CHOICE, "auto", 0, 0, 0, false, false},

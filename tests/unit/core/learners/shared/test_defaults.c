@@ -56,6 +56,8 @@ static const struct preset presets[] = {
     {"logistic", "schedule", "adaptive", 0},
     {"logistic", "init", "random", 0},
     {"logistic", "statistics", "auto", 0},
+    {"logistic", "step", "line_search", 0},
+    {"logistic", "irls", NULL, 0},
     {"logistic", "multiclass", "softmax", 0},
     {"logistic", "discriminants", "K", 0},
     {"least_squares", "solver", "auto", 0},
