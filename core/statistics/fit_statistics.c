@@ -166,6 +166,17 @@ double dni_statistics_memory(const dn_params *params, const dn_fit_shape *shape)
 }
 
 /* ---- the Hessian ---- */
+/* True if columns are not centred: without an intercept, and with a penalised one if a column has a
+ * constant value other than 0, which is then a variable like the intercept. */
+static bool uses_moments_about_zero(const struct job *j) {
+    bool constant = false;
+    for (size_t i = 0; i < j->input->rows->n_cols; i++) {
+        constant = constant || (j->moments.deviation[i] == 0 && j->moments.mean[i] != 0);
+    }
+    return j->intercept == DNI_INTERCEPT_NONE ||
+           (j->intercept == DNI_INTERCEPT_PENALISED && constant);
+}
+
 static dn_status set_up(struct job *j, dn_error *err) {
     const dn_fit_input *input = j->input;
     const struct shape shape = {.n_scores = input->n_classes == 2 ? 1 : input->n_classes,
@@ -178,7 +189,7 @@ static dn_status set_up(struct job *j, dn_error *err) {
     }
     j->lambda = lambda_of(input->params, j->moments.weight);
     j->intercept = dni_intercept_of(input->params, j->lambda > 0);
-    if (j->intercept == DNI_INTERCEPT_NONE) {
+    if (uses_moments_about_zero(j)) {
         dni_moments_about_zero(&j->moments, input->rows->n_cols);
     }
     j->coding = dni_target_coding_of(input->params, input->n_classes);

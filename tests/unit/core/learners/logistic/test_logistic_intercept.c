@@ -395,6 +395,38 @@ static void statistics(void **state) {
     csv_free(t);
 }
 
+/* Eight rows x = 1 with a penalised intercept: both variables have the
+ * column 1. With a = Σ p(1 − p) and c = 2λn the Hessian is [a + c, a; a, a + c], the variance of each
+ * (a + c)/((a + c)² − a²), and the number of parameters 2a/(2a + c). */
+static void statistics_of_a_constant(void **state) {
+    (void)state;
+    enum { ROWS = 8 };
+    struct csv *t = csv_clouds(ROWS, 1, 2);
+    for (size_t i = 0; i < ROWS; i++) {
+        t->x[i] = 1;
+    }
+    struct table *table = table_of(t);
+    dn_params *p = params_of_words("solver=newton lambda=0.05 intercept=penalised");
+    dn_train_request request = table_request(t, table, p);
+    dn_train_result result;
+    dn_linear linear;
+    request.features.standardize = false;
+    OK(dn_train(&request, NULL, &result, NULL));
+    const dn_statistics *s = dn_model_statistics(result.model);
+    assert_int_equal(s->reason, DN_STATISTICS_AVAILABLE);
+    assert_true(dn_model_linear(result.model, &linear));
+    const double g = linear.w[0] + linear.w0[0], a = ROWS / ((1 + exp(g)) * (1 + exp(-g))),
+                 c = 2 * 0.05 * ROWS, variance = (a + c) / ((a + c) * (a + c) - a * a);
+    assert_near(linear.w[0], linear.w0[0], 1e-12);
+    assert_near(s->error[0], sqrt(variance), 1e-9);
+    assert_near(s->error[1], sqrt(variance), 1e-9);
+    assert_near(s->parameters, 2 * a / (2 * a + c), 1e-9);
+    dn_train_result_done(&result);
+    dn_params_free(p);
+    columns_table_free(table);
+    csv_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
                                        cmocka_unit_test(penalised_by_hand),
@@ -402,6 +434,7 @@ int main(void) {
                                        cmocka_unit_test(many_columns),
                                        cmocka_unit_test(fewer_rows_than_columns),
                                        cmocka_unit_test(separable_with_or_without),
-                                       cmocka_unit_test(statistics)};
+                                       cmocka_unit_test(statistics),
+                                       cmocka_unit_test(statistics_of_a_constant)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
