@@ -51,6 +51,7 @@ void api_model_evaluate(struct http_call *call);
 void api_model_importance(struct http_call *call);
 void api_model_evaluate_grid(struct http_call *call);
 void api_model_projection_curve(struct http_call *call);
+void api_model_loss_grid(struct http_call *call);
 void api_model_transform(struct http_call *call);
 /* The model of the path, for the caller to release with serving_release. It may have to be read
  * from the store: not on an I/O thread. NULL: answered. */

@@ -156,6 +156,8 @@ const struct http_route api_routes[] = {
             .offers = &api_sends_grid),
     COMPUTE("POST", "/projection_curve", "projectionCurve", .where = HTTP_ON_POOL,
             .handle = api_model_projection_curve, OBJECT_BODY, .query = query_none),
+    COMPUTE("POST", "/loss_grid", "lossGrid", .where = HTTP_ON_POOL, .handle = api_model_loss_grid,
+            OBJECT_BODY, .query = query_none),
     COMPUTE_ROWS("/transform", "transform", .where = HTTP_ON_POOL, .handle = api_model_transform,
                  .sink = &api_transform_lines, .query = query_transform,
                  .accepts = &api_takes_instances, .offers = &api_sends_answers),

@@ -11,6 +11,7 @@
 #include <discern/histogram.h>
 #include <discern/importance.h>
 #include <discern/kernel.h>
+#include <discern/loss_grid.h>
 #include <discern/machine.h>
 #include <discern/matrix.h>
 #include <discern/metrics.h>
