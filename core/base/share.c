@@ -34,6 +34,7 @@ static void share_progress(const dn_run *run, const dn_progress *progress) {
         p.fold = share->fold;
     }
     if (share->machine) {
+        p.start = p.start && share->i == 0; /* a later machine starts from the last iteration */
         p.iteration += run->updates ? share->updates : share->iterations;
         p.pass += run->updates ? share->iterations : 0;
         p.max_iterations = 0; /* the total number of iterations of all machines is unknown */

@@ -35,7 +35,7 @@ void mailbox_open(struct mailbox *m, const struct store_claim *claim) {
     m->claim = *claim;
     m->fresh = false;
     m->progress = (dn_progress){0};
-    m->row_iteration = SIZE_MAX;
+    m->row_iteration = 0;
     m->elapsed = 0;
     atomic_store(&m->stop, STOP_NOT);
     pthread_mutex_unlock(&m->lock);
@@ -134,7 +134,8 @@ static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *d
 
 void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
     bool own = p->fold == 0; /* iterations of folds are not in the history */
-    const bool wanted = own && p->iteration != m->row_iteration && history_wants(p->iteration);
+    const bool wanted =
+        own && (p->start || p->iteration != m->row_iteration) && history_wants(p->iteration);
     char *row = wanted ? history_doc(p, elapsed) : NULL;
     m->row_iteration = wanted ? p->iteration : m->row_iteration;
     char *snapshot = own && p->w ? snapshot_doc(p) : NULL;

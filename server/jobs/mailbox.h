@@ -24,9 +24,9 @@ struct mailbox {
     bool fresh;                  /* progress has changed since the last delivery */
     struct dn_progress progress; /* the latest; w and w0 are NULL */
     size_t
-        row_iteration; /* iteration of the last row of the history; SIZE_MAX: none. Used only by the
+        row_iteration; /* iteration of the last row of the history; 0: none, or the start. Used only by the
                            * thread of the training, without the lock */
-    double elapsed;    /* seconds from the start of the training to `progress` */
+    double elapsed;                 /* seconds from the start of the training to `progress` */
     struct store_history_row *rows; /* [n_rows] since the last delivery; owns their docs */
     size_t n_rows, room;
     _Atomic int stop;   /* enum stop_reason of the running job */

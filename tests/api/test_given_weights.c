@@ -90,6 +90,21 @@ static void start_without_a_list(void **state) {
     }
 }
 
+/* Reports of work before the first iteration are not items of the history. */
+static void history_without_a_start(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/wide", "a,b,c,d,e,class\n1,2,0,4,1,p\n2,1,5,3,0,q\n"
+                                                  "0,3,1,1,2,p\n"),
+                 201);
+    const struct response *job =
+        job_train("{'model':'wide','dataset':'wide','target':'class','algorithm':'logistic',"
+                  "'params':{'penalty':'none'}}");
+    const struct response *h =
+        status_check(call_get("/v1/jobs/%lld/history", (long long)whole_at(job, "/id")), 200);
+    assert_json(h, "/items/0/iteration", "1");
+    assert_int_equal(whole_at(job, "/progress/iteration"), whole_at(job, "/result/iterations"));
+}
+
 /* Two tanh units and one output. */
 static void network(void **state) {
     (void)state;
@@ -148,7 +163,8 @@ static void refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(linear_models), TEST(softmax),
-                                       TEST(start_without_a_list), TEST(network), TEST(refused)};
+    const struct CMUnitTest tests[] = {
+        TEST(linear_models),           TEST(softmax), TEST(start_without_a_list),
+        TEST(history_without_a_start), TEST(network), TEST(refused)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

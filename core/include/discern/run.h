@@ -48,8 +48,10 @@ typedef struct dn_allocator {
 
 /* A progress report of a running training. */
 typedef struct dn_progress {
-    size_t fold;           /* fold of a cross-validation, from 1; 0: the fit of the model itself */
-    size_t iteration;      /* completed iterations */
+    size_t fold;      /* fold of a cross-validation, from 1; 0: the fit of the model itself */
+    size_t iteration; /* completed iterations */
+    bool start;       /* iteration 0 is the start of a fit, with a loss; false: a report of work
+                            * that precedes iteration 1 */
     size_t max_iterations; /* 0: unknown */
     double fraction;       /* estimated fraction of the work that is done, 0 ... 1; never
                             * decreases */

@@ -80,6 +80,7 @@ static void report_progress(struct descent *state, const dn_run *run, const dni_
         dni_progress_fraction(point->iteration, state->fit->max_iterations, state->first_measure,
                               state->measure, state->fit->tolerance, state->fraction);
     dn_progress progress = {.iteration = point->iteration,
+                            .start = point->iteration == 0,
                             .max_iterations = state->fit->max_iterations,
                             .fraction = state->fraction,
                             .loss = 2 * state->fit->coding.share * point->value,

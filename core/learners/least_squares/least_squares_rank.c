@@ -4,6 +4,7 @@
  * With Z = Q Λ^½ P of row_space.h, the minimiser whose weights have the least norm has the scores
  * T̄ + Q Qᵀ (T − T̄). Without an intercept o takes the place of T̄, and m is 0. */
 #include "base/layout.h"
+#include "base/share.h"
 #include "catalogue/report.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
@@ -109,8 +110,13 @@ struct wide_shape {
     size_t n, d, n_scores;
 };
 
+/* The parts of a fit, for its progress. */
+enum part { DECOMPOSITION, DEPENDENT, LEAST_NORM, N_PARTS };
+
 struct wide {
     dni_least_squares *fit;
+    const dn_run *run; /* of the whole fit */
+    dni_share share;   /* the run of the space, in its present part */
     dni_row_space space;
     double *scores; /* [S × n] */
     double *w;      /* [S × d] */
@@ -136,14 +142,21 @@ static double wide_bytes(const dn_fit_shape *shape) {
            dni_layout_bytes(wide_layout, &sizes, &unused);
 }
 
+/* Begins a part. */
+static void begin_part(struct wide *w, enum part part) {
+    dni_share_init(&w->share, w->run, part, N_PARTS);
+}
+
 /* The caller calls wide_done also after a failure. */
 static dn_status wide_init(struct wide *w, dni_least_squares *fit, const dni_moments *moments,
                            const dn_run *run, dn_error *err) {
     const dn_rows *rows = fit->input->rows;
     const struct wide_shape shape = {rows->n_rows, rows->n_cols, fit->problem.n_scores};
-    *w = (struct wide){.fit = fit};
-    const dn_status status = dni_row_space_init(&w->space, rows, moments, shape.n_scores,
-                                                fit->intercept != DNI_INTERCEPT_NONE, run, err);
+    *w = (struct wide){.fit = fit, .run = run};
+    begin_part(w, DECOMPOSITION);
+    const dn_status status =
+        dni_row_space_init(&w->space, rows, moments, shape.n_scores,
+                           fit->intercept != DNI_INTERCEPT_NONE, &w->share.run, err);
     return status != DN_OK ? status
                            : dni_layout_take(fit->run, wide_layout, &shape, w,
                                              "the scores of the rows", &w->memory, err);
@@ -156,6 +169,7 @@ static void wide_done(struct wide *w) {
 
 /* Adds the warning of dependent columns. */
 static dn_status warn_wide(struct wide *w, dn_error *err) {
+    begin_part(w, DEPENDENT);
     const dn_status status = dni_row_space_dependent(&w->space, w->marked, err);
     if (status == DN_OK) {
         dni_least_squares_warn_of_rank(w->fit, w->marked);
@@ -170,6 +184,7 @@ static dn_status take_weights(struct wide *w, dn_error *err) {
     const size_t d = w->space.d, S = fit->problem.n_scores;
     dn_status status = warn_wide(w, err);
     if (status == DN_OK) {
+        begin_part(w, LEAST_NORM);
         status = dni_row_space_least_norm(&w->space, w->scores, S, w->w, err);
     }
     for (size_t k = 0; status == DN_OK && k < S; k++) {

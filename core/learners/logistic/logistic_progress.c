@@ -223,6 +223,7 @@ static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
         return;
     }
     dn_progress progress = {.iteration = point->iteration,
+                            .start = point->iteration == 0,
                             .max_iterations = fit->plan.max_iterations,
                             .fraction = fit->fraction,
                             .loss = point->value,

@@ -20,12 +20,17 @@ struct wide_shape {
     size_t n, d, n_scores;
 };
 
+/* The parts of a fit, for its progress. */
+enum part { DECOMPOSITION, SOLVER, DEPENDENT, LEAST_NORM, N_PARTS };
+
 /* A fit of coordinates. */
 struct wide {
     dni_logistic_fit *outer;
+    const dn_run *run; /* of the whole fit */
     dni_row_space space;
-    dni_share of_space, of_solver; /* the runs of the two parts */
-    dn_rows *rows;                 /* the coordinates; owned */
+    dni_share of_space,
+        of_solver; /* the runs of the space, in its present part, and of the solver */
+    dn_rows *rows; /* the coordinates; owned */
     dn_fit_input input;
     dni_logistic_fit inner;
     double *coordinates; /* [n × max(rank, 1)] */
@@ -136,6 +141,11 @@ static void report_coordinates(dni_logistic_fit *inner, dn_progress *progress) {
 }
 
 /* ---- the fit ---- */
+/* Begins a part in which the space works. */
+static void begin_part(struct wide *w, enum part part) {
+    dni_share_init(&w->of_space, w->run, part, N_PARTS);
+}
+
 /* w->scores ← the centred scores of the rows at x, solver's variables of the outer problem, and
  * inner.arrays.x ← the weights of the coordinates with these scores. intercept: of score k at the
  * means of the columns. */
@@ -227,9 +237,12 @@ static dn_status take_weights(struct wide *w, double *x, dn_error *err) {
     const size_t S = w->inner.problem.n_scores;
     dn_status status = dni_row_space_weights(&w->space, w->scores, S, w->w, err);
     if (status == DN_OK) {
+        w->space.shown = w->inner.last.iteration > 0 ? w->inner.last : w->space.shown;
+        begin_part(w, DEPENDENT);
         status = warn_of_rank(w, err);
     }
     if (status == DN_OK) {
+        begin_part(w, LEAST_NORM);
         status = dni_row_space_least_norm(&w->space, w->scores, S, w->w, err);
     }
     if (status == DN_OK) {
@@ -327,9 +340,9 @@ static void wide_done(struct wide *w) {
 
 dn_status dni_logistic_solve_wide(dni_logistic_fit *fit, double *x, dni_outcome *outcome,
                                   dn_error *err) {
-    struct wide w = {.outer = fit};
-    dni_share_init(&w.of_space, fit->run, 0, 2);
-    dni_share_init(&w.of_solver, fit->run, 1, 2);
+    struct wide w = {.outer = fit, .run = fit->run};
+    begin_part(&w, DECOMPOSITION);
+    dni_share_init(&w.of_solver, w.run, SOLVER, N_PARTS);
     dn_status status = wide_init(&w, err);
     if (status == DN_OK) {
         status = solve(&w, x, outcome, err);
@@ -339,10 +352,11 @@ dn_status dni_logistic_solve_wide(dni_logistic_fit *fit, double *x, dni_outcome 
 }
 
 dn_status dni_logistic_check_wide(dni_logistic_fit *fit, double *x, bool *changed, dn_error *err) {
-    struct wide w = {.outer = fit};
-    dni_share_init(&w.of_space, fit->run, 0, 1);
-    dni_share_init(&w.of_solver, fit->run, 0, 1);
-    w.of_space.run.progress = w.of_solver.run.progress = NULL;
+    dn_run quiet = *fit->run; /* the descent has reported its progress */
+    quiet.progress = NULL;
+    struct wide w = {.outer = fit, .run = &quiet};
+    begin_part(&w, DECOMPOSITION);
+    dni_share_init(&w.of_solver, w.run, SOLVER, N_PARTS);
     dn_status status = wide_init(&w, err);
     if (status == DN_OK) {
         status = check(&w, x, err);

@@ -235,6 +235,7 @@ static void report_progress(const struct mlp_fit *fit, const dn_run *run, const 
     }
     const double max_iterations = (double)fit->plan->max_iterations;
     const dn_progress progress = {.iteration = point->iteration,
+                                  .start = point->iteration == 0,
                                   .max_iterations = fit->plan->max_iterations,
                                   .fraction = (double)point->iteration / fmax(1, max_iterations),
                                   .loss = point->value,

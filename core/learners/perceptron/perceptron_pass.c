@@ -255,6 +255,7 @@ void dni_perceptron_report(dni_perceptron *p, size_t number, size_t row) {
     const bool update = p->run->updates;
     dn_progress progress = {
         .iteration = number,
+        .start = number == 0,
         .max_iterations = update ? 0 : p->max_iterations,
         .fraction = (double)p->iterations / fmax(1, (double)p->max_iterations),
         .loss = p->now.objective,

@@ -110,16 +110,11 @@ static dn_status read_panel(dni_row_space *s, size_t first, size_t n_cols, dn_er
 }
 
 static void report_progress(const dni_row_space *s, double fraction) {
-    if (s->decomposed || s->run == NULL || s->run->progress == NULL) {
-        return;
+    dn_progress progress = s->shown;
+    progress.fraction = fraction;
+    if (s->run != NULL && s->run->progress != NULL) {
+        s->run->progress(s->run, &progress);
     }
-    const dn_progress progress = {.fraction = fraction,
-                                  .loss = (double)NAN,
-                                  .gradient_norm = (double)NAN,
-                                  .train_error = (double)NAN,
-                                  .n_scores = s->n_scores,
-                                  .n_features = s->d};
-    s->run->progress(s->run, &progress);
 }
 
 /* ---- the decomposition ---- */
@@ -186,7 +181,12 @@ dn_status dni_row_space_init(dni_row_space *space, const dn_rows *rows, const dn
                              .n = rows->n_rows,
                              .d = rows->n_cols,
                              .n_scores = n_scores,
-                             .centred = centred};
+                             .centred = centred,
+                             .shown = {.loss = (double)NAN,
+                                       .gradient_norm = (double)NAN,
+                                       .train_error = (double)NAN,
+                                       .n_scores = n_scores,
+                                       .n_features = rows->n_cols}};
     dn_status status =
         dni_layout_take_raw(run, space_layout, &shape, space, "the row space", &space->memory, err);
     if (status != DN_OK) {
@@ -198,7 +198,6 @@ dn_status dni_row_space_init(dni_row_space *space, const dn_rows *rows, const dn
     status = decompose(space, err);
     if (status == DN_OK) {
         report_progress(space, 1);
-        space->decomposed = true;
     }
     return status;
 }
@@ -368,6 +367,7 @@ dn_status dni_row_space_least_norm(dni_row_space *s, const double *scores, size_
     }
     if (status == DN_OK && error <= 1e-9) {
         memcpy(w, found, n_scores * s->d * sizeof *w);
+        report_progress(s, 1);
     }
     dn_run_free(s->run, found);
     return status;
@@ -422,6 +422,7 @@ dn_status dni_row_space_dependent(dni_row_space *s, bool *marked, dn_error *err)
             for (size_t j = 0; j < m; j++) {
                 s->part[first + at + j] = 1 - square[j];
             }
+            report_progress(s, (double)(first + at + m) / (double)s->d);
         }
     }
     mark_parts(s, marked);

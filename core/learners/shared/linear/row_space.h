@@ -26,8 +26,8 @@ typedef struct dni_row_space {
     const dni_moments *moments; /* of `rows` */
     size_t n, d, rank;
     size_t n_scores;
+    dn_progress shown;      /* what reports of progress say, but for the fraction */
     bool centred;           /* scores are centred, because m are the means of the columns */
-    bool decomposed;        /* dni_row_space_init has succeeded */
     double *part;           /* [d] share of a column that depends on others */
     double *factor;         /* [d] f; 0 for a constant column */
     double *root;           /* [n] r */
@@ -54,7 +54,8 @@ static inline bool dni_row_space_applies(size_t n_rows, size_t n_cols) {
  *   centred   false: for fits without an intercept; scores are not centred
  *   space     the caller releases it with dni_row_space_done, also after a failure
  *
- * Reports progress with iteration 0. Polls the run's stop function at least every DNI_STEP_FLOPS.
+ * This function, dni_row_space_dependent and dni_row_space_least_norm report progress from 0 to 1
+ * each, as `shown` says: with iteration 0, unless the caller changes it. Polls the run's stop function at least every DNI_STEP_FLOPS.
  * Errors: those of dni_symmetric_eigen, of the rows and of dn_run_alloc. */
 DN_MUST_USE dn_status dni_row_space_init(dni_row_space *space, const dn_rows *rows,
                                          const dni_moments *moments, size_t n_scores, bool centred,
