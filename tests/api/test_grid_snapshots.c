@@ -221,8 +221,8 @@ static void the_start(void **state) {
     (void)state;
     static const char *const methods[] = {"'algorithm':'logistic','params':{'solver':'sgd'}",
                                           "'algorithm':'logistic'",
-                                          "'algorithm':'least_squares','params':{'solver':"
-                                          "'gradient_descent','max_iterations':5}"};
+                                          ("'algorithm':'least_squares','params':"
+                                           "{'solver':'gradient_descent','max_iterations':5}")};
     for (size_t i = 0; i < 3; i++) {
         const struct response *job =
             job_train("{'model':'start','dataset':'pair','target':'class',%s,'snapshots':[0,1]}",
