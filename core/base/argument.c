@@ -68,3 +68,12 @@ dn_status dni_argument_source(const dn_table_source *source, const char *name, d
                : dn_error_set(err, DN_ERR_ARGUMENT, "%s has %zu rows, its chunks end at row %zu",
                               name, source->n_rows, n_rows);
 }
+
+dn_status dni_argument_call(const dn_table_source *source, const dn_run *run, size_t struct_size,
+                            size_t known, dn_error *err) {
+    dn_status status = dni_argument_source(source, "source", err);
+    if (status == DN_OK) {
+        status = dni_argument_run(run, err);
+    }
+    return status == DN_OK ? dni_argument_struct(struct_size, known, "options", err) : status;
+}

@@ -39,4 +39,9 @@ DN_MUST_USE dn_status dni_argument_run(const dn_run *run, dn_error *err);
 DN_MUST_USE dn_status dni_argument_source(const dn_table_source *source, const char *name,
                                           dn_error *err);
 
+/* The checks of a function that reads a table: dni_argument_source for "source",
+ * dni_argument_run, and dni_argument_struct for "options" (struct_size 0 if they are NULL). */
+DN_MUST_USE dn_status dni_argument_call(const dn_table_source *source, const dn_run *run,
+                                        size_t struct_size, size_t known, dn_error *err);
+
 #endif

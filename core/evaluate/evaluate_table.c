@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static size_t find_column(const dn_table_source *source, const char *name) {
+size_t dni_source_column(const dn_table_source *source, const char *name) {
     for (size_t j = 0; j < source->n_cols; j++) {
         if (strcmp(source->columns[j].name, name) == 0) {
             return j;
@@ -46,8 +46,8 @@ double dni_evaluate_table_memory(size_t n_rows, bool weighted) {
 dn_status dni_model_labels_read(const dn_model *model, const dn_table_source *source,
                                 const char *truth, const char *weight, const dn_run *run,
                                 dni_model_labels *l, dn_error *err) {
-    const size_t target = truth == NULL ? SIZE_MAX : find_column(source, truth),
-                 column = weight == NULL ? SIZE_MAX : find_column(source, weight);
+    const size_t target = truth == NULL ? SIZE_MAX : dni_source_column(source, truth),
+                 column = weight == NULL ? SIZE_MAX : dni_source_column(source, weight);
     if (truth != NULL && target == SIZE_MAX) {
         return no_column(truth,
                          truth == dn_model_target(model) ? "the model's target"
@@ -133,13 +133,8 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
     if (model == NULL || out == NULL) {
         return dni_argument_null(model == NULL ? "model" : "out", err);
     }
-    dn_status status = dni_argument_source(source, "source", err);
-    if (status == DN_OK) {
-        status = dni_argument_run(run, err);
-    }
-    if (status == DN_OK && options != NULL) {
-        status = dni_argument_struct(options->struct_size, sizeof *options, "options", err);
-    }
+    dn_status status = dni_argument_call(source, run, options == NULL ? 0 : options->struct_size,
+                                         sizeof *options, err);
     if (status != DN_OK) {
         return status;
     }

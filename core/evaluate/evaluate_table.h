@@ -11,6 +11,9 @@ typedef struct dni_model_labels {
     uint8_t *role;  /* [n_rows] DN_ROW_VALIDATE; DN_ROW_SKIP if the row is ignored */
     void *memory;   /* freed by dn_run_free, after a failure too */
 } dni_model_labels;
+/* Returns the index of the column with this name; SIZE_MAX if there is none. */
+size_t dni_source_column(const dn_table_source *source, const char *name);
+
 /* Reads the labels of a source. `truth` and `weight` name columns or are NULL. *labels must be {0}.
  * Errors: those of dn_model_evaluate. */
 DN_MUST_USE dn_status dni_model_labels_read(const dn_model *model, const dn_table_source *source,

@@ -260,13 +260,7 @@ static dn_histogram *histogram_new(size_t n_components, size_t n_classes, size_t
 
 static dn_status check(const dn_model *model, const dn_table_source *source,
                        const dn_histogram_options *options, const dn_run *run, dn_error *err) {
-    dn_status status = dni_argument_source(source, "source", err);
-    if (status == DN_OK) {
-        status = dni_argument_run(run, err);
-    }
-    if (status == DN_OK) {
-        status = dni_argument_struct(options->struct_size, sizeof *options, "options", err);
-    }
+    dn_status status = dni_argument_call(source, run, options->struct_size, sizeof *options, err);
     if (status != DN_OK) {
         return status;
     }

@@ -62,22 +62,14 @@ static dn_status measure(const struct importance *m, const dn_table_source *sour
     return status;
 }
 
-static size_t find_column(const dn_table_source *source, const char *name) {
-    size_t j = 0;
-    while (j < source->n_cols && strcmp(source->columns[j].name, name) != 0) {
-        j++;
-    }
-    return j;
-}
-
 /* Measures input i. */
 static dn_status measure_input(const struct importance *m, const dn_table_source *source, size_t i,
                                dn_error *err) {
     const char *name = dn_encoder_input(dn_model_encoder(m->model), i)->name;
     dni_permuted permuted;
     double sum = 0, squares = 0, value = 0;
-    dn_status status = dni_permuted_open(&permuted, source, find_column(source, name), m->role,
-                                         DN_ROW_VALIDATE, m->run, err);
+    dn_status status = dni_permuted_open(&permuted, source, dni_source_column(source, name),
+                                         m->role, DN_ROW_VALIDATE, m->run, err);
     for (size_t r = 0; status == DN_OK && r < m->repeats; r++) {
         dni_random random;
         dni_random_init(&random, m->run->seed,
@@ -128,13 +120,8 @@ dn_status dn_model_importance(const dn_model *model, const dn_table_source *sour
     if (model == NULL || out == NULL) {
         return dni_argument_null(model == NULL ? "model" : "out", err);
     }
-    dn_status status = dni_argument_source(source, "source", err);
-    if (status == DN_OK) {
-        status = dni_argument_run(run, err);
-    }
-    if (status == DN_OK && options != NULL) {
-        status = dni_argument_struct(options->struct_size, sizeof *options, "options", err);
-    }
+    dn_status status = dni_argument_call(source, run, options == NULL ? 0 : options->struct_size,
+                                         sizeof *options, err);
     if (status != DN_OK) {
         return status;
     }

@@ -251,13 +251,7 @@ static dn_projection *projection_new(size_t n_angles) {
 
 static dn_status check(const dn_model *model, const dn_table_source *source,
                        const dn_projection_options *options, const dn_run *run, dn_error *err) {
-    dn_status status = dni_argument_source(source, "source", err);
-    if (status == DN_OK) {
-        status = dni_argument_run(run, err);
-    }
-    if (status == DN_OK) {
-        status = dni_argument_struct(options->struct_size, sizeof *options, "options", err);
-    }
+    dn_status status = dni_argument_call(source, run, options->struct_size, sizeof *options, err);
     if (status != DN_OK) {
         return status;
     }
