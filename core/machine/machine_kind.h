@@ -128,13 +128,14 @@ struct dni_machine_kind {
     /* ---- tiles of encoded rows ---- */
     /* Returns the number of doubles in `work` for score_tile. n_slots: threads of the run. */
     size_t (*tile_work)(dn_machine *const *machines, size_t n, size_t n_slots);
-    /* Computes the part of `work` that all tiles and slots share. `sparse`: tiles are CSR. NULL: there is no
-     * such part. */
+    /* Computes the part of `work` that all tiles and slots share. `sparse`: tiles are CSR. NULL:
+     * there is no such part. */
     void (*tile_prepare)(dn_machine *const *machines, size_t n, bool sparse, double *work);
     /* Computes the scores [x.n_rows × n_scores of all machines]. The scores of a row do not depend
      * on the other rows. May poll the run for cancellation, and use its threads if the flag
-     * DNI_MACHINE_TASKS is set. slot: the calling thread, whose part of `work` is used. run == NULL:
-     * one thread, no cancellation, and the call cannot fail. NULL: rows are scored one by one. */
+     * DNI_MACHINE_TASKS is set. slot: the calling thread, whose part of `work` is used. run ==
+     * NULL: one thread, no cancellation, and the call cannot fail. NULL: rows are scored one by
+     * one. */
     dn_status (*score_tile)(dn_machine *const *machines, size_t n, dn_matrix x, const dn_run *run,
                             size_t slot, double *scores, double *work, dn_error *err);
     /* Returns the number of rows that a caller scores between two checks for cancellation.

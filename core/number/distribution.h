@@ -2,8 +2,8 @@
  * probabilities of tests and the quantiles of confidence intervals.
  *
  * Relative error: some 1e-12, also far in the tails; it grows in proportion to the degrees of
- * freedom above 1e5 and is 1e-9 at 1e8 (absolute error < 1e-10). Results are NaN if an argument is NaN
- * or a number of degrees of freedom is not > 0. Degrees of freedom need not be integers.
+ * freedom above 1e5 and is 1e-9 at 1e8 (absolute error < 1e-10). Results are NaN if an argument is
+ * NaN or a number of degrees of freedom is not > 0. Degrees of freedom need not be integers.
  * Thread-safe; no state. */
 #ifndef DNI_DISTRIBUTION_H
 #define DNI_DISTRIBUTION_H

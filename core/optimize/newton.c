@@ -2,10 +2,10 @@
  *
  *   H(x) p = −∇f(x),   x ← x + αp,   α from a line search that tries 1 first.
  *
- * The system is solved by an equilibrated Cholesky factorisation (definite.h). dni_solver_newton_full
- * takes α = 1 in each iteration and adds nothing to H: the iteration of the textbooks, which diverges
- * from some starts. It ends with no progress if H is singular, or F(x + p) or its gradient not
- * finite.
+ * The system is solved by an equilibrated Cholesky factorisation (definite.h).
+ * dni_solver_newton_full takes α = 1 in each iteration and adds nothing to H: the iteration of the
+ * textbooks, which diverges from some starts. It ends with no progress if H is singular, or F(x +
+ * p) or its gradient not finite.
  *
  * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. O(n³) an iteration plus
  * the Hessian; no allocation in the loop. */

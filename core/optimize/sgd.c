@@ -7,9 +7,10 @@
  * dni_solver_sgd_constant keeps the rate. With batches of one row and given_order it is the online
  * gradient descent of the textbooks (Bishop, PRML, eq. 3.22).
  *
- * dni_solver_sgd: if the objective has decreased, the rate grows by 10 % (the "bold driver" rule). Otherwise the rate is halved and the iterate returns to the best point.
- * Near the minimum the noise of the batches is proportional to the rate, so that halving the rate
- * converges to the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2).
+ * dni_solver_sgd: if the objective has decreased, the rate grows by 10 % (the "bold driver" rule).
+ * Otherwise the rate is halved and the iterate returns to the best point. Near the minimum the
+ * noise of the batches is proportional to the rate, so that halving the rate converges to the
+ * minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2).
  *
  * With l1 the penalty is applied to a variable after each batch, but never moves it beyond 0. u is
  * the sum of rate·(weight of the batch) since the start of the pass; q_i is the sum of the changes

@@ -1,5 +1,5 @@
-/* The media types in the policy of a route: what it accepts as a request body, and what it offers as
- * a reply. Both are lists of formats, made from the table of formats. */
+/* The media types in the policy of a route: what it accepts as a request body, and what it offers
+ * as a reply. Both are lists of formats, made from the table of formats. */
 #ifndef API_POLICY_H
 #define API_POLICY_H
 
@@ -21,11 +21,11 @@ extern const struct http_media api_takes_object, api_takes_table, api_takes_inst
 /* Replies. */
 extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid, api_sends_weights;
 
-/* The format of the body by its Content-Type, which the route accepts. NULL: it is detected from the
- * body. */
+/* The format of the body by its Content-Type, which the route accepts. NULL: it is detected from
+ * the body. */
 const struct format *api_body_format(const struct http_call *call);
-/* The encoding of the body by the charset of its Content-Type, for encoding_find's users; NULL: UTF-8,
- * ASCII or not given. */
+/* The encoding of the body by the charset of its Content-Type, for encoding_find's users; NULL:
+ * UTF-8, ASCII or not given. */
 const char *api_body_encoding(const struct http_call *call);
 /* The format that Accept prefers among those that the route offers; without Accept, `first`. */
 const struct format *api_reply_format(const struct http_call *call, const struct format *first);

@@ -226,8 +226,8 @@ bool http_gone(const struct http_call *call);
 /* From a handler on an I/O thread, or from `begin` of a sink, which returns next: continues with
  * `handle` on a pool thread. */
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));
-/* Before http_watch or http_stream: the call waits for pokes of this topic alone. Without it, or with
- * 0, only pokes of all topics count. */
+/* Before http_watch or http_stream: the call waits for pokes of this topic alone. Without it, or
+ * with 0, only pokes of all topics count. */
 void http_set_topic(struct http_call *call, int64_t topic);
 /* From a handler on the pool: the reply is filled later, by `check`. It runs on a pool thread at
  * once, then after each http_poke and at the deadline, and returns true when it has filled the

@@ -18,8 +18,8 @@ struct timer_thread {
 bool monotonic_cond_init(pthread_cond_t *cond);
 /* Starts the thread. Returns false if it cannot: nothing is left to free. */
 bool timer_thread_start(struct timer_thread *t, void *(*run)(void *arg), void *arg);
-/* Waits until woken, or until this time of the monotonic clock; INT64_MAX: no limit. The caller holds
- * the lock. Returns false at the time limit. */
+/* Waits until woken, or until this time of the monotonic clock; INT64_MAX: no limit. The caller
+ * holds the lock. Returns false at the time limit. */
 bool timer_thread_wait(struct timer_thread *t, int64_t until_ns);
 /* Sets `stop` and joins the thread. Nothing if it was not started or has been joined. */
 void timer_thread_join(struct timer_thread *t);

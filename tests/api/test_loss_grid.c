@@ -84,7 +84,8 @@ static void by_hand(void **state) {
         200);
     assert_int_equal(count_at(entropy, "/values"), 101);
     assert_json(entropy, "/loss", "'cross_entropy'");
-    /* w0 is that of the model, 1/4: at w = 0 the margins are −1/4 for class 0 (weight 3), else 1/4 */
+    /* w0 is that of the model, 1/4: at w = 0 the margins are −1/4 for class 0 (weight 3), else
+     * 1/4 */
     assert_near(at(entropy, 0, 0), (3 * log1p(exp(0.25)) + 2 * log1p(exp(-0.25))) / 5, 1e-12);
     const struct response *squared = status_check(
         grid("four", text("{'dataset':'four','weight':'v','loss':'squared_error',%s}", axes)), 200);

@@ -319,8 +319,8 @@ typedef struct dn_prediction {
      *
      *   Gaussian     −½((x − m)ᵀΣ⁻¹(x − m) + ln|Σ| + d ln 2π) over the d features that were not
      *                constant in training
-     *   naive Bayes  Σ_j ln p(x_j | C_k) over all features. Counts x_j, such as words: Σ_j x_j ln θ_j,
-     *                the probability of the words in one order
+     *   naive Bayes  Σ_j ln p(x_j | C_k) over all features. Counts x_j, such as words: Σ_j x_j ln
+     *                θ_j, the probability of the words in one order
      *
      * Features are those of the encoder: a category is a 1-of-K code, to which a Gaussian gives a
      * density as to any numbers, and basis functions are features like the inputs.

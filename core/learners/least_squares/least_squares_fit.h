@@ -9,14 +9,14 @@
  *
  *   b = o + (1 − κ)(T̄ − o − mᵀw),   κ = 0 (free), λ/(1 + λ) (penalised), 1 (none)
  *
- * With this b, f as a function of w is that of centred rows, T − T̄ and x − m, and one more row √κ m
- * with the target √κ (T̄ − o), where the rows have the weights v/Σv and the new row has 1.
+ * With this b, f as a function of w is that of centred rows, T − T̄ and x − m, and one more row √κ
+ * m with the target √κ (T̄ − o), where the rows have the weights v/Σv and the new row has 1.
  *
  * The solvers compute with these targets for every coding of the parameter "targets". The model has
- * the scores cg + b; c, b and a are those of target_coding.h. f is the objective of the coding: with
- * two classes and targets one_of_k the outputs are y_2 = (1 + g)/2 and y_1 = (1 − g)/2, and f, with
- * a = ½, is the sum of the objectives of both. The linear problem has the loss dni_loss_squares and the penalty λ/2:
- * its objective is f/2a. */
+ * the scores cg + b; c, b and a are those of target_coding.h. f is the objective of the coding:
+ * with two classes and targets one_of_k the outputs are y_2 = (1 + g)/2 and y_1 = (1 − g)/2, and f,
+ * with a = ½, is the sum of the objectives of both. The linear problem has the loss
+ * dni_loss_squares and the penalty λ/2: its objective is f/2a. */
 #ifndef DNI_LEAST_SQUARES_FIT_H
 #define DNI_LEAST_SQUARES_FIT_H
 
@@ -57,7 +57,8 @@ DN_MUST_USE dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error
 double dni_least_squares_descend_bytes(double lambda, const dn_fit_shape *shape);
 
 /* ---- least_squares_rank.c: dependent columns, for lambda = 0 ---- */
-/* Adds the warning that the weights are not unique and names the marked columns, if there are any. */
+/* Adds the warning that the weights are not unique and names the marked columns, if there are
+ * any. */
 void dni_least_squares_warn_of_rank(dni_least_squares *fit, const bool *marked);
 /* dni_linear_null_space for the rows of the fit. */
 DN_MUST_USE dn_status dni_least_squares_null_space(dni_least_squares *fit,
@@ -67,8 +68,8 @@ double dni_least_squares_null_space_bytes(const dn_fit_shape *shape);
 /* Looks for dependent columns after an iterative solver, if lambda is 0, and adds the warning that
  * names them.
  *
- *   changed  *changed ← whether fit->original was replaced by the weights of least norm. NULL: it is
- *            not replaced */
+ *   changed  *changed ← whether fit->original was replaced by the weights of least norm. NULL: it
+ *            is not replaced */
 DN_MUST_USE dn_status dni_least_squares_check(dni_least_squares *fit, const dni_moments *moments,
                                               bool *changed, dn_error *err);
 double dni_least_squares_check_bytes(double lambda, const dn_fit_shape *shape);
@@ -80,7 +81,8 @@ void dni_least_squares_describe(dni_least_squares *fit, const char *solver);
 /* gradient: of Σ v ½(T − g)² for the weights and intercepts at fit->original, [S × width]. Returns
  * the Euclidean norm of ∇f with respect to those of cg + b. */
 double dni_least_squares_gradient_norm(const dni_least_squares *fit, const double *gradient);
-/* Returns o + (1 − κ)(target − o), the intercept of score k for weights with mᵀw = 0; T̄ = target. */
+/* Returns o + (1 − κ)(target − o), the intercept of score k for weights with mᵀw = 0; T̄ =
+ * target. */
 double dni_least_squares_base(const dni_least_squares *fit, double target);
 /* Returns the factor of ∇f, with respect to the weights and intercepts of cg + b, from ∇(f/2a). */
 double dni_least_squares_slope(const dni_least_squares *fit);

@@ -1,5 +1,5 @@
-/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + κm_j² + λ). With z =
- * (x − m)/s, u = s w and centred T the intercept is 0:
+/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + κm_j² + λ).
+ * With z = (x − m)/s, u = s w and centred T the intercept is 0:
  *
  *   A u = b,   A = Σ v z zᵀ / n + λ s⁻²,   b = Σ v z T / n
  *
@@ -122,7 +122,8 @@ double dni_least_squares_solve_bytes(double lambda, const dn_fit_shape *shape) {
 
 /* ---- the normal equations ---- */
 /* Turns the scatter within the classes into the scatter of all rows about their mean, and of the
- * row of the intercept (lower triangle). Sets scale, constant, target and the right-hand sides in step. */
+ * row of the intercept (lower triangle). Sets scale, constant, target and the right-hand sides in
+ * step. */
 static void prepare(struct closed *c) {
     dni_scatter *s = &c->scatter;
     size_t d = s->n_cols, K = s->n_classes, S = c->fit->problem.n_scores;

@@ -93,8 +93,8 @@ bool dni_logistic_found_separable(const dni_logistic_fit *fit);
  * the answer is known. Sets fit->separation. */
 DN_MUST_USE dn_status dni_logistic_check_separation(dni_logistic_fit *fit, const double *x,
                                                     dni_outcome *outcome, dn_error *err);
-/* Marks in arrays.growing the columns with the largest standardised weights in a direction, solver's
- * variables; none if `direction` is NULL. */
+/* Marks in arrays.growing the columns with the largest standardised weights in a direction,
+ * solver's variables; none if `direction` is NULL. */
 void dni_logistic_mark_growing(dni_logistic_fit *fit, const double *direction);
 /* Sets converged and stop_reason of the report, and adds the warnings. */
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
@@ -119,7 +119,8 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
 /* ---- logistic_metric.c: uses of the correlation matrix of the features ---- */
 /* True if a fit with this plan looks for dependent columns before the solver. */
 bool dni_logistic_decomposes(const dni_logistic_plan *plan);
-/* Adds the warning that the weights are not unique and names the marked columns, if there are any. */
+/* Adds the warning that the weights are not unique and names the marked columns, if there are
+ * any. */
 void dni_logistic_warn_of_rank(dni_logistic_fit *fit, const bool *marked);
 /* Computes null_basis, adds a warning that names its columns, and makes the Hessian definite in its
  * directions. */

@@ -63,8 +63,8 @@ typedef struct dni_logistic_plan {
         max_iterations; /* 0: the objective is evaluated at the start, and nothing else is done */
 } dni_logistic_plan;
 
-/* weight: Σv of the rows, for lambda "auto". If it is not known, n_rows gives the same solver, limits
- * and memory. */
+/* weight: Σv of the rows, for lambda "auto". If it is not known, n_rows gives the same solver,
+ * limits and memory. */
 dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, double weight,
                                          size_t n_features, size_t n_classes);
 /* Returns the plan of the fit of `rank` coordinates for `plan`, a plan with `wide` or `check_wide`

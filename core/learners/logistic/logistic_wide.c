@@ -1,8 +1,8 @@
 /* Fits without a penalty of at most as many rows as columns. The rows are replaced by their
- * coordinates in the row space (row_space.h), at most n − 1 numbers, without an intercept n; the solver and the check of
- * separation work on these. The minimum, the scores of the rows, and whether the classes are
- * separable are the same. The weights of the coordinates are then converted to weights of the
- * columns.
+ * coordinates in the row space (row_space.h), at most n − 1 numbers, without an intercept n; the
+ * solver and the check of separation work on these. The minimum, the scores of the rows, and
+ * whether the classes are separable are the same. The weights of the coordinates are then converted
+ * to weights of the columns.
  *
  * The gradient for the standardised columns is at most √(λmax r) times the largest component of the
  * gradient for r standardised coordinates; the tolerance is divided by this number. */
@@ -86,8 +86,8 @@ static dn_status make_rows(struct wide *w, dn_error *err) {
     return status;
 }
 
-/* scores ← those of the coordinates at weights, solver's variables of the inner problem; table ← its
- * original variables. */
+/* scores ← those of the coordinates at weights, solver's variables of the inner problem; table ←
+ * its original variables. */
 static void score_rows(struct wide *w, const double *variables) {
     const dni_linear_problem *q = &w->inner.problem;
     const size_t n = w->space.n, rank = w->space.rank, cols = q->width - 1;

@@ -70,7 +70,8 @@ bool dni_shuffles_rows(const dn_params *params);
         .open_maximum = true                                                                       \
     }
 /* Checks the list in the parameter "init": its length is n_scores × (n_features + 1), and its
- * intercepts are 0 if the parameter "intercept" is "none". DN_OK if "init" is a word. DN_ERR_ARGUMENT (field "init"). */
+ * intercepts are 0 if the parameter "intercept" is "none". DN_OK if "init" is a word.
+ * DN_ERR_ARGUMENT (field "init"). */
 DN_MUST_USE dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_features,
                                       dn_error *err);
 /* True if the fit reports iteration 0, its start: it has a list of starting weights, makes no

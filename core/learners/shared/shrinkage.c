@@ -8,8 +8,8 @@
  *   s = β²/δ²
  *
  * with Frobenius norms and n = Σv for weights v of mean 1, or frequencies (dn_weights). β²
- * estimates the squared error of R, δ² is the squared distance from R to I. s minimises the expected squared distance between the shrunk matrix and the true
- * matrix. */
+ * estimates the squared error of R, δ² is the squared distance from R to I. s minimises the
+ * expected squared distance between the shrunk matrix and the true matrix. */
 #include "learners/shared/shrinkage.h"
 #include "learners/shared/learner.h"
 #include "linalg/tiles.h"

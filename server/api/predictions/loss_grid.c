@@ -1,5 +1,5 @@
-/* POST …/loss_grid: a loss over one or two weights of a linear model, on a stored dataset. Runs on a
- * pool thread. */
+/* POST …/loss_grid: a loss over one or two weights of a linear model, on a stored dataset. Runs on
+ * a pool thread. */
 #include "api/handlers.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/grid_request.h"
@@ -112,8 +112,9 @@ static void choose_score(struct request *r, const json_t *root) {
 
 /* ---- the weights ---- */
 
-/* Returns the index of a weight. A feature may have the name "intercept"; it then hides w0. SIZE_MAX:
- * there is no such weight; *nearest ← the index of the one with the most similar name, or SIZE_MAX. */
+/* Returns the index of a weight. A feature may have the name "intercept"; it then hides w0.
+ * SIZE_MAX: there is no such weight; *nearest ← the index of the one with the most similar name, or
+ * SIZE_MAX. */
 static size_t find_weight(const dn_encoder *encoder, const char *name, struct buf *text,
                           size_t *nearest) {
     const size_t d = dn_encoder_n_features(encoder);

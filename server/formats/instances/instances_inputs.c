@@ -59,8 +59,8 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
     return in->schema->sparse ? find_place(in, name, n) : nowhere;
 }
 
-/* Whether the name is that of a sparse input, alone or with a digit behind it: it was meant to be one
- * of its features. */
+/* Whether the name is that of a sparse input, alone or with a digit behind it: it was meant to be
+ * one of its features. */
 static bool is_like_a_place(const struct instances *in, struct text name) {
     for (size_t i = 0; in->schema->sparse && i < in->n_inputs; i++) {
         const char *own = dn_encoder_input(in->encoder, i)->name;

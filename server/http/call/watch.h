@@ -33,8 +33,9 @@ void watchers_stop(struct watchers *w);
 /* After the pool has ended: releases calls that were added since. */
 void watchers_done(struct watchers *w);
 uint64_t watchers_pokes(struct watchers *w);
-/* Puts the job of the call on the pool after a poke of its topic, at once if pokes after `seen` were
- * served already, and at the deadline. The caller has set work.run, and passes its reference to the job. */
+/* Puts the job of the call on the pool after a poke of its topic, at once if pokes after `seen`
+ * were served already, and at the deadline. The caller has set work.run, and passes its reference
+ * to the job. */
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns);
 /* Runs the check of http_watch, on a thread of the pool. It runs again after pokes and at the
  * deadline until it has filled the reply. */

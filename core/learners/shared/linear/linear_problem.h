@@ -96,8 +96,8 @@ typedef struct dni_linear_problem {
      * dni_linear_init. */
     const double *null_basis;
     size_t n_null;
-    /* true: dni_linear_hessian adds no curvature in place of a diagonal entry that is 0; the rows of
-     * constant columns get theirs from the penalty or from null_basis. */
+    /* true: dni_linear_hessian adds no curvature in place of a diagonal entry that is 0; the rows
+     * of constant columns get theirs from the penalty or from null_basis. */
     bool plain;
 } dni_linear_problem;
 
@@ -119,7 +119,8 @@ DN_MUST_USE dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows
                                       size_t n_classes, double lambda, const dni_moments *moments,
                                       unsigned uses, const dn_run *run, dn_error *err);
 void dni_linear_done(dni_linear_problem *problem);
-/* Adds l1·‖W‖₁ to the penalty, after `intercept` is set: sets `threshold`, which the caller stores in dni_objective.l1. */
+/* Adds l1·‖W‖₁ to the penalty, after `intercept` is set: sets `threshold`, which the caller stores
+ * in dni_objective.l1. */
 void dni_linear_set_l1(dni_linear_problem *problem, double l1);
 /* True if there is no penalty. Then a minimum may not exist. */
 static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {

@@ -55,8 +55,9 @@ static inline bool dni_row_space_applies(size_t n_rows, size_t n_cols) {
  *   space     the caller releases it with dni_row_space_done, also after a failure
  *
  * This function, dni_row_space_dependent and dni_row_space_least_norm report progress from 0 to 1
- * each, as `shown` says: with iteration 0, unless the caller changes it. Polls the run's stop function at least every DNI_STEP_FLOPS.
- * Errors: those of dni_symmetric_eigen, of the rows and of dn_run_alloc. */
+ * each, as `shown` says: with iteration 0, unless the caller changes it. Polls the run's stop
+ * function at least every DNI_STEP_FLOPS. Errors: those of dni_symmetric_eigen, of the rows and of
+ * dn_run_alloc. */
 DN_MUST_USE dn_status dni_row_space_init(dni_row_space *space, const dn_rows *rows,
                                          const dni_moments *moments, size_t n_scores, bool centred,
                                          const dn_run *run, dn_error *err);
@@ -75,7 +76,8 @@ DN_MUST_USE dn_status dni_row_space_scores(dni_row_space *space, const double *w
 void dni_row_space_project(dni_row_space *space, const double *scores, size_t n_scores,
                            double *out);
 /* w [n_scores × d] ← weights in the row space of Z, for the scores `scores` [n_scores × n],
- * if `centred` less their weighted mean: the minimisers of Σ (w_j/f_j)². Scores of rows with weight 0 are ignored. */
+ * if `centred` less their weighted mean: the minimisers of Σ (w_j/f_j)². Scores of rows with weight
+ * 0 are ignored. */
 DN_MUST_USE dn_status dni_row_space_weights(dni_row_space *space, const double *scores,
                                             size_t n_scores, double *w, dn_error *err);
 /* w ← the minimisers of Σ w_j², if the deviations of the columns are not all equal: computes G for

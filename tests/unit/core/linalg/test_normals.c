@@ -1,4 +1,5 @@
-/* Quadratic terms of normal densities, beside a plain loop with the documented order of additions. */
+/* Quadratic terms of normal densities, beside a plain loop with the documented order of
+ * additions. */
 #include "unit/core/support.h"
 
 #include "linalg/normals.h"

@@ -73,8 +73,8 @@ static void eigenproblem(void **state) {
 }
 
 /* Two classes: w is proportional to S_W⁻¹(m₂ − m₁), which maximises
- * J(w) = (w'(m₂ − m₁))²/(w'S_W w). For these data J(m₂ − m₁) is less than half of the maximum. Least squares with targets ±1 gives a
- * proportional w. */
+ * J(w) = (w'(m₂ − m₁))²/(w'S_W w). For these data J(m₂ − m₁) is less than half of the maximum.
+ * Least squares with targets ±1 gives a proportional w. */
 static void two_classes(void **state) {
     (void)state;
     struct csv *t = csv_named("breast_cancer");

@@ -241,8 +241,8 @@ static void ill_conditioned(void **state) {
     csv_free(t);
 }
 
-/* Columns that differ by 1e-8 are dependent by the rank rule: as for logistic regression, the weights
- * are not unique. */
+/* Columns that differ by 1e-8 are dependent by the rank rule: as for logistic regression, the
+ * weights are not unique. */
 static void dependent_by_the_rank_rule(void **state) {
     (void)state;
     struct csv *t = csv_named("iris");

@@ -118,8 +118,9 @@ static void steps_by_hand(void **state) {
     }
 }
 
-/* max_iterations 0 keeps the weights of init, which are in the units of the columns, in each coding.
- * Encoded: w_j s_j and w0 + Σ w_j m_j. A list of another length, and other solvers, are refused. */
+/* max_iterations 0 keeps the weights of init, which are in the units of the columns, in each
+ * coding. Encoded: w_j s_j and w0 + Σ w_j m_j. A list of another length, and other solvers, are
+ * refused. */
 static void given_weights(void **state) {
     (void)state;
     static const double list[] = {1, -2, 0.5, 3, 4, -1, 0, 0.25, 2}, mean[] = {1, -2},
@@ -203,10 +204,10 @@ static void optimum(void **state) {
     }
 }
 
-/* Bishop, PRML, section 4.1.5: with the targets N/N1 and −N/N2 the weights solve (S_W + N1 N2/N S_B)
- * w = N (m1 − m2), so that w is proportional to S_W⁻¹ (m2 − m1). These targets are N/N1 − t N²/(N1 N2)
- * with t = 0 and 1: the weights of zero_one times −N²/(N1 N2). Those of one_of_k and plus_minus are
- * twice those of zero_one. */
+/* Bishop, PRML, section 4.1.5: with the targets N/N1 and −N/N2 the weights solve (S_W + N1 N2/N
+ * S_B) w = N (m1 − m2), so that w is proportional to S_W⁻¹ (m2 − m1). These targets are N/N1 − t
+ * N²/(N1 N2) with t = 0 and 1: the weights of zero_one times −N²/(N1 N2). Those of one_of_k and
+ * plus_minus are twice those of zero_one. */
 static void fisher(void **state) {
     (void)state;
     double target[N], n[2] = {0}, m[2][D] = {{0}}, s[3] = {0};

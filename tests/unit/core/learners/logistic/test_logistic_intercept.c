@@ -65,9 +65,9 @@ static void by_hand(void **state) {
 }
 
 /* A penalised intercept is the weight of a feature that is always 1: with x = 0 in every row the
- * only variable is w0, and 4 rows, 3 of the second class, have σ(w0) − 3/4 + 2λ w0 = 0. With λ = 1/8
- * and l1 = 0: the root of this equation. A column of ones in place of the intercept has the same
- * weight. */
+ * only variable is w0, and 4 rows, 3 of the second class, have σ(w0) − 3/4 + 2λ w0 = 0. With λ =
+ * 1/8 and l1 = 0: the root of this equation. A column of ones in place of the intercept has the
+ * same weight. */
 static void penalised_by_hand(void **state) {
     (void)state;
     const double zeros[4] = {0}, ones[] = {1, 1, 1, 1}, most[] = {1, 1, 0, 1};
@@ -396,8 +396,8 @@ static void statistics(void **state) {
 }
 
 /* Eight rows x = 1 with a penalised intercept: both variables have the
- * column 1. With a = Σ p(1 − p) and c = 2λn the Hessian is [a + c, a; a, a + c], the variance of each
- * (a + c)/((a + c)² − a²), and the number of parameters 2a/(2a + c). */
+ * column 1. With a = Σ p(1 − p) and c = 2λn the Hessian is [a + c, a; a, a + c], the variance of
+ * each (a + c)/((a + c)² − a²), and the number of parameters 2a/(2a + c). */
 static void statistics_of_a_constant(void **state) {
     (void)state;
     enum { ROWS = 8 };

@@ -210,7 +210,8 @@ static void start_and_order_change_the_result(void **state) {
     csv_free(t);
 }
 
-/* The default is order "shuffled". "cyclic" is the earlier name of "given": the same result. A batch step does not depend on the order. */
+/* The default is order "shuffled". "cyclic" is the earlier name of "given": the same result. A
+ * batch step does not depend on the order. */
 static void names_of_orders(void **state) {
     (void)state;
     struct sample s;

@@ -151,8 +151,8 @@ static void large_costs(void **state) {
     }
 }
 
-/* The classes overlap: two equal rows have different classes, or rows that differ by 1e-6. The search
- * for a hard margin ends. What is not certified is reported as such. */
+/* The classes overlap: two equal rows have different classes, or rows that differ by 1e-6. The
+ * search for a hard margin ends. What is not certified is reported as such. */
 static void large_costs_of_overlapping_classes(void **state) {
     (void)state;
     for (size_t near = 0; near < 2; near++) {
