@@ -36,11 +36,12 @@ static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};
 static const char *const query_weights[] = {"matrices",        "statistics", "level",
                                             "support_vectors", "expand",     NULL};
-static const char *const query_predict[] = {"encoding", "extra",      "output", "baseline",
-                                            "top",      "zero_based", NULL};
+static const char *const query_predict[] = {"encoding", "extra", "keep",       "output",
+                                            "baseline", "top",   "zero_based", NULL};
 static const char *const query_evaluate[] = {"encoding", "extra",      "curves",
                                              "target",   "zero_based", NULL};
-static const char *const query_transform[] = {"encoding", "extra", "of", "zero_based", NULL};
+static const char *const query_transform[] = {"encoding", "extra",      "keep",
+                                              "of",       "zero_based", NULL};
 
 /* Rows of the table. A macro holds what routes of a kind have in common. */
 #define READ(path_, operation_, ...)                                                               \

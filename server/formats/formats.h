@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/problem.h"
 #include "formats/format.h"
+#include "formats/instances/keep.h"
 #include "formats/text/cell.h"
 #include <discern/discern.h>
 #include <stdbool.h>
@@ -256,6 +257,7 @@ struct instance_rows {
     double *entry;     /* [row_start[n]] value of each entry */
     /* [n] class index of each row, SIZE_MAX: missing; NULL: labels are not read */
     size_t *label;
+    struct kept_rows kept; /* the values of instances_options.keep */
     /* notes about all rows that were read; NULL: none. Kept from block to block */
     struct row_notes *notes;
     size_t capacity; /* number of allocated rows */
@@ -296,6 +298,9 @@ struct instances_options {
     /* svmlight: the index of the first feature is 0; must be the same as in training */
     bool zero_based;
     bool refuse_extra; /* a column that the model does not have is a fault */
+    /* columns whose values are stored in instance_rows.kept; NULL: none. One that no row has is a
+     * fault. Not for rows that are labelled */
+    const struct keep *keep;
     /* Takes a full block of INSTANCES_BLOCK_ROWS rows, or the shorter last block; first: number of
      * its first row. Not called after a fault. To refuse a row and still have the other rows
      * checked, it sets problem and returns true. If it returns false, reading stops; it has set
@@ -337,10 +342,11 @@ bool instances_read_pairs(const char *const *names, const char *const *values, s
  * clears. A fault in a line does not affect other lines. Not thread-safe. */
 struct instance_lines;
 /* Refuses lines of more than max_line bytes; a block has at most max_rows rows. schema: if NULL,
- * the function makes one. refuse_extra: as in instances_options. Returns NULL if out of memory. */
+ * the function makes one. refuse_extra, keep: as in instances_options. Returns NULL if out of
+ * memory. */
 struct instance_lines *instance_lines_new(const dn_model *model,
                                           const struct instance_schema *schema, bool refuse_extra,
-                                          size_t max_rows, size_t max_line,
+                                          const struct keep *keep, size_t max_rows, size_t max_line,
                                           struct problem *problem);
 void instance_lines_free(struct instance_lines *lines);
 enum instance_lines_state {
@@ -361,6 +367,9 @@ enum instance_lines_state instance_lines_read(struct instance_lines *lines, cons
                                               size_t n, bool last, size_t *used,
                                               struct problem *problem);
 const struct instance_rows *instance_lines_block(const struct instance_lines *lines);
+/* Returns false with a problem if no line had one of the columns `keep`. Called after the last
+ * line. */
+bool instance_lines_check_keep(struct instance_lines *lines, struct problem *problem);
 /* Returns the notes about the lines that were not refused so far; NULL: none. */
 const struct row_notes *instance_lines_notes(struct instance_lines *lines);
 void instance_lines_clear(struct instance_lines *lines); /* empties the block */
@@ -416,6 +425,7 @@ struct answer_head {
     /* base path of the links to problem types, for answers in which a problem may take the place of
      * a row; CSV and TSV then have a column for it. NULL: all rows are valid */
     const char *refusal_base;
+    const struct keep *keep; /* columns that are repeated; NULL: none */
 };
 /* A writer of one answer. Not thread-safe. */
 struct predictions_writer {
@@ -427,8 +437,13 @@ struct predictions_writer {
     char delimiter; /* between cells; '\0': JSON, NDJSON */
     /* from answer_head. If it is not NULL, CSV and TSV have a last column "error" */
     const char *refusal_base;
-    size_t n_columns; /* number of columns of CSV and TSV */
-    struct buf *out;  /* the caller's buffer, which the caller may empty between two calls */
+    size_t n_columns;        /* number of columns of CSV and TSV */
+    const struct keep *keep; /* from answer_head */
+    /* set by the caller for the next rows if `keep` is not NULL: the kept values, those of row 0 in
+     * row first_kept */
+    const struct kept_rows *kept;
+    size_t first_kept;
+    struct buf *out; /* the caller's buffer, which the caller may empty between two calls */
     const struct answer_texts *texts;
     struct answer_texts own_texts; /* used if the caller gave no texts, or if cells are written */
     bool begun;                    /* at least one row was written */
@@ -439,7 +454,7 @@ struct predictions_writer {
  *             has the names of its features instead, in {"feature":…,"value":…}, and in "rest" the
  *             sum of the other contributions to each score
  *   NDJSON    the objects of the rows, one on each line
- *   CSV, TSV  a header and a line for each row: "label", "p(<class>)" for each class, "score" or
+ *   CSV, TSV  a header and a line for each row: the kept columns, "label", "p(<class>)" for each class, "score" or
  *             "score(<class>)" (of a pair "score(<positive> vs <negative>)"), "distance",
  *             "contribution(<feature>)" (with several scores "contribution(<score>: <feature>)"),
  *             or with `top` "feature1", "contribution1" … "rest" (with several scores
@@ -447,6 +462,8 @@ struct predictions_writer {
  *             "ambiguous", "log_density", "log_density(<class>)", "prior(<class>)",
  *             "posterior(<class>)", "candidates" (a JSON array), "out_of_support", "error". Only
  *             the outputs that were requested and that the model has are written
+ *
+ * Kept columns are the first member of a row in JSON, "keep":{"id":7}.
  *
  * A row without a class has "ambiguous":true and its "candidates" if the label or the ambiguity was
  * requested. A row that may be out of support has "out_of_support":true, or false beside a log
@@ -475,12 +492,17 @@ void predictions_writer_end(struct predictions_writer *p, const dn_encoder *enco
 void predictions_writer_done(struct predictions_writer *p);
 
 /* Writes rows of coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]};
- * NDJSON: an array on each line; CSV and TSV: columns "z1", "z2" … */
+ * NDJSON: an array on each line; with kept columns a row is {"keep":{…},"z":[…]}. CSV and TSV: the
+ * kept columns, "z1", "z2" … */
 struct coordinates_writer {
     const struct format *format;
     char delimiter;           /* between cells; '\0': JSON, NDJSON */
     const char *refusal_base; /* from answer_head */
     size_t n;                 /* number of components */
+    size_t n_columns;         /* number of columns of CSV and TSV */
+    const struct keep *keep;  /* this and the next two: as in predictions_writer */
+    const struct kept_rows *kept;
+    size_t first_kept;
     struct buf *out;
     bool begun;
 };
@@ -502,6 +524,8 @@ void answer_end(const struct format *format, const dn_encoder *encoder,
  * n_columns cells. For the writers of answers. */
 void answer_item_begin(const struct format *format, bool *begun, struct buf *out);
 void answer_item_end(const struct format *format, struct buf *out);
+/* Removes the delimiter before the first of the cells of a row, which begin at `begin`. */
+void answer_cells_end(size_t begin, struct buf *out);
 void answer_item_refusal(const struct format *format, size_t n_columns, const char *base_path,
                          int64_t line, const struct problem *problem, struct buf *out);
 /* Writes the name of feature j into the buffer, NUL-terminated. Returns NULL if out of memory. */

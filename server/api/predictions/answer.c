@@ -95,6 +95,7 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                                .version = m->version,
                                .texts = &predict_plan_of(m)->texts,
                                .format = options->format,
+                               .keep = options->keep,
                                .refusal_base = options->refusal_base};
     *a = (struct api_answer){.kind = options->kind,
                              .of = options->of,
@@ -141,6 +142,8 @@ bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *
 size_t api_answer_score(struct api_answer *a, const struct instance_rows *in, size_t first,
                         size_t n, bool *beyond) {
     n = n < a->n ? n : a->n;
+    a->predictions.kept = a->coordinates.kept = &in->kept;
+    a->predictions.first_kept = a->coordinates.first_kept = first;
     const dn_raw_rows rows = instance_rows_view(in, first, n);
     const size_t done =
         a->kind == API_PREDICTIONS

@@ -36,6 +36,7 @@ struct api_answer_options {
     struct api_explain explain;
     const struct format *format;
     size_t n_rows;            /* rows of a block; 0: unknown */
+    const struct keep *keep;  /* columns of the rows that the answer repeats; NULL: none */
     const char *refusal_base; /* see answer_head */
 };
 /* Returns false with a problem if the model does not have the coordinates. */

@@ -42,6 +42,19 @@ bool api_instances_extra(struct http_call *call, bool *refused) {
     return true;
 }
 
+bool api_instances_keep(struct http_call *call, struct keep *out, const struct keep **used) {
+    const char *list = http_query(call, "keep");
+    struct problem problem = {0};
+    *out = (struct keep){0};
+    *used = list != NULL ? out : NULL;
+    if (list != NULL && !keep_parse(list, out, &problem)) {
+        keep_done(out);
+        http_reply_problem(call, &problem);
+        return false;
+    }
+    return true;
+}
+
 bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out) {
     *out = (struct instances_options){.labelled = labelled, .format = api_body_format(call)};
     if (!api_instances_encoding(call, &out->encoding)) {

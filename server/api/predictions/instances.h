@@ -20,6 +20,9 @@ bool api_instances_read(struct http_call *call, const struct instances_options *
 /* Reads ?extra=: whether a column that the model does not have is refused. Returns false if it has
  * replied with 400. */
 bool api_instances_extra(struct http_call *call, bool *refused);
+/* Reads ?keep=: the columns that the answer repeats. *used: out, or NULL without the parameter.
+ * Returns false if it has replied; otherwise the caller calls keep_done. */
+bool api_instances_keep(struct http_call *call, struct keep *out, const struct keep **used);
 /* Reports the notes about the rows, NULL: none, in the headers Discern-Unseen (values that are no
  * category of the training) and Discern-Ignored (columns), and in a counter for each column with
  * unseen categories. Call it before the reply is filled. */

@@ -38,7 +38,9 @@ struct lines {
     const struct format *format;
     unsigned outputs;
     struct api_explain explain;
-    bool refuse_extra;             /* columns that the model does not have */
+    bool refuse_extra; /* columns that the model does not have */
+    struct keep keep;
+    const struct keep *used_keep;  /* &keep; NULL: no columns are kept */
     struct instance_lines *reader; /* NULL: no line was read yet */
     struct api_answer answer;
     struct buf in;  /* an incomplete line */
@@ -64,6 +66,7 @@ static void lines_free(void *state) {
     struct lines *l = state;
     let_go(l);
     buf_done(&l->out);
+    keep_done(&l->keep);
     spool_done(&l->spool);
     serving_release(l->serving, l->m);
     free(l);
@@ -77,6 +80,7 @@ static struct api_answer_options options_of(const struct lines *l) {
                                        .outputs = l->outputs,
                                        .explain = l->explain,
                                        .format = l->format,
+                                       .keep = l->used_keep,
                                        .refusal_base = l->base_path};
 }
 
@@ -89,8 +93,8 @@ static bool prepare(struct lines *l, struct problem *problem) {
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
         return false;
     }
-    l->reader = instance_lines_new(l->m->model, predict_plan_of(l->m)->schema, l->refuse_extra, n,
-                                   MAX_LINE, problem);
+    l->reader = instance_lines_new(l->m->model, predict_plan_of(l->m)->schema, l->refuse_extra,
+                                   l->used_keep, n, MAX_LINE, problem);
     return l->reader != NULL;
 }
 
@@ -265,6 +269,9 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
         return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL,
                            "there are no instances: at least one is needed");
     }
+    if (!instance_lines_check_keep(l->reader, problem)) {
+        return false;
+    }
     const struct row_notes *notes = instance_lines_notes(l->reader);
     api_answer_end(&l->answer, notes);
     api_instances_notes(call, l->m->name, l->m->model, notes);
@@ -328,6 +335,10 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     l->outputs = outputs;
     l->explain = explain;
     l->refuse_extra = refuse_extra;
+    if (!api_instances_keep(call, &l->keep, &l->used_keep)) {
+        free(l);
+        return NULL;
+    }
     spool_init(&l->spool, app->spool_dir, app->max_spool);
     http_set_state(call, l);
     http_on_done(call, lines_free);

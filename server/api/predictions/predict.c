@@ -32,7 +32,13 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
         !api_explain_read(call, how.outputs, &how.explain)) {
         return true;
     }
-    return api_score_body(call, m, &options, &how, pool);
+    struct keep keep;
+    if (!api_instances_keep(call, &keep, &how.keep)) {
+        return true;
+    }
+    const bool done = api_score_body(call, m, &options, &how, pool);
+    keep_done(&keep);
+    return done;
 }
 
 static bool predict_pairs(struct http_call *call, const struct serving_model *m, bool pool) {

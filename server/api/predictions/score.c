@@ -136,6 +136,7 @@ bool api_score_body(struct http_call *call, const struct serving_model *m,
     in_blocks.block = on_block;
     in_blocks.arg = &s;
     in_blocks.schema = predict_plan_of(m)->schema;
+    in_blocks.keep = how->keep;
     const bool good = api_instances_read(call, &in_blocks, m->model, &rest, &problem),
                done = end(&s, good, rest.notes, &problem);
     instance_rows_done(&rest);

@@ -12,10 +12,14 @@
 
 static void transform(struct http_call *call, const struct serving_model *m,
                       const struct instances_options *options, dn_coordinates coordinates) {
-    const struct api_answer_options how = {.kind = API_COORDINATES,
-                                           .of = coordinates,
-                                           .format = api_reply_format(call, &format_json)};
-    (void)api_score_body(call, m, options, &how, true);
+    struct api_answer_options how = {.kind = API_COORDINATES,
+                                     .of = coordinates,
+                                     .format = api_reply_format(call, &format_json)};
+    struct keep keep;
+    if (api_instances_keep(call, &keep, &how.keep)) {
+        (void)api_score_body(call, m, options, &how, true);
+        keep_done(&keep);
+    }
 }
 
 void api_model_transform(struct http_call *call) {

@@ -30,6 +30,7 @@ static bool find_slots(struct reading *r) {
             instances_fault(in, NULL, r->line, 1, "%s", why);
         }
     }
+    instances_check_keep(in, NULL);
     return !in->stopped;
 }
 

@@ -16,8 +16,10 @@ enum { LOOK = 256 * 1024 };
 /* The state of reading one body. */
 struct reading {
     struct instances *in;
-    bool begun;          /* the first line that is not a comment was read */
-    struct slot *column; /* [n] the slot of each cell, if there is a header; NULL: there is none */
+    bool begun; /* the first line that is not a comment was read */
+    /* [n] the slot of each cell, if there is a header or columns are kept; NULL: the cells are in
+     * the order of the inputs */
+    struct slot *column;
     /* number of cells expected in a line; before the first line was read: number of cells in the
      * first row of the sample */
     size_t n;
@@ -34,7 +36,8 @@ static bool is_header(struct instances *in, const struct csv_row *row) {
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
         const struct text t = csv_cell_trimmed(row, i);
         double number = 0;
-        names += instances_find(in, t.bytes, t.n, i).input != SIZE_MAX;
+        const struct slot slot = instances_find(in, t.bytes, t.n, i);
+        names += instances_keep_named(in, t, slot).input != SIZE_MAX;
         numbers += dn_number_parse(t.bytes, t.n, &number);
     }
     return names == row->n_cells || (names > 0 && numbers == 0);
@@ -83,7 +86,26 @@ static bool read_header(struct reading *r, const struct csv_row *row) {
     }
     r->n = row->n_cells;
     in->header_line = row->line;
+    instances_check_keep(in, NULL);
     return !in->stopped;
+}
+
+/* Finds the slots of cells without a header, if columns are kept. */
+static bool find_cells(struct reading *r) {
+    struct instances *in = r->in;
+    if (in->keep == NULL) {
+        return true;
+    }
+    r->column = malloc((r->n + 1) * sizeof *r->column);
+    if (r->column == NULL) {
+        instances_no_memory(in);
+        return false;
+    }
+    instances_keep_cells(in);
+    for (size_t i = 0; i < r->n; i++) {
+        r->column[i] = instances_keep_cell(in, instances_cell(in, i));
+    }
+    return true;
 }
 
 /* ---- rows ---- */
@@ -131,6 +153,9 @@ static bool on_row(void *arg, const struct csv_row *row) {
             return read_header(r, row);
         }
         in->all_named = true;
+        if (!find_cells(r)) {
+            return false;
+        }
     }
     double *out = instances_row(in);
     if (out == NULL) {
@@ -141,7 +166,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
         csv_cell_place(row, row->n_cells > r->n ? r->n : row->n_cells, &line, &column);
         instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s",
                         (size_t)in->n_begun - 1, row->n_cells, row->n_cells == 1 ? "" : "s", r->n,
-                        in->labelled && r->column == NULL ? " (the target last)" : "");
+                        in->labelled && in->all_named ? " (the target last)" : "");
         (void)instances_row_end(in);
         return !in->stopped;
     }

@@ -150,6 +150,9 @@ void predictions_csv_header(struct predictions_writer *p, const dn_prediction *w
                   {ANSWER_AMBIGUOUS, "ambiguous"},
                   {ANSWER_LOG_DENSITY, "log_density"}};
     struct buf name = {0};
+    for (size_t k = 0; p->keep != NULL && k < p->keep->names.n; k++) {
+        put_column(p, p->keep->names.text[k].bytes, p->keep->names.text[k].n);
+    }
     if (p->outputs & ANSWER_LABEL) {
         put_word(p, "label");
     }
@@ -261,6 +264,9 @@ void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows
     const bool ambiguous =
         (p->outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) != 0 && rows->label[i] == DN_AMBIGUOUS;
     struct buf *out = p->out;
+    if (p->keep != NULL) {
+        kept_write_cells(p->kept, p->first_kept + i, p->delimiter, out);
+    }
     if (p->outputs & ANSWER_LABEL) {
         put_label(p, rows->label[i]);
     }
@@ -310,10 +316,7 @@ void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows
     if (p->refusal_base != NULL) {
         buf_putc(out, p->delimiter);
     }
-    if (out->size > begin && !out->failed) { /* removes the delimiter before the first cell */
-        memmove(out->data + begin, out->data + begin + 1, out->size - begin - 1);
-        out->size--;
-    }
+    answer_cells_end(begin, out);
     if (out->size == begin) {
         /* the only cell is empty; readers skip an empty line */
         buf_puts(out, "\"\"");

@@ -15,6 +15,7 @@ void instance_rows_done(struct instance_rows *in) {
     free(in->feature);
     free(in->entry);
     free(in->label);
+    kept_rows_done(&in->kept);
     row_notes_free(in->notes);
     *in = (struct instance_rows){0};
 }
@@ -89,6 +90,7 @@ void instances_done(struct instances *in) {
     instance_rows_done(&in->rows);
     instance_schema_free(in->own_schema);
     free(in->named);
+    free(in->keep_slot);
     names_done(&in->names);
     dn_text_work_free(in->words);
     buf_done(&in->why);
@@ -176,6 +178,7 @@ static bool rows_grow(struct instances *in) {
     const bool first = rows->row_start == NULL;
     grown = grown && (!in->schema->entries ||
                       array_resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
+    grown = grown && (in->keep == NULL || kept_rows_resize(&rows->kept, capacity));
     if (!grown) {
         instances_no_memory(in);
         return false;
@@ -187,6 +190,12 @@ static bool rows_grow(struct instances *in) {
     return true;
 }
 
+void instances_clear(struct instances *in) {
+    in->rows.n = 0;
+    in->n_entries = 0;
+    kept_rows_clear(&in->rows.kept);
+}
+
 /* Passes the rows to options->block, unless there was a fault: then the rows are not used. */
 static bool give_block(struct instances *in) {
     const size_t first = (size_t)in->n_begun - in->rows.n;
@@ -194,8 +203,7 @@ static bool give_block(struct instances *in) {
         !in->options->block(in->options->arg, &in->rows, first, in->problem)) {
         in->stopped = true;
     }
-    in->rows.n = 0;
-    in->n_entries = 0;
+    instances_clear(in);
     return !in->stopped;
 }
 
@@ -208,7 +216,7 @@ double *instances_row(struct instances *in) {
     if (rows->notes != NULL) {
         row_notes_row_end(rows->notes); /* of the row before */
     }
-    const bool full = rows->n >= in->schema->block_rows || in->n_entries >= INSTANCES_BLOCK_NUMBERS;
+    const bool full = rows->n >= in->schema->block_rows || instances_is_full(in);
     if (!in->stopped && full && in_blocks(in) && !give_block(in)) {
         return NULL;
     }
@@ -223,6 +231,9 @@ double *instances_row(struct instances *in) {
     }
     if (in->labelled) {
         rows->label[rows->n] = SIZE_MAX;
+    }
+    if (in->keep != NULL) {
+        kept_rows_begin(&rows->kept, rows->n);
     }
     rows->n++;
     in->n_begun++;
@@ -344,6 +355,9 @@ bool instances_finish(struct instances *in, const char *pointer, struct instance
         if (in->named[i] == 0 && !instances_is_sparse(in, i)) {
             instances_fault_absent(in, pointer, i);
         }
+    }
+    if (in->n_begun > 0 && !in->stopped) {
+        instances_check_keep(in, pointer);
     }
     if (in->problem->type != PROBLEM_NONE) {
         return false;

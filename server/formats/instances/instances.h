@@ -49,7 +49,9 @@ struct value {
 
 /* Where a value is stored: the input, and for a sparse input the feature. */
 struct slot {
-    size_t input; /* n_inputs: the target; SIZE_MAX: the value is ignored */
+    /* n_inputs: the target; n_inputs + 1 + k: column k of `keep`, whose value may also belong to
+     * another slot; SIZE_MAX: the value is ignored */
+    size_t input;
     /* feature index within a sparse input; if it is not below the width, training had no such
      * feature */
     size_t place;
@@ -73,8 +75,11 @@ struct instances {
     size_t max_bytes;
     const struct instances_options *options; /* how the body is read; NULL: no body */
     struct problem *problem;                 /* the caller's problem */
-    /* [n_inputs + 1] number of the last row, from 1, that names the input; the last element is for
-     * the target */
+    const struct keep *keep;                 /* columns whose values are kept; NULL: none */
+    struct slot *keep_slot; /* [keep] where values are stored as well; input SIZE_MAX: nowhere */
+    bool keep_checked;      /* instances_check_keep was called */
+    /* [n_inputs + 1 + keep] number of the last row, from 1, that names the input, the target or the
+     * kept column */
     int64_t *named;
     int64_t n_begun;     /* number of rows that were begun, including rows that were removed */
     bool all_named;      /* a row without names was read, which has all columns */
@@ -98,8 +103,36 @@ double *instances_row(struct instances *in);
 /* Ends the row: sorts its entries. Returns a feature that was given twice; SIZE_MAX if there is
  * none. */
 size_t instances_row_end(struct instances *in);
+void instances_clear(struct instances *in); /* removes all rows */
+/* Whether the rows are a full block by their sparse entries or kept values. */
+static inline bool instances_is_full(const struct instances *in) {
+    return in->n_entries >= INSTANCES_BLOCK_NUMBERS || in->rows.kept.text.size >= KEPT_BLOCK_BYTES;
+}
 /* removes the last row; it may be complete or not */
 void instances_row_drop(struct instances *in);
+
+/* ---- kept columns (instances_keep.c) ---- */
+/* Makes the values of these columns kept. Returns false if out of memory. */
+bool instances_keep(struct instances *in, const struct keep *keep);
+/* Returns the slot for a named value that belongs to `slot` (input SIZE_MAX: to none): the slot of
+ * the kept column of that name if there is one, otherwise `slot`. */
+struct slot instances_keep_named(struct instances *in, struct text name, struct slot slot);
+/* The same for a value of a row without names, which belongs to `slot`. Call instances_keep_cells
+ * before. */
+struct slot instances_keep_cell(const struct instances *in, struct slot slot);
+void instances_keep_cells(struct instances *in);
+static inline bool instances_is_kept(const struct instances *in, struct slot slot) {
+    return slot.input > in->n_inputs && slot.input != SIZE_MAX;
+}
+/* Returns the slot to which a value belongs beside that of a kept column; input SIZE_MAX: none. */
+static inline struct slot instances_used(const struct instances *in, struct slot slot) {
+    return instances_is_kept(in, slot) ? in->keep_slot[slot.input - in->n_inputs - 1] : slot;
+}
+/* Stores the value of kept column k of the last row. Returns false if it is an array, an object or
+ * not a finite number. */
+bool instances_keep_put(struct instances *in, size_t k, const struct value *value);
+/* Reports kept columns that no row has. pointer: as in instances_fault. */
+void instances_check_keep(struct instances *in, const char *pointer);
 
 /* Whether input i (n_inputs: the target) is sparse. */
 static inline bool instances_is_sparse(const struct instances *in, size_t i) {

@@ -90,6 +90,7 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     if (options->target != NULL) {
         in.target = options->target;
     }
+    well = well && (options->keep == NULL || instances_keep(&in, options->keep));
     if (well && (options->encoding != NULL || begins_utf16(body, size))) {
         well = convert(&in, body, size, &converted);
         body = converted.data != NULL ? converted.data : "";

@@ -145,10 +145,20 @@ const char *instances_claim(struct instances *in, struct text name, size_t expec
     char shown[TEXT_SHOWN];
     *slot = instances_find(in, name.bytes, name.n, expected);
     const bool known = slot->input != SIZE_MAX;
-    if (!known && in->takes_extra) {
+    const struct slot kept = instances_keep_named(in, name, *slot);
+    if (instances_is_kept(in, kept) && in->named[kept.input] == 0) {
+        in->named[kept.input] = 1;
+        if (known) {
+            in->named[slot->input] = 1;
+        }
+        *slot = kept;
+        return NULL;
+    }
+    const bool twice = instances_is_kept(in, kept);
+    if (!known && !twice && in->takes_extra) {
         return instances_ignore(in, name, false);
     }
-    if (known && (instances_is_sparse(in, slot->input) || in->named[slot->input] == 0)) {
+    if (known && !twice && (instances_is_sparse(in, slot->input) || in->named[slot->input] == 0)) {
         in->named[slot->input] = 1;
         return slot->input == in->n_inputs && !in->labelled && in->takes_extra
                    ? instances_ignore(in, name, false)
@@ -156,7 +166,8 @@ const char *instances_claim(struct instances *in, struct text name, size_t expec
     }
     text_show(name.bytes, name.n, shown);
     buf_clear(&in->why);
-    buf_printf(&in->why, known ? "the column %s comes twice" : "the model has no column %s", shown);
+    buf_printf(&in->why,
+               known || twice ? "the column %s comes twice" : "the model has no column %s", shown);
     return instances_why(in);
 }
 
@@ -178,7 +189,10 @@ struct slot instances_cell(const struct instances *in, size_t cell) {
 }
 
 const char *instances_show(const struct instances *in, struct slot slot, char out[SLOT_SHOWN]) {
-    if (instances_is_sparse(in, slot.input)) {
+    if (instances_is_kept(in, slot)) {
+        const struct text name = in->keep->names.text[slot.input - in->n_inputs - 1];
+        (void)snprintf(out, SLOT_SHOWN, "\"%.*s\"", (int)name.n, name.bytes);
+    } else if (instances_is_sparse(in, slot.input)) {
         const dn_input *input = dn_encoder_input(in->encoder, slot.input);
         (void)snprintf(out, SLOT_SHOWN, "\"%s%zu\"", input->name, slot.place + input->first_index);
     } else {

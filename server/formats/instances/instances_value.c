@@ -183,12 +183,27 @@ static bool put_level(struct instances *in, size_t i, const struct value *value,
     return true;
 }
 
+static bool put(struct instances *in, struct slot slot, const struct value *value, struct buf *why);
+
+/* Stores the value of the target or of a kept column. */
+static bool put_other(struct instances *in, struct slot slot, const struct value *value,
+                      struct buf *why) {
+    if (!instances_is_kept(in, slot)) {
+        return !in->labelled || put_label(in, value, why);
+    }
+    const struct slot used = instances_used(in, slot);
+    return (instances_keep_put(in, slot.input - in->n_inputs - 1, value) ||
+            refuse(value, "must be a string, a finite number, true, false or null to be kept",
+                   why)) &&
+           (used.input == SIZE_MAX || put(in, used, value, why));
+}
+
 /* Returns false if the value does not fit; `why` gets the rule and the value. */
 static bool put(struct instances *in, struct slot slot, const struct value *value,
                 struct buf *why) {
     const size_t i = slot.input;
-    if (i == in->n_inputs) {
-        return !in->labelled || put_label(in, value, why);
+    if (i >= in->n_inputs) {
+        return put_other(in, slot, value, why);
     }
     double *out = &in->rows.raw[(in->rows.n - 1) * in->n_inputs + i];
     const dn_column_type type = (dn_column_type)in->schema->type[i];

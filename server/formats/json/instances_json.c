@@ -104,6 +104,7 @@ static void listed_rows(struct json_reading *r, const struct members *m) {
         json_skip(r);
         return;
     }
+    instances_check_keep(r->in, "/columns");
     if (begin_array(r, "/rows")) {
         while (json_next(r) != JSON_TOKEN_END_ARRAY && !json_over(r)) {
             json_listed_row(r);

@@ -137,7 +137,7 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
  * number of values read, which may be 0. */
 static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     struct instances *in = r->in;
-    if (i >= in->schema->n_cells) {
+    if (i >= in->schema->n_cells || in->keep != NULL) {
         return 0;
     }
     const struct slot slot = instances_cell(in, i);
@@ -153,7 +153,10 @@ static void array_row(struct json_reading *r, double *row) {
     struct instances *in = r->in;
     const size_t expected = in->schema->n_cells + in->labelled;
     size_t i = 0;
-    in->all_named = true;
+    if (!in->all_named) {
+        in->all_named = true;
+        instances_keep_cells(in);
+    }
     for (;;) {
         const size_t read = plain_numbers(r, row, i);
         i += read;
@@ -165,7 +168,7 @@ static void array_row(struct json_reading *r, double *row) {
             break;
         }
         if (i < expected) {
-            put(r, instances_cell(in, i), false, i);
+            put(r, instances_keep_cell(in, instances_cell(in, i)), false, i);
         } else {
             json_skip(r);
         }
@@ -178,13 +181,35 @@ static void array_row(struct json_reading *r, double *row) {
 }
 
 /* ---- objects ---- */
+/* Returns the slot for a key that names a kept column. */
+static struct slot kept_slot(struct json_reading *r, struct text key, struct slot kept) {
+    struct instances *in = r->in;
+    const struct slot used = instances_used(in, kept);
+    char shown[TEXT_SHOWN];
+    if (in->named[kept.input] == in->n_begun) {
+        fault(r, pointer_of(r, &key, 0), ": the column %s comes twice",
+              text_show(key.bytes, key.n, shown));
+        return (struct slot){SIZE_MAX, 0};
+    }
+    in->named[kept.input] = in->n_begun;
+    if (used.input != SIZE_MAX) {
+        in->named[used.input] = in->n_begun;
+    }
+    r->nameless &= used.input >= in->n_inputs;
+    return kept;
+}
+
 /* Returns the slot for the key in the current token. input SIZE_MAX: the value is to be skipped. */
 static struct slot key_slot(struct json_reading *r, size_t expected) {
     struct instances *in = r->in;
     const struct slot nowhere = {SIZE_MAX, 0};
     const struct text key = {r->token.text, r->token.length};
     char shown[TEXT_SHOWN];
-    const struct slot slot = instances_find(in, key.bytes, key.n, expected);
+    const struct slot slot = instances_find(in, key.bytes, key.n, expected),
+                      kept = instances_keep_named(in, key, slot);
+    if (instances_is_kept(in, kept)) {
+        return kept_slot(r, key, kept);
+    }
     if (slot.input == SIZE_MAX ||
         (slot.input == in->n_inputs && !in->labelled && in->takes_extra)) {
         const char *why = in->stopped ? NULL : instances_ignore(in, key, true);
@@ -212,15 +237,16 @@ static void object_row(struct json_reading *r) {
     instances_object_begin(r->in);
     while (json_next(r) == JSON_TOKEN_KEY && !json_over(r)) {
         const struct slot slot = key_slot(r, expected);
-        known += slot.input != SIZE_MAX;
-        unknown += slot.input == SIZE_MAX;
+        const struct slot used = instances_used(r->in, slot);
+        known += used.input != SIZE_MAX;
+        unknown += used.input == SIZE_MAX;
         json_next(r);
         if (slot.input == SIZE_MAX) {
             json_skip(r);
             continue;
         }
         put(r, slot, true, 0);
-        expected = slot.input + 1;
+        expected = used.input != SIZE_MAX ? used.input + 1 : expected;
     }
     struct text name = {0};
     const char *why = json_over(r) ? NULL : instances_object_end(r->in, &name);

@@ -8,14 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ENTRIES = 32 * 1024 }; /* a block with at least so many entries is full */
-
 struct instance_lines {
     struct instances in;
     struct json_reading r;
     struct problem problem; /* faults of the current line */
     size_t max_rows, max_line;
     int64_t *line_of; /* [max_rows] line number of each row of the block */
+    int64_t n_taken;  /* lines that were not refused */
     bool begun;       /* the first line was read; a byte order mark was skipped */
     bool skipping;    /* the rest of a line is skipped that was refused as too long */
 };
@@ -95,12 +94,13 @@ static void judge_names(struct json_reading *r) {
 /* ---- a stream ---- */
 struct instance_lines *instance_lines_new(const dn_model *model,
                                           const struct instance_schema *schema, bool refuse_extra,
-                                          size_t max_rows, size_t max_line,
+                                          const struct keep *keep, size_t max_rows, size_t max_line,
                                           struct problem *problem) {
     struct instance_lines *l = calloc(1, sizeof *l);
     int64_t *line_of = calloc(max_rows, sizeof *line_of);
     if (l == NULL || line_of == NULL ||
-        !instances_init(&l->in, model, schema, false, &l->problem)) {
+        !instances_init(&l->in, model, schema, false, &l->problem) ||
+        (keep != NULL && !instances_keep(&l->in, keep))) {
         free(line_of);
         if (l != NULL) {
             instances_done(&l->in);
@@ -136,9 +136,9 @@ static enum instance_lines_state judge(struct instance_lines *l, size_t n_before
                                        struct problem *problem) {
     if (l->problem.type == PROBLEM_NONE) {
         l->line_of[n_before] = l->r.line;
-        return l->in.rows.n == l->max_rows || l->in.n_entries >= BLOCK_ENTRIES
-                   ? INSTANCE_LINES_FULL
-                   : INSTANCE_LINES_MORE;
+        l->n_taken++;
+        return l->in.rows.n == l->max_rows || instances_is_full(&l->in) ? INSTANCE_LINES_FULL
+                                                                        : INSTANCE_LINES_MORE;
     }
     while (l->in.rows.n > n_before) {
         instances_row_drop(&l->in);
@@ -219,8 +219,15 @@ const struct row_notes *instance_lines_notes(struct instance_lines *l) {
 }
 
 void instance_lines_clear(struct instance_lines *l) {
-    l->in.rows.n = 0;
-    l->in.n_entries = 0;
+    instances_clear(&l->in);
+}
+
+bool instance_lines_check_keep(struct instance_lines *l, struct problem *problem) {
+    if (l->n_taken > 0) {
+        instances_check_keep(&l->in, NULL);
+    }
+    problem_move(problem, &l->problem);
+    return problem->type == PROBLEM_NONE;
 }
 
 int64_t instance_lines_at(const struct instance_lines *l) {
@@ -236,8 +243,8 @@ size_t instance_lines_memory(const struct instance_lines *l) {
     const size_t row = rows->n_inputs * sizeof(double) + sizeof(size_t),
                  entry = sizeof(double) + sizeof(uint32_t);
     return sizeof *l + l->max_rows * sizeof(int64_t) + rows->capacity * row +
-           rows->entry_capacity * entry + (rows->n_inputs + l->in.names.capacity) * 64 +
-           l->r.json.scratch.capacity;
+           rows->entry_capacity * entry + kept_rows_memory(&rows->kept, rows->capacity) +
+           (rows->n_inputs + l->in.names.capacity) * 64 + l->r.json.scratch.capacity;
 }
 
 /* ---- a whole body ---- */

@@ -70,6 +70,12 @@ static bool find_sparse(struct reading *r) {
                         "application/json or text/csv");
         return false;
     }
+    if (in->keep != NULL) {
+        instances_fault(in, NULL, 0, 0,
+                        "rows of text/x-svmlight have no columns that query parameter \"keep\" "
+                        "could name: send them as application/json or text/csv");
+        return false;
+    }
     const uint32_t first = dn_encoder_input(in->encoder, r->input)->first_index;
     if (r->options.zero_based != (first == 0)) {
         instances_fault(in, NULL, 0, 0, "the model counts features from %lu: %s",

@@ -91,12 +91,41 @@ void answer_item_refusal(const struct format *format, size_t n_columns, const ch
     buf_done(&text);
 }
 
+void answer_cells_end(size_t begin, struct buf *out) {
+    if (out->size > begin && !out->failed) {
+        memmove(out->data + begin, out->data + begin + 1, out->size - begin - 1);
+        out->size--;
+    }
+}
+
 /* ---- coordinates ---- */
+/* Writes the header of CSV and TSV. */
+static void begin_cells(struct coordinates_writer *c) {
+    const size_t n_kept = c->keep != NULL ? c->keep->names.n : 0;
+    for (size_t k = 0; k < n_kept + c->n; k++) {
+        if (k > 0) {
+            buf_putc(c->out, c->delimiter);
+        }
+        if (k < n_kept) {
+            const struct text name = c->keep->names.text[k];
+            csv_text_write(name.bytes, name.n, c->delimiter, c->out);
+        } else {
+            buf_printf(c->out, "z%zu", k - n_kept + 1);
+        }
+    }
+    if (c->refusal_base != NULL) {
+        buf_printf(c->out, "%cerror", c->delimiter);
+    }
+    c->n_columns = n_kept + c->n + (c->refusal_base != NULL);
+    buf_putc(c->out, '\n');
+}
+
 void coordinates_writer_begin(struct coordinates_writer *c, const struct answer_head *head,
                               size_t n_components, struct buf *out) {
     *c = (struct coordinates_writer){.format = head->format,
                                      .delimiter = head->format->answers->delimiter,
                                      .refusal_base = head->refusal_base,
+                                     .keep = head->keep,
                                      .n = n_components,
                                      .out = out};
     if (c->format->answers->document) {
@@ -105,26 +134,20 @@ void coordinates_writer_begin(struct coordinates_writer *c, const struct answer_
         buf_printf(out, ",\"version\":%" PRId64 ",\"components\":%zu,\"rows\":[", head->version,
                    n_components);
     } else if (c->delimiter != '\0') {
-        for (size_t k = 0; k < n_components; k++) {
-            if (k > 0) {
-                buf_putc(out, c->delimiter);
-            }
-            buf_printf(out, "z%zu", k + 1);
-        }
-        if (c->refusal_base != NULL) {
-            buf_printf(out, "%cerror", c->delimiter);
-        }
-        buf_putc(out, '\n');
+        begin_cells(c);
     }
 }
 
-static void put_cells(struct coordinates_writer *c, const double *z) {
+static void put_cells(struct coordinates_writer *c, size_t i, const double *z) {
+    const size_t begin = c->out->size;
+    if (c->keep != NULL) {
+        kept_write_cells(c->kept, c->first_kept + i, c->delimiter, c->out);
+    }
     for (size_t k = 0; k < c->n; k++) {
-        if (k > 0) {
-            buf_putc(c->out, c->delimiter);
-        }
+        buf_putc(c->out, c->delimiter);
         number_write(z[k], c->out);
     }
+    answer_cells_end(begin, c->out);
     if (c->refusal_base != NULL) {
         buf_putc(c->out, c->delimiter);
     }
@@ -136,7 +159,13 @@ size_t coordinates_writer_part(struct coordinates_writer *c, size_t first, size_
     for (; i < n && (i == first || c->out->size < most) && !c->out->failed; i++) {
         answer_item_begin(c->format, &c->begun, c->out);
         if (c->delimiter != '\0') {
-            put_cells(c, z + i * c->n);
+            put_cells(c, i, z + i * c->n);
+        } else if (c->keep != NULL) {
+            buf_putc(c->out, '{');
+            kept_write_json(c->kept, c->first_kept + i, c->out);
+            buf_puts(c->out, ",\"z\":");
+            answer_numbers_write(z + i * c->n, c->n, c->out);
+            buf_putc(c->out, '}');
         } else {
             answer_numbers_write(z + i * c->n, c->n, c->out);
         }
@@ -152,8 +181,7 @@ void coordinates_writer_rows(struct coordinates_writer *c, size_t n_rows, const 
 void coordinates_writer_refusal(struct coordinates_writer *c, int64_t line,
                                 const struct problem *problem) {
     answer_item_begin(c->format, &c->begun, c->out);
-    answer_item_refusal(c->format, c->n + (c->refusal_base != NULL), c->refusal_base, line, problem,
-                        c->out);
+    answer_item_refusal(c->format, c->n_columns, c->refusal_base, line, problem, c->out);
     answer_item_end(c->format, c->out);
 }
 

@@ -231,6 +231,9 @@ static void put_support(struct predictions_writer *p, const dn_prediction *rows,
 static void put_row(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
     const size_t n_scores = dn_model_n_scores(p->model);
     buf_putc(p->out, '{');
+    if (p->keep != NULL) {
+        kept_write_json(p->kept, p->first_kept + i, p->out);
+    }
     if (p->outputs & ANSWER_LABEL) {
         put_key(p, "\"label\":");
         if (rows->label[i] == DN_AMBIGUOUS) {
@@ -304,6 +307,7 @@ void predictions_writer_begin(struct predictions_writer *p, const struct answer_
                                      .format = head->format,
                                      .delimiter = head->format->answers->delimiter,
                                      .refusal_base = head->refusal_base,
+                                     .keep = head->keep,
                                      .out = out,
                                      .texts = head->texts};
     bool made = true;

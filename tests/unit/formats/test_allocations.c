@@ -155,17 +155,26 @@ static bool answer_lines(const struct format *format) {
     size_t label[3] = {0}, at = 0, used = 0;
     double probabilities[9] = {0};
     const dn_prediction rows = {.label = label, .probabilities = probabilities};
+    struct keep keep;
+    if (!keep_parse("colour,\"none\"", &keep, &problem)) {
+        assert_int_equal(problem.type, PROBLEM_UNAVAILABLE);
+        problem_done(&problem);
+        keep_done(&keep);
+        return false;
+    }
     const struct answer_head head = {.name = "m",
                                      .version = 1,
                                      .outputs = ANSWER_LABEL | ANSWER_PROBABILITIES,
                                      .format = format,
-                                     .refusal_base = ""};
-    struct instance_lines *lines = instance_lines_new(model, NULL, false, 3, 1000, &problem);
+                                     .refusal_base = "",
+                                     .keep = &keep};
+    struct instance_lines *lines = instance_lines_new(model, NULL, false, &keep, 3, 1000, &problem);
     enum instance_lines_state state = INSTANCE_LINES_FULL;
     predictions_writer_begin(&answer, &head, model, &rows, &out);
     while (lines != NULL && state != INSTANCE_LINES_MORE && state != INSTANCE_LINES_FAILED) {
         state = instance_lines_read(lines, body + at, sizeof body - 1 - at, true, &used, &why);
         at += used;
+        answer.kept = &instance_lines_block(lines)->kept;
         predictions_writer_rows(&answer, instance_lines_block(lines)->n, &rows);
         instance_lines_clear(lines);
         if (state == INSTANCE_LINES_FAULT) {
@@ -175,10 +184,12 @@ static bool answer_lines(const struct format *format) {
     }
     predictions_writer_end(&answer, NULL, NULL);
     predictions_writer_done(&answer);
-    const bool well = lines != NULL && state == INSTANCE_LINES_MORE && !out.failed;
+    const bool well = lines != NULL && state == INSTANCE_LINES_MORE && !out.failed &&
+                      instance_lines_check_keep(lines, &problem);
     assert_true(lines != NULL || problem.type == PROBLEM_UNAVAILABLE);
     assert_true(state != INSTANCE_LINES_FAILED || why.type == PROBLEM_UNAVAILABLE);
     instance_lines_free(lines);
+    keep_done(&keep);
     buf_done(&out);
     problem_done(&problem);
     problem_done(&why);

@@ -1,0 +1,132 @@
+/* Columns of instances whose values are kept for the answer. The model may use them or not. */
+#include "base/nearest.h"
+#include "formats/instances/instances.h"
+#include "formats/instances/row_notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Maximum of the comparisons that find the name nearest to an unknown one. */
+enum { MAX_COMPARED = 200000 };
+
+bool instances_keep(struct instances *in, const struct keep *keep) {
+    const size_t n = keep->names.n;
+    int64_t *named = calloc(in->n_inputs + 1 + n, sizeof *named);
+    in->keep_slot = calloc(n, sizeof *in->keep_slot);
+    if (named == NULL || in->keep_slot == NULL) {
+        free(named);
+        return problem_set(in->problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    free(in->named);
+    in->named = named;
+    in->keep = in->rows.kept.keep = keep;
+    for (size_t k = 0; k < n; k++) {
+        in->keep_slot[k].input = SIZE_MAX;
+    }
+    return true;
+}
+
+struct slot instances_keep_named(struct instances *in, struct text name, struct slot slot) {
+    const ptrdiff_t k = in->keep == NULL ? -1 : names_find(&in->keep->names, name.bytes, name.n);
+    if (k < 0) {
+        return slot;
+    }
+    in->keep_slot[k] = slot;
+    return (struct slot){in->n_inputs + 1 + (size_t)k, 0};
+}
+
+void instances_keep_cells(struct instances *in) {
+    for (size_t k = 0; in->keep != NULL && k < in->keep->names.n; k++) {
+        const struct text name = in->keep->names.text[k];
+        const struct slot slot = instances_find(in, name.bytes, name.n, SIZE_MAX);
+        if (slot.input < in->n_inputs) {
+            in->keep_slot[k] = slot;
+            in->named[in->n_inputs + 1 + k] = 1;
+        }
+    }
+}
+
+struct slot instances_keep_cell(const struct instances *in, struct slot slot) {
+    for (size_t k = 0; in->keep != NULL && k < in->keep->names.n; k++) {
+        const struct slot own = in->keep_slot[k];
+        if (own.input == slot.input && own.place == slot.place) {
+            return (struct slot){in->n_inputs + 1 + k, 0};
+        }
+    }
+    return slot;
+}
+
+/* ---- values ---- */
+bool instances_keep_put(struct instances *in, size_t k, const struct value *value) {
+    struct text text = value->bare ? text_trim(value->text.bytes, value->text.n) : value->text;
+    enum kept_kind kind = KEPT_LITERAL;
+    if (value->kind == VALUE_NESTED || value->kind == VALUE_NOT_FINITE) {
+        return false;
+    }
+    if (value->kind == VALUE_TRUE || value->kind == VALUE_FALSE) {
+        text = value->kind == VALUE_TRUE ? (struct text){"true", 4} : (struct text){"false", 5};
+    } else if (value->kind == VALUE_MISSING || (value->kind == VALUE_TEXT && text.n == 0)) {
+        kind = KEPT_NULL;
+        text.n = 0;
+    } else if (value->kind != VALUE_NUMBER) {
+        kind = KEPT_TEXT;
+    }
+    if (!kept_rows_put(&in->rows.kept, in->rows.n - 1, k, kind, text.bytes, text.n)) {
+        instances_no_memory(in);
+    }
+    return true;
+}
+
+/* ---- names ---- */
+/* A name of a column of the rows that is near to an unknown name. */
+struct near {
+    struct text unknown;
+    struct text name; /* of the nearest column; bytes NULL: none is near */
+    size_t distance, n_compared;
+};
+
+static void compare(struct near *near, struct text name) {
+    const size_t d =
+        near->n_compared++ < MAX_COMPARED
+            ? nearest_distance(near->unknown.bytes, near->unknown.n, name.bytes, name.n)
+            : SIZE_MAX;
+    if (d < near->distance) {
+        near->distance = d;
+        near->name = name;
+    }
+}
+
+static void find_near(const struct instances *in, struct near *near) {
+    near->distance = SIZE_MAX;
+    near->name = (struct text){NULL, 0};
+    for (size_t i = 0; i <= in->n_inputs; i++) {
+        const char *name = instances_name(in, i);
+        if (name != NULL && (in->named[i] > 0 || (in->all_named && i < in->n_inputs))) {
+            compare(near, (struct text){name, strlen(name)});
+        }
+    }
+    for (size_t k = 0; in->rows.notes != NULL && k < in->rows.notes->ignored.n; k++) {
+        compare(near, in->rows.notes->ignored.text[k]);
+    }
+}
+
+void instances_check_keep(struct instances *in, const char *pointer) {
+    struct near near = {0};
+    for (size_t k = 0; in->keep != NULL && !in->keep_checked && k < in->keep->names.n; k++) {
+        char shown[TEXT_SHOWN], meant[TEXT_SHOWN];
+        if (in->named[in->n_inputs + 1 + k] > 0 || in->stopped) {
+            continue;
+        }
+        near.unknown = in->keep->names.text[k];
+        find_near(in, &near);
+        text_show(near.unknown.bytes, near.unknown.n, shown);
+        if (near.name.bytes != NULL) {
+            text_show(near.name.bytes, near.name.n, meant);
+        }
+        instances_fault(in, pointer, in->header_line, in->header_line > 0,
+                        "the rows have no column %s, which query parameter \"keep\" names%s%s%s",
+                        shown, near.name.bytes != NULL ? "; did you mean " : "",
+                        near.name.bytes != NULL ? meant : "", near.name.bytes != NULL ? "?" : "");
+    }
+    in->keep_checked = true;
+}
