@@ -29,8 +29,11 @@ static const char *const query_upload[] = {"encoding",   "header", "delimiter", 
 static const char *const query_preview[] = {"encoding",   "header", "delimiter", "missing",
                                             "types",      "label",  "comment",   "on_error",
                                             "zero_based", "rows",   NULL};
-static const char *const query_append[] = {"encoding", "header",   "delimiter",  "missing",
-                                           "comment",  "on_error", "zero_based", NULL};
+static const char *const query_append[] = {"encoding",   "header",
+                                           "delimiter",  "missing",
+                                           "comment",    "on_error",
+                                           "zero_based", "allow_type_change",
+                                           NULL};
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};

@@ -49,13 +49,16 @@ struct table_options {
      * NULL: c<position>; "label" for svmlight */
     const char *label;
     bool zero_based; /* svmlight: the index of the first feature is 0, not 1 */
-    int64_t rows;    /* at most this number of rows is read; 0: all */
+    /* append only: cells that do not fit the type of a stored column change it. Otherwise they are
+     * faults of their rows */
+    bool allow_type_change;
+    int64_t rows; /* at most this number of rows is read; 0: all */
     /* the media type of the body was that of a form, as curl -d sends it (without the line breaks).
      * If the table looks like that, a hint is added to the answer */
     bool form;
 };
 /* Parses a query parameter: encoding, header, delimiter, missing, types, label, comment, on_error,
- * zero_based, rows (1 … TABLE_MAX_PREVIEW). Returns false if the value is invalid and sets
+ * zero_based, rows (1 … TABLE_MAX_PREVIEW), allow_type_change. Returns false if the value is invalid and sets
  * PROBLEM_BAD_REQUEST, which names the parameter. The value must outlive the reader. */
 bool table_option_parse(struct table_options *options, const char *name, const char *value,
                         struct problem *problem);
@@ -101,7 +104,9 @@ struct table_stored {
     bool (*summary)(void *arg, size_t column, struct buf *out, struct problem *problem);
 };
 /* A reader of rows for a stored table. The columns of the rows are found in the table by name (if
- * the body has a header or is JSON) or by position. The options types and label are ignored.
+ * the body has a header or is JSON) or by position. The options types and label are ignored. Unless
+ * the option allow_type_change is set, a column whose type is known keeps it, and the type of other
+ * columns is inferred from the new rows.
  * Returns NULL on failure and sets problem.
  *
  * Chunks. The new rows are delivered in chunks with numbers from 1 on. Chunk 0, if there is one, is

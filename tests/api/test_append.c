@@ -135,7 +135,8 @@ static void test_options_hold(void **state) {
     status_check(call_upload("/v1/datasets/commented?comment=*", "*x\na,z\n1,x\n"), 201);
     r = status_check(post_rows("commented", "a,z\n*,y\n2,z\n"), 201);
     assert_int_equal(whole_at(r, "/rows"), 2); /* the first line is a comment */
-    r = status_check(post_rows_with("/v1/datasets/commented/rows?comment=-", "a,z\n*,y\n-\n", NULL),
+    r = status_check(post_rows_with("/v1/datasets/commented/rows?comment=-&allow_type_change=true",
+                                    "a,z\n*,y\n-\n", NULL),
                      201);
     assert_int_equal(whole_at(r, "/rows"), 3);
     assert_json(r, "/columns/0/type", "'categorical'");
@@ -190,7 +191,9 @@ static void test_counts_without_memory(void **state) {
         status_check(call_upload("/v1/datasets/counts-whole", body), 201);
     status_check(call_upload("/v1/datasets/counts", text("%.*s", (int)(half - body), body)), 201);
     const struct response *r =
-        status_check(post_rows_with("/v1/datasets/counts/rows?header=false", half, NULL), 201);
+        status_check(post_rows_with("/v1/datasets/counts/rows?header=false&allow_type_change=true",
+                                    half, NULL),
+                     201);
     assert_string_equal(string_at(r, "/content"), string_at(whole, "/content"));
     for (int c = 1; c < COLUMNS; c++) {
         assert_json(whole, text("/columns/%d/type", c), "'categorical'");
@@ -347,7 +350,9 @@ static void test_others_append_meanwhile(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/slow", "a,b\n1,x\n2,y\n"), 201);
     struct slow s = slow_begin("slow", "a,b\n7,p\n", "8,q\n");
-    status_check(post_rows("slow", "a,b\n3,z\nabc,w\n"), 201); /* a type falls, too */
+    status_check(post_rows_with("/v1/datasets/slow/rows?allow_type_change=true",
+                                "a,b\n3,z\nabc,w\n", NULL),
+                 201); /* a type falls, too */
     const struct response *r = status_check(slow_end(&s), 201);
     assert_int_equal(whole_at(r, "/version"), 3);
     assert_string_equal(rows_of("slow", 3), "a,b\n1,x\n2,y\n3,z\nabc,w\n7,p\n8,q\n");
@@ -631,7 +636,8 @@ static void test_reads_chunks_of_changed_types(void **state) {
     for (size_t i = 0; i < 3; i++) {
         const int before = chunks_read();
         const struct response *r =
-            post_rows_with("/v1/datasets/changed/rows?header=false", appended[i].rows, NULL);
+            post_rows_with("/v1/datasets/changed/rows?header=false&allow_type_change=true",
+                           appended[i].rows, NULL);
         status_check(r, 201);
         /* two full chunks, and the short ones that are measured or replaced */
         assert_in_range(chunks_read() - before, 2 * appended[i].read,
@@ -639,6 +645,87 @@ static void test_reads_chunks_of_changed_types(void **state) {
         assert_same_summaries(r, call_upload("/v1/datasets/changed-whole",
                                              text("%s%s", first, appended[i].whole)));
     }
+}
+
+/* Posts rows that would change a type; they are refused, and taken with the parameter. */
+static void check_type_change(const char *table, const char *media_type, const char *rows,
+                              int64_t line, int64_t column, const char *cell) {
+    const char *headers[] = {text("Content-Type: %s", media_type), NULL};
+    status_check(call_upload("/v1/datasets/keeps", table), 201);
+    const struct response *r =
+        problem_check(post_rows_with("/v1/datasets/keeps/rows", rows, headers), 422,
+                      "invalid-dataset");
+    assert_int_equal(whole_at(r, "/errors/0/line"), line);
+    assert_int_equal(whole_at(r, "/errors/0/column"), column);
+    assert_non_null(strstr(string_at(r, "/errors/0/detail"), cell));
+    assert_non_null(strstr(string_at(r, "/errors/0/detail"), "allow_type_change=true"));
+    assert_int_equal(whole_at(call_get("/v1/datasets/keeps"), "/rows"), 2);
+    r = status_check(post_rows_with("/v1/datasets/keeps/rows?on_error=skip", rows, headers), 201);
+    assert_int_equal(whole_at(r, "/notes/append/skipped/rows"), 1);
+    assert_int_equal(whole_at(r, "/notes/append/skipped/first/0/line"), line);
+    assert_int_equal(whole_at(r, "/notes/append/rows"), 1);
+    assert_json(r, "/columns/0/type", "'numeric'");
+    r = status_check(post_rows_with("/v1/datasets/keeps/rows?allow_type_change=true", rows,
+                                    headers),
+                     201);
+    assert_json(r, "/columns/0/type", "'categorical'");
+    assert_int_equal(whole_at(r, "/notes/append/rows"), 2);
+    status_check(call_delete("/v1/datasets/keeps"), 204);
+}
+
+static void test_types_are_kept(void **state) {
+    (void)state;
+    static const char table[] = "balance,b,c\n1,true,x\n2.5,false,y\n";
+    check_type_change(table, "text/csv", "balance,b,c\n7,true,x\nn.a.,false,y\n", 3, 1, "\"n.a.\"");
+    check_type_change(table, "application/json",
+                      "[{\"balance\":7},\n{\"c\":\"x\",\"balance\":\"n.a.\"}]", 2, 20, "\"n.a.\"");
+    check_type_change(table, "application/x-ndjson", "[7,true,\"x\"]\n[true,false,\"y\"]\n", 2, 2,
+                      "\"true\"");
+    check_type_change(table, "text/x-arff",
+                      "@relation r\n@attribute balance string\n@data\n7\n'n.a.'\n", 5, 1,
+                      "\"n.a.\"");
+    check_type_change("1 1:5\n2 2:3\n", "text/x-svmlight", "1 1:2\nspam 2:1\n", 2, 1, "\"spam\"");
+    problem_check(post_rows_with("/v1/datasets/none/rows?allow_type_change=1", "a\n1\n", NULL), 400,
+                  "bad-request");
+}
+
+static void test_types_that_are_not_known(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/unknown", "a,b,c\n1,,true\n2,,false\n"), 201);
+    const struct response *r = status_check(post_rows("unknown", "a,b,c\n3,x,0\n4,5,1\n"), 201);
+    assert_json(r, "/columns/1/type", "'categorical'"); /* from the rows that were appended */
+    assert_json(r, "/columns/2/type", "'boolean'");
+    assert_json(r, "/columns/2/top", "[[false,2],[true,2]]");
+    r = problem_check(post_rows("unknown", "a,b,c\n3,x,2\n"), 422, "invalid-dataset");
+    assert_non_null(strstr(r->body, "column \\\"c\\\": a cell must be a boolean (got \\\"2\\\")"));
+}
+
+/* A categorical column stays categorical, with a warning in the append that gives it the values of a
+ * text column: 101 values in 101 rows are more than 100, and more than half of the rows. */
+static void test_categories_are_kept(void **state) {
+    (void)state;
+    char rows[600] = "";
+    for (int i = 0, n = 0; i < 100; i++) {
+        n += snprintf(rows + n, sizeof rows - (size_t)n, "w%d\n", i);
+    }
+    status_check(call_upload("/v1/datasets/levels?header=false", "w\n"), 201);
+    const struct response *r =
+        status_check(post_rows_with("/v1/datasets/levels/rows?header=false", rows, NULL), 201);
+    assert_json(r, "/columns/0/type", "'categorical'");
+    assert_int_equal(whole_at(r, "/columns/0/distinct"), 101);
+    assert_int_equal(count_at(r, "/notes/append/warnings"), 1);
+    r = status_check(post_rows_with("/v1/datasets/levels/rows?header=false", "v\n", NULL), 201);
+    assert_int_equal(count_at(r, "/notes/append/warnings"), 0);
+    r = status_check(post_rows_with("/v1/datasets/levels/rows?header=false&allow_type_change=true",
+                                    "u\n", NULL),
+                     201);
+    assert_json(r, "/columns/0/type", "'text'");
+    /* the type that another call gave the column meanwhile is kept */
+    status_check(call_upload("/v1/datasets/race", "a,b\n,1\n,2\n"), 201);
+    struct slow s = slow_begin("race", "a,b\nx,3\n", "y,4\n");
+    status_check(post_rows("race", "a,b\n5,5\n"), 201); /* a is numeric now */
+    problem_check(slow_end(&s), 422, "invalid-dataset");
+    assert_json(call_get("/v1/datasets/race"), "/columns/0/type", "'numeric'");
 }
 
 int main(void) {
@@ -660,6 +747,9 @@ int main(void) {
         TEST(test_many_appends),
         TEST(test_reads_no_stored_chunks),
         TEST(test_reads_chunks_of_changed_types),
+        TEST(test_types_are_kept),
+        TEST(test_types_that_are_not_known),
+        TEST(test_categories_are_kept),
     };
     return RUN(tests);
 }

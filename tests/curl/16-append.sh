@@ -39,3 +39,8 @@ curl -sSf -X DELETE "$DATASET/versions/1"
 curl -sSf -X DELETE "$DATASET/versions/4"
 expect "$(curl -sSf "$DATASET" | jq -c '[.version, .rows]')" '[3,4]'
 expect "$(curl -sSf -H 'Accept: text/csv' "$DATASET/rows?limit=1" | tail -n 1)" '1.4,0.2,setosa'
+
+# A cell that does not fit the type of its column refuses the row, unless the type may change.
+expect "$(curl -sS "$DATASET/rows" -d '[{"petal_length": "n.a.", "class": "setosa"}]' | jq -c '[.status, .errors[0].line, .errors[0].column]')" '[422,1,19]'
+expect "$(curl -sSf "$DATASET/rows?missing=n.a." -d '[{"petal_length": "n.a.", "class": "setosa"}]' | jq -r '.columns[0].type')" numeric
+expect "$(curl -sSf "$DATASET/rows?allow_type_change=true" -d '[{"petal_length": "long", "class": "setosa"}]' | jq -r '.columns[0].type')" categorical

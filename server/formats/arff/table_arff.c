@@ -110,9 +110,9 @@ static bool check_cell(struct table *t, const struct arff_cell *cell) {
     return (numeric ? builder_number_fits(b, given, number, cell->text.bytes, cell->text.n)
                     : builder_text_fits(b, given, cell->text.bytes, cell->text.n)) ||
            table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
-                           "column \"%s\": a cell must be %s (got %s)", b->column[i].name,
+                           "column \"%s\": a cell must be %s (got %s)%s", b->column[i].name,
                            given == DN_BOOLEAN ? "a boolean" : "a number",
-                           text_show(cell->text.bytes, cell->text.n, shown));
+                           text_show(cell->text.bytes, cell->text.n, shown), table_type_hint(t, i));
 }
 
 static bool on_row(struct table *t) {

@@ -97,11 +97,12 @@ static bool misfit(struct table *t, const struct csv_row *row, size_t i) {
     const char *hint = cell_hint(csv_cell_text(row, cell), cell->length);
     csv_cell_place(row, i, &line, &column);
     text_show(csv_cell_text(row, cell), cell->length, shown);
-    return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s%s",
+    return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s%s%s",
                            t->builder.column[i].name,
                            builder_given_type(&t->builder, i) == DN_BOOLEAN ? "a boolean"
                                                                             : "a number",
-                           shown, hint != NULL ? ": " : "", hint != NULL ? hint : "");
+                           shown, hint != NULL ? ": " : "", hint != NULL ? hint : "",
+                           table_type_hint(t, i));
 }
 
 /* Reports the cells that do not fit the given type of their column. Returns false if reading

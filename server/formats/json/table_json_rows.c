@@ -95,11 +95,11 @@ static bool check(struct table *t, dn_column_type given, const struct json_cell 
     }
     const char *text = text_of(json_of(t), cell), *hint = cell_hint(text, cell->length);
     return table_row_fault(t, line, column,
-                           "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s",
+                           "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s%s",
                            json_of(t)->row, name_of(t, cell->column, made),
                            given == DN_BOOLEAN ? "a boolean" : "a number",
                            text_show(text, cell->length, shown), hint != NULL ? ": " : "",
-                           hint != NULL ? hint : "");
+                           hint != NULL ? hint : "", table_type_hint(t, cell->column));
 }
 
 /* Copies the text of a cell, because the memory where it was read will not stay valid. */

@@ -25,11 +25,12 @@ static bool row_put(struct table *t, int64_t line, int64_t column) {
     enum builder_status status =
         builder_text(&t->builder, TABLE_LABEL, row->label.bytes, row->label.n);
     if (status == BUILDER_MISFIT) {
-        return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)",
+        return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s",
                                t->builder.column[TABLE_LABEL].name,
                                t->builder.column[TABLE_LABEL].type == DN_BOOLEAN ? "a boolean"
                                                                                  : "a number",
-                               text_show(row->label.bytes, row->label.n, shown));
+                               text_show(row->label.bytes, row->label.n, shown),
+                               table_type_hint(t, TABLE_LABEL));
     }
     if (status == BUILDER_WELL) {
         status =

@@ -171,6 +171,9 @@ void table_write_skipped(const struct table *t, struct json_writer *w);
 void table_judge_skipped(struct table *t);
 void table_faults_done(struct table *t);
 
+/* The end of a message about a cell that does not fit the type of column i: how to let it change
+ * the type, if the column keeps the type of the stored column; otherwise "". */
+const char *table_type_hint(const struct table *t, size_t i);
 /* Whether rows are appended to a table with a label and one sparse column. */
 bool table_is_sparse(const struct table *t);
 /* Reports that memory is exhausted. Returns false. */

@@ -133,6 +133,13 @@ static bool take_reason(struct column *c, const json_t *reason) {
 }
 
 /* ---- beginning ---- */
+/* Keeps the type of a stored column whose type is known. */
+static void keep_type(struct column *c, const struct schema_column *stored,
+                      const struct found *found) {
+    c->kept = !c->forced && found->state != COLUMN_UNKNOWN;
+    c->type = c->kept ? stored->type : c->type;
+}
+
 static bool add_column(struct table *t, size_t i, const struct schema_column *c,
                        const struct found *found) {
     struct table_builder *b = &t->builder;
@@ -147,6 +154,12 @@ static bool add_column(struct table *t, size_t i, const struct schema_column *c,
     }
     b->column[i].state = found->state;
     b->column[i].stored_state = found->state;
+    if (!t->options.allow_type_change) {
+        keep_type(&b->column[i], c, found);
+        b->column[i].many_before =
+            c->distinct_about > 0 &&
+            column_is_text((size_t)c->distinct_about, t->builder.stored_rows - c->missing);
+    }
     /* the summary is computed at the end, from the stored rows and then the new ones */
     b->column[i].again = true;
     t->append.began[i] = (uint8_t)found->state;
@@ -210,6 +223,12 @@ static enum column_state join(enum column_state a, enum column_state b) {
     return a == b || b == COLUMN_UNKNOWN ? a : a == COLUMN_UNKNOWN ? b : COLUMN_STRINGS;
 }
 
+/* Whether the new rows, which ended with the column in state `own`, leave the type of a column in
+ * state `now`. */
+static bool keeps_type(enum column_state own, enum column_state now) {
+    return now == COLUMN_UNKNOWN || join(own, now) == now;
+}
+
 static bool fits(const struct table *t, const struct stored *s) {
     bool well = s->schema.n == t->builder.n_columns;
     for (size_t i = 0; well && i < s->schema.n; i++) {
@@ -217,15 +236,17 @@ static bool fits(const struct table *t, const struct stored *s) {
         const struct schema_column *now = &s->schema.columns[i];
         well = strcmp(c->name, now->name) == 0 && c->forced == s->found[i].forced &&
                (c->forced ? c->type == now->type
-                          : can_follow((enum column_state)t->append.began[i], s->found[i].state)) &&
+                          : can_follow((enum column_state)t->append.began[i], s->found[i].state) &&
+                                (t->options.allow_type_change ||
+                                 keeps_type(c->state, s->found[i].state))) &&
                (c->type != DN_SPARSE || c->summary.sparse.first == now->first_index);
     }
     return well;
 }
 
 /* Moves the column to a newer version of the stored table, which has `later` more rows. */
-static bool move(struct column *c, const struct schema_column *now, const struct found *found,
-                 int64_t later) {
+static bool move(const struct table *t, struct column *c, const struct schema_column *now,
+                 const struct found *found, int64_t later) {
     const bool theirs = c->forced || join(c->state, found->state) == found->state;
     c->stored_state = found->state;
     c->reason.row += c->reason.line > 0 && !c->reason.stored ? later : 0;
@@ -234,6 +255,9 @@ static bool move(struct column *c, const struct schema_column *now, const struct
             now->width > c->summary.sparse.width ? now->width : c->summary.sparse.width;
     } else if (!c->forced) {
         c->state = join(c->state, found->state);
+        if (!t->options.allow_type_change) {
+            keep_type(c, now, found);
+        }
     }
     return !theirs || take_reason(c, found->reason);
 }
@@ -249,7 +273,7 @@ bool table_rebase(struct table *t, const struct table_stored *stored, struct pro
     if (well) {
         const int64_t later = stored->n_rows - t->builder.stored_rows;
         for (size_t i = 0; well && i < s.schema.n; i++) {
-            well = move(&t->builder.column[i], &s.schema.columns[i], &s.found[i], later);
+            well = move(t, &t->builder.column[i], &s.schema.columns[i], &s.found[i], later);
         }
         well = (well && take_notes(t, stored)) || out_of_memory(problem);
     }

@@ -199,7 +199,7 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
     case COLUMN_NUMBERS:
         return put_number(b, c, number, spelling, n);
     case COLUMN_BOOLEANS:
-        if (c->forced) {
+        if (column_is_fixed(c)) {
             return number == 0   ? put_string(b, c, "0", 1)
                    : number == 1 ? put_string(b, c, "1", 1)
                                  : BUILDER_MISFIT;
@@ -227,7 +227,7 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
         c->state = COLUMN_BOOLEANS;
         break;
     case COLUMN_NUMBERS:
-        if (c->forced) {
+        if (column_is_fixed(c)) {
             return BUILDER_MISFIT;
         }
         column_fall(b, c, text, n);
@@ -258,10 +258,10 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
         return put_number(b, c, number, text, n);
     }
     if (c->state == COLUMN_BOOLEANS &&
-        (is_boolean || (c->forced && (text_is(trimmed, "0") || text_is(trimmed, "1"))))) {
+        (is_boolean || (column_is_fixed(c) && (text_is(trimmed, "0") || text_is(trimmed, "1"))))) {
         return put_string(b, c, text, n);
     }
-    if (c->forced) {
+    if (column_is_fixed(c)) {
         return BUILDER_MISFIT;
     }
     column_fall(b, c, text, n);
@@ -286,7 +286,7 @@ enum builder_status builder_string(struct table_builder *b, size_t i, const char
         return builder_missing(b, i);
     }
     c->filled = b->n_rows + 1;
-    if (c->forced && c->state != COLUMN_STRINGS) {
+    if (column_is_fixed(c) && c->state != COLUMN_STRINGS) {
         return text_by_what_it_says(b, c, text, n, trimmed);
     }
     if (c->state != COLUMN_STRINGS) {

@@ -78,7 +78,13 @@ struct column {
     enum column_state stored_state; /* append only: the state after the stored rows */
     /* the type was given by the client or the body and does not change */
     bool forced;
-    dn_column_type type; /* forced: the given type; otherwise set at the end of the table */
+    /* append only: the column keeps the type of the stored column. Its cells are read as those of a
+     * given type */
+    bool kept;
+    /* kept: the stored column was categorical although it has as many distinct texts as a text
+     * column */
+    bool many_before;
+    dn_column_type type; /* forced, kept: that type; otherwise set at the end of the table */
     bool summarised;     /* at least one chunk was added to `summary` */
     /* the summary is computed at the end of the table, from the delivered chunks */
     bool again;
@@ -165,8 +171,8 @@ enum builder_status builder_add_sparse(struct table_builder *b, const char *name
                                        size_t width);
 /* Sets the type of column i, before its first cell. The option `types` takes precedence. */
 void builder_force(struct table_builder *b, size_t i, dn_column_type type);
-/* Return the type that is given for column i, or by the option `types` for a column of that name;
- * DN_TEXT (any cell fits) if none is given. */
+/* Return the type that is given or kept for column i, or given by the option `types` for a column
+ * of that name; DN_TEXT (any cell fits) if there is none. */
 dn_column_type builder_given_type(const struct table_builder *b, size_t i);
 dn_column_type builder_given_type_of(const struct table_builder *b, const char *name, size_t n);
 /* Whether a column of that given type can hold the cell. If so, builder_text and builder_string,
@@ -231,6 +237,11 @@ bool column_is_text(size_t distinct, int64_t present);
 /* Sets the problem of a chunk that could not be decoded. Returns BUILDER_STOP. */
 enum builder_status builder_unreadable(struct table_builder *b, const struct column *c,
                                        dn_status status, const dn_error *error);
+
+/* Whether the cells of a column must fit a type that does not change. */
+static inline bool column_is_fixed(const struct column *c) {
+    return c->forced || c->kept;
+}
 
 static inline bool builder_is_filled(const struct table_builder *b, size_t i) {
     return b->column[i].filled == b->n_rows + 1;

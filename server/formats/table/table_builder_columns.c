@@ -72,7 +72,7 @@ enum builder_status builder_add_column(struct table_builder *b, const char *name
 }
 
 dn_column_type builder_given_type(const struct table_builder *b, size_t i) {
-    return b->column[i].forced ? b->column[i].type : DN_TEXT;
+    return column_is_fixed(&b->column[i]) ? b->column[i].type : DN_TEXT;
 }
 
 dn_column_type builder_given_type_of(const struct table_builder *b, const char *name, size_t n) {

@@ -322,7 +322,7 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
     if (builder_recount(b, i) != BUILDER_WELL) {
         return BUILDER_STOP;
     }
-    if (!c->forced) {
+    if (!column_is_fixed(c)) {
         c->type = c->state == COLUMN_STRINGS ? string_type(c) : type_of_state(c);
     }
     return BUILDER_WELL;
@@ -522,6 +522,13 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
                 "categorical (types=) to keep it as written",
                 c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line,
                 of);
+            warn(w, &text, &n);
+        }
+        if (c->kept && c->type == DN_CATEGORICAL && !c->many_before && string_type(c) == DN_TEXT) {
+            buf_printf(&text,
+                       "column \"%s\": it has so many different values that it would be text in an "
+                       "upload; it stays categorical, unless allow_type_change=true is set",
+                       c->name);
             warn(w, &text, &n);
         }
         if (c->summary.dropped && c->type == DN_CATEGORICAL) {

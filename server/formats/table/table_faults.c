@@ -102,6 +102,12 @@ void table_warn(struct table *t, const char *format, ...) {
     buf_done(&text);
 }
 
+const char *table_type_hint(const struct table *t, size_t i) {
+    return i < t->builder.n_columns && t->builder.column[i].kept
+               ? "; to change the type of the column, set allow_type_change=true"
+               : "";
+}
+
 bool table_problem_again(struct problem *to, const struct problem *from) {
     problem_set(to, from->type, "%s", from->detail != NULL ? from->detail : "");
     for (size_t i = 0; i < from->n_errors; i++) {

@@ -158,6 +158,16 @@ static bool set_on_error(struct table_options *options, const char *value,
     return true;
 }
 
+static bool set_allow_type_change(struct table_options *options, const char *value,
+                                  struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    options->allow_type_change = strcmp(value, "true") == 0;
+    return options->allow_type_change || strcmp(value, "false") == 0 ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"allow_type_change\" must be true or false (got %s)",
+                       text_show(value, strlen(value), shown));
+}
+
 static bool set_zero_based(struct table_options *options, const char *value,
                            struct problem *problem) {
     char shown[TEXT_SHOWN];
@@ -247,6 +257,7 @@ static const struct option {
     {"on_error", set_on_error, "reject"},
     {"zero_based", set_zero_based, "false"},
     {"rows", set_rows, ""},
+    {"allow_type_change", set_allow_type_change, "false"},
 };
 
 static const struct option *find_option(const char *name) {

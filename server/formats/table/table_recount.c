@@ -40,9 +40,9 @@ static enum builder_status count(void *arg, struct table_builder *b, struct colu
 enum builder_status builder_recount(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     struct column_summary *s = &c->summary;
-    struct recount r = {.present = s->n_rows - s->missing, .exactly = c->forced};
+    struct recount r = {.present = s->n_rows - s->missing, .exactly = column_is_fixed(c)};
     if (c->state != COLUMN_STRINGS || !s->estimated || s->many ||
-        (c->forced && c->type == DN_TEXT)) {
+        (column_is_fixed(c) && c->type == DN_TEXT)) {
         return BUILDER_WELL;
     }
     if (!text_set_init(&r.set)) {

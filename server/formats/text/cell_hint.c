@@ -129,9 +129,9 @@ static bool is_infinite(struct text t) {
 
 /* Words, other than the standard tokens, that programs write for a missing value. */
 static bool is_word_for_missing(struct text t) {
-    static const char *const words[] = {"nan",  "NAN",  "na",   "n/a", "N/A",  "#N/A",
-                                        "none", "None", "NONE", "nil", "NULL", "Null",
-                                        "-",    "--",   ".",    "..",  "#NA",  "#VALUE!"};
+    static const char *const words[] = {"nan",  "NAN",  "na",   "n/a",  "N/A", "#N/A",   "n.a.",
+                                        "N.A.", "none", "None", "NONE", "nil", "NULL",   "Null",
+                                        "-",    "--",   ".",    "..",   "#NA", "#VALUE!"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (text_is(t, words[i])) {
             return true;

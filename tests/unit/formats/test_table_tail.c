@@ -182,7 +182,8 @@ static void version_free(struct version *v) {
     free(v);
 }
 
-static const struct table_options with_header = {.header = TABLE_HEADER_YES}, as_found = {0};
+static const struct table_options with_header = {.header = TABLE_HEADER_YES},
+                                  as_found = {.allow_type_change = true};
 
 static struct version *upload(struct pool *pool, const struct table_options *options,
                               const char *body) {
@@ -203,8 +204,10 @@ static struct version *append_rebased(const struct version *onto, const struct v
     struct making m = {.pool = onto->pool, .onto = onto};
     struct version *v = version_new(onto->pool);
     struct table_stored stored = stored_of(onto, rows);
+    struct table_options own = *options;
+    own.allow_type_change = true; /* the result is compared with an upload of all rows */
     struct table *reader =
-        table_new_onto(options, &stored, &(struct table_sink){keep_chunk, read_chunk, &m},
+        table_new_onto(&own, &stored, &(struct table_sink){keep_chunk, read_chunk, &m},
                        &v->problem);
     assert_non_null(reader);
     if (now != NULL) {
