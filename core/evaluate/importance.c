@@ -11,19 +11,6 @@
 
 enum { DEFAULT_REPEATS = 5 };
 
-/* Metrics of which a smaller value is better. */
-static const char *const losses[] = {"error",        "log_loss",      "brier", "hinge",
-                                     "squared_loss", "logistic_loss", "ece",   "ambiguous"};
-
-static bool is_loss(const char *metric) {
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        if (strcmp(losses[i], metric) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 struct importance {
     const dn_model *model;
     const dn_run *run;
@@ -46,7 +33,7 @@ static dn_status find_metric(struct importance *m, dn_error *err) {
                                          name),
                             "metric", -1, err);
     }
-    m->sign = is_loss(name) ? -1 : 1;
+    m->sign = dn_metric_is_loss(m->metric) ? -1 : 1;
     return DN_OK;
 }
 

@@ -392,14 +392,19 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
 }
 
 /* ---- by name ---- */
-#define ROW(member) {#member, offsetof(dn_metrics, member)},
+#define ROW(member, loss) {#member, offsetof(dn_metrics, member), loss},
 static const struct {
     const char *name;
     size_t offset;
+    bool loss;
 } named[] = {DNI_CLASS_METRICS(ROW)};
 
 const char *dn_metric_name(size_t i) {
     return i < sizeof named / sizeof *named ? named[i].name : NULL;
+}
+
+bool dn_metric_is_loss(size_t i) {
+    return i < sizeof named / sizeof *named && named[i].loss;
 }
 
 double dn_metric_value(const dn_metrics *metrics, size_t i) {

@@ -2,21 +2,22 @@
 #ifndef DNI_CLASS_METRICS_H
 #define DNI_CLASS_METRICS_H
 
-/* Expands X(member) for each metric; `member` is a member of dn_metrics. */
+/* Expands X(member, loss) for each metric. `member` is a member of dn_metrics; `loss` is true if a
+ * smaller value is better. */
 #define DNI_CLASS_METRICS(X)                                                                       \
-    X(accuracy)                                                                                    \
-    X(error)                                                                                       \
-    X(balanced_accuracy)                                                                           \
-    X(log_loss)                                                                                    \
-    X(brier)                                                                                       \
-    X(mcc)                                                                                         \
-    X(kappa)                                                                                       \
-    X(roc_auc)                                                                                     \
-    X(average_precision)                                                                           \
-    X(hinge)                                                                                       \
-    X(squared_loss)                                                                                \
-    X(logistic_loss)                                                                               \
-    X(ece)                                                                                         \
-    X(ambiguous)
+    X(accuracy, false)                                                                             \
+    X(error, true)                                                                                 \
+    X(balanced_accuracy, false)                                                                    \
+    X(log_loss, true)                                                                              \
+    X(brier, true)                                                                                 \
+    X(mcc, false)                                                                                  \
+    X(kappa, false)                                                                                \
+    X(roc_auc, false)                                                                              \
+    X(average_precision, false)                                                                    \
+    X(hinge, true)                                                                                 \
+    X(squared_loss, true)                                                                          \
+    X(logistic_loss, true)                                                                         \
+    X(ece, true)                                                                                   \
+    X(ambiguous, true)
 
 #endif

@@ -38,7 +38,7 @@ static dn_status class_refuse_folds(const dni_labels *l, size_t smallest, size_t
                         name, n, n_folds, n);
 }
 
-#define NAME(member) #member,
+#define NAME(member, loss) #member,
 static const char *const class_metrics[] = {DNI_CLASS_METRICS(NAME) NULL};
 
 const dni_task dni_task_classes = {"classes",   true,       class_metrics,

@@ -246,6 +246,11 @@ static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, doub
     return mean;
 }
 
+double jobs_folds_mean(const dn_metrics *const *folds, size_t n, size_t metric) {
+    double deviation;
+    return fold_mean(folds, n, metric, &deviation);
+}
+
 /* Writes "counted": for each metric that is defined in some folds but not in all, the number of
  * folds that define the metric. The mean is over these folds. */
 static void counted_write(const dn_metrics *const *folds, size_t n, struct json_writer *w) {

@@ -16,6 +16,8 @@ void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
  * of these folds), the sum of the confusion matrices, and "folds" with the metrics of each fold. */
 void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
                       struct json_writer *w);
+/* The mean of a metric (dn_metric_name) over the folds in which it is defined; NaN: in none. */
+double jobs_folds_mean(const dn_metrics *const *folds, size_t n, size_t metric);
 /* Writes class k as a JSON number, boolean or string. */
 void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w);
 /* Writes all classes as a JSON array under the key. */

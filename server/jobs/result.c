@@ -128,10 +128,11 @@ static void params_write(const dn_train_result *r, struct json_writer *w) {
     buf_done(&params);
 }
 
-void result_write(const dn_train_result *r, struct buf *out) {
+void result_write(const dn_train_result *r, const struct promotion *promotion, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     params_write(r, &w);
+    promotion_write(promotion, &w);
     fit_write(r, SIZE_MAX, &w);
     json_end_object(&w);
 }

@@ -4,13 +4,15 @@
 #define JOBS_RESULT_H
 
 #include "base/buf.h"
+#include "jobs/promotion.h"
 #include "jobs/request/job_request.h"
 #include "store/store.h"
 #include <discern/discern.h>
 
 /* Writes the job's `result` without "model" and "version": the store assigns the version later, and
  * the handler of the job adds both members. */
-void result_write(const dn_train_result *result, struct buf *out);
+void result_write(const dn_train_result *result, const struct promotion *promotion,
+                  struct buf *out);
 /* Writes the members of GET /v1/models/{model} except name, version and times. */
 void result_model_info_write(const dn_train_result *result, const struct jobs_request *request,
                              const struct store_dataset *dataset, int64_t job, struct buf *out);

@@ -6,6 +6,7 @@
 #include "base/log/log.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
+#include "jobs/promotion.h"
 #include "jobs/request/class_weights.h"
 #include "jobs/request/job_request.h"
 #include "jobs/result.h"
@@ -34,7 +35,15 @@ struct training {
 
 /* The table to train on, and the table to validate on. */
 struct tables {
-    struct jobs_source *source, *validation; /* validation NULL: none */
+    struct store_dataset dataset, validation_dataset; /* {0}: none */
+    struct jobs_source *source, *validation;          /* validation NULL: none */
+};
+
+/* A trained model whose job has not ended yet, and the documents of the end. */
+struct success {
+    struct promotion_subject subject;
+    struct promotion promotion;
+    struct buf result, info, warnings;
 };
 
 static double training_elapsed(const dn_run *run) {
@@ -98,6 +107,42 @@ static bool stage_model(const struct training *t, const void *bytes, size_t size
     return true;
 }
 
+static void success_done(struct success *s) {
+    promotion_done(&s->promotion);
+    buf_done(&s->result);
+    buf_done(&s->info);
+    buf_done(&s->warnings);
+}
+
+/* Decides whether the model becomes live, and sets the documents of the end. On failure *s and *end
+ * are unchanged. */
+static bool describe(const struct training *t, struct success *s, struct store_job_end *end,
+                     struct problem *problem) {
+    struct success new = {.subject = s->subject};
+    bool good = promotion_decide(&new.subject, &new.promotion, problem);
+    if (good) {
+        const dn_train_result *result = new.subject.result;
+        const char *before = buf_cstr(&new.promotion.warnings);
+        result_write(result, &new.promotion, &new.result);
+        result_model_info_write(result, &t->request, new.subject.trained, t->job->id, &new.info);
+        result_warnings_write(result, &t->request, before, &new.warnings);
+        good = (buf_cstr(&new.result) && buf_cstr(&new.info) && buf_cstr(&new.warnings)) ||
+               problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    if (!good) {
+        success_done(&new);
+        return false;
+    }
+    success_done(s);
+    *s = new;
+    end->result = buf_cstr(&s->result);
+    end->model_info = buf_cstr(&s->info);
+    end->warnings = buf_cstr(&s->warnings);
+    end->promotion =
+        t->request.promotion.kind == JOBS_PROMOTE_ALWAYS ? NULL : &s->promotion.decision;
+    return true;
+}
+
 /* Replaces a success by another end and drops the staged model. */
 static void give_up_success(const struct training *t, struct store_job_end *end,
                             enum store_job_state state, const char *error) {
@@ -133,14 +178,23 @@ static bool replace_success(const struct training *t, struct store_job_end *end,
 /* Writes the job's end. Retries until the write succeeds or the claim is lost: space on a full disk
  * may become free, and a job that stayed "running" would pin its dataset until the next start. The reporter
  * renews the lease meanwhile. If the daemon ends before a write succeeds, the next start queues the
- * job again. */
-static bool write_end(struct training *t, struct store_job_end *end, int64_t *version) {
+ * job again. If another version of the model became live since the decision, decides again.
+ *
+ *   s  NULL: the job ends without a model */
+static bool write_end(struct training *t, struct store_job_end *end, struct success *s,
+                      int64_t *version) {
     struct buf doc = {0};
     bool good = false, over = false;
     for (int tries = 0; !over; tries++) {
         struct problem problem = {0};
         const bool success = end->state == STORE_JOB_SUCCEEDED;
         good = store_job_end(t->store, end, version, &problem);
+        if (s != NULL && success && problem.type == PROBLEM_PRECONDITION_FAILED) {
+            problem_done(&problem);
+            if (describe(t, s, end, &problem)) {
+                continue;
+            }
+        }
         over = good || problem.type == PROBLEM_CONFLICT ||
                (success && mailbox_stopped(t->mailbox) == STOP_LOST);
         if (!good) {
@@ -164,8 +218,9 @@ static bool write_end(struct training *t, struct store_job_end *end, int64_t *ve
     return good;
 }
 
-/* Writes the job's end with the progress and history that were not delivered yet. */
-static void finish(struct training *t, struct store_job_end *end) {
+/* Writes the job's end with the progress and history that were not delivered yet. s: as for
+ * write_end. */
+static void finish(struct training *t, struct store_job_end *end, struct success *s) {
     struct buf progress = {0};
     struct store_history_row *rows = NULL;
     size_t n_rows = 0;
@@ -180,7 +235,7 @@ static void finish(struct training *t, struct store_job_end *end) {
     end->rows = rows;
     end->n_rows = n_rows;
     end->keep_versions = t->settings->keep_versions;
-    if (write_end(t, end, &version)) {
+    if (write_end(t, end, s, &version)) {
         log_info("job.finished", log_int("job", end->claim.job),
                  log_str("state", store_job_state_name(end->state)),
                  log_str("model", t->job->model), log_int("version", version),
@@ -199,18 +254,19 @@ static void finish_without(struct training *t, struct problem *problem) {
         log_warn("job.lost", log_int("job", t->job->id));
     } else if (why == STOP_CANCELLED || why == STOP_DRAIN) {
         end.state = why == STOP_CANCELLED ? STORE_JOB_CANCELLED : STORE_JOB_QUEUED;
-        finish(t, &end);
+        finish(t, &end, NULL);
     } else {
         problem_write(problem, "", NULL, &doc);
         end.error = buf_cstr(&doc);
-        finish(t, &end);
+        finish(t, &end, NULL);
     }
     buf_done(&doc);
 }
 
 /* Stages the bytes of the trained model and writes the job's end, result, warnings and the model's
  * description. */
-static bool finish_with(struct training *t, const struct store_dataset *dataset,
+static bool finish_with(struct training *t, const struct tables *tables,
+                        const dn_train_request *request, const dn_run *run,
                         const dn_train_result *result, struct problem *problem) {
     void *bytes = NULL;
     size_t size = 0;
@@ -226,28 +282,27 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
     if (!good) {
         return false;
     }
-    struct buf text = {0}, info = {0}, warnings = {0};
-    result_write(result, &text);
-    result_model_info_write(result, &t->request, dataset, t->job->id, &info);
-    result_warnings_write(result, &t->request, t->job->warnings, &warnings);
-    struct store_job_end end = {
-        .state = STORE_JOB_SUCCEEDED,
-        .result = buf_cstr(&text),
-        .warnings = buf_cstr(&warnings),
-        .model_part = part,
-        .model_bytes = (int64_t)size,
-        .model_info = buf_cstr(&info),
-    };
-    good = end.result && end.warnings && end.model_info;
+    const bool held_out = request->holdout > 0 || request->folds > 0;
+    struct success s = {.subject = {.store = t->store,
+                                    .request = &t->request,
+                                    .trained = &tables->dataset,
+                                    .validated = tables->validation ? &tables->validation_dataset
+                                                 : held_out         ? &tables->dataset
+                                                                    : NULL,
+                                    .training = request,
+                                    .run = run,
+                                    .result = result,
+                                    .posted = t->job->warnings}};
+    struct store_job_end end = {.state = STORE_JOB_SUCCEEDED,
+                                .model_part = part,
+                                .model_bytes = (int64_t)size};
+    good = describe(t, &s, &end, problem);
     if (good) {
-        finish(t, &end);
+        finish(t, &end, &s);
     } else {
         store_part_drop(t->store, part);
-        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
-    buf_done(&text);
-    buf_done(&info);
-    buf_done(&warnings);
+    success_done(&s);
     return good;
 }
 
@@ -307,8 +362,7 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
     return true;
 }
 
-static bool train(struct training *t, const struct store_dataset *dataset,
-                  const struct tables *tables, struct problem *problem) {
+static bool train(struct training *t, const struct tables *tables, struct problem *problem) {
     dn_run run = run_of(t);
     dn_train_request request;
     dn_error err;
@@ -324,7 +378,7 @@ static bool train(struct training *t, const struct store_dataset *dataset,
     if (!good) {
         jobs_problem_from_core(&err, &t->request, problem);
     } else {
-        good = finish_with(t, dataset, result, problem);
+        good = finish_with(t, tables, &request, &run, result, problem);
         dn_train_result_done(result);
     }
     free(result);
@@ -355,20 +409,21 @@ static bool open_source(struct training *t, int64_t kept, struct jobs_source **o
 }
 
 /* Opens the validation dataset with the same columns; the weight only if this dataset has it. */
-static bool open_validation(struct training *t, int64_t kept, struct jobs_source **out,
+static bool open_validation(struct training *t, int64_t kept, struct tables *tables,
                             struct problem *problem) {
     const struct jobs_request *r = &t->request;
     const struct jobs_validation *v = &r->validation;
     if (!v->dataset) {
         return true;
     }
-    return jobs_source_open(t->store, v->id, v->columns,
+    return store_dataset_get_by_id(t->store, v->id, &tables->validation_dataset, problem) &&
+           jobs_source_open(t->store, v->id, v->columns,
                             jobs_request_first_input(r) + r->n_inputs + (v->weighted ? 1 : 0),
-                            team_size(t->team), kept, &t->budget.allocator, out, problem);
+                            team_size(t->team), kept, &t->budget.allocator, &tables->validation,
+                            problem);
 }
 
 static bool prepare_and_train(struct training *t, struct problem *problem) {
-    struct store_dataset dataset;
     struct tables tables = {0};
     if (!jobs_request_read_stored(t->job->spec, &t->arena, &t->request, problem)) {
         return false;
@@ -383,17 +438,17 @@ static bool prepare_and_train(struct training *t, struct problem *problem) {
         kept /= 2; /* each of the two tables gets half */
     }
     budget_init(&t->budget, jobs_training_memory(t->request.limits.memory_bytes));
-    if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &dataset, problem)) {
+    if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &tables.dataset, problem)) {
         return false;
     }
     bool good = team_start((size_t)t->request.limits.threads, &t->team, problem) &&
                 open_source(t, kept, &tables.source, problem) &&
-                open_validation(t, kept, &tables.validation, problem) &&
-                train(t, &dataset, &tables, problem);
+                open_validation(t, kept, &tables, problem) && train(t, &tables, problem);
     jobs_source_close(tables.source);
     jobs_source_close(tables.validation);
     team_stop(t->team);
-    store_dataset_done(&dataset);
+    store_dataset_done(&tables.dataset);
+    store_dataset_done(&tables.validation_dataset);
     return good;
 }
 

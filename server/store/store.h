@@ -403,6 +403,11 @@ struct store_history_row {
 bool store_job_report(struct store *store, const struct store_claim *claim, const char *progress,
                       const struct store_history_row *rows, size_t n_rows, bool *cancel,
                       struct problem *problem);
+/* Whether a new version of a model becomes live. */
+struct store_promotion {
+    bool promote; /* a model without a live version gets one in any case */
+    int64_t live; /* the live version when the caller decided; 0: none */
+};
 struct store_job_end {
     struct store_claim claim;
     /* SUCCEEDED, FAILED or CANCELLED; QUEUED: the job is queued again and its attempt is not
@@ -415,6 +420,9 @@ struct store_job_end {
     int64_t model_part; /* SUCCEEDED: the staged part with the model's bytes */
     int64_t model_bytes;
     const char *model_info; /* JSON object */
+    /* SUCCEEDED: NULL: the model becomes live. Otherwise the end fails with
+     * PROBLEM_PRECONDITION_FAILED if another version is live than the caller knew */
+    const struct store_promotion *promotion;
     /* SUCCEEDED: deletes the versions that are neither live nor among the newest keep_versions; 0:
      * deletes none */
     int64_t keep_versions;

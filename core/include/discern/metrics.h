@@ -198,6 +198,9 @@ DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
  * "balanced_accuracy", "log_loss", "brier", "mcc", "kappa", "roc_auc", "average_precision", "hinge",
  * "squared_loss", "logistic_loss", "ece", "ambiguous". NULL and NaN if i is too large. */
 const char *dn_metric_name(size_t i);
+/* Whether a smaller value of metric i is better: "error", "log_loss", "brier", "hinge",
+ * "squared_loss", "logistic_loss", "ece", "ambiguous". */
+bool dn_metric_is_loss(size_t i);
 double dn_metric_value(const dn_metrics *metrics, size_t i);
 
 DN_END_DECLS

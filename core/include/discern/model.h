@@ -452,6 +452,29 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
                                             dn_metrics **out,
                                             dn_error *err);
 
+/* Evaluates a model on the validation rows of a training: on the rows that dn_train holds out, on the
+ * rows of each fold, or on the other table. A model that was trained before can so be compared with
+ * the model of the training.
+ *
+ *   request  the request of dn_train, with holdout, folds or validation. The split depends on it and
+ *            on run->seed; the weights of the rows are those of its weight column
+ *   source   a table of the same rows, with the columns of `model` (found by name): the rows of
+ *            request->validation, if it is set, and also its weight column; otherwise the rows of
+ *            request->source
+ *   run      NULL is allowed
+ *   out      [request->folds, or 1] set on success; free each with dn_metrics_free
+ *
+ * DN_ERR_DATA: the model has another target or other classes than the training, or the source lacks
+ * a column of the model or has it with another type; the message is a clause about the model.
+ * Errors of dn_train that concern target and weights; errors of dn_model_evaluate. Cost: that of
+ * dn_model_evaluate for each fold. */
+DN_MUST_USE dn_status dn_model_evaluate_held_out(const dn_model *model,
+                                                 const dn_train_request *request,
+                                                 const dn_table_source *source,
+                                                 const dn_run *run,
+                                                 dn_metrics **out,
+                                                 dn_error *err);
+
 /* ---- bytes ---- */
 /* Serializes a model. *out receives *out_size bytes allocated by malloc; the caller frees them.
  * Equal models give equal bytes. DN_ERR_ARGUMENT, DN_ERR_MEMORY. */

@@ -2,6 +2,7 @@
 #include "api/jobs/job_dry_run.h"
 #include "base/json/json_write.h"
 #include "jobs/request/job_options.h"
+#include "jobs/request/job_promotion.h"
 #include "jobs/request/params.h"
 
 #include <math.h>
@@ -127,6 +128,7 @@ void job_dry_run_write(const struct jobs_request *r, struct buf *out) {
     json_kv_raw(&w, "params", buf_cstr(&params));
     write_features(r, &w);
     jobs_options_write(r, &w);
+    jobs_promotion_write(&r->promotion, &w);
     jobs_limits_write(r, &w);
     jobs_snapshots_write(r, &w);
     json_kv_int(&w, "memory_bytes", (int64_t)ceil(r->memory));

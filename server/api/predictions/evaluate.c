@@ -10,6 +10,7 @@
 #include "formats/formats.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
+#include "jobs/model_columns.h"
 #include "jobs/request/job_request.h"
 #include "jobs/source.h"
 
@@ -204,27 +205,6 @@ static size_t choose_work_columns(const struct schema *schema, const struct data
     return n;
 }
 
-/* The columns of the dataset that the model needs, target first. The core reports missing ones. */
-static size_t choose_columns(const struct schema *schema, const dn_model *model, const char *target,
-                             struct jobs_column *out) {
-    const dn_encoder *encoder = dn_model_encoder(model);
-    size_t n = 0;
-    for (size_t i = 0; i <= dn_encoder_n_inputs(encoder); i++) {
-        const char *name = i == 0 ? target : dn_encoder_input(encoder, i - 1)->name;
-        ptrdiff_t at = schema_find(schema, name);
-        if (at < 0) {
-            continue;
-        }
-        out[n] = jobs_column_of(&schema->columns[at], (size_t)at);
-        if (i > 0 && dn_encoder_input(encoder, i - 1)->type == DN_TEXT &&
-            out[n].type != DN_SPARSE) {
-            out[n].type = DN_TEXT; /* every column of cells can be read as text */
-        }
-        n++;
-    }
-    return n;
-}
-
 /* Limit of the work of permutation importance: some 10 minutes on one thread. */
 #define IMPORTANCE_MAX_NS 6e11
 #define CELL_NS 25.0 /* time to permute, decode and encode a cell */
@@ -284,7 +264,7 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
     }
     size_t n = e->work != NULL && e->work->columns != NULL
                    ? choose_work_columns(schema, e->work, e->target, columns)
-                   : choose_columns(schema, e->model, e->target, columns);
+                   : jobs_model_columns(schema, e->model, e->target, columns);
     const ptrdiff_t weight =
         e->work != NULL && e->work->weight != NULL ? schema_find(schema, e->work->weight) : -1;
     if (weight >= 0) {

@@ -1,5 +1,6 @@
 /* Reads and writes the options of a job. */
 #include "jobs/request/job_options.h"
+#include "jobs/request/job_promotion.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -169,6 +170,7 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
     read_class_weight(root, arena, &r->class_weights, problem);
     read_weights_meaning(root, &r->weights, problem);
     read_validation(root, r, problem);
+    jobs_promotion_read(root, &r->promotion, problem);
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &seed, problem);
     r->seed = (uint64_t)seed;
     read_snapshots(root, arena, r, problem);

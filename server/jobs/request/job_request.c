@@ -2,6 +2,7 @@
 #include "jobs/request/job_request.h"
 #include "base/json/json_read.h"
 #include "jobs/request/job_options.h"
+#include "jobs/request/job_promotion.h"
 #include "jobs/request/params.h"
 
 #include <inttypes.h>
@@ -311,10 +312,10 @@ static void fit_memory(struct jobs_request *r) {
 
 bool jobs_request_read(const json_t *root, struct store *store, const struct jobs_limits *limits,
                        struct arena *arena, struct jobs_request *out, struct problem *problem) {
-    static const char *const known[] = {"model",        "dataset",      "target", "algorithm",
-                                        "params",       "features",     "weight", "weights",
-                                        "class_weight", "validation",   "seed",   "limits",
-                                        "snapshots",    "snapshots_of", NULL};
+    static const char *const known[] = {"model",        "dataset",    "target",       "algorithm",
+                                        "params",       "features",   "weight",       "weights",
+                                        "class_weight", "validation", "promote",      "seed",
+                                        "limits",       "snapshots",  "snapshots_of", NULL};
     *out = (struct jobs_request){.store = store, .arena = arena, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
     jobs_params_read(root, arena, &out->params, problem);
@@ -325,6 +326,7 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
     jobs_class_weight_check(out, root);
     jobs_validation_read(out, root);
     read_limits(out, limits, root);
+    jobs_promotion_check(out, root);
     if (!problem->type) {
         check_shape(out);
     }

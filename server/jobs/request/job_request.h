@@ -49,6 +49,16 @@ struct jobs_validation {
                      index in this dataset, type of the job's column */
 };
 
+/* Whether the new version of the model becomes live. */
+enum jobs_promote { JOBS_PROMOTE_ALWAYS, JOBS_PROMOTE_NEVER, JOBS_PROMOTE_IF_BETTER };
+struct jobs_promotion {
+    enum jobs_promote kind;
+    /* the metric that is compared with that of the live version, by dn_metric_name; with
+     * JOBS_PROMOTE_IF_BETTER the new version must be better by at least `by` >= 0 */
+    size_t metric;
+    double by;
+};
+
 /* The encoding of an input. */
 struct jobs_encoding {
     size_t n_features;  /* without features of bases; text: upper bound */
@@ -79,6 +89,7 @@ struct jobs_request {
     double holdout;                    /* share of the rows; 0: no holdout */
     size_t folds;                      /* 0: no cross-validation */
     struct jobs_validation validation; /* at most one of holdout, folds and validation is set */
+    struct jobs_promotion promotion;
     uint64_t seed;
     struct jobs_limits limits;
     const size_t *snapshots; /* [n_snapshots] iterations, ascending, without duplicates */

@@ -5,6 +5,7 @@
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
 #include "jobs/request/job_options.h"
+#include "jobs/request/job_promotion.h"
 #include "jobs/request/params.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
     json_end_object(&w);
     jobs_options_write(r, &w);
+    jobs_promotion_write(&r->promotion, &w);
     write_validation_source(r, &w);
     json_kv_double(&w, "seconds", r->limits.seconds);
     json_kv_int(&w, "memory_bytes", r->limits.memory_bytes);
@@ -190,6 +192,7 @@ void jobs_request_write_resolved(const struct jobs_request *r, const char *param
     jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
     json_end_object(&w);
     jobs_options_write(r, &w);
+    jobs_promotion_write(&r->promotion, &w);
     jobs_limits_write(r, &w);
     jobs_snapshots_write(r, &w);
     json_end_object(&w);

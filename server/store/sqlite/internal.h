@@ -68,6 +68,7 @@ void store_job_close(struct store_tx *tx, int64_t job);
 struct store_model_new {
     const char *name, *info;
     int64_t part, bytes, keep;
+    const struct store_promotion *promotion; /* as in store_job_end */
 };
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
                             const struct store_part_sum *staged);

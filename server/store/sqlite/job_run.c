@@ -252,7 +252,8 @@ static void finish(struct store_tx *tx, struct end *end, const char *model) {
                                     .info = e->model_info,
                                     .part = e->model_part,
                                     .bytes = e->model_bytes,
-                                    .keep = e->keep_versions};
+                                    .keep = e->keep_versions,
+                                    .promotion = e->promotion};
         end->version = store_model_publish(tx, &m, &end->staged);
     }
     store_history_add(tx, e->claim.job, e->rows, e->n_rows);

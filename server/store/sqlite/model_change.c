@@ -62,25 +62,43 @@ static void prune(struct store_tx *tx, const char *name, int64_t keep, int64_t l
 #undef OLD
 }
 
+/* Returns whether the new version becomes live. */
+static bool becomes_live(struct store_tx *tx, const struct store_model_new *m, int64_t live) {
+    if (m->promotion == NULL) {
+        return true;
+    }
+    if (live != m->promotion->live) {
+        problem_set(tx->problem, PROBLEM_PRECONDITION_FAILED,
+                    "version %" PRId64 " of model \"%s\" is live, not version %" PRId64, live,
+                    m->name, m->promotion->live);
+    }
+    return m->promotion->promote || live == 0;
+}
+
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
                             const struct store_part_sum *staged) {
+    int64_t live = STORE_ASK(tx->connection, tx->problem, 0,
+                             "SELECT live FROM models WHERE name = ?", store_text(m->name));
+    const bool promoted = becomes_live(tx, m, live);
     store_part_publish(tx, staged, -1, m->bytes);
-    int64_t version = STORE_ASK(tx->connection, tx->problem, 0,
-                                "INSERT INTO models (name, last_version, live, newest, tags, "
-                                "revision) VALUES (?, 1, 1, 1, '[]', 0)"
-                                " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
-                                "1, live = last_version + 1, newest = last_version + 1,"
-                                " revision = revision + 1 RETURNING last_version",
-                                store_text(m->name));
+    int64_t version =
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "INSERT INTO models (name, last_version, live, newest, tags, "
+                  "revision) VALUES (?1, 1, 1, 1, '[]', 0)"
+                  " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
+                  "1, live = CASE WHEN ?2 THEN last_version + 1 ELSE live END, newest = "
+                  "last_version + 1, revision = revision + 1 RETURNING last_version",
+                  store_text(m->name), store_int(promoted));
+    live = promoted ? version : live;
     STORE_RUN(tx->connection, tx->problem,
               "INSERT INTO model_versions (name, version, created_at, bytes, info, part, format) "
               "VALUES (?, ?, ?, ?, ?, ?, ?)",
               store_text(m->name), store_int(version), store_int(tx->now), store_int(m->bytes),
               store_text(m->info), store_int(m->part), store_int(STORE_DOCUMENT_FORMAT));
     if (m->keep > 0) {
-        prune(tx, m->name, m->keep, version);
+        prune(tx, m->name, m->keep, live);
     }
-    store_tx_model_change(tx, m->name, version,
+    store_tx_model_change(tx, m->name, live,
                           m->keep > 0
                               ? STORE_ASK(tx->connection, tx->problem, 0,
                                           "SELECT min(version) FROM model_versions WHERE name = ?",

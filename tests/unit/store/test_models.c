@@ -157,6 +157,46 @@ static void test_keep_versions(void **state) {
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
 }
 
+/* A version that is not promoted; a decision that was made for another live version; a model without
+ * a live version. The live version outlives keep_versions. */
+static void test_promotion(void **state) {
+    struct fixture *f = *state;
+    int64_t version = 0;
+    train(f, "m", 1, 0);
+    struct store_dataset d = {0};
+    assert_ok(f, store_dataset_get(f->store, "data", 0, &d, &f->problem));
+    struct store_promotion decision = {.promote = false, .live = 2};
+    for (int64_t i = 2; i <= 4; i++) {
+        int64_t id = insert_job(f, "m", d.id);
+        assert_int_equal(claim_job(f, 3), id);
+        struct store_job_end e = {.claim = claim_of(f, id),
+                                  .state = STORE_JOB_SUCCEEDED,
+                                  .result = "{}",
+                                  .model_part = stage(f->store, i, 1, 1, 10),
+                                  .model_bytes = 10,
+                                  .model_info = "{}",
+                                  .promotion = &decision,
+                                  .keep_versions = 1};
+        decision.live = 9;
+        assert_problem(f, store_job_end(f->store, &e, &version, &f->problem),
+                       PROBLEM_PRECONDITION_FAILED,
+                       i < 4 ? "version 1 of model \"m\" is live, not version 9"
+                             : "version 0 of model \"m\" is live, not version 9");
+        decision.live = i < 4 ? 1 : 0;
+        assert_ok(f, store_job_end(f->store, &e, &version, &f->problem));
+        assert_int_equal(version, i);
+        if (i < 4) {
+            assert_versions(f, "m", 1, 1, i, i - 1);
+        } else { /* the first version after the deletion */
+            assert_versions(f, "m", 4, 4, 4, 4);
+        }
+        if (i == 3) {
+            assert_ok(f, store_model_delete(f->store, "m", 0, 0, NULL, &f->problem));
+        }
+    }
+    store_dataset_done(&d);
+}
+
 /* Returns the models of a page as "NAME/VERSION ". Frees the page. */
 static const char *page_text(struct store_page *page) {
     static char text[200];
@@ -196,8 +236,8 @@ static void test_lists(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_bytes_come_back), T(test_live_and_roll_back),
-                                       T(test_patch),           T(test_delete),
-                                       T(test_keep_versions),   T(test_lists)};
+    const struct CMUnitTest tests[] = {
+        T(test_bytes_come_back), T(test_live_and_roll_back), T(test_patch), T(test_delete),
+        T(test_keep_versions),   T(test_promotion),          T(test_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
