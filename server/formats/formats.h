@@ -22,6 +22,7 @@
 #define TABLE_MAX_ROW (16 * 1024 * 1024) /* bytes of one row */
 #define TABLE_MAX_NAME 255               /* bytes of a column name */
 #define TABLE_MAX_PREVIEW 1000           /* limit of the option `rows` */
+#define TABLE_MAX_SKIP 1000000           /* limit of the option `skip_rows` */
 #define TABLE_FAULTS_LISTED 20 /* faults in the answer; reading stops at TABLE_MAX_FAULTS */
 
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
@@ -34,7 +35,10 @@ struct table_options {
     /* from encoding_find; NULL: UTF-8, or UTF-16 by its byte order mark */
     const char *encoding;
     enum table_header header;
-    char delimiter; /* separator of the cells; '\0': detected from the body (',', ';', tab, '|') */
+    /* separator of the cells; ' ': runs of blanks; '\0': detected from the body (',', ';', tab, '|',
+     * runs of blanks) */
+    char delimiter;
+    int64_t skip_rows; /* separated text: number of lines before the table, which are not read */
     /* separated text: lines that begin with this character are comments. '\0': lines that begin
      * with # are comments if their number of cells differs from that of the first row */
     char comment;
@@ -57,9 +61,9 @@ struct table_options {
      * If the table looks like that, a hint is added to the answer */
     bool form;
 };
-/* Parses a query parameter: encoding, header, delimiter, missing, types, label, comment, on_error,
- * zero_based, rows (1 … TABLE_MAX_PREVIEW), allow_type_change. Returns false if the value is invalid and sets
- * PROBLEM_BAD_REQUEST, which names the parameter. The value must outlive the reader. */
+/* Parses a query parameter of an upload (table_options.c lists them). Returns false if the value is
+ * invalid and sets PROBLEM_BAD_REQUEST, which names the parameter. The value must outlive the
+ * reader. */
 bool table_option_parse(struct table_options *options, const char *name, const char *value,
                         struct problem *problem);
 /* Returns the value that has the same meaning as leaving out the parameter, as "auto" for header;

@@ -18,6 +18,11 @@ void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
                       .common = ~0u};
 }
 
+void csv_skip(struct csv *c, int64_t n) {
+    c->skip = n;
+    c->mode = n > 0 ? MODE_SKIP : MODE_CELL;
+}
+
 void csv_done(struct csv *c) {
     text_input_done(&c->in);
     free(c->cells);
@@ -38,11 +43,11 @@ static void parse_checked(struct csv *c) {
 }
 
 /* Handles the byte at c->in.checked, which is not valid text. A lenient reader reports it as a
- * fault of its row, or ignores it if it is in a comment. A body with a NUL byte is refused. */
+ * fault of its row, or ignores it if it is in a comment or a skipped line. A body with a NUL byte is refused. */
 static void wrong_byte(struct csv *c, const char *wrong) {
     if (c->in.data[c->in.checked] == '\0') {
         csv_fault(c, c->in.checked, true, wrong);
-    } else if (c->mode != MODE_COMMENT || !c->lenient) {
+    } else if ((c->mode != MODE_COMMENT && c->mode != MODE_SKIP) || !c->lenient) {
         csv_row_fault(c, c->in.checked, wrong);
     }
     c->in.checked++;

@@ -7,6 +7,10 @@
  * line, with the closing quote as its last character; otherwise it is read as plain text. Lines
  * that begin with the comment character, if one is set, are skipped before their cells are parsed.
  *
+ * With the delimiter CSV_BLANKS cells are separated by runs of blanks (spaces and tabs). Blanks at the
+ * beginning and at the end of a line are no cells, and a line of blanks is an empty line. Blanks
+ * before a comment character are ignored.
+ *
  * Faults: an unclosed quote, text after a closing quote, NUL, invalid UTF-8, too long cells and
  * rows, too many cells. Reading continues after text that follows a closing quote; a lenient reader
  * also continues after the faults listed at `lenient`. */
@@ -20,6 +24,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The delimiter that stands for runs of blanks. */
+#define CSV_BLANKS ' '
 
 /* The kind of a cell. The reader parses plain decimal numbers; their kind tells how the number is
  * written (scan_written). All other cells are texts. */
@@ -83,11 +90,13 @@ struct csv_handler {
 /* All members but `comment` and `lenient` are private. Offsets count from the start of in.data. */
 struct csv {
     struct csv_handler handler;
-    char delimiter;
+    char delimiter; /* CSV_BLANKS: runs of blanks */
     /* set after csv_init: lines that begin with this character are comments; '\0': there is no
      * comment character */
     char comment;
     int64_t comments; /* number of lines that begin with `comment` */
+    /* set by csv_skip: number of lines at the beginning that are still to be skipped */
+    int64_t skip;
     /* set after csv_init: a row with invalid UTF-8, a too long cell or too many cells is reported
      * and delivered, and reading continues */
     bool lenient;
@@ -113,6 +122,8 @@ struct csv {
 void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
               const struct csv_handler *handler);
 void csv_done(struct csv *c);
+/* Skips the first n lines of the body. Quotes have no meaning in them. Call it before csv_feed. */
+void csv_skip(struct csv *c, int64_t n);
 /* Return false if reading stopped: because of a fatal fault, the handler, or a lack of memory. A
  * byte order mark is skipped. */
 bool csv_feed(struct csv *c, const char *bytes, size_t n);

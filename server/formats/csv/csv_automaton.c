@@ -5,14 +5,16 @@
 #include <string.h>
 
 /* Returns the offset of the next delimiter or line end in data[from … limit - 1]; limit if there
- * is none. */
+ * is none. A tab is a blank as well. */
 static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
     const uint64_t delimiter = scan_repeat(c->delimiter), lf = scan_repeat('\n'),
-                   cr = scan_repeat('\r');
+                   cr = scan_repeat('\r'),
+                   blank = c->delimiter == CSV_BLANKS ? scan_repeat('\t') : delimiter;
     /* scan_load may read the slack after the data */
     for (size_t at = from; at < limit; at += 8) {
         const uint64_t w = scan_load(c->in.data + at);
-        const uint64_t marks = scan_equal(w, delimiter) | scan_equal(w, lf) | scan_equal(w, cr);
+        const uint64_t marks =
+            scan_equal(w, delimiter) | scan_equal(w, blank) | scan_equal(w, lf) | scan_equal(w, cr);
         if (marks != 0) {
             const size_t found = at + scan_first(marks);
             return found < limit ? found : limit;
@@ -48,6 +50,10 @@ static void step_cell(struct csv *c, size_t limit) {
     if (c->cell == c->row && csv_is_comment(c)) {
         c->comments++;
         c->mode = MODE_COMMENT;
+        return;
+    }
+    if (c->delimiter == CSV_BLANKS) {
+        csv_blanks_skip(c, limit);
         return;
     }
     if (c->in.data[c->cell] == '"') {
@@ -95,7 +101,7 @@ static void step_closed(struct csv *c) {
         c->doubled = true;
         c->scan++;
         c->mode = MODE_QUOTED;
-    } else if (t == c->delimiter || t == '\n' || t == '\r') {
+    } else if (csv_is_delimiter(c, t) || t == '\n' || t == '\r') {
         csv_quoted_push(c, c->scan - 1);
         csv_cell_end(c, c->scan);
     } else if (c->delimiter == '\t') {
@@ -124,17 +130,19 @@ static void step_lf(struct csv *c) {
         c->scan++;
     }
     c->row = c->cell = c->scan;
-    c->mode = MODE_CELL;
+    c->mode = c->skip > 0 ? MODE_SKIP : MODE_CELL;
 }
 
-/* Skips a comment. The bytes of the line are not kept, so its length has no limit. */
-static void step_comment(struct csv *c, size_t limit) {
+/* Skips a comment, or one of the first lines. The bytes of the line are not kept, so its length has
+ * no limit. */
+static void step_line(struct csv *c, size_t limit) {
     size_t at = c->scan;
     while (at < limit && c->in.data[at] != '\n' && c->in.data[at] != '\r') {
         at++;
     }
     if (at < limit) {
-        c->mode = c->in.data[at] == '\r' ? MODE_LF : MODE_CELL;
+        c->skip -= c->mode == MODE_SKIP;
+        c->mode = c->in.data[at] == '\r' ? MODE_LF : c->skip > 0 ? MODE_SKIP : MODE_CELL;
         c->line++;
         at++;
     }
@@ -163,7 +171,8 @@ void csv_parse(struct csv *c, size_t limit) {
             step_lf(c);
             break;
         case MODE_COMMENT:
-            step_comment(c, limit);
+        case MODE_SKIP:
+            step_line(c, limit);
             break;
         }
     }
@@ -174,6 +183,7 @@ static void last_cell(struct csv *c) {
     switch ((enum csv_mode)c->mode) {
     case MODE_LF:
     case MODE_COMMENT:
+    case MODE_SKIP:
         return;
     case MODE_QUOTED:
         csv_fault(c, c->cell, true, "the quote is not closed");
@@ -182,8 +192,10 @@ static void last_cell(struct csv *c) {
         if (c->n_cells == 0) {
             return;
         }
-        /* the line ends with a delimiter: the last cell is empty */
-        csv_plain_push(c, c->in.size);
+        if (c->delimiter != CSV_BLANKS) {
+            /* the line ends with a delimiter: the last cell is empty */
+            csv_plain_push(c, c->in.size);
+        }
         break;
     case MODE_PLAIN:
     case MODE_STRAY:

@@ -101,10 +101,11 @@ void csv_row_end(struct csv *c, size_t end, size_t next) {
 
 void csv_cell_end(struct csv *c, size_t end) {
     const char t = c->in.data[end];
-    if (t == c->delimiter) {
+    if (csv_is_delimiter(c, t)) {
         c->cell = c->scan = end + 1;
         c->mode = MODE_CELL;
-        if (c->n_cells >= c->max_cells) {
+        /* after blanks the line may end */
+        if (c->n_cells >= c->max_cells && c->delimiter != CSV_BLANKS) {
             csv_too_many_cells(c);
         }
         return;

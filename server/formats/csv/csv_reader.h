@@ -1,19 +1,26 @@
 /* Shared by the files of the reader of separated text: csv.c (input), csv_automaton.c (states),
- * csv_cells.c (cells and rows) and csv_faults.c (faults). Private to them. */
+ * csv_cells.c (cells and rows), csv_blanks.c (runs of blanks) and csv_faults.c (faults). Private to
+ * them. */
 #ifndef FORMATS_CSV_READER_H
 #define FORMATS_CSV_READER_H
 
 #include "formats/csv/csv.h"
 
 enum csv_mode {
-    MODE_CELL,   /* before the first byte of a cell: scan == cell */
-    MODE_PLAIN,  /* in an unquoted cell */
-    MODE_QUOTED, /* in a quoted cell */
-    MODE_CLOSED, /* after a quote that closes the cell or is the first of two */
-    MODE_STRAY,  /* in text after a closing quote; the fault was reported */
-    MODE_LF,     /* after a CR: if a LF follows, it is part of the same line end */
-    MODE_COMMENT /* in a comment */
+    MODE_CELL,    /* before the first byte of a cell: scan == cell */
+    MODE_PLAIN,   /* in an unquoted cell */
+    MODE_QUOTED,  /* in a quoted cell */
+    MODE_CLOSED,  /* after a quote that closes the cell or is the first of two */
+    MODE_STRAY,   /* in text after a closing quote; the fault was reported */
+    MODE_LF,      /* after a CR: if a LF follows, it is part of the same line end */
+    MODE_COMMENT, /* in a comment */
+    MODE_SKIP     /* in one of the first lines, which are skipped */
 };
+
+/* Whether the byte separates two cells. */
+SCAN_INLINE bool csv_is_delimiter(const struct csv *c, char t) {
+    return t == c->delimiter || (t == '\t' && c->delimiter == CSV_BLANKS);
+}
 
 /* Returns the number of line ends in a text. *last: offset after the last one; 0: there is none. CR
  * LF counts as one. */
@@ -55,6 +62,10 @@ void csv_cell_end(struct csv *c, size_t end);
 /* Completes the row that ends at `end`, which is the offset of its line end. Reading continues at
  * `next`. */
 void csv_row_end(struct csv *c, size_t end, size_t next);
+
+/* ---- csv_blanks.c ---- */
+/* Delimiter CSV_BLANKS: skips blanks, and begins the cell or ends the row that follows them. */
+void csv_blanks_skip(struct csv *c, size_t limit);
 
 /* ---- csv_faults.c ---- */
 /* Reports a fault at `offset` of the data. Reading stops after a fatal fault. */

@@ -76,9 +76,9 @@ static void put_header(const char *const *names, size_t n_columns, char delimite
         if (j > 0) {
             buf_putc(out, delimiter);
         }
-        /* if there is only one name, a comma, semicolon, tab or | in it could be taken for the
-         * delimiter */
-        const bool alone = n_columns == 1 && strpbrk(names[j], ",;\t|") != NULL;
+        /* if there is only one name, a comma, semicolon, tab, | or blank in it could be taken for
+         * the delimiter */
+        const bool alone = n_columns == 1 && strpbrk(names[j], ",;\t| ") != NULL;
         put_text(names[j], strlen(names[j]), alone, delimiter, out);
     }
     buf_putc(out, '\n');

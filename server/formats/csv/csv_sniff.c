@@ -4,6 +4,7 @@
 #include "formats/csv/csv.h"
 #include "formats/formats.h"
 
+#include <discern/discern.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +12,20 @@
  * many columns is still detected and the fault tells the number of columns. */
 enum { SAMPLE_MAX_CELLS = 4 * TABLE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 
-/* *unfinished: number of cells of the last row if it does not end in the sample. Returns false if
- * out of memory. */
-static bool read_sample(const struct csv_sample *sample, char delimiter,
-                        const struct csv_handler *handler, size_t *unfinished) {
+bool csv_sample_read(const struct csv_sample *sample, char delimiter,
+                     const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
     csv_init(&csv, delimiter, TABLE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
     csv.comment = sample->comment;
+    csv_skip(&csv, sample->skip);
     if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
         csv_end(&csv);
     }
     const bool well = !csv.no_memory;
-    *unfinished = csv.n_cells + 1;
+    if (unfinished != NULL) {
+        /* after blanks no cell has begun */
+        *unfinished = csv.n_cells + (delimiter != CSV_BLANKS || csv.scan > csv.cell);
+    }
     csv_done(&csv);
     return well;
 }
@@ -39,6 +42,17 @@ struct count {
     size_t agree_sharp; /* number of rows that begin with # and have first_sharp cells */
     /* numbers of cells of the first SHARP_BEFORE rows that begin with # */
     uint32_t seen[SHARP_BEFORE];
+    size_t complete; /* number of complete rows that are no comments; 0: all rows begin with # */
+    int64_t line;    /* line of the first row */
+    size_t numbers;  /* CSV_BLANKS: number of unquoted cells that are numbers */
+    /* The last rows that have equal numbers of cells, and the rows before them. run_numbers: as
+     * `numbers`, in these rows */
+    size_t run_rows, run_cells, run_numbers;
+    int64_t run_line;
+    size_t before, before_cells; /* number of rows; largest number of their cells */
+    bool inner; /* one of the first two rows has a cell of several numbers between blanks */
+    /* CSV_BLANKS: an unquoted cell has a comma that is no decimal mark, a ; or a | */
+    bool separator;
     bool no_memory;
 };
 
@@ -50,6 +64,81 @@ static void count_sharp(struct count *count, const struct csv_row *row) {
     count->first_sharp = count->sharp == 0 ? row->n_cells : count->first_sharp;
     count->agree_sharp += row->n_cells == count->first_sharp;
     count->sharp++;
+}
+
+/* Whether the text is a number, or several numbers between blanks. *n: how many. */
+static bool is_numbers(struct text t, size_t *n) {
+    for (*n = 0; t.n > 0; ++*n) {
+        double number = 0;
+        size_t end = 0;
+        while (end < t.n && t.bytes[end] != ' ' && t.bytes[end] != '\t') {
+            end++;
+        }
+        if (!dn_number_parse(t.bytes, end, &number)) {
+            return false;
+        }
+        t = text_trim(t.bytes + end, t.n - end);
+    }
+    return true;
+}
+
+/* Whether the text is digits with one comma between them. */
+static bool is_decimal_comma(struct text t) {
+    const size_t sign = t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
+    size_t commas = 0;
+    for (size_t i = sign; i < t.n; i++) {
+        const bool comma = t.bytes[i] == ',' && i > sign && i + 1 < t.n;
+        commas += comma;
+        if (!comma && (t.bytes[i] < '0' || t.bytes[i] > '9')) {
+            return false;
+        }
+    }
+    return commas == 1;
+}
+
+static bool has_separator(struct text t) {
+    for (size_t i = 0; i < t.n; i++) {
+        const char c = t.bytes[i];
+        if (c == ';' || c == '|' || (c == ',' && !is_decimal_comma(t))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Updates the evidence for runs of blanks and for a title. The cells are only looked at where it is
+ * needed: most bodies have another delimiter. */
+static void count_cells(struct count *count, const struct csv_row *row) {
+    size_t numbers = 0;
+    const bool look = count->delimiter == CSV_BLANKS || count->rows < 2;
+    for (size_t i = 0; look && i < row->n_cells; i++) {
+        const struct csv_cell *cell = &row->cells[i];
+        const struct text text = {csv_cell_text(row, cell), cell->length};
+        numbers += cell->kind != CSV_TEXT;
+        if (cell->kind != CSV_TEXT || cell->quoted) {
+            continue;
+        }
+        if (count->delimiter == CSV_BLANKS) {
+            count->separator = count->separator || has_separator(text);
+        } else if (count->rows < 2 && !count->inner) {
+            size_t n = 0;
+            count->inner = is_numbers(text_trim(text.bytes, text.n), &n) && n > 1;
+        }
+    }
+    if (count->rows == 0) {
+        count->line = row->line;
+    }
+    if (row->n_cells != count->run_cells) {
+        count->before += count->run_rows;
+        count->before_cells =
+            count->run_cells > count->before_cells ? count->run_cells : count->before_cells;
+        count->run_rows = count->run_numbers = 0;
+        count->run_cells = row->n_cells;
+        count->run_line = row->line;
+    }
+    count->run_rows++;
+    count->run_numbers += numbers;
+    count->numbers += numbers;
 }
 
 static bool count_row(void *arg, const struct csv_row *row) {
@@ -69,28 +158,27 @@ static bool count_row(void *arg, const struct csv_row *row) {
     if (sharp && row->n_cells != count->cells) {
         return true;
     }
+    count_cells(count, row);
     count->agree += row->n_cells == count->cells;
     return ++count->rows < CSV_SNIFF_ROWS;
 }
 
-/* Counts rows with this delimiter. Returns the number of complete rows, or 0 if all of them begin
- * with #. */
-static size_t count_rows(const struct csv_sample *sample, char delimiter, struct count *count) {
+/* Counts rows with this delimiter. */
+static void count_rows(const struct csv_sample *sample, char delimiter, struct count *count) {
     *count = (struct count){.delimiter = delimiter, .comment = sample->comment};
     size_t unfinished = 0;
     count->no_memory =
-        !read_sample(sample, delimiter, &(struct csv_handler){.row = count_row, .arg = count},
-                     &unfinished);
-    const size_t rows = count->rows;
-    if (rows == 0 && count->sharp > 0) { /* all rows begin with # */
+        !csv_sample_read(sample, delimiter, &(struct csv_handler){.row = count_row, .arg = count},
+                         &unfinished);
+    count->complete = count->rows;
+    if (count->rows == 0 && count->sharp > 0) { /* all rows begin with # */
         count->rows = count->sharp < CSV_SNIFF_ROWS ? count->sharp : CSV_SNIFF_ROWS;
         count->agree = count->agree_sharp < count->rows ? count->agree_sharp : count->rows;
         count->cells = count->first_sharp;
-    } else if (rows == 0) { /* no row is complete: the incomplete one is counted */
+    } else if (count->rows == 0) { /* no row is complete: the incomplete one is counted */
         count->rows = count->agree = 1;
         count->cells = unfinished;
     }
-    return rows;
 }
 
 static bool better(const struct count *a, const struct count *b) {
@@ -105,35 +193,82 @@ static bool better(const struct count *a, const struct count *b) {
     return b->delimiter != '\t' && a->cells > b->cells;
 }
 
+/* Whether the rows follow lines that look like a title. */
+static bool is_titled(const struct count *c) {
+    const size_t cells = c->run_rows * c->run_cells;
+    return c->sharp == 0 && c->before > 0 && c->before_cells < c->run_cells &&
+           (c->before == 1 || c->before_cells == 1) && c->run_rows >= 2 &&
+           c->run_rows > c->before && (c->delimiter != CSV_BLANKS || 2 * c->run_numbers > cells);
+}
+
+/* Whether runs of blanks are chosen in place of `best`. titled: another delimiter shows a title. */
+static bool takes_blanks(const struct count *blanks, const struct count *best, bool titled) {
+    const bool even = blanks->cells >= 2 && blanks->agree == blanks->rows &&
+                      (blanks->complete > 0 || blanks->sharp == 0);
+    if (best->cells < 2) {
+        return even && !(titled && blanks->separator);
+    }
+    /* of "2020 01,5" either the blank or the comma may be the delimiter; of "1,5 2,5" the blank */
+    return even && blanks->rows >= 2 && !blanks->separator &&
+           (best->delimiter != ',' || best->cells > 2 || best->agree < best->rows);
+}
+
+static struct csv_shape shape_of(const struct count *count) {
+    struct csv_shape shape = {.rows = count->complete,
+                              .cells = count->cells,
+                              .numbers = count->numbers > 0,
+                              .no_memory = count->no_memory};
+    if (is_titled(count)) {
+        shape.title = (struct csv_title){.line = count->line,
+                                         .table = count->run_line,
+                                         .cells = count->before_cells,
+                                         .below = count->run_cells};
+    }
+    return shape;
+}
+
 char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape) {
     static const char candidates[] = {'\t', ',', ';', '|'};
-    struct count best = {0};
-    size_t complete = 0;
+    struct count best = {0}, titled = {0}, count;
     bool no_memory = false;
     for (size_t i = 0; i < sizeof candidates; i++) {
-        struct count count;
         if (candidates[i] == sample->comment) {
             continue;
         }
-        const size_t rows = count_rows(sample, candidates[i], &count);
+        count_rows(sample, candidates[i], &count);
         no_memory |= count.no_memory;
         if (best.delimiter == '\0' || better(&count, &best) ||
             (best.cells < 2 && candidates[i] == ',')) {
             best = count;
-            complete = rows;
+        }
+        if (is_titled(&count) && count.run_cells > titled.run_cells) {
+            titled = count;
         }
     }
+    if (best.cells < 2 || best.inner || best.agree < best.rows) {
+        count_rows(sample, CSV_BLANKS, &count);
+        no_memory |= count.no_memory;
+        if (takes_blanks(&count, &best, titled.run_cells > 0)) {
+            best = count;
+        } else if (best.cells < 2 && titled.run_cells == 0 && is_titled(&count)) {
+            titled = count;
+        }
+    }
+    if (titled.run_cells > 0 && best.delimiter != CSV_BLANKS &&
+        (best.cells < 2 || best.agree <= 1)) {
+        best = titled;
+    }
     if (shape != NULL) {
-        *shape = (struct csv_shape){complete, best.cells, no_memory};
+        *shape = shape_of(&best);
+        shape->no_memory = no_memory;
     }
     return best.delimiter;
 }
 
 void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape) {
     struct count count;
-    shape->rows = count_rows(sample, delimiter, &count);
-    shape->cells = count.cells;
-    shape->no_memory = count.no_memory;
+    count_rows(sample, delimiter, &count);
+    *shape = shape_of(&count);
 }
 
 /* ---- header ---- */
@@ -291,11 +426,9 @@ static void decide(struct evidence *e, struct csv_header *out) {
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
                       const struct missing *missing, struct csv_header *out) {
     struct evidence e = {.missing = missing, .cells = cells, .comment = sample->comment};
-    size_t unfinished = 0;
-    const bool well =
-        read_sample(sample, delimiter, &(struct csv_handler){.row = header_row, .arg = &e},
-                    &unfinished) &&
-        !e.no_memory;
+    const bool well = csv_sample_read(sample, delimiter,
+                                      &(struct csv_handler){.row = header_row, .arg = &e}, NULL) &&
+                      !e.no_memory;
     if (well) {
         decide(&e, out);
     }

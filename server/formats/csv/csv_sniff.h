@@ -10,7 +10,17 @@
  * candidate, the first row must have at least two cells. The candidate is chosen with which the
  * largest share of the rows has as many cells as the first row. Of equal candidates tab is chosen,
  * then the one with the most cells, then the first of that list. If there is no candidate, the
- * delimiter is the comma.
+ * delimiter is CSV_BLANKS if it divides all rows into the same number of cells, at least two;
+ * otherwise it is the comma, or the semicolon or | if it divides fewer rows than the comma.
+ * CSV_BLANKS takes precedence over a candidate that leaves several numbers in one cell, or that does
+ * not divide all rows equally, if no unquoted cell has a comma, a semicolon or |, except as the
+ * decimal mark of a number.
+ *
+ * Title. The lines before the table are a title if they have fewer cells than all rows that follow,
+ * of which there are at least two and which have equal numbers of cells. Several lines are a title
+ * only if they have one cell each. A delimiter with which there is a title is chosen if the
+ * candidate chosen by the rules above divides no other row as it divides the first one. CSV_BLANKS
+ * is then chosen only if more than half of the cells below the title are numbers.
  *
  * Header. A cell is a word if it is not empty and not a number, a boolean or a token for missing.
  *   1. A first row of words and empty cells is a header if a column below one of them has only
@@ -40,12 +50,26 @@ struct csv_sample {
     bool whole; /* the sample is the whole body */
     /* lines that begin with this character are skipped; '\0': there is no comment character */
     char comment;
+    int64_t skip; /* number of lines at the beginning that are skipped */
+};
+/* The lines before the table that look like a title. */
+struct csv_title {
+    int64_t line;  /* the first of these lines; 0: there is no title */
+    int64_t table; /* the line in which the table begins */
+    size_t cells;  /* largest number of cells of these lines */
+    size_t below;  /* number of cells of the rows of the table */
 };
 struct csv_shape {
     size_t rows;    /* complete rows that do not begin with #, at most CSV_SNIFF_ROWS */
     size_t cells;   /* number of cells of the first row; 0: there is no row */
+    bool numbers;   /* CSV_BLANKS: an unquoted cell is a number */
     bool no_memory; /* memory is exhausted: the other members are not valid */
+    struct csv_title title;
 };
+/* Reads the rows of the sample. *unfinished: number of cells of the last row if it does not end in
+ * the sample; NULL: not needed. Returns false if out of memory. */
+bool csv_sample_read(const struct csv_sample *sample, char delimiter,
+                     const struct csv_handler *handler, size_t *unfinished);
 /* Returns the delimiter. *shape: the rows and cells found with this delimiter; NULL: not needed. */
 char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape);
 void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape);

@@ -3,6 +3,7 @@
  * and none is a number. The columns of a header may have any order. Without a header the cells are
  * in the order of the inputs, and the target, if it is read, is the last cell. */
 #include "formats/csv/csv.h"
+#include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
 #include "formats/instances/instances.h"
@@ -193,23 +194,61 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     }
 }
 
+/* The first row of a sample. */
+struct first_row {
+    struct instances *in;
+    size_t n_cells; /* number of cells of the sample's first row that does not begin with # */
+    bool fits;      /* it is a header, or has as many cells as a row without a header */
+};
+
+static bool first_row_fits(void *arg, const struct csv_row *row) {
+    struct first_row *first = arg;
+    if (csv_is_comment(row, first->n_cells, '\0')) {
+        return true;
+    }
+    first->fits = row->n_cells == first->in->schema->n_cells + first->in->labelled ||
+                  is_header(first->in, row);
+    return false;
+}
+
+/* Detects the delimiter. Runs of blanks are chosen only if they divide the first row into the cells
+ * of the model: a text with blanks may be the only cell. */
+static char find_delimiter(struct instances *in, const struct csv_sample *sample,
+                           struct csv_shape *shape) {
+    const char found = csv_sniff_delimiter(sample, shape);
+    struct first_row first = {.in = in, .n_cells = shape->cells};
+    if (found != CSV_BLANKS || shape->no_memory) {
+        return found;
+    }
+    if (!csv_sample_read(sample, found, &(struct csv_handler){.row = first_row_fits, .arg = &first},
+                         NULL)) {
+        shape->no_memory = true;
+    }
+    if (!first.fits) {
+        csv_sniff_shape(sample, ',', shape);
+    }
+    return first.fits ? found : ',';
+}
+
 /* delimiter '\0': it is detected from the sample. */
 static bool read_separated(struct instances *in, const char *body, size_t size, char delimiter,
                            struct instance_rows *out) {
     struct reading r = {.in = in};
     struct csv csv;
-    const struct csv_sample sample = {.bytes = body,
-                                      .n = size < LOOK ? size : LOOK,
-                                      .whole = size <= LOOK};
+    struct csv_sample sample = {.bytes = body,
+                                .n = size < LOOK ? size : LOOK,
+                                .whole = size <= LOOK};
     struct csv_shape shape;
+    sample.skip = csv_separator_line(&sample, &delimiter);
     if (delimiter == '\0') {
-        delimiter = csv_sniff_delimiter(&sample, &shape);
+        delimiter = find_delimiter(in, &sample, &shape);
     } else {
         csv_sniff_shape(&sample, delimiter, &shape);
     }
     r.n = shape.cells;
     csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
+    csv_skip(&csv, sample.skip);
     if (csv_feed(&csv, body, size)) {
         csv_end(&csv);
     }

@@ -1,6 +1,7 @@
 /* Reads tables of separated text: comments, the header, rows with a wrong number of cells, and
  * cells that do not fit a given type. */
 #include "base/json/json_write.h"
+#include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
 #include "formats/formats.h"
@@ -15,8 +16,9 @@
 
 struct table_csv {
     char delimiter;
-    bool header; /* the first row is a header */
-    bool named;  /* the first row was read: the columns are known */
+    int64_t skip; /* number of lines before the table */
+    bool header;  /* the first row is a header */
+    bool named;   /* the first row was read: the columns are known */
     /* number of cells in the first row of the sample that does not begin with #; 0: there is
      * none */
     size_t first_cells;
@@ -236,27 +238,83 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
     return true;
 }
 
+/* Reports lines before the table that look like a title. Returns false. */
+static bool titled(struct table *t, const struct csv_title *title) {
+    char lines[96];
+    const bool one = title->cells == 1;
+    if (title->table - title->line == 1) {
+        snprintf(lines, sizeof lines, "line %" PRId64 " has", title->line);
+    } else {
+        snprintf(lines, sizeof lines, "the lines from %" PRId64 " to %" PRId64 " have at most",
+                 title->line, title->table - 1);
+    }
+    return table_fatal(
+        t, title->line, 1,
+        "%s %zu cell%s, and the rows below have %zu: probably a title; skip_rows=%" PRId64
+        " leaves it out%s",
+        lines, title->cells, one ? "" : "s", title->below, title->table - 1,
+        !one && title->below == title->cells + 1 ? ". If it is a header without a name for the "
+                                                   "first column, as R writes it, add the name"
+                                                 : "");
+}
+
+/* Warns if the delimiter may be wrong. Returns false if out of memory. */
+static bool doubt_delimiter(struct table *t, const struct csv_sample *sample, char delimiter,
+                            const struct csv_shape *shape) {
+    struct csv_separator found;
+    if (delimiter == CSV_BLANKS && !shape->numbers && t->options.delimiter == '\0') {
+        table_warn(t, "the cells were separated at blanks, and none is a number: if each line is "
+                      "one text, set delimiter=comma");
+    }
+    if (shape->cells != 1 || !csv_separator_find(sample, delimiter, &found)) {
+        return shape->cells != 1 || table_no_memory(t);
+    }
+    if (found.lines > 0) {
+        table_warn(t,
+                   "the table has one column, but %zu of %zu lines have %s %zu time%s: if this "
+                   "separates cells, %s%s",
+                   found.lines, found.of, found.text, found.times, found.times == 1 ? "" : "s",
+                   found.option[0] != '\0' ? "set delimiter=" : "replace it by a comma",
+                   found.option);
+    }
+    return true;
+}
+
 /* Detects the delimiter and the header from the sample. */
 static enum table_begin decide(struct table *t, const struct table_sample *first, bool may_look,
                                struct table_csv *out) {
-    const struct csv_sample sample = {.bytes = first->bytes,
-                                      .n = first->n,
-                                      .whole = first->whole,
-                                      .comment = t->options.comment};
-    const bool tsv = t->options.format == &format_tsv;
+    struct csv_sample sample = {.bytes = first->bytes,
+                                .n = first->n,
+                                .whole = first->whole,
+                                .comment = t->options.comment,
+                                .skip = t->options.skip_rows};
+    char given = t->options.delimiter, written = '\0';
     struct csv_shape shape;
+    if (csv_separator_line(&sample, &written)) {
+        sample.skip = sample.skip > 0 ? sample.skip : 1;
+    }
+    if (given == '\0') {
+        given = written != '\0' ? written : t->options.format == &format_tsv ? '\t' : '\0';
+    }
+    out->skip = sample.skip;
     out->delimiter = csv_sniff_delimiter(&sample, &shape);
     if (shape.rows < 2 && may_look) {
         return TABLE_BEGIN_MORE;
     }
-    if (t->options.delimiter != '\0' || tsv) {
-        out->delimiter = t->options.delimiter != '\0' ? t->options.delimiter : '\t';
+    if (given != '\0') {
+        out->delimiter = given;
         csv_sniff_shape(&sample, out->delimiter, &shape);
     } else if (t->append.on) {
         out->delimiter = table_append_delimiter(t, &sample, out->delimiter, &shape);
     }
     if (shape.no_memory) {
         table_no_memory(t);
+        return TABLE_BEGIN_REFUSED;
+    }
+    if (shape.title.line > 0 && !titled(t, &shape.title)) {
+        return TABLE_BEGIN_REFUSED;
+    }
+    if (!t->append.on && !doubt_delimiter(t, &sample, out->delimiter, &shape)) {
         return TABLE_BEGIN_REFUSED;
     }
     out->first_cells = shape.cells;
@@ -281,6 +339,7 @@ static enum table_begin begin(struct table *t, const struct table_sample *sample
     csv_init(&state->csv, state->delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = t});
     state->csv.comment = t->options.comment;
+    csv_skip(&state->csv, state->skip);
     state->csv.lenient = t->options.on_error == TABLE_SKIP;
     t->state = state;
     return TABLE_BEGUN;
@@ -348,8 +407,8 @@ static enum table_sniff sniff(const struct table *t, const struct table_sample *
 const struct table_reader csv_table_reader = {
     .name = "csv",
     .title = "CSV",
-    .options =
-        TABLE_OPTION_HEADER | TABLE_OPTION_DELIMITER | TABLE_OPTION_COMMENT | TABLE_OPTION_LABEL,
+    .options = TABLE_OPTION_HEADER | TABLE_OPTION_DELIMITER | TABLE_OPTION_COMMENT |
+               TABLE_OPTION_LABEL | TABLE_OPTION_SKIP_ROWS,
     .sniff = sniff,
     .begin = begin,
     .feed = feed,

@@ -249,6 +249,7 @@ static void warn_of_unused(struct table *t) {
         /* an append uses the comment option of the upload */
         {"comment", o->comment != '\0' && !t->append.on, TABLE_OPTION_COMMENT},
         {"label", o->label != NULL, TABLE_OPTION_LABEL},
+        {"skip_rows", o->skip_rows > 0, TABLE_OPTION_SKIP_ROWS},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (options[i].given && (used & options[i].bit) == 0) {

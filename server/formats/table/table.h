@@ -43,7 +43,8 @@ enum table_option {
     TABLE_OPTION_DELIMITER = 2,
     TABLE_OPTION_COMMENT = 4,
     TABLE_OPTION_LABEL = 8,
-    TABLE_OPTION_ZERO_BASED = 16
+    TABLE_OPTION_ZERO_BASED = 16,
+    TABLE_OPTION_SKIP_ROWS = 32
 };
 
 /* How a format is read as a table. A reader keeps its state in t->state, which `begin` allocates

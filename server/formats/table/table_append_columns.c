@@ -183,21 +183,14 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
 bool table_append_header(struct table *t, const struct csv_sample *sample, char delimiter,
                          size_t first_cells, struct csv_header *out) {
     struct first_rows f = {.t = t, .sample = sample, .first_cells = first_cells};
-    struct csv csv;
     size_t typed = 0;
-    csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
-             &(struct csv_handler){.row = on_sample_row, .arg = &f});
-    csv.comment = sample->comment;
-    if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
-        csv_end(&csv);
-    }
+    const bool well = csv_sample_read(sample, delimiter,
+                                      &(struct csv_handler){.row = on_sample_row, .arg = &f}, NULL);
     for (size_t i = 0; i < t->builder.n_columns; i++) {
         typed += t->builder.column[i].state == COLUMN_NUMBERS ||
                  t->builder.column[i].state == COLUMN_BOOLEANS;
     }
-    const bool well = !csv.no_memory,
-               looks = f.words[0] > 0 && f.words[0] == typed && f.words[1] == 0 && f.values[1] > 0;
-    csv_done(&csv);
+    const bool looks = f.words[0] > 0 && f.words[0] == typed && f.words[1] == 0 && f.values[1] > 0;
     out->header =
         f.cells > 0 && (2 * f.known >= f.cells || (f.cells == t->builder.n_columns && looks));
     return well;

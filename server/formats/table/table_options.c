@@ -1,7 +1,8 @@
-/* Query parameters of an upload: header, delimiter, missing, types, label, comment, on_error,
- * zero_based, rows. */
+/* Query parameters of an upload: header, delimiter, skip_rows, missing, types, label, comment,
+ * on_error, zero_based, rows. */
 #include "formats/table/table_options.h"
 #include "base/utf8.h"
+#include "formats/csv/csv_separator.h"
 #include "formats/text/cell.h"
 #include "formats/text/encoding.h"
 
@@ -183,9 +184,13 @@ static bool set_delimiter(struct table_options *options, const char *value,
     static const struct {
         const char *text;
         char delimiter;
-    } known[] = {{",", ','},    {";", ';'},         {"\t", '\t'},  {"|", '|'},    {"comma", ','},
-                 {"tab", '\t'}, {"semicolon", ';'}, {"\\t", '\t'}, {"pipe", '|'}, {"auto", '\0'}};
+    } known[] = {{"comma", ','}, {"semicolon", ';'},    {"tab", '\t'}, {"\\t", '\t'},
+                 {"pipe", '|'},  {"space", CSV_BLANKS}, {"auto", '\0'}};
     char shown[TEXT_SHOWN];
+    if (strlen(value) == 1 && csv_delimiter_allowed(value[0])) {
+        options->delimiter = value[0];
+        return check_comment(options, problem);
+    }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(value, known[i].text) == 0) {
             options->delimiter = known[i].delimiter;
@@ -194,8 +199,23 @@ static bool set_delimiter(struct table_options *options, const char *value,
     }
     return problem_set(problem, PROBLEM_BAD_REQUEST,
                        "parameter \"delimiter\" must be a comma, a semicolon, a tab or | (or "
-                       "comma, semicolon, tab, pipe; got %s)",
+                       "comma, semicolon, tab, pipe), space for runs of blanks, or another ASCII "
+                       "punctuation character that is no quote, point, plus or minus (got %s)",
                        text_show(value, strlen(value), shown));
+}
+
+static bool set_skip_rows(struct table_options *options, const char *value,
+                          struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    const size_t n = strlen(value);
+    const bool number = n > 0 && n <= 7 && strspn(value, "0123456789") == n;
+    const long rows = number ? strtol(value, NULL, 10) : -1;
+    options->skip_rows = rows;
+    return (rows >= 0 && rows <= TABLE_MAX_SKIP) ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"skip_rows\" must be the number of lines before the table, "
+                       "0 … %d (got %s)",
+                       TABLE_MAX_SKIP, text_show(value, n, shown));
 }
 
 static bool set_label(struct table_options *options, const char *value, struct problem *problem) {
@@ -250,6 +270,7 @@ static const struct option {
     {"encoding", set_encoding, NULL},
     {"header", set_header, "auto"},
     {"delimiter", set_delimiter, "auto"},
+    {"skip_rows", set_skip_rows, NULL},
     {"missing", set_missing, ""},
     {"types", set_types, ""},
     {"label", set_label, ""},
@@ -280,9 +301,8 @@ bool table_option_parse(struct table_options *options, const char *name, const c
     const struct option *option = find_option(name);
     return option != NULL
                ? option->set(options, value, problem)
-               : problem_set(
-                     problem, PROBLEM_BAD_REQUEST,
-                     "unknown query parameter %s: there are encoding, header, delimiter, missing, "
-                     "types, label, comment, on_error, zero_based",
-                     text_show(name, strlen(name), shown));
+               : problem_set(problem, PROBLEM_BAD_REQUEST,
+                             "unknown query parameter %s: there are encoding, header, delimiter, "
+                             "skip_rows, missing, types, label, comment, on_error, zero_based",
+                             text_show(name, strlen(name), shown));
 }

@@ -107,6 +107,60 @@ static void check(char delimiter, const char *body, const char *expected) {
     check_n(delimiter, body, strlen(body), expected);
 }
 
+/* Runs of blanks: those at the ends of a line are no cells. */
+static void test_blanks(void **state) {
+    (void)state;
+    check(' ', "a b\n1 2.50\n", "1: [a][b]\n2: [1#][2.50~]\n");
+    check(' ', "  1   2\t \t-3  \n4 5\t6", "1: [1#][2#][-3#]\n2: [4#][5#][6#]\n");
+    check(' ', "\n \t \n a \r\n\r\n b c \r d", "3: [a]\n5: [b][c]\n6: [d]\n");
+    check(' ', " \t", "");
+    check(' ', "1 \"New  York\" x\n\"a\"\"b\"\t7\n",
+          "1: [1#][\"New  York\"][x]\n"
+          "2: [\"a\\\"b\"][7#]\n");
+    check(' ', "5\" a,b;c|d\n", "1: [5\"][a,b;c|d]\n");
+    /* the limit of this reader is six cells: blanks after the sixth are none */
+    check(' ', "1 2 3 4 5 6  \n", "1: [1#][2#][3#][4#][5#][6#]\n");
+    check(' ', "1 2 3 4 5 6 7\n", "fatal 1:13 row has more than 6 cells\n");
+    check(' ', "a \"b\n c\"d e\n1 2\n",
+          "fault 2:4 text after a closing quote: quotes within a quoted cell are doubled\n"
+          "1: [a][\"b\n c\"d][e]\n3: [1#][2#]\n");
+    check(' ', "a \"b\n", "fatal 1:3 the quote is not closed\n");
+}
+
+/* The first lines are skipped, with any quotes and however long they are. Reads the body in pieces
+ * of each length. */
+static void check_skipped(int64_t lines, const char *body, const char *expected) {
+    const size_t size = strlen(body);
+    for (size_t piece = 1; piece <= size; piece++) {
+        struct buf out = {0};
+        struct csv csv;
+        csv_init(&csv, ',', 100, 6, &(struct csv_handler){put_row, put_fault, &out});
+        csv_skip(&csv, lines);
+        for (size_t at = 0; at < size; at += piece) {
+            csv_feed(&csv, body + at, size - at < piece ? size - at : piece);
+        }
+        csv_end(&csv);
+        csv_done(&csv);
+        assert_string_equal(out.size > 0 ? buf_cstr(&out) : "", expected);
+        buf_done(&out);
+    }
+}
+
+static void test_skipped(void **state) {
+    (void)state;
+    check_skipped(0, "a,b\n1,2\n", "1: [a][b]\n2: [1#][2#]\n");
+    check_skipped(1, "My \"title\na,b\n1,2\n", "2: [a][b]\n3: [1#][2#]\n");
+    check_skipped(3, "x\r\n\r\n\"y\r\na,b\r\n", "4: [a][b]\n");
+    check_skipped(2, "x\r\ra,b\r", "3: [a][b]\n");
+    check_skipped(1,
+                  "\xEF\xBB\xBF"
+                  "x\na\n",
+                  "2: [a]\n");
+    check_skipped(1, "x,1,2,3,4,5,6,7,8\na\n", "2: [a]\n");
+    check_skipped(2, "a\nb\n", "");
+    check_skipped(9, "a\nb", "");
+}
+
 static void test_plain(void **state) {
     (void)state;
     check(',', "a,b\n1,2.50\n", "1: [a][b]\n2: [1#][2.50~]\n");
@@ -364,6 +418,8 @@ static void test_comments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain),
+                                       cmocka_unit_test(test_blanks),
+                                       cmocka_unit_test(test_skipped),
                                        cmocka_unit_test(test_quotes),
                                        cmocka_unit_test(test_tab_separated_quotes),
                                        cmocka_unit_test(test_faults),

@@ -43,6 +43,64 @@ static void test_delimiter(void **state) {
     assert_int_equal(shape.rows, 3);
 }
 
+/* Runs of blanks are the last choice: all rows must have the same number of cells. */
+static void test_blanks(void **state) {
+    (void)state;
+    check_delimiter("1 2 3\n4 5 6\n", ' ');
+    check_delimiter("  1   2\t3 \n 4 5  6", ' ');
+    check_delimiter("1 \"a, b\" 3\n4 c 6\n", ' ');
+    check_delimiter("1 a,b 3\n4 c 6\n", ',');
+    check_delimiter("a b\n1\n2\n", ',');
+    check_delimiter("1 2 3\n4 5\n", ',');
+    check_delimiter("x y\n1,5 2\n2,5 3\n", ' ');
+    check_delimiter("a day\n1 May,5\n2 May,6\n", ',');
+    check_delimiter("2020-01-01 10:00,5\n2020-01-02 11:00,6\n", ',');
+    check_delimiter("Ann Lee,5\nBob Ray,6\n", ',');
+    /* in auto-mpg.data a tab is before the last cell only */
+    check_delimiter("18.0   8   307.0  70  1\t\"chevrolet chevelle\"\n"
+                    "15.0   8   350.0  70  1\t\"buick skylark 320\"\n",
+                    ' ');
+    check_delimiter("First Last\t5\nAnn Lee\t6\n", '\t');
+    /* decimal commas: the comma leaves two numbers in a cell, and at least three cells */
+    check_delimiter("1,5 2,5 3,5\n4,5 5,5 6,5\n", ' ');
+    check_delimiter("2020 01,5\n2020 02,7\n", ',');
+    check_delimiter("1,52.1 13.4,5\n2,53.1 13.5,6\n", ',');
+    check_delimiter("# of no use\n1 2\n3 4\n", ' ');
+    check_delimiter("# one\n# two\n", ',');
+}
+
+static void check_title(const char *body, char delimiter, int64_t table, size_t cells,
+                        size_t below) {
+    struct csv_sample sample = sample_of(body);
+    struct csv_shape shape;
+    assert_int_equal(csv_sniff_delimiter(&sample, &shape), delimiter);
+    assert_int_equal(shape.title.table, table);
+    assert_int_equal(shape.title.cells, cells);
+    assert_int_equal(shape.title.below, below);
+    if (table > 0) { /* without these lines there is no title */
+        sample.skip = table - 1;
+        assert_int_equal(csv_sniff_delimiter(&sample, &shape), delimiter);
+        assert_int_equal(shape.title.line, 0);
+        assert_int_equal(shape.cells, below);
+    }
+}
+
+static void test_titles(void **state) {
+    (void)state;
+    check_title("Title\na,b\n1,2\n", ',', 2, 1, 2);
+    check_title("Title, of all\n\na;b;c\n1;2;3\n4;5;6\n", ';', 3, 1, 3);
+    check_title("One\nTwo\na,b\n1,2\n3,4\n", ',', 3, 1, 2);
+    check_title("a,b\n1,2,3\n4,5,6\n", ',', 2, 2, 3);
+    check_title("Title\na,b\n", ';', 0, 0, 0);         /* one row is no evidence */
+    check_title("Title\na,b\n1,2\n3\n", ';', 0, 0, 0); /* not all rows below have two cells */
+    check_title("a,b\nc,d\n1,2,3\n4,5,6\n7,8,9\n", ',', 0, 0, 0);
+    check_title("a,b,c\n1,2\n3,4\n", ',', 0, 0, 0);
+    check_title("text\ngood film\nbad film\n", ',', 0, 0, 0);
+    check_title("the table\n1 2 3\n4 5 6\n", ' ', 2, 2, 3);
+    check_title("film\n1 2 a\n4 5 b\n", ' ', 2, 1, 3);
+    check_title("film\n1 b a\n4 c b\n", ',', 0, 0, 0); /* few numbers below */
+}
+
 static void check_shape(const char *body, char comment, char delimiter, size_t rows, size_t cells) {
     struct csv_sample sample = sample_of(body);
     struct csv_shape shape;
@@ -135,6 +193,8 @@ static void test_header(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter),
+                                       cmocka_unit_test(test_blanks),
+                                       cmocka_unit_test(test_titles),
                                        cmocka_unit_test(test_comments),
                                        cmocka_unit_test(test_header),
                                        cmocka_unit_test(test_doubtful_headers)};

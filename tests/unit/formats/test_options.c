@@ -38,6 +38,12 @@ static void test_options(void **state) {
     assert_int_equal(options.delimiter, '\t');
     assert_true(table_option_parse(&options, "delimiter", "semicolon", &problem));
     assert_int_equal(options.delimiter, ';');
+    assert_true(table_option_parse(&options, "delimiter", "space", &problem));
+    assert_int_equal(options.delimiter, ' ');
+    assert_true(table_option_parse(&options, "delimiter", "^", &problem));
+    assert_int_equal(options.delimiter, '^');
+    assert_true(table_option_parse(&options, "skip_rows", "12", &problem));
+    assert_int_equal(options.skip_rows, 12);
     assert_true(table_option_parse(&options, "missing", "-1,none", &problem));
     assert_string_equal(options.missing, "-1,none");
     assert_true(table_option_parse(&options, "types", "a:text,b:c:numeric", &problem));
@@ -49,6 +55,10 @@ static void test_options(void **state) {
     check_refused("delimiter", "x",
                   "parameter \"delimiter\" must be a comma, a semicolon, a tab or |");
     check_refused("delimiter", "", "got \"\"");
+    check_refused("delimiter", ".", "that is no quote, point, plus or minus (got \".\")");
+    check_refused("skip_rows", "-1",
+                  "parameter \"skip_rows\" must be the number of lines before the table, 0 … "
+                  "1000000 (got \"-1\")");
     check_refused("types", "a", "parameter \"types\" must be a list of name:type (got \"a\")");
     check_refused("types", ":text", "must be a list of name:type");
     check_refused("types", "a:text,,b:text", "must be a list of name:type");

@@ -1,0 +1,133 @@
+/* Recognises delimiters: "sep=;", and separators within the cells of a single column. */
+#include "formats/csv/csv_separator.h"
+#include "formats/formats.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool csv_delimiter_allowed(char c) {
+    return c == CSV_BLANKS || c == '\t' ||
+           (ispunct((unsigned char)c) && strchr("\"'.+-", c) == NULL);
+}
+
+bool csv_separator_line(const struct csv_sample *sample, char *delimiter) {
+    static const char mark[] = "\xEF\xBB\xBF", sep[] = "sep=";
+    const char *at = sample->bytes, *end = sample->bytes + sample->n;
+    if (end - at >= 3 && memcmp(at, mark, 3) == 0) {
+        at += 3;
+    }
+    const bool quoted = at < end && *at == '"';
+    at += quoted;
+    if ((size_t)(end - at) < sizeof sep || strncasecmp(at, sep, sizeof sep - 1) != 0) {
+        return false;
+    }
+    const char found = at[sizeof sep - 1];
+    at += sizeof sep;
+    if (quoted && at < end && *at == '"') {
+        at++;
+    }
+    if ((at < end && *at != '\n' && *at != '\r') || !csv_delimiter_allowed(found)) {
+        return false;
+    }
+    *delimiter = found;
+    return true;
+}
+
+/* ---- one column ---- */
+/* The most plausible separators come first. */
+static const char separators[] = ",;\t|:^~!&*\\#\001\037 ";
+enum { N_SEPARATORS = sizeof separators - 1 };
+
+struct occurrences {
+    size_t rows;
+    /* how often the separator is in the first and in the second row, the number of rows that have
+     * it as often, and whether it always occurs in pairs */
+    struct {
+        size_t want[2], agree[2];
+        bool single;
+    } of[N_SEPARATORS];
+};
+
+/* Returns how often the separator occurs; blanks: the number of runs within the text. */
+static size_t count_separator(struct text t, char separator, bool *single) {
+    size_t n = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        const bool here = t.bytes[i] == separator;
+        if (separator == ' ') {
+            n += here && t.bytes[i - 1] != ' ';
+        } else if (here) {
+            const bool before = i > 0 && t.bytes[i - 1] == separator,
+                       after = i + 1 < t.n && t.bytes[i + 1] == separator;
+            *single |= before == after;
+            n++;
+        }
+    }
+    return n;
+}
+
+static bool count_occurrences(void *arg, const struct csv_row *row) {
+    struct occurrences *o = arg;
+    if (row->n_cells != 1 || row->cells[0].quoted) {
+        return true;
+    }
+    const struct text text = csv_cell_trimmed(row, 0);
+    for (size_t k = 0; k < N_SEPARATORS; k++) {
+        const size_t n = count_separator(text, separators[k], &o->of[k].single);
+        for (size_t i = 0; i < 2; i++) {
+            o->of[k].want[i] = o->rows == i ? n : o->of[k].want[i];
+            o->of[k].agree[i] += o->rows >= i && n == o->of[k].want[i];
+        }
+    }
+    return ++o->rows < CSV_SNIFF_ROWS;
+}
+
+static void describe(char separator, bool pairs, struct csv_separator *out) {
+    static const struct {
+        char separator;
+        const char *text, *option;
+    } named[] = {{',', "a comma", "comma"},
+                 {';', "a semicolon", "semicolon"},
+                 {'\t', "a tab", "tab"},
+                 {'|', "|", "pipe"},
+                 {' ', "blanks", "space"}};
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        if (named[i].separator == separator && !pairs) {
+            snprintf(out->text, sizeof out->text, "%s", named[i].text);
+            snprintf(out->option, sizeof out->option, "%s", named[i].option);
+            return;
+        }
+    }
+    if (!ispunct((unsigned char)separator)) {
+        snprintf(out->text, sizeof out->text, "the control character %02X", (unsigned)separator);
+    } else {
+        snprintf(out->text, sizeof out->text, pairs ? "%c%c" : "%c", separator, separator);
+    }
+    if (!pairs && csv_delimiter_allowed(separator)) {
+        snprintf(out->option, sizeof out->option, "%%%02X", (unsigned)separator);
+    }
+}
+
+bool csv_separator_find(const struct csv_sample *sample, char delimiter,
+                        struct csv_separator *out) {
+    struct occurrences o = {0};
+    *out = (struct csv_separator){0};
+    if (!csv_sample_read(sample, delimiter,
+                         &(struct csv_handler){.row = count_occurrences, .arg = &o}, NULL)) {
+        return false;
+    }
+    for (size_t k = 0; k < N_SEPARATORS && out->lines == 0; k++) {
+        const bool second = o.of[k].agree[1] > o.of[k].agree[0];
+        const size_t times = o.of[k].want[second], lines = o.of[k].agree[second];
+        const bool pairs = !o.of[k].single;
+        if (times > 0 && 10 * lines >= 9 * o.rows - 10 * second &&
+            lines >= (separators[k] == ' ' ? 3 : 2)) {
+            describe(separators[k], pairs && separators[k] != ' ', out);
+            out->times = times / (pairs && separators[k] != ' ' ? 2 : 1);
+            out->lines = lines;
+            out->of = o.rows;
+        }
+    }
+    return true;
+}
