@@ -7,7 +7,6 @@
 
 /* Limits of bodies. */
 extern const struct http_limit api_max_upload; /* --max-upload */
-extern const struct http_limit api_max_body;   /* --max-body */
 
 /* datasets */
 void api_datasets_list(struct http_call *call);

@@ -129,6 +129,11 @@ static bool admit_body(struct http_call *call) {
     const struct http_media *accepts = http_route_of(call)->accepts;
     const char *type = http_content_type(call);
     const struct format *format;
+    if (accepts != NULL && accepts->kind == MEDIA_FORMATS &&
+        strcmp(type, "multipart/form-data") == 0) {
+        http_take_form(call);
+        return true;
+    }
     if (accepts == NULL ||
         (accepts->kind == MEDIA_OBJECT ? is_json(type)
                                        : format_find(type, accepts->use, &format))) {
@@ -143,8 +148,8 @@ static bool admit_body(struct http_call *call) {
     format_list(accepts->use, &list);
     const char *text = buf_cstr(&list);
     http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-              "the Content-Type of %s must be %s, or absent so that the format is detected; got "
-              "\"%s\"",
+              "the Content-Type of %s must be %s, multipart/form-data with one file, or absent so "
+              "that the format is detected; got \"%s\"",
               accepts->what, text != NULL ? text : "", type);
     buf_done(&list);
     return false;

@@ -14,7 +14,14 @@ static int64_t max_body(void *app) {
 }
 
 const struct http_limit api_max_upload = {.bytes = max_upload, .option = "--max-upload"};
-const struct http_limit api_max_body = {.bytes = max_body, .option = "--max-body"};
+static const struct http_limit max_instances = {.bytes = max_body,
+                                                .option = "--max-body",
+                                                .advice =
+                                                    "rows as application/x-ndjson have no limit"};
+static const struct http_limit max_labelled_rows = {
+    .bytes = max_body,
+    .option = "--max-body",
+    .advice = "upload the rows as a dataset and send {\"dataset\":\"NAME\"}"};
 
 /* Query parameters. A route without a list takes any: a feature of a model is a parameter of its
  * GET …/predict, and health checks of some load balancers append one. */
@@ -75,8 +82,7 @@ static const char *const query_transform[] = {"encoding", "extra",      "keep",
         .operation = operation_ "Version", .cache = "no-store", .lasting = true, __VA_ARGS__       \
     }
 #define COMPUTE_ROWS(call_, operation_, ...)                                                       \
-    COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .limit = &api_max_body,           \
-            .plain = true, __VA_ARGS__)
+    COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .plain = true, __VA_ARGS__)
 
 /* Groups of columns of the table that several routes share. */
 #define TABLE_BODY(sink_)                                                                          \
@@ -145,13 +151,14 @@ const struct http_route api_routes[] = {
     READ_STORE("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
                .handle = api_model_weights, .query = query_weights,
                .conditions = HTTP_IF_NONE_MATCH, .offers = &api_sends_weights),
-    COMPUTE_ROWS("/predict", "predict", .where = HTTP_ON_IO, .handle = api_model_predict,
-                 .sink = &api_predict_lines, .query = query_predict,
+    COMPUTE_ROWS("/predict", "predict", .limit = &max_instances, .where = HTTP_ON_IO,
+                 .handle = api_model_predict, .sink = &api_predict_lines, .query = query_predict,
                  .accepts = &api_takes_instances, .offers = &api_sends_answers),
     COMPUTE("GET", "/predict", "predictOne", .where = HTTP_ON_IO, .handle = api_model_predict_query,
             .offers = &api_sends_answers),
-    COMPUTE_ROWS("/evaluate", "evaluate", .where = HTTP_ON_POOL, .handle = api_model_evaluate,
-                 .query = query_evaluate, .accepts = &api_takes_labelled_rows),
+    COMPUTE_ROWS("/evaluate", "evaluate", .limit = &max_labelled_rows, .where = HTTP_ON_POOL,
+                 .handle = api_model_evaluate, .query = query_evaluate,
+                 .accepts = &api_takes_labelled_rows),
     COMPUTE("POST", "/importance", "importance", .where = HTTP_ON_POOL,
             .handle = api_model_importance, OBJECT_BODY, .query = query_none),
     COMPUTE("POST", "/evaluate_grid", "evaluateGrid", .where = HTTP_ON_POOL,
@@ -161,9 +168,10 @@ const struct http_route api_routes[] = {
             .handle = api_model_projection_curve, OBJECT_BODY, .query = query_none),
     COMPUTE("POST", "/loss_grid", "lossGrid", .where = HTTP_ON_POOL, .handle = api_model_loss_grid,
             OBJECT_BODY, .query = query_none),
-    COMPUTE_ROWS("/transform", "transform", .where = HTTP_ON_POOL, .handle = api_model_transform,
-                 .sink = &api_transform_lines, .query = query_transform,
-                 .accepts = &api_takes_instances, .offers = &api_sends_answers),
+    COMPUTE_ROWS("/transform", "transform", .limit = &max_instances, .where = HTTP_ON_POOL,
+                 .handle = api_model_transform, .sink = &api_transform_lines,
+                 .query = query_transform, .accepts = &api_takes_instances,
+                 .offers = &api_sends_answers),
 
     /* the catalogue, the problems and the manual: constants of the binary */
     READ("/v1/algorithms", "listAlgorithms", .handle = api_algorithms_list, .query = query_none),

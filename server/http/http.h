@@ -98,6 +98,7 @@ enum http_condition { HTTP_IF_MATCH = 1, HTTP_IF_NONE_MATCH = 2 };
 struct http_limit {
     int64_t (*bytes)(void *app); /* after decoding */
     const char *option;          /* sets the limit ("--max-body"); named in the 413. NULL: none */
+    const char *advice;          /* what clients can do; ends the 413. NULL: none */
 };
 
 /* How a streamed body is taken. `wants`, `begin` and `seen` run on an I/O thread and must not
@@ -178,9 +179,12 @@ http_client_address(const struct http_call *call); /* of the client in front of 
  * I/O thread. Never NULL. A pointer from such a handler is not valid in http_defer's function. */
 const char *http_body_bytes(const struct http_call *call, size_t *size);
 /* The media type of the body, lower case, without parameters. "": the format must be recognised by
- * the body, since no type was sent, or one that curl sends by default
- * (application/x-www-form-urlencoded, application/octet-stream). */
+ * the body, since no type was sent, or one that clients send by default
+ * (application/x-www-form-urlencoded, application/octet-stream, text/plain), or a form. */
 const char *http_content_type(const struct http_call *call);
+/* From http_settings.admit, for a body of type multipart/form-data: the content of the only part of
+ * the form is taken as the body, and its format is recognised by the content. */
+void http_take_form(struct http_call *call);
 /* The charset parameter of Content-Type, not NUL-terminated. *n 0: there is none. */
 const char *http_charset(const struct http_call *call, size_t *n);
 /* The index of the offered media type (NULL-terminated list) that Accept prefers. 0: no Accept. -1:

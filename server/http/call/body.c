@@ -93,10 +93,13 @@ static const struct http_limit *limit_of(const struct http_call *call) {
 
 static void fail_too_large(struct http_call *call) {
     const struct http_limit *limit = limit_of(call);
-    const char *option = limit != NULL ? limit->option : NULL;
-    http_fail(call, PROBLEM_BODY_TOO_LARGE, "the body is larger than the limit of %lld bytes%s%s",
+    const char *option = limit != NULL ? limit->option : NULL,
+               *advice = limit != NULL ? limit->advice : NULL;
+    http_fail(call, PROBLEM_BODY_TOO_LARGE,
+              "the body is larger than the limit of %lld bytes%s%s%s%s",
               (long long)call->body.limit, option != NULL ? ", set by " : "",
-              option != NULL ? option : "");
+              option != NULL ? option : "", advice != NULL ? "; " : "",
+              advice != NULL ? advice : "");
 }
 
 /* Aborts a sink that has not refused the body itself. */
@@ -144,7 +147,8 @@ static size_t weight_of(const struct http_call *call, int64_t length) {
 }
 
 static size_t decoder_weight(const struct http_call *call) {
-    return call->body.decoder != NULL ? DECODER_BYTES : 0;
+    return (call->body.decoder != NULL ? (size_t)DECODER_BYTES : 0) +
+           (call->body.form != NULL ? (size_t)FORM_BYTES : 0);
 }
 
 /* Makes room for n bytes more and a NUL. The capacity is doubled, but never exceeds the length that
@@ -198,6 +202,25 @@ static bool accept_coding(struct http_call *call) {
     return call->body.decoder != NULL;
 }
 
+/* Makes the reader of a form. Returns false if the reply is filled. */
+static bool accept_form(struct http_call *call) {
+    if (!call->request.is_form) {
+        return true;
+    }
+    switch (form_new(call->mhd, &call->body.form)) {
+    case FORM_NEW:
+        return true;
+    case FORM_NO_BOUNDARY:
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "Content-Type multipart/form-data must have the parameter \"boundary\"");
+        return false;
+    case FORM_NO_MEMORY:
+        break;
+    }
+    fail_no_memory(call);
+    return false;
+}
+
 /* Checks what the header says about the body. Returns false if the reply is filled. */
 static bool accept_header(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
@@ -210,7 +233,7 @@ static bool accept_header(struct http_call *call) {
     if (route->body == HTTP_BODY_NONE || call->request.headers.length == 0) {
         return true;
     }
-    if (!accept_coding(call)) {
+    if (!accept_coding(call) || !accept_form(call)) {
         return false;
     }
     struct problem problem = {0};
@@ -218,7 +241,7 @@ static bool accept_header(struct http_call *call) {
         http_reply_problem(call, &problem);
         return false;
     }
-    if (call->request.headers.length > call->body.limit) {
+    if (call->request.headers.length > call->body.limit + (call->body.form ? FORM_FRAME : 0)) {
         fail_too_large(call);
         return false;
     }
@@ -369,6 +392,27 @@ static enum body_next take_plain(struct http_call *call, const char *bytes, size
     return BODY_CONTINUE;
 }
 
+static void fail_form(struct http_call *call) {
+    const char *fault = form_fault(call->body.form);
+    if (fault == NULL) {
+        fail_no_memory(call);
+    } else {
+        http_fail(call, PROBLEM_BAD_REQUEST, "the form (multipart/form-data) is refused: %s",
+                  fault);
+    }
+}
+
+/* Takes bytes of the body that were decoded from its content coding. */
+static enum body_next take_decoded(struct http_call *call, const char *bytes, size_t n) {
+    if (call->body.form == NULL) {
+        return take_plain(call, bytes, n);
+    }
+    if (!form_step(call->body.form, bytes, n, &bytes, &n)) {
+        return refuse_for(call, fail_form);
+    }
+    return n > 0 ? take_plain(call, bytes, n) : BODY_CONTINUE;
+}
+
 static void fail_coding(struct http_call *call) {
     http_fail(call, PROBLEM_BAD_REQUEST,
               "the body is not valid %.20s: %s (after %llu bytes, which were decoded to %llu)",
@@ -387,7 +431,7 @@ static enum body_next take_coded(struct http_call *call, const char *bytes, size
             decoder_step(call->body.decoder, bytes + at, n - at, &taken, call->io->decoded, &n_out);
         at += taken;
         if (n_out > 0) {
-            next = take_plain(call, call->io->decoded, n_out);
+            next = take_decoded(call, call->io->decoded, n_out);
         }
         if (next == BODY_WAIT && state == DECODER_MORE) {
             *left = n - at;
@@ -405,7 +449,7 @@ static enum body_next take(struct http_call *call, const char *bytes, size_t n, 
         return waste(call, n);
     }
     return call->body.decoder != NULL ? take_coded(call, bytes, n, left)
-                                      : take_plain(call, bytes, n);
+                                      : take_decoded(call, bytes, n);
 }
 
 static void count_arrived(struct http_call *call, size_t n) {
@@ -419,7 +463,7 @@ bool body_is_whole(const struct http_call *call, size_t n) {
     const struct http_route *route = call->request.match.route;
     return call_state(call) == CALL_BODY && route->where == HTTP_ON_IO &&
            route->body == HTTP_BODY_MEMORY && call->body.sink == NULL &&
-           call->body.decoder == NULL && call->body.seen == 0 &&
+           call->body.decoder == NULL && call->body.form == NULL && call->body.seen == 0 &&
            call->request.headers.length == (int64_t)n;
 }
 
@@ -447,6 +491,9 @@ enum body_end body_complete(struct http_call *call) {
     const enum relay_state state = body->sink_open ? relay_state(call) : RELAY_IDLE;
     if (body->refusal == NULL && body->decoder != NULL && decoder_fault(body->decoder) != NULL) {
         body->refusal = fail_coding;
+    }
+    if (body->refusal == NULL && body->form != NULL && !form_end(body->form)) {
+        body->refusal = fail_form;
     }
     if (state == RELAY_REFUSED) {
         body->sink_open = false;
@@ -499,5 +546,7 @@ void body_forget(struct http_call *call) {
     relay_done(&call->body.relay);
     decoder_free(call->body.decoder);
     call->body.decoder = NULL;
+    form_free(call->body.form);
+    call->body.form = NULL;
     memory_hold_anyway(&call->server->memory, &call->body.share, 0);
 }

@@ -3,6 +3,7 @@
 #define HTTP_CALL_H
 
 #include "base/arena.h"
+#include "http/call/form.h"
 #include "http/call/pool.h"
 #include "http/call/relay.h"
 #include "http/call/router.h"
@@ -54,6 +55,7 @@ struct call_request {
     struct address client_address; /* the same */
     bool client_counted;           /* server->per_address counts client_address for this call */
     const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
+    bool is_form;                  /* http_take_form */
     const char *cross_origin;      /* Origin, if --allow-origin allows it; NULL: no CORS headers */
 };
 
@@ -64,6 +66,7 @@ struct call_body {
     uint64_t seen;                /* bytes that arrived */
     uint64_t read;                /* bytes after decoding */
     struct decoder *decoder;      /* of the Content-Encoding; NULL: identity */
+    struct form *form;            /* finds the body in a form; NULL: the body is no form */
     struct buf bytes;             /* the body, if there is no sink */
     size_t share;                 /* of server->memory */
     int64_t discarded;            /* bytes thrown away */

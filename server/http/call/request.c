@@ -82,6 +82,11 @@ const char *http_content_type(const struct http_call *call) {
     return call->request.content_type;
 }
 
+void http_take_form(struct http_call *call) {
+    call->request.is_form = true;
+    call->request.content_type = "";
+}
+
 const char *http_charset(const struct http_call *call, size_t *n) {
     const char *type = call->request.headers.content_type;
     struct part charset = {0};

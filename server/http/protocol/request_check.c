@@ -36,8 +36,8 @@ void request_check_id(struct http_call *call) {
     }
 }
 
-/* "text/CSV; charset=utf-8" becomes "text/csv"; a type that curl sends by default becomes "".
- */
+/* "text/CSV; charset=utf-8" becomes "text/csv". A type that clients send for any body, as curl -d and
+ * fetch do, becomes "". */
 static void take_content_type(struct http_call *call) {
     const char *type = call->request.headers.content_type;
     if (type == NULL) {
@@ -46,7 +46,7 @@ static void take_content_type(struct http_call *call) {
     struct part value = element_value((struct part){type, strlen(type)});
     char *lower = value.n > 0 ? arena_alloc(&call->arena, value.n + 1) : NULL;
     if (lower == NULL || part_is(value, "application/x-www-form-urlencoded") ||
-        part_is(value, "application/octet-stream")) {
+        part_is(value, "application/octet-stream") || part_is(value, "text/plain")) {
         return;
     }
     part_lower(value, lower);

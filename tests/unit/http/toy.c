@@ -14,8 +14,8 @@ static struct toy *toy_of(const struct http_call *call) {
 static int64_t toy_limit(void *app) {
     return ((struct toy *)app)->limit;
 }
-static const struct http_limit TOY_LIMIT = {toy_limit, "--max-toy"};
-static const struct http_limit TOY_LIMIT_ALONE = {toy_limit, NULL};
+static const struct http_limit TOY_LIMIT = {.bytes = toy_limit, .option = "--max-toy"};
+static const struct http_limit TOY_LIMIT_ALONE = {.bytes = toy_limit};
 static void toy_ok(struct http_call *call) {
     http_reply_static(call, 200, "text/plain", "ok\n", 3);
 }
