@@ -1,8 +1,11 @@
 #include "base/nearest.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
-enum { LONGEST = 60, FARTHEST = 2 };
+enum { LONGEST = NEAREST_LONGEST, FARTHEST = 2 };
 
 /* Computes only the cells (i, j) with |i - j| <= FARTHEST: a path through another cell has more
  * than FARTHEST insertions or deletions. Stops at a row without a cell <= FARTHEST. */
@@ -32,4 +35,25 @@ size_t nearest_distance(const char *a, size_t n, const char *b, size_t m) {
         }
     }
     return row[m] > FARTHEST || row[m] >= shorter ? SIZE_MAX : row[m];
+}
+
+struct nearest nearest_to(const char *name, size_t n) {
+    return (struct nearest){.name = name, .n = n, .distance = SIZE_MAX};
+}
+
+void nearest_offer(struct nearest *nearest, const char *name, size_t n) {
+    if (n == nearest->n && memcmp(name, nearest->name, n) == 0) {
+        nearest->distance = 0;
+        nearest->hint[0] = '\0';
+        return;
+    }
+    const size_t distance =
+        n == nearest->n && n <= LONGEST && strncasecmp(name, nearest->name, n) == 0
+            ? 0
+            : nearest_distance(nearest->name, nearest->n, name, n);
+    if (distance < nearest->distance) {
+        nearest->distance = distance;
+        (void)snprintf(nearest->hint, sizeof nearest->hint, "; did you mean \"%.*s\"?", (int)n,
+                       name);
+    }
 }

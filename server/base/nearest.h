@@ -4,8 +4,24 @@
 
 #include <stddef.h>
 
+#define NEAREST_LONGEST 60 /* bytes of a name that is compared */
+
 /* Returns the Levenshtein distance of two names; SIZE_MAX if it is above 2, the most that a
- * misspelling may have, not below the length of one of them, or if one is longer than 60 bytes. */
+ * misspelling may have, not below the length of one of them, or if one is longer than
+ * NEAREST_LONGEST. */
 size_t nearest_distance(const char *a, size_t n, const char *b, size_t m);
+
+/* The nearest of the names that are offered for an unknown one. Names that differ only in the case of
+ * ASCII letters are nearest of all. */
+struct nearest {
+    const char *name; /* [n] the unknown name */
+    size_t n;
+    size_t distance;
+    /* "; did you mean \"x\"?" with the nearest name so far; "" if none is near, or the name itself was
+     * offered */
+    char hint[NEAREST_LONGEST + 24];
+};
+struct nearest nearest_to(const char *name, size_t n);
+void nearest_offer(struct nearest *nearest, const char *name, size_t n);
 
 #endif

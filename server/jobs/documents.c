@@ -347,6 +347,16 @@ void jobs_problem_from_core(const dn_error *err, const struct jobs_request *r,
     }
     if (pointer[0] != '\0') {
         problem_add(out, problem_type_of(err->code), pointer, "%s", err->message);
+    } else if (r != NULL && err->code == DN_ERR_TIME) {
+        problem_set(out, PROBLEM_JOB_TIME,
+                    "the time limit of %g s ran out (limits.seconds, at most the daemon's "
+                    "--job-seconds)",
+                    r->limits.seconds);
+    } else if (r != NULL && err->code == DN_ERR_BUDGET) {
+        problem_set(out, PROBLEM_JOB_MEMORY,
+                    "%s; the limit of the job is %lld MiB (limits.memory_mib, at most the daemon's "
+                    "--job-memory)",
+                    err->message, (long long)(r->limits.memory_bytes >> 20));
     } else {
         problem_set(out, problem_type_of(err->code), "%s", err->message);
     }

@@ -1,5 +1,6 @@
 /* Chooses the columns of a reply with rows, and reads them. */
 #include "api/datasets/rows_columns.h"
+#include "base/nearest.h"
 #include "formats/text/cell.h"
 
 #include <inttypes.h>
@@ -68,6 +69,19 @@ static void take(struct rows_columns *c, size_t stored, bool is_feature, uint32_
                                              .place = place};
 }
 
+/* Refuses the value of a query parameter that is no column. Returns false. */
+static bool refuse_name(const struct rows_columns *c, const char *parameter, const char *name,
+                        struct problem *problem) {
+    struct nearest nearest = nearest_to(name, strlen(name));
+    for (size_t i = 0; i < c->schema.n; i++) {
+        nearest_offer(&nearest, c->schema.columns[i].name, strlen(c->schema.columns[i].name));
+    }
+    return problem_set(
+        problem, PROBLEM_BAD_REQUEST,
+        "query parameter \"%s\" names \"%s\", which is not a column of the dataset%s", parameter,
+        name, nearest.hint);
+}
+
 /* The column or feature of that name. false: problem. */
 static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
                       struct problem *problem) {
@@ -76,9 +90,7 @@ static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
         sparse != SIZE_MAX && find_feature(&c->schema.columns[sparse], name, &place);
     const ptrdiff_t found = is_feature ? (ptrdiff_t)sparse : schema_find(&c->schema, name);
     if (found < 0 || (!is_feature && (size_t)found == sparse)) {
-        return problem_set(
-            problem, PROBLEM_BAD_REQUEST,
-            "query parameter \"columns\" names \"%s\", which is not a column of the dataset", name);
+        return refuse_name(c, "columns", name, problem);
     }
     for (size_t i = 0; i < c->n; i++) {
         if (c->read[c->column[i].read] == (size_t)found && c->column[i].place == place) {
@@ -160,10 +172,7 @@ static bool find_label(struct rows_columns *c, size_t sparse, const char *label,
     }
     const ptrdiff_t found = label ? schema_find(&c->schema, label) : (ptrdiff_t)own;
     if (found < 0 || (size_t)found == sparse || (size_t)found >= c->schema.n) {
-        return problem_set(
-            problem, PROBLEM_BAD_REQUEST,
-            "query parameter \"label\" names \"%s\", which is not a column of the dataset",
-            label ? label : "");
+        return refuse_name(c, "label", label ? label : "", problem);
     }
     *stored = (size_t)found;
     return true;

@@ -1,6 +1,7 @@
 /* Reads members by type, and collects all faults. */
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 
 #include <discern/number.h>
@@ -411,8 +412,12 @@ bool json_refuse_unknown(const json_t *object, const char *const *allowed, const
             i++;
         }
         if (allowed[i] == NULL) {
-            json_fault(problem, parent, key, "is not known here; known: %s",
-                       list == NULL || list[0] == '\0' ? "nothing" : list);
+            struct nearest nearest = nearest_to(key, strlen(key));
+            for (i = 0; allowed[i] != NULL; i++) {
+                nearest_offer(&nearest, allowed[i], strlen(allowed[i]));
+            }
+            json_fault(problem, parent, key, "is not known here; known: %s%s",
+                       list == NULL || list[0] == '\0' ? "nothing" : list, nearest.hint);
             good = false;
         }
     }

@@ -56,7 +56,10 @@ static bool is_missing(const struct instances *in, const struct value *value, bo
 static void put_hint(const struct value *value, struct buf *why) {
     const struct text t = text_trim(value->text.bytes, value->text.n);
     const char *hint = NULL;
-    if (is_text(value)) {
+    if (value->kind == VALUE_NOT_FINITE &&
+        (text_is(t, "NaN") || text_is(t, "Infinity") || text_is(t, "-Infinity"))) {
+        hint = "NaN and Infinity are not JSON: write null for a missing value";
+    } else if (is_text(value)) {
         hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n)
                    ? "a missing value is null, or empty in text"
                    : cell_hint(t.bytes, t.n);

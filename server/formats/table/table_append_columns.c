@@ -1,6 +1,7 @@
 /* Appending: maps the columns of the body to those of the table, by name or by position. */
 #include "base/array.h"
 #include "base/json/json.h"
+#include "base/nearest.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
 
@@ -11,10 +12,20 @@
 enum { NAMED = 10 /* number of missing columns that the warning names */ };
 
 /* ---- columns of the body ---- */
+/* The nearest column of the table to a name that is none. */
+static struct nearest nearest_column(const struct table *t, struct text name) {
+    struct nearest nearest = nearest_to(name.bytes, name.n);
+    for (size_t i = 0; i < t->builder.n_columns; i++) {
+        const char *own = t->builder.column[i].name;
+        nearest_offer(&nearest, own, strlen(own));
+    }
+    return nearest;
+}
+
 bool table_append_unknown(struct table *t, struct text name, int64_t line, int64_t column) {
     char shown[TEXT_SHOWN];
-    return table_row_fault(t, line, column, "the dataset has no column %s",
-                           text_show(name.bytes, name.n, shown));
+    return table_row_fault(t, line, column, "the dataset has no column %s%s",
+                           text_show(name.bytes, name.n, shown), nearest_column(t, name).hint);
 }
 
 /* Maps the next cell of each row to this column. */
@@ -42,8 +53,8 @@ bool table_append_name(struct table *t, struct text name, int64_t line, int64_t 
     char shown[TEXT_SHOWN];
     const ptrdiff_t found = names_find(&t->builder.names, name.bytes, name.n);
     if (found < 0) {
-        return table_fault(t, line, column, "the dataset has no column %s%s",
-                           text_show(name.bytes, name.n, shown),
+        return table_fault(t, line, column, "the dataset has no column %s%s%s",
+                           text_show(name.bytes, name.n, shown), nearest_column(t, name).hint,
                            (t->reader->options & TABLE_OPTION_HEADER) != 0 &&
                                    t->options.header == TABLE_HEADER_AUTO
                                ? "; if the first row is data, set header=false"

@@ -2,6 +2,7 @@
  * job uses the features that include names, or all features except those that exclude names. */
 #include "jobs/request/job_places.h"
 #include "base/json/json_read.h"
+#include "base/nearest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,9 +79,13 @@ bool jobs_refuse_column(struct jobs_request *r, const char *parent, const char *
         buf_done(&others);
         return false;
     }
+    struct nearest nearest = nearest_to(name, strlen(name));
+    for (size_t i = 0; i < r->schema.n; i++) {
+        nearest_offer(&nearest, r->schema.columns[i].name, strlen(r->schema.columns[i].name));
+    }
     return json_fault(r->problem, parent, key,
-                      "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->data.name,
-                      r->data.version, name);
+                      "dataset \"%s\" version %" PRId64 " has no column \"%s\"%s", r->data.name,
+                      r->data.version, name, nearest.hint);
 }
 
 /* ---- the lists ---- */

@@ -3,6 +3,9 @@
 #include "store/sqlite/page.h"
 #include <inttypes.h>
 
+/* For store_unknown. */
+#define DATASET_NAMES "SELECT name FROM datasets WHERE newest > 0 LIMIT 10000"
+
 void store_dataset_done(struct store_dataset *d) {
     if (d) {
         free(d->sha256);
@@ -49,15 +52,6 @@ static bool load_one(struct store_query *q, struct store_dataset *out) {
     return found;
 }
 
-static void unknown(const char *name, int64_t version, struct problem *problem) {
-    if (version) {
-        problem_set(problem, PROBLEM_UNKNOWN_DATASET,
-                    "there is no version %" PRId64 " of a dataset \"%s\"", version, name);
-    } else {
-        problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset \"%s\"", name);
-    }
-}
-
 bool store_dataset_get(struct store *store, const char *name, int64_t version,
                        struct store_dataset *out, struct problem *problem) {
     struct store_read r;
@@ -76,7 +70,8 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version,
                     store_text(name));
     }
     if (!load_one(&q, &d) && !problem->type) {
-        unknown(name, version, problem);
+        store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, version,
+                      DATASET_NAMES, problem);
     }
     if (!store_read_end(&r)) {
         store_dataset_done(&d);
@@ -161,7 +156,8 @@ bool store_dataset_versions(struct store *store, const char *name, int64_t after
     if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM datasets WHERE name = ?",
                    store_text(name)) &&
         !problem->type) {
-        unknown(name, 0, problem);
+        store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, 0, DATASET_NAMES,
+                      problem);
     }
     STORE_QUERY(&q, r.connection, problem,
                 STORE_DATASET_SELECT

@@ -63,6 +63,12 @@ void store_history_add(struct store_tx *tx, int64_t job, const struct store_hist
 /* Adds the last events of an ended job and unpins its dataset versions. */
 void store_job_close(struct store_tx *tx, int64_t job);
 
+/* store.c: sets the problem of a dataset or model that does not exist. version 0: of no version.
+ * names: an SQL text that selects the names that exist, of which the nearest is suggested; NULL: no
+ * suggestion. */
+void store_unknown(struct store_connection *c, enum problem_type type, const char *noun,
+                   const char *name, int64_t version, const char *names, struct problem *problem);
+
 /* model_change.c: makes a new live version from a staged part and returns its number. keep: see
  * keep_versions of struct store_job_end. */
 struct store_model_new {

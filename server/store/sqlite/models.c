@@ -3,6 +3,9 @@
 #include "store/sqlite/page.h"
 #include <inttypes.h>
 
+/* For store_unknown. */
+#define MODEL_NAMES "SELECT name FROM models WHERE live > 0 LIMIT 10000"
+
 #define MODEL_SELECT                                                                               \
     "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
     "m.description, m.tags, m.revision"                                                            \
@@ -38,17 +41,9 @@ static bool load(struct store_query *q, void *item) {
     return true;
 }
 
-static void unknown(const char *name, int64_t version, struct problem *problem) {
-    if (version) {
-        problem_set(problem, PROBLEM_UNKNOWN_MODEL,
-                    "there is no version %" PRId64 " of a model \"%s\"", version, name);
-    } else {
-        problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model \"%s\"", name);
-    }
-}
-
-/* version 0: the live version. Sets PROBLEM_UNKNOWN_MODEL if there is none. */
-static void find(struct store_connection *c, const char *name, int64_t version,
+/* version 0: the live version. Sets PROBLEM_UNKNOWN_MODEL if there is none. names: see
+ * store_unknown. */
+static void find(struct store_connection *c, const char *name, int64_t version, const char *names,
                  struct store_model *out, struct problem *problem) {
     struct store_query q;
     if (version) {
@@ -61,14 +56,14 @@ static void find(struct store_connection *c, const char *name, int64_t version,
     if (store_query_row(&q)) {
         load(&q, out);
     } else if (!problem->type) {
-        unknown(name, version, problem);
+        store_unknown(c, PROBLEM_UNKNOWN_MODEL, "model", name, version, names, problem);
     }
     store_query_end(&q);
 }
 
 void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out) {
     if (!tx->problem->type) {
-        find(tx->connection, name, 0, out, tx->problem);
+        find(tx->connection, name, 0, NULL, out, tx->problem);
     }
 }
 
@@ -79,7 +74,7 @@ bool store_model_get(struct store *store, const char *name, int64_t version,
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    find(r.connection, name, version, &m, problem);
+    find(r.connection, name, version, MODEL_NAMES, &m, problem);
     if (!store_read_end(&r)) {
         store_model_done(&m);
         return false;
@@ -117,7 +112,7 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
     if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM models WHERE name = ?",
                    store_text(name)) &&
         !problem->type) {
-        unknown(name, 0, problem);
+        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0, MODEL_NAMES, problem);
     }
     STORE_QUERY(&q, r.connection, problem,
                 MODEL_SELECT "WHERE v.name = ? AND v.version > ? ORDER BY v.version LIMIT ?",

@@ -1,6 +1,7 @@
 /* Opens and closes a store; reports its health and its sizes. */
 #include "base/clock.h"
 #include "base/log/log.h"
+#include "base/nearest.h"
 #include "store/sqlite/file/dbfile.h"
 #include "store/sqlite/file/migrate.h"
 #include "store/sqlite/internal.h"
@@ -174,6 +175,28 @@ bool store_healthy(struct store *store, struct problem *problem) {
     return store_writer_pulse(store, HEALTH_MS) ||
            problem_set(problem, PROBLEM_UNAVAILABLE,
                        "the database's writer has not answered within %d ms", HEALTH_MS);
+}
+
+void store_unknown(struct store_connection *c, enum problem_type type, const char *noun,
+                   const char *name, int64_t version, const char *names, struct problem *problem) {
+    struct nearest nearest = nearest_to(name, strlen(name));
+    struct problem ignored = {0};
+    struct store_query q;
+    if (names != NULL) {
+        STORE_QUERY(&q, c, &ignored, names, STORE_NO_VALUES);
+        while (store_query_row(&q)) {
+            const char *own = store_query_text(&q, 0);
+            nearest_offer(&nearest, own != NULL ? own : "", own != NULL ? strlen(own) : 0);
+        }
+        store_query_end(&q);
+        problem_done(&ignored);
+    }
+    if (version != 0) {
+        problem_set(problem, type, "there is no version %" PRId64 " of a %s \"%s\"%s", version,
+                    noun, name, nearest.hint);
+    } else {
+        problem_set(problem, type, "there is no %s \"%s\"%s", noun, name, nearest.hint);
+    }
 }
 
 static int64_t file_size(const char *path) {

@@ -58,8 +58,29 @@ static void long_names(void **state) {
     assert_int_equal(nearest_distance(a, 0, a, 0), SIZE_MAX);
 }
 
+static const char *hint_for(const char *name, const char *const *names) {
+    static struct nearest nearest;
+    nearest = nearest_to(name, strlen(name));
+    for (size_t i = 0; names[i] != NULL; i++) {
+        nearest_offer(&nearest, names[i], strlen(names[i]));
+    }
+    return nearest.hint;
+}
+
+static void hints(void **state) {
+    (void)state;
+    static const char *const names[] = {"class", "petal_width", "petal_length", "Width", NULL};
+    assert_string_equal(hint_for("clas", names), "; did you mean \"class\"?");
+    assert_string_equal(hint_for("petal_lenght", names), "; did you mean \"petal_length\"?");
+    assert_string_equal(hint_for("CLASS", names), "; did you mean \"class\"?");
+    assert_string_equal(hint_for("width", names), "; did you mean \"Width\"?");
+    assert_string_equal(hint_for("class", names), "");
+    assert_string_equal(hint_for("sepal", names), "");
+    assert_string_equal(hint_for("", names), "");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_names),
-                                       cmocka_unit_test(long_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_names), cmocka_unit_test(long_names),
+                                       cmocka_unit_test(hints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,8 +241,8 @@ static void test_json_faults(void **state) {
             "number (got 1e999)\"}");
     refused(numeric, "[[NaN,1]]",
             "{\"pointer\":\"/0/0\",\"detail\":\"instance 0, column \\\"x\\\": must be a finite "
-            "number (got NaN)\"}");
-    refused(numeric, "[[1,-Infinity]]", "(got -Infinity)");
+            "number (got NaN): NaN and Infinity are not JSON: write null for a missing value\"}");
+    refused(numeric, "[[1,-Infinity]]", "(got -Infinity): NaN and Infinity are not JSON");
     refused(numeric, "[[1,\"\"]]", "must be a finite number (got \\\"\\\")");
     refused(mixed, "[[1,2,\"red\",2]]",
             "{\"pointer\":\"/0/3\",\"detail\":\"instance 0, column \\\"old\\\": must be true or "

@@ -1,0 +1,108 @@
+/* Messages that help a caller on: the nearest name for a misspelt one, and what to do about a
+ * limit. */
+#include "lib/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int prepare(void **state) {
+    (void)state;
+    service_start(FLAGS("--max-body", "100000"));
+    status_check(upload_file("iris", "iris.csv"), 201);
+    job_train("{'model':'flowers','dataset':'iris','target':'class','algorithm':'logistic'}");
+    keep_free();
+    return 0;
+}
+
+static void says(const struct response *a, const char *words) {
+    if (strstr(a->body, words) == NULL) {
+        answer_fail(a, __FILE__, __LINE__, "the answer does not contain: %s", words);
+    }
+}
+
+#define MEANT(name) "did you mean \\\"" name "\\\"?"
+
+static void test_names(void **state) {
+    (void)state;
+    says(call_get("/v1/datasets/irsi"), "there is no dataset \\\"irsi\\\"; " MEANT("iris"));
+    says(call_get("/v1/datasets/Iris/rows"), MEANT("iris"));
+    says(call_get("/v1/datasets/iriss/versions"), MEANT("iris"));
+    says(call_get("/v1/models/flower"), "there is no model \\\"flower\\\"; " MEANT("flowers"));
+    says(call_json("POST", "/v1/models/flovers/predict", "{'instances':[[1,2,3,4]]}"),
+         MEANT("flowers"));
+    says(call_get("/v1/models/flovers/versions"), MEANT("flowers"));
+    says(call_json("POST", "/v1/models/flowers/evaluate", "{'dataset':'irs'}"), MEANT("iris"));
+    assert_null(strstr(call_get("/v1/datasets/wine")->body, "did you mean"));
+    assert_null(strstr(call_get("/v1/datasets/iris/versions/7")->body, "did you mean"));
+}
+
+static void test_members(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"'dataset':'irish','target':'class'", MEANT("iris")},
+        {"'dataset':'iris','target':'clas'", MEANT("class")},
+        {"'dataset':'iris','target':'Class'", MEANT("class")},
+        {"'dataset':'iris','target':'class','paramss':{}", MEANT("params")},
+        {"'dataset':'iris','target':'class','features':{'includes':[]}", MEANT("include")},
+        {"'dataset':'iris','target':'class','features':{'exclude':['sepal_lenght']}",
+         MEANT("sepal_length")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct response *a =
+            call_json("POST", "/v1/jobs", "{'model':'m','algorithm':'logistic',%s}", cases[i][0]);
+        status_check(a, 422);
+        says(a, cases[i][1]);
+    }
+}
+
+static void test_columns(void **state) {
+    (void)state;
+    says(call_get("/v1/datasets/iris/rows?columns=sepal_widht"), MEANT("sepal_width"));
+    says(call_text("POST", "/v1/datasets/iris/rows", NULL,
+                   "sepal_length,sepal_width,petal_length,petal_widht,class\n1,2,3,4,x\n"),
+         MEANT("petal_width"));
+}
+
+/* A body above the limit: the message names the limit and another way. */
+static void test_body_limit(void **state) {
+    (void)state;
+    const char *rows = repeat("1,2,3,4\n", 20000);
+    const struct response *a =
+        call_text("POST", "/v1/models/flowers/predict", "Content-Type: text/csv", rows);
+    problem_check(a, 413, "body-too-large");
+    says(a, "--max-body; rows as application/x-ndjson have no limit");
+    a = call_text("POST", "/v1/models/flowers/evaluate", "Content-Type: text/csv", rows);
+    problem_check(a, 413, "body-too-large");
+    says(a, "--max-body; upload the rows as a dataset");
+}
+
+/* A limit of a job: the message names it and its value. */
+static void test_job_limits(void **state) {
+    (void)state;
+    const struct response *a = job_wait(
+        job_post("{'model':'slow','dataset':'iris','target':'class','algorithm':'logistic',"
+                 "'limits':{'seconds':0.05},'params':{'solver':'gradient_descent',"
+                 "'max_iterations':100000000,'tolerance':0}}"));
+    assert_string_equal(string_at(a, "/state"), "failed");
+    says(a,
+         "the time limit of 0.05 s ran out (limits.seconds, at most the daemon's --job-seconds)");
+}
+
+static void test_json(void **state) {
+    (void)state;
+    static const char *const numbers[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; i < 3; i++) {
+        says(call_json("POST", "/v1/models/flowers/predict", "{'instances':[[1,2,3,%s]]}",
+                       numbers[i]),
+             "null for a missing value");
+        says(call_json("PUT", "/v1/datasets/nan", "[{'a':%s}]", numbers[i]),
+             "null for a missing value");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_names),      TEST(test_members),
+                                       TEST(test_columns),    TEST(test_body_limit),
+                                       TEST(test_job_limits), TEST(test_json)};
+    return cmocka_run_group_tests(tests, prepare, group_end);
+}
