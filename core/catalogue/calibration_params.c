@@ -33,7 +33,8 @@ dn_calibration_method dni_calibration_method(const dn_params *params) {
 }
 
 bool dni_calibrate_applies(const dn_params *params, size_t i) {
-    return strcmp(params->algorithm->params[i].name, "calibration_folds") != 0 ||
+    const char *name = params->algorithm->params[i].name;
+    return (strcmp(name, "calibration_folds") != 0 && strcmp(name, "decision") != 0) ||
            dni_calibration_method(params) != DN_CALIBRATION_NONE;
 }
 

@@ -12,9 +12,7 @@ extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
 #define DNI_PARAMS_CALIBRATE                                                                       \
     DNI_PARAM_CHOICE("calibrate",                                                                  \
                      "How probabilities are computed from scores. The calibration is fitted to "   \
-                     "scores of training rows that were held out in folds. The predicted class "   \
-                     "stays that of the scores: near the boundary another class can have the "     \
-                     "greatest probability.",                                                      \
+                     "scores of training rows that were held out in folds.",                       \
                      "none", dni_calibrations, dni_calibration_meanings),                          \
     {                                                                                              \
         .name = "calibration_folds", .type = DN_PARAM_INTEGER,                                     \
@@ -23,7 +21,8 @@ extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
         .default_number = 5, .minimum = 2, .maximum = DNI_MAX_CALIBRATION_FOLDS                    \
     }
 
-/* Implements dn_algorithm.applies for these two parameters; returns true for all others. */
+/* Implements dn_algorithm.applies for these two parameters and `decision`; returns true for all
+ * others. */
 bool dni_calibrate_applies(const dn_params *params, size_t i);
 /* Returns the calibration method of the parameters; DN_CALIBRATION_NONE if the algorithm has no
  * parameter `calibrate`. */

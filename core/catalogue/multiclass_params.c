@@ -33,6 +33,13 @@ const char *const dni_discriminants_meanings[] = {
     "ambiguous if several are",
     NULL};
 
+const char *const dni_decisions[] = {"probabilities", "scores", NULL};
+const char *const dni_decisions_meanings[] = {
+    "the most probable class",
+    "the class that multiclass chooses by the scores; near the boundary "
+    "another class can be more probable",
+    NULL};
+
 dn_decision dn_params_decision(const dn_params *params) {
     if (!(params->algorithm->flags & DN_ALGORITHM_TARGET)) {
         return DN_DECISION_OUTLIER;

@@ -1,4 +1,4 @@
-/* The parameters `multiclass` and `discriminants`, which select the decision rule. */
+/* The parameters `multiclass`, `discriminants` and `decision`, which select the decision rule. */
 #ifndef DNI_MULTICLASS_PARAMS_H
 #define DNI_MULTICLASS_PARAMS_H
 
@@ -25,7 +25,16 @@ extern const char *const dni_discriminants[], *const dni_discriminants_meanings[
                      "For multiclass one_vs_rest_strict: which of the K classes have a score.",    \
                      "K", dni_discriminants, dni_discriminants_meanings)
 
-/* Checks the two parameters against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
+/* The rule for labels (dn_labels). It has an effect only if the model has probabilities. */
+extern const char *const dni_decisions[], *const dni_decisions_meanings[];
+#define DNI_PARAM_DECISION                                                                         \
+    DNI_PARAM_CHOICE("decision",                                                                   \
+                     "How the class is predicted. The two choices differ only for calibrated "     \
+                     "probabilities and for probabilities of one_vs_one machines. A row that is "  \
+                     "ambiguous by its scores has no class with either choice.",                   \
+                     "probabilities", dni_decisions, dni_decisions_meanings)
+
+/* Checks `multiclass` and `discriminants` against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
  * `multiclass` is not one_vs_rest_strict. */
 DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);
 

@@ -24,6 +24,7 @@ struct scorer {
     double *scores;       /* [n_tiles × DNI_TILE_ROWS × n_scores] */
     double *class_scores; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
     double *rank_scores;  /* the same memory, if there are neither class scores nor probabilities */
+    bool probable;        /* labels need the probabilities */
     double *probabilities; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
     double *coupling;      /* [n_slots × n_coupling] work of dni_model_probabilities */
     double *weight;        /* [DNI_TILE_ROWS] */
@@ -113,11 +114,13 @@ struct labelled_rows {
     const dn_labelled_rows *raw;
     size_t n_rows;
     bool weighted, curves;
+    dn_labels labels;
 };
 
 static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct labelled_rows *s,
                              bool unranked, const dn_run *run, dn_error *err) {
     dn_status status = prepare(model, s->raw != NULL, run, t, err);
+    t->probable = dni_labels_need_probabilities(model, s->labels);
     dn_metrics_options options = {.n_classes = t->n_classes,
                                   .n_rows = s->n_rows,
                                   .probabilities = t->probabilities != NULL,
@@ -151,7 +154,6 @@ static void decide(const struct scorer *t, size_t first, size_t n, size_t slot) 
     const dn_decision decision = t->model->decision;
     for (size_t i = first; i < first + n; i++) {
         const double *g = t->scores + i * t->n_scores;
-        t->predicted[i] = dni_model_label(t->model, g);
         if (t->class_scores != NULL) {
             (void)dn_decision_class_scores(decision, K, g, t->class_scores + i * K);
         }
@@ -162,6 +164,8 @@ static void decide(const struct scorer *t, size_t first, size_t n, size_t slot) 
             dni_model_probabilities(t->model, g, t->probabilities + i * K,
                                     t->coupling + slot * t->n_coupling);
         }
+        t->predicted[i] =
+            dni_model_label(t->model, g, t->probable ? t->probabilities + i * K : NULL);
     }
 }
 
@@ -374,7 +378,7 @@ static void count_tile(void *arg, const double *scores, const size_t *truth, con
     (void)truth;
     for (size_t i = 0; i < n; i++) {
         const double v = weight == NULL ? 1 : weight[i];
-        if (dni_model_label(c->model, scores + i * c->model->n_scores) == 1) {
+        if (dni_model_label(c->model, scores + i * c->model->n_scores, NULL) == 1) {
             c->count.outliers += v;
         } else {
             c->count.inliers += v;
@@ -398,7 +402,8 @@ dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *mod
     const struct labelled_rows subject = {.encoded = input,
                                           .n_rows = input->rows->n_rows,
                                           .weighted = input->weight != NULL,
-                                          .curves = input->curves};
+                                          .curves = input->curves,
+                                          .labels = input->labels};
     return evaluate(model, &subject, run, out, err);
 }
 
@@ -420,7 +425,8 @@ dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *r
     const struct labelled_rows subject = {.raw = rows,
                                           .n_rows = rows->raw.n,
                                           .weighted = rows->weight != NULL,
-                                          .curves = curves};
+                                          .curves = curves,
+                                          .labels = rows->labels};
     return evaluate(model, &subject, run, out, err);
 }
 

@@ -18,6 +18,7 @@ typedef struct dni_evaluate_input {
                              with the role `wanted`, in order */
     uint8_t wanted;
     bool curves;
+    dn_labels labels;
 } dni_evaluate_input;
 
 /* Computes the metrics of a model. One pass over the rows. The scores are computed on all threads

@@ -99,11 +99,11 @@ dn_status dni_labelled_roles(const dn_model *model, const dn_table_source *sourc
 /* Computes the metrics if the rows have true classes (`truth` names their column); otherwise
  * counts the outliers. */
 static dn_status evaluate(const dn_model *model, const dn_table_source *source, const char *truth,
-                          const char *weight, bool curves, const dn_run *run,
+                          const dn_evaluate_options *options, const dn_run *run,
                           dn_metrics **out_metrics, dni_outlier_count *out_count, dn_error *err) {
     dni_model_labels l = {0};
     dn_rows *rows = NULL;
-    dn_status status = dni_model_labels_read(model, source, truth, weight, run, &l, err);
+    dn_status status = dni_model_labels_read(model, source, truth, options->weight, run, &l, err);
     if (status != DN_OK) {
         goto cleanup;
     }
@@ -112,7 +112,12 @@ static dn_status evaluate(const dn_model *model, const dn_table_source *source, 
     if (status != DN_OK) {
         goto cleanup;
     }
-    const dni_evaluate_input input = {rows, l.weight, l.role, DN_ROW_VALIDATE, curves};
+    const dni_evaluate_input input = {.rows = rows,
+                                      .weight = l.weight,
+                                      .role = l.role,
+                                      .wanted = DN_ROW_VALIDATE,
+                                      .curves = options->curves,
+                                      .labels = options->labels};
     status = truth == NULL ? dni_count_outliers(&input, model, run, out_count, err)
                            : dni_evaluate_rows(&input, model, run, out_metrics, err);
 cleanup:
@@ -124,7 +129,8 @@ cleanup:
 dn_status dni_count_outliers_table(const dn_model *model, const dn_table_source *source,
                                    const char *weight, const dn_run *run, dni_outlier_count *out,
                                    dn_error *err) {
-    return evaluate(model, source, NULL, weight, false, run, NULL, out, err);
+    const dn_evaluate_options options = {.weight = weight};
+    return evaluate(model, source, NULL, &options, run, NULL, out, err);
 }
 
 dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source,
@@ -145,5 +151,5 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
         return dn_error_set(err, DN_ERR_ARGUMENT,
                             "the model has no target: set the column of the true classes");
     }
-    return evaluate(model, source, truth, options->weight, options->curves, run, out, NULL, err);
+    return evaluate(model, source, truth, options, run, out, NULL, err);
 }

@@ -1,4 +1,5 @@
 /* Trained models: construction, reference counting and accessors. */
+#include "catalogue/param_rows.h"
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_impl.h"
@@ -175,6 +176,19 @@ static dn_status prepare(dn_model *m, dn_machine *const *machines, dn_error *err
     return status == DN_OK && m->linear ? make_linear(m, err) : status;
 }
 
+/* Sets the rule for labels. The probabilities of one machine of all classes, or of machines of one
+ * class against the rest, are in the order of the scores. */
+static void set_labels(dn_model *m) {
+    const bool pairs =
+        m->decision == DN_DECISION_ONE_VS_ONE || m->decision == DN_DECISION_ONE_VS_ONE_STRICT;
+    m->may_disagree = dn_model_has_probabilities(m) &&
+                      (m->calibration != NULL || (pairs && m->classes.view.n > 2));
+    m->labels =
+        dn_params_has(m->params, "decision") && dni_params_is(m->params, "decision", "scores")
+            ? DN_LABELS_SCORES
+            : DN_LABELS_PROBABILITIES;
+}
+
 dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err) {
     dn_model *m = calloc(1, sizeof *m);
     if (m == NULL) {
@@ -209,6 +223,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
     *parts->classes = (dni_classes){0};
     m->machines = parts->machines;
     m->calibration = parts->calibration;
+    set_labels(m);
     m->statistics = parts->statistics;
     m->feature_mean = parts->feature_mean;
     *out = m;
@@ -321,6 +336,10 @@ bool dn_model_has_probabilities(const dn_model *model) {
     return ((model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 ||
             model->calibration != NULL) &&
            dn_decision_has_probabilities(model->decision, model->classes.view.n);
+}
+
+dn_labels dn_model_labels(const dn_model *model) {
+    return model->labels;
 }
 
 const dn_calibration *dn_model_calibration(const dn_model *model) {

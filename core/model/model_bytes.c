@@ -207,6 +207,11 @@ static dn_status read_value(dni_reader *r, dn_params *params, const char *name, 
 
 static dn_status read_values(dni_reader *r, struct parts *p, dn_error *err) {
     size_t n = dni_read_count(r, 8 + 1 + 8);
+    /* models of versions without this parameter keep the labels that they had */
+    if (dn_params_has(p->params, "decision") &&
+        dn_params_set_word(p->params, "decision", "scores", NULL) != DN_OK) {
+        return dni_machine_corrupt("the parameters are truncated", err);
+    }
     for (size_t i = 0; i < n && !r->failed; i++) {
         char name[64];
         if (!read_name(r, name, sizeof name)) {

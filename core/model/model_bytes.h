@@ -24,7 +24,7 @@
  *   u32       CRC-32 of all bytes before it
  *
  * Parameters are matched by name. A parameter that the algorithm no longer has is skipped; a
- * parameter that the bytes lack has its default. */
+ * parameter that the bytes lack has its default, except `decision`, which is then "scores". */
 #ifndef DNI_MODEL_BYTES_H
 #define DNI_MODEL_BYTES_H
 

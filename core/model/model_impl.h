@@ -31,6 +31,8 @@ struct dn_model {
     dn_encoder *encoder;
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
+    dn_labels labels;            /* the rule for labels; not DN_LABELS_OF_MODEL */
+    bool may_disagree;           /* the most probable class can differ from that of the scores */
     dni_statistics *statistics;  /* of the weights; NULL: none */
     double *feature_mean; /* [n_features] of the raw features over the training rows; NULL: none */
     size_t n_machines;
@@ -89,8 +91,11 @@ void dni_model_leave_run(dn_model *model);
 /* Frees machines [n] and the array. NULL is allowed. */
 void dni_machines_free(dn_machine **machines, size_t n);
 
-/* Returns the class with the best of the scores [n_scores] of a row, or DN_AMBIGUOUS. */
-size_t dni_model_label(const dn_model *model, const double *scores);
+/* Returns the class of a row with these scores [n_scores], or DN_AMBIGUOUS.
+ *
+ *   p  [K] the probabilities of the row if dni_labels_need_probabilities, otherwise NULL */
+size_t dni_model_label(const dn_model *model, const double *scores, const double *p);
+bool dni_labels_need_probabilities(const dn_model *model, dn_labels labels);
 
 /* Returns true if the scores [n_scores] of a row are valid. Logarithms of densities must not be
  * NaN; other scores must be finite. */

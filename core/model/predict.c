@@ -28,7 +28,7 @@ struct workspace {
     uint32_t *feature;    /* [n_plain + 1] indices of the nonzero features */
     double *basis;        /* [n_basis] values of the basis functions for a row */
     double *machine_work; /* [model->work] work of a machine for one row */
-    double *joint;        /* [K] log densities of a row (dni_machine_joint) */
+    double *joint;        /* [K] log densities of a row (dni_machine_joint), or probabilities */
     double *coupling;     /* [dni_probabilities_work] work of dni_model_probabilities */
     double *length;       /* [K] ‖w_c − w_j‖ for all classes j, where c = length_of */
     size_t length_of;     /* a class; SIZE_MAX: `length` is not computed */
@@ -213,11 +213,21 @@ bool dni_model_scores_valid(const dn_model *model, const double *scores) {
     return valid;
 }
 
-size_t dni_model_label(const dn_model *model, const double *scores) {
+bool dni_labels_need_probabilities(const dn_model *model, dn_labels labels) {
+    return model->may_disagree &&
+           (labels == DN_LABELS_OF_MODEL ? model->labels : labels) == DN_LABELS_PROBABILITIES;
+}
+
+size_t dni_model_label(const dn_model *model, const double *scores, const double *p) {
+    const size_t K = model->classes.view.n;
     if (model->decision == DN_DECISION_OUTLIER) {
         return scores[0] < -model->machines[0]->threshold;
     }
-    return dn_decision_label(model->decision, model->classes.view.n, scores);
+    size_t label = dn_decision_label(model->decision, K, scores);
+    for (size_t k = 0; p != NULL && label != DN_AMBIGUOUS && k < K; k++) {
+        label = p[k] > p[label] ? k : label;
+    }
+    return label;
 }
 
 /* ---- distances, contributions, densities ---- */
@@ -337,18 +347,22 @@ static void write_densities(const dn_model *m, const struct entries *entries, co
 static void write_results(const dn_model *m, const double *scores, bool possible, size_t i,
                           struct workspace *w, const dn_prediction *out) {
     const size_t K = m->classes.view.n;
+    const bool labelled = out->label != NULL || out->candidates != NULL,
+               probable = labelled && dni_labels_need_probabilities(m, out->labels);
+    double *p = out->probabilities != NULL ? out->probabilities + i * K : w->joint;
+    if (out->probabilities != NULL || probable) {
+        dni_model_probabilities(m, scores, p, w->coupling);
+    }
+    const size_t label = labelled ? dni_model_label(m, scores, probable ? p : NULL) : 0;
     if (out->label != NULL) {
-        out->label[i] = dni_model_label(m, scores);
+        out->label[i] = label;
     }
-    if (out->probabilities != NULL) {
-        dni_model_probabilities(m, scores, out->probabilities + i * K, w->coupling);
-    }
-    if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER) {
-        const bool is_outlier = dni_model_label(m, scores) == 1;
-        out->candidates[i * K] = !is_outlier;
-        out->candidates[i * K + 1] = is_outlier;
-    } else if (out->candidates != NULL) {
+    if (out->candidates != NULL && label == DN_AMBIGUOUS) {
         dn_decision_candidates(m->decision, K, scores, out->candidates + i * K);
+    } else if (out->candidates != NULL) {
+        for (size_t k = 0; k < K; k++) {
+            out->candidates[i * K + k] = k == label;
+        }
     }
     if (out->distance != NULL) {
         out->distance[i] = distance_of(m, scores, w);

@@ -91,7 +91,10 @@ static dn_status evaluate(const dn_model *model, const dni_labels *l, const dn_t
     if (status != DN_OK) {
         return status;
     }
-    const dni_evaluate_input input = {rows, l->weight, l->role, DN_ROW_VALIDATE, false};
+    const dni_evaluate_input input = {.rows = rows,
+                                      .weight = l->weight,
+                                      .role = l->role,
+                                      .wanted = DN_ROW_VALIDATE};
     status = dni_evaluate_rows(&input, model, run, out, err);
     dn_rows_free(rows);
     return status;

@@ -45,9 +45,9 @@ static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};
 static const char *const query_weights[] = {"matrices",        "statistics", "level",
                                             "support_vectors", "expand",     NULL};
-static const char *const query_predict[] = {"encoding", "extra", "keep",       "output",
-                                            "baseline", "top",   "zero_based", NULL};
-static const char *const query_evaluate[] = {"encoding", "extra",      "curves",
+static const char *const query_predict[] = {"decision", "encoding", "extra",      "keep", "output",
+                                            "baseline", "top",      "zero_based", NULL};
+static const char *const query_evaluate[] = {"decision", "encoding",   "extra", "curves",
                                              "target",   "zero_based", NULL};
 static const char *const query_transform[] = {"encoding", "extra",      "keep",
                                               "of",       "zero_based", NULL};

@@ -49,8 +49,8 @@ static size_t vote(const json_t *g, bool strict, bool *candidates) {
 
 /* Checks each point of the grid; returns the number of points without a class. */
 static size_t check_rule(const char *model) {
-    const struct response *a = predict(model, "label,scores,ambiguous", grid),
-                          *plain = predict(model, "label", grid);
+    const struct response *a = predict(model, "label,scores,ambiguous&decision=scores", grid),
+                          *plain = predict(model, "label&decision=scores", grid);
     const bool pairs = strncmp(model, "pairs", 5) == 0, strict = strstr(model, "strict") != NULL;
     size_t ambiguous = 0, seen[3] = {0};
     for (size_t i = 0; i < n_grid; i++) {

@@ -210,9 +210,7 @@ const dn_machine *dn_model_machine(const dn_model *model, size_t i);
  *
  * Each score has a function that maps it to the log-odds of its positive class; for one of K
  * scores of a native machine, to the log-odds of its class against all others.
- * dn_decision_probabilities computes p from these log-odds with the rule dn_calibrated_decision.
- * Labels are still computed from the scores: near the decision boundary the label may differ from
- * the most probable class. */
+ * dn_decision_probabilities computes p from these log-odds with the rule dn_calibrated_decision. */
 typedef enum dn_calibration_method {
     DN_CALIBRATION_NONE,
     DN_CALIBRATION_PLATT,
@@ -290,11 +288,27 @@ double dn_model_matrix_numbers(const dn_model *model, const char **out_name);
 double dn_model_threshold(const dn_model *model);
 
 /* ---- prediction ---- */
+/* The rule that computes labels. It matters only if probabilities are calibrated or come from
+ * machines of pairs: in all other models the class that the scores choose is the most probable
+ * one.
+ *
+ * A point that is ambiguous by the scores (decision.h) has no label with either rule. If several
+ * classes are most probable, the class that the scores choose is the label if it is one of them,
+ * otherwise the first one. A model without probabilities uses the scores. */
+typedef enum dn_labels {
+    DN_LABELS_OF_MODEL,     /* the rule of the model (dn_model_labels) */
+    DN_LABELS_SCORES,       /* the class that the scores choose (decision.h) */
+    DN_LABELS_PROBABILITIES /* the most probable class */
+} dn_labels;
+/* Returns the rule that the model was trained with, parameter `decision`. Models of library versions
+ * without this parameter: DN_LABELS_SCORES. */
+dn_labels dn_model_labels(const dn_model *model);
 /* Output arrays of dn_model_predict, allocated by the caller. If an array is NULL, the result is
  * not computed. Probabilities, contributions, log densities and posteriors that the model cannot
  * compute are NaN. */
 typedef struct dn_prediction {
     size_t struct_size;    /* sizeof, or 0: see api.h */
+    dn_labels labels;      /* the rule for `label` and `candidates` */
     size_t *label;         /* [n] class index or DN_AMBIGUOUS (decision.h) */
     double *probabilities; /* [n × K] */
     double *scores;        /* [n × n_scores] in the order of the machines */
@@ -305,7 +319,10 @@ typedef struct dn_prediction {
      *   two classes             g/‖w‖; kernel machines: in the feature space of the kernel
      *   K linear discriminants  min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen class i. Costs
      *                           O(K · features) each time the class differs from the previous row's
-     *   otherwise               NaN: not linear, votes, ambiguous, or all weights 0 */
+     *   otherwise               NaN: not linear, votes, ambiguous, or all weights 0
+     *
+     * The surface and the chosen class are those of the scores, also with
+     * DN_LABELS_PROBABILITIES. */
     double *distance;
     /* [n × n_scores × n_features] contribution of each feature to each score. A score is the sum
      * of its contributions and its element of dn_model_intercept. */
@@ -419,6 +436,7 @@ typedef struct dn_evaluate_options {
     /* Name of the column of true classes. NULL: the target of the model; DN_ERR_ARGUMENT if the
      * model has no target. */
     const char *target;
+    dn_labels labels; /* the rule for the predicted classes */
 } dn_evaluate_options;
 /* Computes the metrics of a model on a labelled table. Columns are found by name. Rows with a
  * missing target or weight 0 are ignored.
@@ -443,6 +461,7 @@ typedef struct dn_labelled_rows {
     dn_raw_rows raw;
     const size_t *truth;  /* [raw.n] class indices */
     const double *weight; /* [raw.n] 0 or DN_MIN_WEIGHT … DN_MAX_WEIGHT; NULL: all 1 */
+    dn_labels labels;     /* the rule for the predicted classes */
 } dn_labelled_rows;
 /* Computes the metrics of a model on raw rows; otherwise like dn_model_evaluate. */
 DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,

@@ -59,6 +59,7 @@ static const dn_param params[] = {
     DNI_PARAM_PRIORS,
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAM_DECISION,
 };
 
 static dni_covariance covariance_of(const dn_params *p) {

@@ -85,6 +85,7 @@ static const dn_param params[] = {
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAM_STATISTICS,
     DNI_PARAMS_CALIBRATE,
+    DNI_PARAM_DECISION,
 };
 
 static dn_status check(const dn_params *p, dn_error *err) {

@@ -154,6 +154,7 @@ static const dn_param params[] = {
          "Rows times max_iterations must be at most 100000."},
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAM_DECISION,
     DNI_PARAM_STATISTICS,
 };
 

@@ -121,6 +121,7 @@ static const dn_param params[] = {
      .open_maximum = true},
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAM_DECISION,
 };
 
 /* ---- checks and defaults ---- */

@@ -114,6 +114,7 @@ static const dn_param params[] = {
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_rest"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAMS_CALIBRATE,
+    DNI_PARAM_DECISION,
 };
 
 static const dni_perceptron_criterion *criterion_of(const dn_params *p) {

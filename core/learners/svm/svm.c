@@ -77,6 +77,7 @@ static const dn_param params[] = {
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_one"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAMS_CALIBRATE,
+    DNI_PARAM_DECISION,
 };
 
 static bool linear(const dn_params *p) {

@@ -115,6 +115,7 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
     if (!outputs_room_init(&a->room, m, head.outputs, options->n_rows, problem)) {
         return false;
     }
+    a->room.rows.labels = options->labels;
     a->n = a->room.n;
     a->each = a->room.each;
     head.contributions.top = options->explain.top;

@@ -33,6 +33,7 @@ struct api_answer_options {
     enum api_answer_kind kind;
     dn_coordinates of; /* API_COORDINATES: which coordinates */
     unsigned outputs;  /* API_PREDICTIONS: answer_output bits of the request */
+    dn_labels labels;  /* API_PREDICTIONS: the rule for labels */
     struct api_explain explain;
     const struct format *format;
     size_t n_rows;            /* rows of a block; 0: unknown */

@@ -51,6 +51,7 @@ struct evaluation {
         *target; /* name of the column with the true classes; NULL: not known yet, or not given */
     bool target_in_body;                       /* the body names it */
     bool curves;                               /* wanted */
+    dn_labels labels;                          /* the rule for the predicted classes */
     const dn_importance_options *permutations; /* importance is wanted; NULL: metrics */
     const struct dataset_work *work; /* another computation is wanted; NULL: metrics, importance */
     struct budget budget;
@@ -100,7 +101,9 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
 
 /* Evaluates the rows that have a label; the body had n_given rows. */
 static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in, size_t n_given) {
-    const dn_labelled_rows rows = {.raw = instance_rows_view(in, 0, in->n), .truth = in->label};
+    const dn_labelled_rows rows = {.raw = instance_rows_view(in, 0, in->n),
+                                   .truth = in->label,
+                                   .labels = e->labels};
     struct buf place = {0};
     dn_error err;
     dn_error_clear(&err);
@@ -231,7 +234,9 @@ static bool importance_fits(const struct evaluation *e, const dn_table_source *t
 }
 
 static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
-    const dn_evaluate_options options = {.curves = e->curves, .target = e->target};
+    const dn_evaluate_options options = {.curves = e->curves,
+                                         .target = e->target,
+                                         .labels = e->labels};
     const dn_table_source *table = jobs_source_table(source);
     dn_error err;
     dn_error_clear(&err);
@@ -334,7 +339,8 @@ void api_model_evaluate(struct http_call *call) {
     struct instances_options options;
     struct evaluation e;
     bool curves = false;
-    if (!api_query_bool(call, "curves", &curves)) {
+    dn_labels labels;
+    if (!api_query_bool(call, "curves", &curves) || !api_decision_read(call, &labels)) {
         return;
     }
     const struct serving_model *m = api_model_take(call);
@@ -342,6 +348,7 @@ void api_model_evaluate(struct http_call *call) {
         return;
     }
     evaluation_init(&e, call, m->model, curves, &problem);
+    e.labels = labels;
     const char *reference = read_reference(call, &e, &problem);
     const bool good = !problem.type && choose_target(&e);
     if (good && reference) {

@@ -37,6 +37,7 @@ struct lines {
     dn_coordinates coordinates;
     const struct format *format;
     unsigned outputs;
+    dn_labels labels;
     struct api_explain explain;
     bool refuse_extra; /* columns that the model does not have */
     struct keep keep;
@@ -78,6 +79,7 @@ static struct api_answer_options options_of(const struct lines *l) {
     return (struct api_answer_options){.kind = l->kind,
                                        .of = l->coordinates,
                                        .outputs = l->outputs,
+                                       .labels = l->labels,
                                        .explain = l->explain,
                                        .format = l->format,
                                        .keep = l->used_keep,
@@ -309,6 +311,7 @@ static bool lines_want(const struct http_call *call) {
 static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
     const struct api_app *app = api_app_of(call);
     unsigned outputs = 0;
+    dn_labels labels = DN_LABELS_OF_MODEL;
     dn_coordinates coordinates = DN_COORDINATES_DIRECTIONS;
     struct api_explain explain = {0};
     const char *encoding = NULL;
@@ -319,7 +322,8 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
         !api_instances_extra(call, &refuse_extra) ||
         (kind == API_COORDINATES && !api_coordinates_read(call, &coordinates)) ||
         (kind == API_PREDICTIONS &&
-         (!api_outputs_read(call, &outputs) || !api_explain_read(call, outputs, &explain)))) {
+         (!api_outputs_read(call, &outputs) || !api_decision_read(call, &labels) ||
+          !api_explain_read(call, outputs, &explain)))) {
         return NULL;
     }
     struct lines *l = calloc(1, sizeof *l);
@@ -333,6 +337,7 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     l->coordinates = coordinates;
     l->format = api_reply_format(call, &format_ndjson);
     l->outputs = outputs;
+    l->labels = labels;
     l->explain = explain;
     l->refuse_extra = refuse_extra;
     if (!api_instances_keep(call, &l->keep, &l->used_keep)) {

@@ -92,6 +92,20 @@ bool api_outputs_read(struct http_call *call, unsigned *out) {
     return false;
 }
 
+bool api_decision_read(struct http_call *call, dn_labels *out) {
+    const char *text = http_query(call, "decision");
+    *out = text == NULL                  ? DN_LABELS_OF_MODEL
+           : strcmp(text, "scores") == 0 ? DN_LABELS_SCORES
+                                         : DN_LABELS_PROBABILITIES;
+    if (text != NULL && *out != DN_LABELS_SCORES && strcmp(text, "probabilities") != 0) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"decision\" must be probabilities or scores, got \"%.60s\"",
+                  text);
+        return false;
+    }
+    return true;
+}
+
 bool api_explain_read(struct http_call *call, unsigned outputs, struct api_explain *out) {
     const char *baseline = http_query(call, "baseline");
     int64_t top = 0;
@@ -159,7 +173,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
     if (outputs & ANSWER_DISTANCE) {
         cost += K * d;
     }
-    if ((outputs & ANSWER_PROBABILITIES) &&
+    if ((outputs & (ANSWER_PROBABILITIES | ANSWER_LABEL | ANSWER_AMBIGUOUS)) &&
         (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT)) {
         cost += 64 * K * K; /* iterations of pairwise coupling */
     }

@@ -11,6 +11,9 @@
 /* Reads ?output=label,scores as answer_output bits; without it API_OUTPUTS_USUAL. Returns false if
  * it has replied with 400. */
 bool api_outputs_read(struct http_call *call, unsigned *out);
+/* Reads ?decision=scores or probabilities; without it the rule of the model. Returns false if it
+ * has replied with 400. */
+bool api_decision_read(struct http_call *call, dn_labels *out);
 /* Reads ?of=directions, basis, hidden or scores; without it the directions. Returns false if it has
  * replied with 400. */
 bool api_coordinates_read(struct http_call *call, dn_coordinates *out);

@@ -345,6 +345,13 @@ static bool read_rules(const json_t *root, dn_params *params, struct problem *pr
     return problem->type == PROBLEM_NONE;
 }
 
+/* Jobs of releases without the parameter `decision` keep the labels of the scores. */
+static bool keep_decision(const json_t *root, dn_params *params) {
+    return !dn_params_has(params, "decision") ||
+           json_object_get(json_object_get(root, "params"), "decision") != NULL ||
+           dn_params_set_word(params, "decision", "scores", NULL) == DN_OK;
+}
+
 /* Reads the target. Fails if it is absent and the algorithm needs one, or the reverse. */
 static bool read_target(const json_t *root, struct arena *arena, struct jobs_request *r,
                         struct problem *problem) {
@@ -373,7 +380,8 @@ bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs
         }
     }
     bool good = r.algorithm != NULL && read_rules(root, r.params, &why) &&
-                read_scalars(root, arena, &r, &why) && read_target(root, arena, &r, &why) &&
+                keep_decision(root, r.params) && read_scalars(root, arena, &r, &why) &&
+                read_target(root, arena, &r, &why) &&
                 (r.inputs = read_columns(root, "inputs", arena, &r.n_inputs, &why)) != NULL &&
                 read_column_options(root, arena, &r, &why) && !why.type;
     if (good) {

@@ -357,6 +357,7 @@ static void rules(void **state) {
         struct table *table = table_of(t);
         for (size_t w = 0; w < N_WAYS; w++) {
             dn_params *p = params_for("logistic", &ways[w]);
+            OK(dn_params_set_word(p, "decision", "scores", NULL));
             dn_train_request request = table_request(t, table, p);
             dn_train_result r = train(&request, NULL);
             struct answers a = ask(r.model, t);

@@ -20,6 +20,7 @@ static const struct preset presets[] = {
     {"gaussian", "priors", "estimated", 0},
     {"gaussian", "multiclass", "native", 0},
     {"gaussian", "discriminants", "K", 0},
+    {"gaussian", "decision", "probabilities", 0},
     {"naive_bayes", "smoothing", NULL, 1},
     {"naive_bayes", "variance_floor", NULL, 1e-9},
     {"naive_bayes", "numeric", "gaussian", 0},
@@ -42,6 +43,7 @@ static const struct preset presets[] = {
     {"mlp", "init", "glorot", 0},
     {"mlp", "multiclass", "softmax", 0},
     {"mlp", "discriminants", "K", 0},
+    {"mlp", "decision", "probabilities", 0},
     {"logistic", "solver", "auto", 0},
     {"logistic", "penalty", "l2", 0},
     {"logistic", "intercept", "free", 0},
@@ -60,6 +62,7 @@ static const struct preset presets[] = {
     {"logistic", "irls", NULL, 0},
     {"logistic", "multiclass", "softmax", 0},
     {"logistic", "discriminants", "K", 0},
+    {"logistic", "decision", "probabilities", 0},
     {"least_squares", "solver", "auto", 0},
     {"least_squares", "lambda", "auto", 0},
     {"least_squares", "intercept", "free", 0},
@@ -73,6 +76,7 @@ static const struct preset presets[] = {
     {"least_squares", "discriminants", "K", 0},
     {"least_squares", "calibrate", "none", 0},
     {"least_squares", "calibration_folds", NULL, 5},
+    {"least_squares", "decision", "probabilities", 0},
     {"perceptron", "criterion", "perceptron", 0},
     {"perceptron", "mode", "sequential", 0},
     {"perceptron", "step", "auto", 0},
@@ -89,6 +93,7 @@ static const struct preset presets[] = {
     {"perceptron", "discriminants", "K", 0},
     {"perceptron", "calibrate", "none", 0},
     {"perceptron", "calibration_folds", NULL, 5},
+    {"perceptron", "decision", "probabilities", 0},
 };
 enum { N_PRESETS = sizeof presets / sizeof presets[0] };
 
