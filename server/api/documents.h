@@ -5,14 +5,12 @@
 #include "base/json/json_write.h"
 #include "store/store.h"
 
-/* brief: an item of a list, whose columns have no quantiles and histograms. */
-void api_dataset_write(const struct store_dataset *d, bool brief, struct json_writer *w);
+void api_dataset_write(const struct store_dataset *d, struct json_writer *w);
 void api_dataset_write_members(const struct store_dataset *d,
                                struct json_writer *w); /* members of the open object */
-/* brief: an item of a list, whose metrics have no confusion matrix and no numbers of single
- * classes. base_path: prefix of the link in the error. */
-void api_job_write(const struct store_job *j, const char *base_path, bool brief,
+/* base_path: prefix of the link in the error. request: writes "request" and "resolved". */
+void api_job_write(const struct store_job *j, const char *base_path, bool request,
                    struct json_writer *w);
-void api_model_write(const struct store_model *m, bool brief, struct json_writer *w);
+void api_model_write(const struct store_model *m, struct json_writer *w);
 
 #endif

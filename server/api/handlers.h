@@ -64,6 +64,7 @@ void api_problem_get(struct http_call *call);
 void api_healthz(struct http_call *call);
 void api_readyz(struct http_call *call);
 void api_metrics(struct http_call *call);
+void api_root(struct http_call *call);
 void api_version(struct http_call *call);
 void api_openapi(struct http_call *call);
 void api_docs_index(struct http_call *call);

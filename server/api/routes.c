@@ -26,8 +26,9 @@ static const struct http_limit max_labelled_rows = {
 /* Query parameters. A route without a list takes any: a feature of a model is a parameter of its
  * GET …/predict, and health checks of some load balancers append one. */
 static const char *const query_none[] = {NULL};
-static const char *const query_page[] = {"limit", "after", NULL};
-static const char *const query_jobs[] = {"limit", "after", "state", "model", NULL};
+static const char *const query_page[] = {"limit", "after", "fields", NULL};
+static const char *const query_jobs[] = {"limit", "after", "fields", "state", "model", NULL};
+static const char *const query_fields[] = {"fields", NULL};
 static const char *const query_version[] = {"version", NULL};
 static const char *const query_rows[] = {"version", "offset", "limit", "columns", "label", NULL};
 static const char *const query_upload[] = {"encoding", "header",     "delimiter", "skip_rows",
@@ -174,7 +175,7 @@ const struct http_route api_routes[] = {
                  .offers = &api_sends_answers),
 
     /* the catalogue, the problems and the manual: constants of the binary */
-    READ("/v1/algorithms", "listAlgorithms", .handle = api_algorithms_list, .query = query_none),
+    READ("/v1/algorithms", "listAlgorithms", .handle = api_algorithms_list, .query = query_fields),
     READ("/v1/algorithms/{algorithm}", "getAlgorithm", .handle = api_algorithm_get,
          .query = query_none),
     READ("/problems", "listProblems", .handle = api_problems_list, .query = query_none),
@@ -186,6 +187,7 @@ const struct http_route api_routes[] = {
          .conditions = HTTP_IF_NONE_MATCH),
 
     /* the daemon */
+    READ("/", "getRoot", .handle = api_root, .query = query_none),
     READ("/healthz", "getHealth", .where = HTTP_ON_IO, .handle = api_healthz, .cache = "no-store",
          .quiet = true),
     READ("/readyz", "getReadiness", .where = HTTP_ON_OPERATIONS, .handle = api_readyz,

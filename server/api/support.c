@@ -2,7 +2,6 @@
  * parameters. */
 #include "api/support.h"
 #include "base/hash.h"
-#include "base/json/json_brief.h"
 #include "base/json/json_read.h"
 
 #include <inttypes.h>
@@ -80,19 +79,6 @@ void api_put_members(struct json_writer *w, const char *object) {
     if (first < last) {
         json_put_raw(w, first, (size_t)(last - first));
     }
-}
-
-void api_put_members_brief(struct json_writer *w, const char *object) {
-    static const char *const growing[] = {"confusion", "per_class", "pairs", "machines", NULL};
-    struct buf brief = {0};
-    json_brief(&brief, object ? object : "", growing);
-    const char *text = buf_cstr(&brief);
-    if (text) {
-        api_put_members(w, text);
-    } else {
-        w->out->failed = true;
-    }
-    buf_done(&brief);
 }
 
 /* Reads the tags; *out is JSON text in the arena. false: out of memory. Faults are added to the

@@ -43,7 +43,20 @@ struct api_item {
     size_t size; /* of an item */
     void (*write)(const struct api_app *app, const void *item, struct json_writer *w);
     void (*put_cursor)(const void *item, struct buf *out); /* the item's name or number */
+    const char *const *fields;       /* the members that ?fields= can name; ends with NULL */
+    const char *const *long_members; /* the members that an item has only if ?fields= names them, as
+                                        for json_brief */
 };
+/* The long members of models and of the results of jobs: their length grows with the number of
+ * columns, classes, machines or folds. */
+extern const char *const api_long_of_fit[];
+/* Reads ?fields=, names of `known` separated by commas. *out: the names, in the arena; NULL: the
+ * parameter is absent. */
+bool api_query_fields(struct http_call *call, const char *const *known, const char *const **out);
+/* Writes an item, a JSON object, with only the members `fields`; fields NULL: without the members
+ * `long_members` (NULL: with all). Frees the item. */
+void api_item_put(struct json_writer *w, struct buf *item, const char *const *fields,
+                  const char *const *long_members);
 /* Replies {"items":[…],"next":"…"|null} and frees the page; a problem is replied instead (and
  * taken). */
 void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
@@ -72,9 +85,6 @@ const char *api_etag(struct http_call *call, const void *bytes, size_t n);
 struct store_condition api_condition(const struct http_call *call);
 /* Writes the members of a stored JSON object (NULL: none) into the open object of w. */
 void api_put_members(struct json_writer *w, const char *object);
-/* The same for an item of a list: without the members "confusion", "per_class", "pairs" and
- * "machines" at any depth, whose size grows with the number of classes. */
-void api_put_members_brief(struct json_writer *w, const char *object);
 
 /* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ----
  */

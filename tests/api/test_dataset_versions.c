@@ -25,16 +25,8 @@ static void drop(void *json) {
 
 /* The members of a description that lists contain. */
 static const json_t *brief(const json_t *description) {
-    static const char *const long_ones[] = {"quantiles", "quantiles_exact", "quantiles_error",
-                                            "histogram"};
     json_t *copy = keep(json_deep_copy(description), drop);
-    size_t i;
-    json_t *column;
-    json_array_foreach(json_object_get(copy, "columns"), i, column) {
-        for (size_t k = 0; k < sizeof long_ones / sizeof *long_ones; k++) {
-            (void)json_object_del(column, long_ones[k]);
-        }
-    }
+    (void)json_object_del(copy, "columns");
     return copy;
 }
 

@@ -2,14 +2,12 @@
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/json/json_brief.h"
 #include "formats/formats.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static void write_members(const struct store_dataset *d, const char *columns,
-                          struct json_writer *w) {
+void api_dataset_write_members(const struct store_dataset *d, struct json_writer *w) {
     json_kv_string(w, "name", d->name);
     json_kv_int(w, "version", d->version);
     json_kv_int(w, "rows", d->n_rows);
@@ -19,37 +17,19 @@ static void write_members(const struct store_dataset *d, const char *columns,
     json_kv_time(w, "created_at", d->created_at);
     json_kv_string(w, "description", d->description);
     json_kv_raw(w, "tags", d->tags ? d->tags : "[]");
-    schema_columns_write(columns, d->n_rows, w);
+    schema_columns_write(d->columns, d->n_rows, w);
     json_kv_raw(w, "notes", d->notes);
 }
 
-void api_dataset_write_members(const struct store_dataset *d, struct json_writer *w) {
-    write_members(d, d->columns, w);
-}
-
-static void write_members_brief(const struct store_dataset *d, struct json_writer *w) {
-    static const char *const ranks[] = {"quantiles", "quantiles_exact", "quantiles_error",
-                                        "histogram", NULL};
-    struct buf columns = {0};
-    json_brief(&columns, d->columns ? d->columns : "null", ranks);
-    const char *text = buf_cstr(&columns);
-    if (text) {
-        write_members(d, text, w);
-    } else {
-        w->out->failed = true;
-    }
-    buf_done(&columns);
-}
-
-void api_dataset_write(const struct store_dataset *d, bool brief, struct json_writer *w) {
+void api_dataset_write(const struct store_dataset *d, struct json_writer *w) {
     json_begin_object(w);
-    (brief ? write_members_brief : api_dataset_write_members)(d, w);
+    api_dataset_write_members(d, w);
     json_end_object(w);
 }
 
 static void write_item(const struct api_app *app, const void *item, struct json_writer *w) {
     (void)app;
-    api_dataset_write(item, true, w);
+    api_dataset_write(item, w);
 }
 
 static void put_name(const void *item, struct buf *out) {
@@ -62,13 +42,20 @@ static void put_version(const void *item, struct buf *out) {
     buf_printf(out, "%" PRId64, d->version);
 }
 
+static const char *const fields[] = {"name",    "version",    "rows",        "bytes", "sha256",
+                                     "content", "created_at", "description", "tags",  "columns",
+                                     "sparse",  "notes",      NULL};
+static const char *const long_members[] = {"columns[", NULL};
+
 void api_datasets_list(struct http_call *call) {
-    static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_name};
+    static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_name, fields,
+                                         long_members};
     api_list_names(call, &kind, store_dataset_list);
 }
 
 void api_dataset_versions(struct http_call *call) {
-    static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_version};
+    static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_version,
+                                         fields, long_members};
     api_list_versions(call, &kind, "dataset", store_dataset_versions);
 }
 
@@ -95,7 +82,7 @@ bool api_dataset_find(struct http_call *call, struct store_dataset *out) {
 void api_dataset_reply(struct http_call *call, int status, struct store_dataset *d) {
     struct buf body = {0};
     struct json_writer w = json_writer_of(&body);
-    api_dataset_write(d, false, &w);
+    api_dataset_write(d, &w);
     api_reply_json(call, status, &body);
     store_dataset_done(d);
 }

@@ -50,7 +50,7 @@ static void put_job(struct buf *out, const struct events *e, const char *event, 
                     const struct store_job *job) {
     struct buf data = {0};
     struct json_writer w = json_writer_of(&data);
-    api_job_write(job, e->base_path, false, &w);
+    api_job_write(job, e->base_path, true, &w);
     put_message(out, event, id, data.data, data.size);
     out->failed = out->failed || data.failed;
     buf_done(&data);

@@ -48,7 +48,7 @@ static void put_request(const struct store_job *j, struct json_writer *w) {
     arena_done(&arena);
 }
 
-void api_job_write(const struct store_job *j, const char *base_path, bool brief,
+void api_job_write(const struct store_job *j, const char *base_path, bool request,
                    struct json_writer *w) {
     json_begin_object(w);
     json_kv_int(w, "id", j->id);
@@ -63,7 +63,7 @@ void api_job_write(const struct store_job *j, const char *base_path, bool brief,
     json_kv_time(w, "created_at", j->created_at);
     json_kv_time(w, "started_at", j->started_at);
     json_kv_time(w, "finished_at", j->finished_at);
-    if (!brief) {
+    if (request) {
         put_request(j, w);
     }
     json_kv_raw(w, "progress", j->progress);
@@ -74,7 +74,7 @@ void api_job_write(const struct store_job *j, const char *base_path, bool brief,
         json_begin_object(w);
         json_kv_string(w, "model", j->model);
         json_kv_int(w, "version", j->version);
-        (brief ? api_put_members_brief : api_put_members)(w, j->result);
+        api_put_members(w, j->result);
         json_end_object(w);
     } else {
         json_put_null(w);
@@ -85,7 +85,7 @@ void api_job_write(const struct store_job *j, const char *base_path, bool brief,
 void api_job_reply(struct http_call *call, int status, struct store_job *j) {
     struct buf body = {0};
     struct json_writer w = json_writer_of(&body);
-    api_job_write(j, api_app_of(call)->base_path, false, &w);
+    api_job_write(j, api_app_of(call)->base_path, true, &w);
     api_reply_json(call, status, &body);
     store_job_done(j);
 }
@@ -182,7 +182,7 @@ void api_jobs_create(struct http_call *call) {
 /* ---- GET /v1/jobs ---- */
 
 static void write_item(const struct api_app *app, const void *item, struct json_writer *w) {
-    api_job_write(item, app->base_path, true, w);
+    api_job_write(item, app->base_path, false, w);
 }
 
 static void put_id(const void *item, struct buf *out) {
@@ -191,7 +191,12 @@ static void put_id(const void *item, struct buf *out) {
 }
 
 void api_jobs_list(struct http_call *call) {
-    static const struct api_item kind = {sizeof(struct store_job), write_item, put_id};
+    static const char *const fields[] = {"id",          "state",    "model",      "algorithm",
+                                         "dataset",     "attempts", "created_at", "started_at",
+                                         "finished_at", "progress", "warnings",   "error",
+                                         "result",      NULL};
+    static const struct api_item kind = {sizeof(struct store_job), write_item, put_id, fields,
+                                         api_long_of_fit};
     struct store_job_filter filter = {.state = -1, .model = http_query(call, "model")};
     const char *state = http_query(call, "state");
     enum store_job_state parsed;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-void api_model_write(const struct store_model *m, bool brief, struct json_writer *w) {
+void api_model_write(const struct store_model *m, struct json_writer *w) {
     json_begin_object(w);
     json_kv_string(w, "name", m->name);
     json_kv_int(w, "version", m->version);
@@ -19,7 +19,7 @@ void api_model_write(const struct store_model *m, bool brief, struct json_writer
     json_kv_int(w, "bytes", m->bytes);
     json_kv_string(w, "description", m->description);
     json_kv_raw(w, "tags", m->tags ? m->tags : "[]");
-    (brief ? api_put_members_brief : api_put_members)(w, m->info);
+    api_put_members(w, m->info);
     json_end_object(w);
 }
 
@@ -38,7 +38,7 @@ const struct serving_model *api_model_take(struct http_call *call) {
 static void reply(struct http_call *call, struct store_model *m) {
     struct buf body = {0};
     struct json_writer w = json_writer_of(&body);
-    api_model_write(m, false, &w);
+    api_model_write(m, &w);
     api_reply_json(call, 200, &body);
     store_model_done(m);
 }
@@ -53,7 +53,7 @@ static void reply_changed(struct http_call *call, struct store_model *m) {
 
 static void write_item(const struct api_app *app, const void *item, struct json_writer *w) {
     (void)app;
-    api_model_write(item, true, w);
+    api_model_write(item, w);
 }
 
 static void put_name(const void *item, struct buf *out) {
@@ -66,13 +66,53 @@ static void put_version(const void *item, struct buf *out) {
     buf_printf(out, "%" PRId64, m->version);
 }
 
+static const char *const fields[] = {"name",
+                                     "version",
+                                     "live",
+                                     "live_version",
+                                     "newest_version",
+                                     "created_at",
+                                     "bytes",
+                                     "description",
+                                     "tags",
+                                     "algorithm",
+                                     "params",
+                                     "target",
+                                     "classes",
+                                     "inputs",
+                                     "n_features",
+                                     "features",
+                                     "standardize",
+                                     "encoding",
+                                     "weight",
+                                     "weights",
+                                     "class_weight",
+                                     "validation",
+                                     "seed",
+                                     "decision",
+                                     "n_machines",
+                                     "dataset",
+                                     "job",
+                                     "converged",
+                                     "stop_reason",
+                                     "iterations",
+                                     "objective",
+                                     "gradient_norm",
+                                     "rows",
+                                     "details",
+                                     "metrics",
+                                     "daemon_version",
+                                     NULL};
+
 void api_models_list(struct http_call *call) {
-    static const struct api_item kind = {sizeof(struct store_model), write_item, put_name};
+    static const struct api_item kind = {sizeof(struct store_model), write_item, put_name, fields,
+                                         api_long_of_fit};
     api_list_names(call, &kind, store_model_list);
 }
 
 void api_model_versions(struct http_call *call) {
-    static const struct api_item kind = {sizeof(struct store_model), write_item, put_version};
+    static const struct api_item kind = {sizeof(struct store_model), write_item, put_version,
+                                         fields, api_long_of_fit};
     api_list_versions(call, &kind, "model", store_model_versions);
 }
 

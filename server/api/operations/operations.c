@@ -1,4 +1,4 @@
-/* Health, readiness, metrics and version of the daemon. */
+/* Links, health, readiness, metrics and version of the daemon. */
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/clock.h"
@@ -77,6 +77,29 @@ void api_metrics(struct http_call *call) {
     struct buf body = {0};
     metrics_render(&body);
     http_reply(call, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
+}
+
+/* Where everything is. */
+void api_root(struct http_call *call) {
+    static const struct {
+        const char *name, *path;
+    } links[] = {
+        {"datasets", "/v1/datasets"},     {"models", "/v1/models"}, {"jobs", "/v1/jobs"},
+        {"algorithms", "/v1/algorithms"}, {"docs", "/docs"},        {"openapi", "/openapi.json"},
+        {"problems", "/problems"},        {"health", "/healthz"},   {"readiness", "/readyz"},
+        {"metrics", "/metrics"},          {"version", "/version"}};
+    struct buf body = {0};
+    struct json_writer w = json_writer_of(&body);
+    json_begin_object(&w);
+    json_kv_string(&w, "name", "discernd");
+    json_kv_string(&w, "version", DISCERN_VERSION);
+    json_kv_begin_object(&w, "links");
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        json_kv_string(&w, links[i].name, http_link(call, "%s", links[i].path));
+    }
+    json_end_object(&w);
+    json_end_object(&w);
+    api_reply_json(call, 200, &body);
 }
 
 void api_version(struct http_call *call) {

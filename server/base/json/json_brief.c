@@ -1,4 +1,4 @@
-/* Removes members from a JSON text. */
+/* Removes or selects members of a JSON text. */
 #include "base/json/json_brief.h"
 
 #include <stdbool.h>
@@ -27,14 +27,21 @@ static const char *skip_value(const char *at) {
     return at;
 }
 
-/* Whether the string at … end - 1 is a key, and one of the names. */
-static bool is_unwanted(const char *at, const char *end, const char *const *names) {
+/* Whether the string at … end - 1 is the key of a member that one of the names means. */
+static bool is_named(const char *at, const char *end, const char *const *names) {
     if (*end != ':') {
         return false;
     }
     for (; *names; names++) {
-        if ((size_t)(end - at) == strlen(*names) + 2 &&
-            memcmp(at + 1, *names, strlen(*names)) == 0) {
+        size_t n = strlen(*names);
+        const char last = n > 0 ? (*names)[n - 1] : '\0';
+        if (last == '[' || last == '{') {
+            n--;
+            if (end[1] != last) {
+                continue;
+            }
+        }
+        if ((size_t)(end - at) == n + 2 && memcmp(at + 1, *names, n) == 0) {
             return true;
         }
     }
@@ -45,7 +52,7 @@ void json_brief(struct buf *out, const char *document, const char *const *names)
     const char *from = document; /* start of the text that is to be copied next */
     for (const char *at = document; *at;) {
         const char *end = *at == '"' ? skip_string(at) : at + 1;
-        if (*at != '"' || !is_unwanted(at, end, names)) {
+        if (*at != '"' || !is_named(at, end, names)) {
             at = end;
             continue;
         }
@@ -59,4 +66,21 @@ void json_brief(struct buf *out, const char *document, const char *const *names)
         from = at;
     }
     buf_append(out, from, strlen(from));
+}
+
+void json_pick(struct buf *out, const char *document, const char *const *names) {
+    bool begun = false;
+    buf_putc(out, '{');
+    for (const char *at = strchr(document, '"'); at != NULL && *at == '"';) {
+        const char *key = skip_string(at), *end = *key ? skip_value(key + 1) : key;
+        if (is_named(at, key, names)) {
+            if (begun) {
+                buf_putc(out, ',');
+            }
+            buf_append(out, at, (size_t)(end - at));
+            begun = true;
+        }
+        at = *end ? end + 1 : end;
+    }
+    buf_putc(out, '}');
 }

@@ -227,11 +227,13 @@ const char *router_value(const struct router_match *match, const char *name) {
 bool router_match(const struct router *router, const char *method, const struct target *target,
                   size_t skip, struct arena *arena, struct router_match *out) {
     *out = (struct router_match){.route = NULL};
-    struct walk walk = {.target = target};
-    if (target->n_segments > TARGET_MAX_SEGMENTS || target->n_segments <= skip) {
+    static const struct target root = {.segments = {""}, .n_segments = 1};
+    const bool bare = target->n_segments == skip; /* the base path without a slash at its end */
+    struct walk walk = {.target = bare ? &root : target};
+    if (target->n_segments > TARGET_MAX_SEGMENTS || target->n_segments < skip) {
         return true;
     }
-    const struct node *node = walk_on(&walk, &router->root, skip);
+    const struct node *node = walk_on(&walk, &router->root, bare ? 0 : skip);
     if (node == NULL) {
         return true;
     }

@@ -64,7 +64,7 @@ static bool check_size(const struct http_call *call, const char *method, struct 
 
 static size_t base_segments(const struct http_call *call) {
     const struct target *base = &call->server->base;
-    if (base->n_segments == 0 || call->request.target.n_segments <= base->n_segments) {
+    if (base->n_segments == 0 || call->request.target.n_segments < base->n_segments) {
         return 0;
     }
     for (size_t i = 0; i < base->n_segments; i++) {

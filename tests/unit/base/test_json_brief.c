@@ -10,13 +10,15 @@
 
 static void test_members(void **state) {
     (void)state;
-    static const char *const names[] = {"x", "long one", NULL};
+    static const char *const names[] = {"x", "long one", "f[", "o{", NULL};
     static const struct {
         const char *document, *brief;
     } cases[] = {
         {"", ""},
         {"null", "null"},
         {"{}", "{}"},
+        {"{\"f\":[1],\"o\":{\"f\":5}}", "{}"},
+        {"{\"f\":5,\"o\":[{\"f\":[]}],\"f[\":[]}", "{\"f\":5,\"o\":[{}],\"f[\":[]}"},
         {"{\"x\":1}", "{}"},
         {"{\"x\":1,\"a\":2}", "{\"a\":2}"},
         {"{\"a\":2,\"x\":1}", "{\"a\":2}"},

@@ -125,7 +125,9 @@ static void skips(void **state) {
     (void)state;
     assert_string_equal(match("GET", "/discern/jobs/7", 1).route->path, "/jobs/{id}");
     assert_string_equal(match("GET", "/a/b/jobs", 2).route->path, "/jobs");
-    assert_null(match("GET", "/a", 1).route);
+    assert_string_equal(match("GET", "/a", 1).route->path, "/");
+    assert_string_equal(match("GET", "/a/", 1).route->path, "/");
+    assert_null(match("GET", "/a", 2).route);
 }
 
 static void wrong_tables(void **state) {
