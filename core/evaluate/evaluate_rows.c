@@ -224,9 +224,8 @@ static dn_status score_tile(void *arg, size_t i, size_t slot, dn_error *err) {
     }
     for (size_t r = first; r < first + n; r++) {
         if (!dni_model_scores_valid(t->model, t->scores + r * t->n_scores)) {
-            return dn_error_set(
-                err, DN_ERR_DATA,
-                "a row has values so large that its scores leave the finite numbers");
+            return dn_error_set(err, DN_ERR_DATA,
+                                "a row has values so large that its scores overflow");
         }
     }
     if (t->keep == NULL) {

@@ -152,7 +152,7 @@ static dn_status sum_scatter(struct projection *p, dn_error *err) {
     if (!isfinite(m->xx) || !isfinite(m->yy) || !isfinite(p->between.xx) ||
         !isfinite(p->between.yy)) {
         return dn_error_set(err, DN_ERR_DATA,
-                            "the values are so large that their squares leave the finite numbers");
+                            "the values are so large that their squares overflow");
     }
     const double r = m->xy / sqrt(m->xx) / sqrt(m->yy);
     if (!(m->xx > 0) || !(m->yy > 0) || !(1 - r * r > SINGULAR)) {

@@ -59,7 +59,8 @@ static bool is_of_products(dni_form form) {
     return form != DNI_FORM_MANHATTAN && form != DNI_FORM_CHEBYSHEV;
 }
 
-/* The rows with their transpose, if values may be computed from products; or bits. */
+/* Upper bounds. The rows are stored, and their transpose if values can be computed from inner
+ * products. The points may be stored as bits instead. */
 static dni_points_bytes memory(const dni_rows_shape *shape) {
     const struct sparse_shape sparse = {shape->n, shape->d, shape->n_entries};
     struct sparse storage;

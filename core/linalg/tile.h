@@ -51,7 +51,8 @@ void dni_tile_centre(dn_matrix x, const double *mean, double *out);
  *   gram     [width × width] lower triangle
  *
  * Computed in panels of rows of gram. Polls the run's stop function before each panel
- * (linalg/step.h); fails only with the code of this function. */
+ * (linalg/step.h); fails only with the status
+ * that run->stop returned. */
 DN_MUST_USE dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width,
                                     const double *c, double sign, double *scratch, double *gram,
                                     dn_error *err);

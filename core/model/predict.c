@@ -394,8 +394,7 @@ void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i,
                        "every row of the training",
                        dn_encoder_input(m->encoder, j)->name);
     } else {
-        (void)snprintf(out, DN_MESSAGE_SIZE,
-                       "has values so large that its scores leave the finite numbers");
+        (void)snprintf(out, DN_MESSAGE_SIZE, "has values so large that its scores overflow");
     }
 }
 
@@ -424,7 +423,7 @@ static void fill_nan(double *out, size_t n) {
     }
 }
 
-/* Fills results that the model cannot compute with NaN. Returns the prediction without these
+/* Sets the results that the model cannot compute to NaN. Returns the prediction without these
  * results. */
 static dn_prediction without_absent_results(const dn_model *m, size_t n, const dn_prediction *out) {
     dn_prediction given = *out;

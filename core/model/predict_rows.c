@@ -77,12 +77,13 @@ static dn_status check_value(const dn_model *m, size_t j, size_t row, double val
     }
     if (value == DN_UNSEEN) {
         return dn_encoder_refuses_unseen(m->encoder)
-                   ? refuse_value(input, row, value, "a level must be one of the training", err)
+                   ? refuse_value(input, row, value,
+                                  "the category must be one of the training rows", err)
                    : DN_OK;
     }
     return value >= 0 && value < (double)input->levels.n && value == floor(value)
                ? DN_OK
-               : refuse_value(input, row, value, "a level must be an index of the levels", err);
+               : refuse_value(input, row, value, "the value must be the index of a category", err);
 }
 
 /* Copies rows first … first + n - 1 of x to raw [n × n_inputs]. */

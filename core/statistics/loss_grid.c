@@ -335,8 +335,7 @@ static dn_status finish(const struct grid *g, dn_error *err) {
         out->value[p] = sums[p] / sums[g->n_points];
         if (!isfinite(out->value[p])) {
             return g->options->n_axes == 1
-                       ? dn_error_set(err, DN_ERR_DATA,
-                                      "the losses of the weight %g leave the finite numbers",
+                       ? dn_error_set(err, DN_ERR_DATA, "the losses of the weight %g overflow",
                                       axis[0].values[p])
                        : dn_error_set(err, DN_ERR_DATA,
                                       "the losses of the weights %g and %g leave the finite "

@@ -111,8 +111,8 @@ static const char *text_at(const char *texts, const unsigned char *end, size_t k
 }
 
 /* ---- numbers ---- */
-/* Reads the part of a chunk after the kind and the number of rows. Does not check the ends of the
- * spellings (see ends_ascend). */
+/* Reads the part of a chunk after the kind and the number of rows. Checks that the last end of
+ * the spellings is the size of their text, but not that the ends ascend (see ends_ascend). */
 static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers *out,
                               dn_error *err) {
     unsigned encoding = dni_read_u8(reader), missing = dni_read_u8(reader),

@@ -27,15 +27,16 @@ static dn_status class_refuse_folds(const dni_labels *l, size_t smallest, size_t
                                     dn_error *err) {
     const char *name = l->class_name[smallest];
     if (n == 1) {
-        return dn_error_set(err, DN_ERR_DATA,
-                            "class \"%.64s\" has only 1 row, %zu folds need as many of each class: "
-                            "remove its row, or use another validation",
-                            name, n_folds);
+        return dn_error_set(
+            err, DN_ERR_DATA,
+            "%zu folds need at least %zu rows of each class, \"%.64s\" has 1: remove its "
+            "row, or use another validation",
+            n_folds, n_folds, name);
     }
     return dn_error_set(err, DN_ERR_DATA,
-                        "class \"%.64s\" has only %zu rows, %zu folds need as many of each class: "
-                        "use at most %zu folds, or remove the rows of the class",
-                        name, n, n_folds, n);
+                        "%zu folds need at least %zu rows of each class, \"%.64s\" has %zu: use at "
+                        "most %zu folds, or remove the rows of the class",
+                        n_folds, n_folds, name, n, n);
 }
 
 #define NAME(member, loss) #member,

@@ -32,9 +32,9 @@ static dn_status outlier_refuse_folds(const dni_labels *l, size_t smallest, size
                                       size_t n_folds, dn_error *err) {
     (void)l;
     (void)smallest;
-    return dn_error_set(err, DN_ERR_DATA,
-                        "there are only %zu rows, %zu folds need as many: take at most %zu folds",
-                        n, n_folds, n);
+    return dn_error_set(err, DN_ERR_DATA, "%zu folds need at least %zu rows, there %s %zu: %s",
+                        n_folds, n_folds, n == 1 ? "is" : "are", n,
+                        n < 2 ? "use another validation" : "use fewer folds");
 }
 
 static const char *const outlier_metrics[] = {"outliers", "outlier_share", NULL};

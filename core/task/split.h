@@ -31,8 +31,8 @@ DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_
                                       size_t n_folds, const dn_run *run, uint16_t *fold,
                                       dn_error *err);
 
-/* Returns the peak bytes of `fold` together with either the working memory of dni_split_folds or,
- * afterwards, `later` bytes of the caller. */
+/* Returns the peak memory in bytes: the array `fold` of dni_split_folds, and the greater of the
+ * working memory of this function and `later`. later: bytes that the caller allocates afterwards. */
 double dni_split_folds_memory(size_t n_rows, double later);
 
 #endif

@@ -85,7 +85,8 @@ static const char *const query_transform[] = {"encoding", "extra",      "keep",
 #define COMPUTE_ROWS(call_, operation_, ...)                                                       \
     COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .plain = true, __VA_ARGS__)
 
-/* Groups of columns of the table that several routes share. */
+/* Members of struct http_route that several routes share. TABLE_BODY: the body is a table.
+ * OBJECT_BODY: it is a JSON object. */
 #define TABLE_BODY(sink_)                                                                          \
     .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload, .accepts = &api_takes_table
 #define OBJECT_BODY .body = HTTP_BODY_MEMORY, .accepts = &api_takes_object

@@ -59,8 +59,9 @@ bool problem_find(const char *name, enum problem_type *out) {
     return false;
 }
 
-/* Returns the text as valid UTF-8, truncated to `limit` bytes with an ellipsis, malloc'ed; NULL if
- * out of memory. */
+/* Returns a malloc'ed copy of the first `limit` bytes, cut between characters. If bytes were cut
+ * off, an ellipsis is appended. Each invalid byte becomes U+FFFD, which has 3 bytes. NULL: out of
+ * memory. */
 static char *text_clean(const char *text, size_t n, size_t limit) {
     struct buf clean = {0};
     const size_t cut = utf8_cut(text, n, limit);

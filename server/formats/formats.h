@@ -57,8 +57,9 @@ struct table_options {
      * faults of their rows */
     bool allow_type_change;
     int64_t rows; /* at most this number of rows is read; 0: all */
-    /* the media type of the body was that of a form, as curl -d sends it (without the line breaks).
-     * If the table looks like that, a hint is added to the answer */
+    /* the media type of the body is application/x-www-form-urlencoded: curl -d sends it, and removes
+     * the line ends of a file. If the table has no rows, or one long row, the answer has the hint to
+     * send the file with -T or --data-binary */
     bool form;
 };
 /* Parses a query parameter of an upload (table_options.c lists them). Returns false if the value is

@@ -35,8 +35,9 @@ struct MHD_Response *library_response_not_modified(uint64_t length);
 /* Whether the library calls the request handler although the connection is suspended. */
 bool library_is_suspended(struct MHD_Connection *mhd);
 
-/* Whether the strings of the request header still lie where they arrived, without a gap between
- * them. A gap means that the library dropped or moved bytes. Always true from 1.0 on. */
+/* Checks that the strings of the request header lie where they arrived, without a gap between them.
+ * A gap means that the library dropped or moved bytes. From version 1.0 on nothing is checked:
+ * library_lines_begin and library_lines_end return true. */
 struct library_lines {
     const char *begin; /* method in the request line */
     const char *next;  /* address where the next line must begin */

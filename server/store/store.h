@@ -293,12 +293,12 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
                           struct problem *problem);
 /* Reads the bytes of a version. Replaces the contents of `out`. The CRC is checked. */
 bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct problem *problem);
-/* Makes a version live. model, also in store_model_patch: gets the live version as it was
- * committed, which the caller frees; NULL: not needed. */
+/* Makes a version live. *model receives the live version as it was committed. The caller frees it.
+ * NULL: it is not needed. */
 bool store_model_set_live(struct store *store, const char *name, int64_t version,
                           const struct store_condition *condition, struct store_model *model,
                           struct problem *problem);
-/* Changes description and tags like store_dataset_patch. */
+/* Changes description and tags like store_dataset_patch. model: as in store_model_set_live. */
 bool store_model_patch(struct store *store, const char *name, const char *description,
                        const char *tags, const struct store_condition *condition,
                        struct store_model *model, struct problem *problem);

@@ -324,9 +324,10 @@ static void test_models_without_densities(void **state) {
     train("plain", "iris", "logistic", "");
     train("projected", "iris", "fisher", "");
     train("rest", "iris", "gaussian", "'multiclass':'one_vs_rest'");
-    static const char *const models[][2] = {{"plain", "(its own is \"logistic\")"},
-                                            {"projected", "(its own is \"fisher\")"},
-                                            {"rest", "\"gaussian\", with several machines)"}};
+    static const char *const models[][2] = {
+        {"plain", "it was trained by \"logistic\""},
+        {"projected", "it was trained by \"fisher\""},
+        {"rest", "it was trained by \"gaussian\" and has several machines"}};
     for (size_t m = 0; m < 3; m++) {
         const char *path = text("/v1/models/%s/predict", models[m][0]);
         const char *outputs[] = {"prior", "posterior", "label,log_density,prior,posterior"};

@@ -220,7 +220,7 @@ static void bad_calls(void **state) {
     refused("four", text("{'dataset':'nobody',%s}", w), "/dataset", "nobody");
     refused("four", text("{'dataset':'iris',%s}", w), "/dataset", "\"class\"");
     refused("four", text("{'dataset':'huge',%s}", "'weights':[{'name':'x1','from':0,'to':1e300}]"),
-            "/dataset", "leave the finite numbers");
+            "/dataset", "overflow");
     refused("four", text("{'dataset':'four','weight':'x1',%s}", w), "/weight", "x1");
     refused("four", text("{'dataset':'four','class':1,%s}", w), "/class", "three classes");
     refused("four", text("{'dataset':'four','angle':1,%s}", w), "/angle", "known");

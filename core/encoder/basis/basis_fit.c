@@ -35,7 +35,7 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
         if (from->kind == DN_BASIS_FISHER && (spec->target == NULL || spec->n_classes < 2)) {
             return dni_error_at(
                 dn_error_set(err, DN_ERR_ARGUMENT,
-                             "a fisher basis needs a target of at minimum two classes"),
+                             "a fisher basis needs a target of at least two classes"),
                 "basis", -1, err);
         }
         status = dni_basis_init(basis, from, n, spec->n_classes, err);
@@ -74,7 +74,7 @@ static void columns_done(struct columns *columns) {
 }
 
 /* Creates an encoder whose features are the basis's columns in order. If mean is not NULL, the
- * features are (x - mean)/scale, with mean and scale by input. */
+ * features are (x − mean)/scale. mean, scale: one element for each input of `of`. */
 static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, const double *mean,
                                 const double *scale, dn_encoder **out, dn_error *err) {
     const size_t n = basis->n_columns;

@@ -1,4 +1,4 @@
-/* Metrics of a classifier on labelled rows (ALGORITHMS.md, "Evaluation").
+/* Metrics of a classifier on labelled rows.
  *
  *   dn_metrics_new     sets the maximum number of rows and the kinds of results of each row
  *   dn_metrics_add     adds rows

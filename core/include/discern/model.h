@@ -44,10 +44,15 @@ typedef struct dn_classes {
 #define DN_MIN_WEIGHT 1e-100
 #define DN_MAX_WEIGHT 1e100
 
-/* Meaning of weights where a method uses their sum as a sample size: the counts of naive Bayes, the
- * shrinkage "auto", the divisor "unbiased" and the scale of Fisher's scores with more than two
- * classes, and the targets of Platt's sigmoid. All other results depend on the weights as they
- * are. */
+/* Meaning of the weights where a method uses their sum as a sample size:
+ *
+ *   the counts of naive Bayes
+ *   the shrinkage "auto"
+ *   the divisor "unbiased"
+ *   the scale of Fisher's scores, with more than two classes
+ *   the targets of Platt's sigmoid
+ *
+ * All other results depend on the weights as they are. */
 typedef enum dn_weights {
     DN_WEIGHTS_RELATIVE,    /* the sample size is the number of rows: the weights of the training
                              * rows, times their class weights, are divided by their mean. A common

@@ -96,7 +96,8 @@ typedef struct dn_sum {
     dn_sum_fn fn;
     const void *arg; /* passed to fn; NULL is allowed */
     size_t arg_size; /* number of bytes of *arg, without memory to which *arg points; dn_run_sum
-                      * checks that the calls of fn do not change these bytes. 0: no check */
+                      * checks that the calls of fn do not change the first 1,024 of them. 0: no
+                      * check */
     size_t n_out;    /* number of elements of the sum; may be 0 */
 } dn_sum;
 
@@ -153,9 +154,9 @@ struct dn_run {
 
     void *ctx; /* not used by the library */
 
-    /* true: a method that changes the weights at single rows reports every change, at the cost of a
-     * pass over the rows for each report. The numbers of reports and snapshots are then the numbers
-     * of the changes. No effect on methods that change the weights once in an iteration. */
+    /* true: a method that updates the weights after single rows reports every update. Each report
+     * costs a pass over the rows. Reports and `snapshots` are then numbered by update, not by
+     * iteration. No effect on methods that update the weights once in an iteration. */
     bool updates;
 };
 
@@ -172,8 +173,8 @@ static inline dn_run dn_run_default(void) {
 }
 
 /* ---- the functions of a run; a function that is NULL has its default; `run` may be NULL ---- */
-/* Calls run->sum. DN_ERR_ARGUMENT if the calls of sum->fn changed the first 1,024 bytes of
- * *sum->arg. */
+/* Calls run->sum. DN_ERR_ARGUMENT: the calls of sum->fn changed one of the first sum->arg_size bytes
+ * of *sum->arg, of which at most 1,024 are checked. */
 DN_MUST_USE dn_status
 dn_run_sum(const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out, dn_error *err);
 DN_MUST_USE dn_status

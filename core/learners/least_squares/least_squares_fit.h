@@ -89,7 +89,7 @@ double dni_least_squares_slope(const dni_least_squares *fit);
 /* dni_linear_report_progress with the weights of cg + b. */
 void dni_least_squares_report_progress(const dni_least_squares *fit, const dn_run *run,
                                        const double *table, double *raw, dn_progress *progress);
-/* Sets fit->lambda and sets up fit->problem. uses: flags of dni_linear_uses. */
+/* Sets fit->lambda and fit->share, and prepares fit->problem. uses: flags of dni_linear_uses. */
 DN_MUST_USE dn_status dni_least_squares_init(dni_least_squares *fit, const dni_moments *moments,
                                              unsigned uses, dn_error *err);
 

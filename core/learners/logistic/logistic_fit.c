@@ -54,7 +54,7 @@ static void centre_classes(const dni_linear_problem *problem, double *table) {
     }
 }
 
-/* Without an intercept: sets the intercepts of x, solver's variables, to 0. */
+/* If the model has no intercept, sets the intercepts in x, the variables of the solver, to 0. */
 static void clear_intercepts(const dni_linear_problem *problem, double *x) {
     for (size_t k = 0; problem->intercept == DNI_INTERCEPT_NONE && k < problem->n_scores; k++) {
         x[(k + 1) * problem->width - 1] = 0;

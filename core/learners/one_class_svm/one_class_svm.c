@@ -34,8 +34,9 @@ static const dn_param params[] = {
     DNI_PARAMS_KERNEL("rbf"),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "The max_self violation of the optimality conditions, relative to rho, of a "
-                "converged solution. Rows with a score below -tolerance x rho are outliers, so "
+     .meaning = "The largest violation of the optimality conditions of a converged solution, "
+                "relative to the squared length of w. Rows with a score below -tolerance x rho are "
+                "outliers, so "
                 "that rows on the boundary are not.",
      .default_number = 1e-4,
      .minimum = 0,
@@ -324,8 +325,8 @@ static void warn_of_violation(const struct fit *f, dn_report *report) {
     const char *remedy = dni_prepared_remedy(report->stop_reason);
     if (is_violation_relative(f)) {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
-                       "after %.0f steps the optimality conditions are violated by %.3g of rho "
-                       "(tolerance %g)%s",
+                       "not converged: after %.0f steps the largest violation of the optimality "
+                       "conditions is %.3g times the squared length of w (tolerance %g)%s",
                        f->iterations, f->violation, f->tolerance, remedy);
     } else {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,

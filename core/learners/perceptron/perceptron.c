@@ -285,8 +285,9 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- the report ---- */
-/* True if Novikoff's bound on the number of corrections holds: from w = 0, with a constant rate and
- * equal row weights, it is (R‖w*‖/min w*ᵀy)² for any w* with w*ᵀy > 0 for all rows. */
+/* True if Novikoff's bound on the number of corrections holds. It is (R‖w*‖/min w*ᵀy)² for any w*
+ * with w*ᵀy > 0 for all rows, where y = t [x, 1] and R = max ‖y‖. It needs the perceptron criterion
+ * in sequential mode, margin 0, the start w = 0, a constant rate and equal row weights. */
 static bool bounded(const dni_perceptron *p) {
     return p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_ERRORS] && !p->batch &&
            p->margin == 0 && p->best.least > 0 && p->least_v == p->largest_v && !p->random_start &&

@@ -21,9 +21,9 @@ bool api_coordinates_check(const struct serving_model *m, dn_coordinates of,
     const dn_model *model = m->model;
     const bool machines = of != DN_COORDINATES_BASIS && dn_model_n_machines(model) > 1;
     return dn_model_n_components(model, of) > 0 ||
-           problem_set(problem, PROBLEM_CONFLICT, "model \"%s\" has no %s (its own is \"%s\"%s)",
-                       m->name, what[of], dn_model_algorithm(model)->id,
-                       machines ? ", with several machines" : "");
+           problem_set(problem, PROBLEM_CONFLICT,
+                       "model \"%s\" has no %s; it was trained by \"%s\"%s", m->name, what[of],
+                       dn_model_algorithm(model)->id, machines ? " and has several machines" : "");
 }
 
 bool api_answer_check(const struct serving_model *m, const struct api_answer_options *options,
@@ -168,8 +168,7 @@ void api_answer_why_beyond(const struct api_answer *a, const struct instance_row
     if (a->kind == API_PREDICTIONS) {
         dn_model_predict_why(a->m->model, instance_rows_view(in, at, 1), 0, out);
     } else {
-        (void)snprintf(out, DN_MESSAGE_SIZE,
-                       "has values so large that its coordinates leave the finite numbers");
+        (void)snprintf(out, DN_MESSAGE_SIZE, "has values so large that its coordinates overflow");
     }
 }
 

@@ -202,13 +202,11 @@ static bool refuse_point(struct grid *g, size_t point) {
     const double x = grid_axis_at(&axes[0], point % g->nx),
                  y = g->request.n_axes > 1 ? grid_axis_at(&axes[1], point / g->nx) : 0;
     if (g->request.n_axes == 1) {
-        return json_fault(g->problem, "", "x",
-                          "%g is so large that its scores leave the finite numbers", x);
+        return json_fault(g->problem, "", "x", "%g is so large that its scores overflow", x);
     }
-    return json_fault(
-        g->problem, "", fabs(y) > fabs(x) ? "y" : "x",
-        "the point x = %g, y = %g has values so large that its scores leave the finite numbers", x,
-        y);
+    return json_fault(g->problem, "", fabs(y) > fabs(x) ? "y" : "x",
+                      "the point x = %g, y = %g has values so large that its scores overflow", x,
+                      y);
 }
 
 static bool keep_or_write(struct grid *g, size_t first, size_t n) {

@@ -14,7 +14,7 @@ struct grid_axis {
     size_t steps;
 };
 
-/* Must be {0} before it is read. The arrays are in the arena of the call. */
+/* The caller sets it to {0} before grid_request_read. The arrays are in the arena of the call. */
 struct grid_request {
     struct grid_axis axes[2]; /* x, y */
     size_t n_axes;

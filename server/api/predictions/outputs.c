@@ -139,12 +139,12 @@ bool api_outputs_check(const struct serving_model *m, unsigned asked, struct pro
     if (!(asked & (ANSWER_PRIOR | ANSWER_POSTERIOR)) || dn_model_has_density(m->model)) {
         return true;
     }
-    return problem_set(problem, PROBLEM_CONFLICT,
-                       "model \"%s\" has no densities of classes for the output \"%s\": they come "
-                       "with algorithms \"gaussian\" and \"naive_bayes\" (its own is \"%s\"%s)",
-                       m->name, asked & ANSWER_PRIOR ? "prior" : "posterior",
-                       dn_model_algorithm(m->model)->id,
-                       dn_model_n_machines(m->model) > 1 ? ", with several machines" : "");
+    return problem_set(
+        problem, PROBLEM_CONFLICT,
+        "model \"%s\" has no densities of classes for the output \"%s\": they come "
+        "with algorithms \"gaussian\" and \"naive_bayes\"; it was trained by \"%s\"%s",
+        m->name, asked & ANSWER_PRIOR ? "prior" : "posterior", dn_model_algorithm(m->model)->id,
+        dn_model_n_machines(m->model) > 1 ? " and has several machines" : "");
 }
 
 /* ---- cost ---- */

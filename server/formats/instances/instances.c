@@ -224,7 +224,8 @@ double *instances_row(struct instances *in) {
         return NULL;
     }
     double *row = rows->raw + rows->n * in->n_inputs;
-    /* After a fault the values are not used, and a row may be wide. */
+    /* After a fault the values of a block are not used: its cells stay unset, since rows may have
+     * many. */
     const bool wanted = !in_blocks(in) || in->problem->type == PROBLEM_NONE;
     for (size_t i = 0; wanted && i < in->n_inputs; i++) {
         row[i] = (double)NAN;

@@ -186,7 +186,8 @@ static void done(struct table *t) {
     }
 }
 
-/* If a delimiter or the header is given, the body is not svmlight but separated text. */
+/* Rows for a table with a sparse column are svmlight. For other tables a given delimiter or header
+ * means that the body is separated text. */
 static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
     const bool separated = t->options.delimiter != '\0' || t->options.header != TABLE_HEADER_AUTO;
     return table_is_sparse(t) ||

@@ -126,10 +126,11 @@ static void write_report(const dni_svm_problem *svm, const dni_svm_solution *s, 
     dni_report_tolerance(report, svm->options->tolerance, s->gap);
     dni_svm_report(s, svm->options->C, "features.standardize", report);
     if (!s->certified) {
-        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
-                       "not converged: after %zu iterations the relative duality gap is %.3g, not "
-                       "%.3g; try %s",
-                       svm->iterations, s->gap, svm->options->tolerance, remedy(svm, s));
+        dn_report_warn(
+            report, DN_WARNING_NOT_CONVERGED,
+            "not converged: after %zu iterations the relative duality gap is %.3g, not at "
+            "most %.3g; try %s",
+            svm->iterations, s->gap, svm->options->tolerance, remedy(svm, s));
     }
 }
 

@@ -236,9 +236,8 @@ static void bad_requests(void **state) {
     bad.folds = DN_MAX_FOLDS + 1;
     refuses(&bad, DN_ERR_ARGUMENT, "", "(got 1001)");
     bad.folds = 5;
-    refuses(
-        &bad, DN_ERR_DATA, "",
-        "class \"c01\" has only 4 rows, 5 folds need as many of each class: use at most 4 folds");
+    refuses(&bad, DN_ERR_DATA, "",
+            "5 folds need at least 5 rows of each class, \"c01\" has 4: use at most 4 folds");
     bad.folds = 3, bad.holdout = 0.5;
     refuses(&bad, DN_ERR_ARGUMENT, "", "only one of them");
     bad.folds = 0, bad.validation = table->source;

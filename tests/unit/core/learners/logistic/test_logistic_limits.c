@@ -76,7 +76,7 @@ static void quasi_separation(void **state) {
     }
 }
 
-/* ALGORITHMS.md, example 2: one sample (1,1) of the first class, four each of (1,0), (0,1), (0,0)
+/* One sample (1,1) of the first class, four each of (1,0), (0,1), (0,0)
  * of the second. */
 static void thirteen_samples(void **state) {
     (void)state;

@@ -49,7 +49,7 @@ static double gap(const struct problem *t, const double *old, const double *new,
     return worst;
 }
 
-/* ALGORITHMS.md, example 20. Bishop, PRML, equations 4.99 and 4.100. The clouds overlap, so the
+/* Bishop, PRML, equations 4.99 and 4.100. The clouds overlap, so the
  * line search takes full steps. */
 static void steps_are_weighted_least_squares(void **state) {
     (void)state;

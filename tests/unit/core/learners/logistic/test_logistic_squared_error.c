@@ -155,7 +155,7 @@ static void squared_with_l1(void **state) {
     logistic_problem_done(&t);
 }
 
-/* ALGORITHMS.md, example 4: a start that puts every row far on the wrong side. The gradient of the
+/* A start that puts every row far on the wrong side. The gradient of the
  * squared error vanishes, so that fit does not move. The gradient of the cross-entropy is at its
  * largest, so that fit converges. */
 static void far_start_of_the_textbook(void **state) {

@@ -16,7 +16,7 @@ static double largest_square(const struct sample *s) {
     return square;
 }
 
-/* One pass by the formulas of ALGORITHMS.md. */
+/* One pass by the definitions of the criteria. */
 static void plain_pass(const struct sample *s, enum criterion c, enum mode mode, double rate,
                        double b, double *w) {
     const bool batch = mode != SEQUENTIAL;
