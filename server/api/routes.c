@@ -48,8 +48,8 @@ static const char *const query_weights[] = {"matrices",        "statistics", "le
                                             "support_vectors", "expand",     NULL};
 static const char *const query_predict[] = {"decision", "encoding", "extra",      "keep", "output",
                                             "baseline", "top",      "zero_based", NULL};
-static const char *const query_evaluate[] = {"decision", "encoding",   "extra", "curves",
-                                             "target",   "zero_based", NULL};
+static const char *const query_evaluate[] = {"decision", "encoding", "extra",      "curves",
+                                             "target",   "weight",   "zero_based", NULL};
 static const char *const query_transform[] = {"encoding", "extra",      "keep",
                                               "of",       "zero_based", NULL};
 

@@ -252,6 +252,10 @@ int64_t row_notes_unseen(const struct row_notes *notes);
 int64_t row_notes_unseen_of(const struct row_notes *notes, size_t input);
 /* Returns the number of ignored columns. */
 size_t row_notes_ignored(const struct row_notes *notes);
+/* Notes the unseen categories of a categorical input in a view of its column. Returns false if out of
+ * memory. */
+bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
+                    const dn_column_view *view);
 /* Writes the members "unseen" and "ignored_columns" of the open object, each unless it is empty:
  * [{"column":…,"value":…,"rows":…},…] of the first UNSEEN_LISTED categories, and a list of names. */
 void row_notes_write(const struct row_notes *notes, const dn_encoder *encoder,
@@ -279,7 +283,7 @@ struct instance_rows {
 /* Appends the JSON pointer of row i. Returns false if the row has none. */
 bool instance_rows_place(const struct instance_rows *in, size_t i, struct buf *out);
 void instance_rows_done(struct instance_rows *in);
-/* Removes rows without a label. */
+/* Removes rows without a label. The kept values are not removed. */
 void instance_rows_keep_labelled(struct instance_rows *in);
 /* A view of n rows from `first` on. */
 dn_raw_rows instance_rows_view(const struct instance_rows *in, size_t first, size_t n);
@@ -309,8 +313,9 @@ struct instances_options {
     bool zero_based;
     bool refuse_extra; /* a column that the model does not have is a fault */
     /* columns whose values are stored in instance_rows.kept; NULL: none. One that no row has is a
-     * fault. Not for rows that are labelled */
+     * fault, unless `may_lack_keep` is true */
     const struct keep *keep;
+    bool may_lack_keep;
     /* Takes a full block of INSTANCES_BLOCK_ROWS rows, or the shorter last block; first: number of
      * its first row. Not called after a fault. To refuse a row and still have the other rows
      * checked, it sets problem and returns true. If it returns false, reading stops; it has set

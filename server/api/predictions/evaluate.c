@@ -5,6 +5,7 @@
 #include "api/predictions/instances.h"
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
+#include "api/predictions/row_weights.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "formats/formats.h"
@@ -25,7 +26,8 @@
 enum { REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
 
 static void reply_metrics(struct http_call *call, const struct serving_model *m,
-                          const dn_metrics *metrics, const struct row_notes *notes) {
+                          const dn_metrics *metrics, const char *weight,
+                          const struct row_notes *notes) {
     struct buf body = {0};
     struct json_writer w;
     w = json_writer_of(&body);
@@ -33,6 +35,7 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     json_kv_string(&w, "model", m->name);
     json_kv_int(&w, "version", m->version);
     json_kv_double(&w, "rows", metrics->rows);
+    json_kv_string(&w, "weight", weight);
     json_put_key(&w, "metrics");
     jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
     row_notes_write(notes, dn_model_encoder(m->model), &w);
@@ -56,7 +59,8 @@ struct evaluation {
     const struct dataset_work *work; /* another computation is wanted; NULL: metrics, importance */
     struct budget budget;
     dn_run run;
-    struct row_notes *notes; /* about the rows in the body; NULL: none */
+    const char *weight;      /* column of weights; NULL: none, or the rows do not have it */
+    struct row_notes *notes; /* about the rows; NULL: none */
     /* the result; both NULL: there is a problem */
     dn_metrics *metrics;
     dn_importance *importance;
@@ -99,10 +103,12 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
 
 /* ---- rows in the body ---- */
 
-/* Evaluates the rows that have a label; the body had n_given rows. */
-static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in, size_t n_given) {
+/* Evaluates the rows that have a label; the body had n_given rows. weight: NULL: all 1. */
+static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in,
+                          const double *weight, size_t n_given) {
     const dn_labelled_rows rows = {.raw = instance_rows_view(in, 0, in->n),
                                    .truth = in->label,
+                                   .weight = weight,
                                    .labels = e->labels};
     struct buf place = {0};
     dn_error err;
@@ -140,24 +146,39 @@ static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
                        bytes >> 20);
 }
 
+/* Evaluates the rows that were read. */
+static bool evaluate_given(struct evaluation *e, struct instance_rows *in) {
+    const size_t n_given = in->n;
+    double *weight = NULL;
+    e->weight = in->kept.found ? e->weight : NULL;
+    if (e->weight != NULL && !row_weights_take(in, &weight, e->problem)) {
+        return false;
+    }
+    instance_rows_keep_labelled(in);
+    const bool good =
+        (in->n > 0 || problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "",
+                                  "no row has a value of the target \"%s\"", e->target)) &&
+        evaluate_rows(e, in, weight, n_given);
+    free(weight);
+    return good;
+}
+
 static bool evaluate_body(struct evaluation *e, struct instances_options *options) {
     struct instance_rows in = {0};
+    struct keep weight = {0};
+    bool good = e->weight == NULL || keep_one(e->weight, &weight) ||
+                problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     options->target = e->target;
+    options->keep = e->weight != NULL ? &weight : NULL;
+    options->may_lack_keep = true;
     options->hold = hold_rows;
     options->arg = e->call;
-    bool good = api_instances_read(e->call, options, e->model, &in, e->problem);
-    const size_t n_given = in.n;
-    if (good) {
-        instance_rows_keep_labelled(&in);
-    }
-    if (good && in.n == 0) {
-        good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "",
-                           "no row has a value of the target \"%s\"", e->target);
-    }
-    good = good && evaluate_rows(e, &in, n_given);
+    good = good && api_instances_read(e->call, options, e->model, &in, e->problem) &&
+           evaluate_given(e, &in);
     e->notes = in.notes;
     in.notes = NULL;
     instance_rows_done(&in);
+    keep_done(&weight);
     return good;
 }
 
@@ -233,9 +254,38 @@ static bool importance_fits(const struct evaluation *e, const dn_table_source *t
                        most, table->n_rows, inputs, e->permutations->repeats);
 }
 
+/* Notes the unseen categories in the rows of the dataset. */
+static bool note_unseen(struct evaluation *e, const dn_table_source *table) {
+    const dn_encoder *encoder = dn_model_encoder(e->model);
+    dn_error err;
+    dn_error_clear(&err);
+    for (size_t j = 0; j < table->n_cols; j++) {
+        size_t i = 0;
+        while (i < dn_encoder_n_inputs(encoder) &&
+               strcmp(dn_encoder_input(encoder, i)->name, table->columns[j].name) != 0) {
+            i++;
+        }
+        const bool read = i < dn_encoder_n_inputs(encoder) &&
+                          dn_encoder_input(encoder, i)->type == DN_CATEGORICAL &&
+                          table->columns[j].type == DN_CATEGORICAL;
+        for (size_t c = 0; read && c < table->n_chunks; c++) {
+            dn_column_view view;
+            if (dn_run_stop(&e->run, &err) != DN_OK ||
+                table->column(table, c, j, 0, &view, &err) != DN_OK) {
+                return refuse(e, true, &err);
+            }
+            if (!row_notes_view(&e->notes, encoder, i, &view)) {
+                return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+            }
+        }
+    }
+    return true;
+}
+
 static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
     const dn_evaluate_options options = {.curves = e->curves,
                                          .target = e->target,
+                                         .weight = e->weight,
                                          .labels = e->labels};
     const dn_table_source *table = jobs_source_table(source);
     dn_error err;
@@ -245,8 +295,9 @@ static bool evaluate_source(struct evaluation *e, const struct jobs_source *sour
                refuse(e, true, &err);
     }
     if (e->permutations == NULL) {
-        return dn_model_evaluate(e->model, table, &options, &e->run, &e->metrics, &err) == DN_OK ||
-               refuse(e, true, &err);
+        return dn_model_evaluate(e->model, table, &options, &e->run, &e->metrics, &err) == DN_OK
+                   ? note_unseen(e, table)
+                   : refuse(e, true, &err);
     }
     if (!importance_fits(e, table)) {
         return false;
@@ -270,10 +321,12 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
     size_t n = e->work != NULL && e->work->columns != NULL
                    ? choose_work_columns(schema, e->work, e->target, columns)
                    : jobs_model_columns(schema, e->model, e->target, columns);
-    const ptrdiff_t weight =
-        e->work != NULL && e->work->weight != NULL ? schema_find(schema, e->work->weight) : -1;
+    const char *name = e->work != NULL ? e->work->weight : e->weight;
+    const ptrdiff_t weight = name != NULL ? schema_find(schema, name) : -1;
     if (weight >= 0) {
         columns[n++] = jobs_column_of(&schema->columns[weight], (size_t)weight);
+    } else {
+        e->weight = NULL; /* the dataset has no weights */
     }
     bool good = jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES, NULL,
                                  &source, e->problem) &&
@@ -349,8 +402,14 @@ void api_model_evaluate(struct http_call *call) {
     }
     evaluation_init(&e, call, m->model, curves, &problem);
     e.labels = labels;
+    if (!api_weight_column(call, m, &e.weight)) {
+        goto cleanup; /* answered */
+    }
     const char *reference = read_reference(call, &e, &problem);
     const bool good = !problem.type && choose_target(&e);
+    if (good && e.weight != NULL && strcmp(e.weight, e.target) == 0) {
+        e.weight = NULL;
+    }
     if (good && reference) {
         (void)evaluate_dataset(&e, reference);
     } else if (good && !api_instances_options(call, true, &options)) {
@@ -359,8 +418,8 @@ void api_model_evaluate(struct http_call *call) {
         options.schema = predict_plan_of(m)->schema;
         (void)evaluate_body(&e, &options);
     }
-    if (e.metrics) {
-        reply_metrics(call, m, e.metrics, e.notes);
+    if (e.metrics && !problem.type) {
+        reply_metrics(call, m, e.metrics, e.weight, e.notes);
     } else {
         http_reply_problem(call, &problem);
     }

@@ -145,7 +145,9 @@ static bool refuse_size(struct instances *in) {
 
 /* Bytes of a row without its sparse entries. */
 static size_t row_bytes(const struct instances *in) {
-    return (in->n_inputs + 1) * sizeof(double) + sizeof(size_t);
+    const size_t n_kept = in->keep != NULL ? in->keep->names.n : 0;
+    return (in->n_inputs + 1) * sizeof(double) + sizeof(size_t) +
+           n_kept * sizeof(struct kept_value);
 }
 
 /* Whether the memory may grow to so many rows and entries. Returns false if reading stops. */

@@ -112,9 +112,11 @@ static void find_near(const struct instances *in, struct near *near) {
 
 void instances_check_keep(struct instances *in, const char *pointer) {
     struct near near = {0};
+    const bool optional = in->options != NULL && in->options->may_lack_keep;
     for (size_t k = 0; in->keep != NULL && !in->keep_checked && k < in->keep->names.n; k++) {
         char shown[TEXT_SHOWN], meant[TEXT_SHOWN];
-        if (in->named[in->n_inputs + 1 + k] > 0 || in->stopped) {
+        in->rows.kept.found |= in->named[in->n_inputs + 1 + k] > 0;
+        if (in->named[in->n_inputs + 1 + k] > 0 || in->stopped || optional) {
             continue;
         }
         near.unknown = in->keep->names.text[k];

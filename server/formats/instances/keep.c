@@ -53,6 +53,11 @@ bool keep_parse(const char *list, struct keep *out, struct problem *problem) {
     }
 }
 
+bool keep_one(const char *name, struct keep *out) {
+    *out = (struct keep){.bytes = strdup(name)};
+    return out->bytes != NULL && names_add(&out->names, out->bytes, strlen(name));
+}
+
 void keep_done(struct keep *keep) {
     names_done(&keep->names);
     free(keep->bytes);
@@ -98,6 +103,12 @@ void kept_rows_done(struct kept_rows *rows) {
 /* ---- answers ---- */
 static const char *text_of(const struct kept_rows *rows, const struct kept_value *value) {
     return value->length > 0 ? rows->text.data + value->start : "";
+}
+
+bool kept_number(const struct kept_rows *rows, size_t row, size_t k, double *out) {
+    const struct kept_value *value = &rows->value[row * rows->keep->names.n + k];
+    const struct text t = text_trim(text_of(rows, value), value->length);
+    return value->kind != KEPT_NULL && dn_number_parse(t.bytes, t.n, out);
 }
 
 void kept_write_json(const struct kept_rows *rows, size_t row, struct buf *out) {

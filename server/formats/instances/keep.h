@@ -16,6 +16,8 @@ struct keep {
 /* Parses a comma-separated list (list_item) of distinct names. Returns false if the list is invalid
  * and sets PROBLEM_BAD_REQUEST. keep_done frees in any case. */
 bool keep_parse(const char *list, struct keep *out, struct problem *problem);
+/* Makes a keep of one column. Returns false if out of memory. keep_done frees in any case. */
+bool keep_one(const char *name, struct keep *out);
 void keep_done(struct keep *keep); /* {0} is allowed */
 
 enum kept_kind {
@@ -32,6 +34,7 @@ struct kept_rows {
     const struct keep *keep;  /* NULL: there are none */
     struct kept_value *value; /* [rows × keep->names.n] */
     struct buf text;
+    bool found; /* at least one row had one of the columns */
 };
 /* Allocates the values of n_rows rows. Returns false if out of memory. */
 bool kept_rows_resize(struct kept_rows *rows, size_t n_rows);
@@ -40,6 +43,8 @@ void kept_rows_begin(struct kept_rows *rows, size_t row);
 /* Stores the value of column k of a row; the last one stays. Returns false if out of memory. */
 bool kept_rows_put(struct kept_rows *rows, size_t row, size_t k, enum kept_kind kind,
                    const char *text, size_t n);
+/* *out ← a value as a number. Returns false if it is not a number. */
+bool kept_number(const struct kept_rows *rows, size_t row, size_t k, double *out);
 /* Removes the texts of all rows. A large buffer is freed. */
 void kept_rows_clear(struct kept_rows *rows);
 size_t kept_rows_memory(const struct kept_rows *rows, size_t n_rows);

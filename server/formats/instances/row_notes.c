@@ -4,6 +4,7 @@
 #include "base/json/json_write.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
+#include "formats/text/view_cell.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,33 @@ void row_notes_row_end(struct row_notes *t) {
 
 void row_notes_row_drop(struct row_notes *t) {
     end_row(t, false);
+}
+
+bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
+                    const dn_column_view *view) {
+    const size_t n = view->strings.n;
+    bool well = true, *unseen = calloc(n + 1, sizeof *unseen);
+    if (unseen == NULL) {
+        return false;
+    }
+    size_t n_unseen = 0;
+    for (size_t k = 0; k < n; k++) {
+        const struct text t = strings_text(&view->strings, k);
+        unseen[k] = dn_encoder_level(encoder, input, t.bytes, t.n) == DN_UNSEEN;
+        n_unseen += unseen[k];
+    }
+    for (size_t i = 0; n_unseen > 0 && i < view->n_rows && well; i++) {
+        const uint32_t code = view->code[i];
+        if (code != DN_CODE_MISSING && unseen[code]) {
+            const struct text t = strings_text(&view->strings, code);
+            well = row_notes_unseen_add(notes, dn_encoder_n_inputs(encoder), input, t.bytes, t.n);
+            if (well) {
+                row_notes_row_end(*notes);
+            }
+        }
+    }
+    free(unseen);
+    return well;
 }
 
 int64_t row_notes_unseen(const struct row_notes *t) {

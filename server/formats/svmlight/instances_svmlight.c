@@ -70,7 +70,7 @@ static bool find_sparse(struct reading *r) {
                         "application/json or text/csv");
         return false;
     }
-    if (in->keep != NULL) {
+    if (in->keep != NULL && !in->options->may_lack_keep) {
         instances_fault(in, NULL, 0, 0,
                         "rows of text/x-svmlight have no columns that query parameter \"keep\" "
                         "could name: send them as application/json or text/csv");
