@@ -32,15 +32,16 @@ static const char *const query_fields[] = {"fields", NULL};
 static const char *const query_version[] = {"version", NULL};
 static const char *const query_rows[] = {"version", "offset", "limit", "columns", "label", NULL};
 static const char *const query_upload[] = {"encoding", "header",     "delimiter", "skip_rows",
-                                           "missing",  "types",      "label",     "comment",
-                                           "on_error", "zero_based", NULL};
-static const char *const query_preview[] = {"encoding", "header",     "delimiter", "skip_rows",
-                                            "missing",  "types",      "label",     "comment",
-                                            "on_error", "zero_based", "rows",      NULL};
-static const char *const query_append[] = {"encoding",  "header",     "delimiter",
-                                           "skip_rows", "missing",    "comment",
-                                           "on_error",  "zero_based", "allow_type_change",
+                                           "names",    "duplicates", "missing",   "types",
+                                           "label",    "comment",    "on_error",  "zero_based",
                                            NULL};
+static const char *const query_preview[] = {"encoding", "header",     "delimiter", "skip_rows",
+                                            "names",    "duplicates", "missing",   "types",
+                                            "label",    "comment",    "on_error",  "zero_based",
+                                            "rows",     NULL};
+static const char *const query_append[] = {
+    "encoding", "header",   "delimiter",  "skip_rows",         "names", "duplicates", "missing",
+    "comment",  "on_error", "zero_based", "allow_type_change", NULL};
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};

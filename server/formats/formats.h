@@ -23,6 +23,7 @@
 #define TABLE_MAX_NAME 255               /* bytes of a column name */
 #define TABLE_MAX_PREVIEW 1000           /* limit of the option `rows` */
 #define TABLE_MAX_SKIP 1000000           /* limit of the option `skip_rows` */
+#define TABLE_MAX_HEADER_LINES 10
 #define TABLE_FAULTS_LISTED 20 /* faults in the answer; reading stops at TABLE_MAX_FAULTS */
 
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
@@ -35,6 +36,8 @@ struct table_options {
     /* from encoding_find; NULL: UTF-8, or UTF-16 by its byte order mark */
     const char *encoding;
     enum table_header header;
+    /* TABLE_HEADER_YES: number of header lines, whose cells are joined by blanks; 0: one */
+    int64_t header_lines;
     /* separator of the cells; ' ': runs of blanks; '\0': detected from the body (',', ';', tab, '|',
      * runs of blanks) */
     char delimiter;
@@ -49,9 +52,17 @@ struct table_options {
     /* column types chosen by the client, as in "species:categorical,zip:text"; NULL: none. Naming a
      * column that does not exist is a fault */
     const char *types;
-    /* name of the last column if the body names no columns, and of the label column of svmlight.
+    /* the names of the columns if the body has none, or in place of its header: a comma-separated
+     * list (list_item); NULL: c<position> */
+    const char *names;
+    /* a name that an earlier column has becomes name_2, name_3, …; false: it is a fault */
+    bool rename;
+    /* the label column. If the body names no columns, and there are no `names`, it is the name of the
+     * last column; otherwise the name of a column. svmlight: the name of the label column.
      * NULL: c<position>; "label" for svmlight */
     const char *label;
+    /* in place of `label`: its position from 1; 0: none. A column without a name is called "label" */
+    int64_t label_at;
     bool zero_based; /* svmlight: the index of the first feature is 0, not 1 */
     /* append only: cells that do not fit the type of a stored column change it. Otherwise they are
      * faults of their rows */

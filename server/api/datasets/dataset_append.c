@@ -18,7 +18,7 @@
 
 /* Options of the upload that also apply to appends, unless the call has them. header and delimiter
  * are detected for each body. */
-static const char *const lasting[] = {"missing", "comment", NULL};
+static const char *const lasting[] = {"missing", "comment", "duplicates", NULL};
 
 /* Maximum number of chunks that are merged with the new rows. Only old releases stored so many
  * short chunks. */

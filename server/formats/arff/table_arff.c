@@ -47,7 +47,7 @@ static bool add_column(struct table *t, const struct arff_attribute *attribute) 
         warn_of_missing(t, attribute);
     }
     if (t->append.on) {
-        return table_append_name(t, attribute->name, arff_of(t)->line, 1) &&
+        return table_append_name(t, attribute->name, NULL, arff_of(t)->line, 1) &&
                (attribute->kind == ARFF_STRING || table_append_type(t, type));
     }
     if (!table_add_column(t, attribute->name.bytes, attribute->name.n, i + 1,

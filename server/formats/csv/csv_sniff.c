@@ -409,7 +409,7 @@ static struct verdict judge(struct evidence *e) {
 
 /* Decides by the rules of csv_sniff.h. */
 static void decide(struct evidence *e, struct csv_header *out) {
-    *out = (struct csv_header){0};
+    *out = (struct csv_header){.lines = 1};
     if (e->n == 0) {
         return;
     }
@@ -421,6 +421,7 @@ static void decide(struct evidence *e, struct csv_header *out) {
         out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
     }
     out->again = out->header ? e->again : 0;
+    out->typed = v.typed && v.word;
 }
 
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,

@@ -81,6 +81,8 @@ static inline bool csv_is_comment(const struct csv_row *row, size_t n_cells, cha
 struct csv_header {
     bool header;   /* the first row is a header */
     bool doubtful; /* `header` may be wrong: the client is warned */
+    bool typed; /* a cell of the first row is a word above a column of only numbers or booleans */
+    int64_t lines; /* number of header lines; csv_sniff_header finds one */
     int64_t again; /* line of the first row that equals the header; 0: there is none */
 };
 /* Decides whether the first row is a header. cells: number of cells of the first row, from

@@ -1,6 +1,7 @@
 /* Reads tables of separated text: comments, the header, rows with a wrong number of cells, and
  * cells that do not fit a given type. */
 #include "base/json/json_write.h"
+#include "formats/csv/csv_heading.h"
 #include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
@@ -16,9 +17,11 @@
 
 struct table_csv {
     char delimiter;
-    int64_t skip; /* number of lines before the table */
-    bool header;  /* the first row is a header */
-    bool named;   /* the first row was read: the columns are known */
+    int64_t skip;               /* number of lines before the table */
+    bool header;                /* the first row is a header */
+    int64_t header_lines;       /* number of header lines, if there is a header */
+    struct csv_heading heading; /* the header lines so far, if there are several */
+    bool named;                 /* the first row was read: the columns are known */
     /* number of cells in the first row of the sample that does not begin with #; 0: there is
      * none */
     size_t first_cells;
@@ -59,11 +62,26 @@ static bool columns_of_header(struct table *t, const struct csv_row *row) {
     if (!go_on) {
         return false;
     }
-    if (t->options.label != NULL) {
-        table_warn(t, "option \"label\" was not used: the table has a header");
-    }
     t->refused |= t->n_faults > 0; /* without valid names the rows cannot be read */
-    return !t->refused;
+    return !t->refused && table_check_label(t);
+}
+
+/* Adds a header line to the names. *joined: the names, after the last line. Returns false if more
+ * lines follow or reading stops. */
+static bool join_header(struct table *t, const struct csv_row *row, struct csv_row *joined) {
+    struct csv_heading *heading = &csv_of(t)->heading;
+    if (!csv_heading_add(heading, row)) {
+        return table_no_memory(t);
+    }
+    if (heading->lines < csv_of(t)->header_lines) {
+        return false;
+    }
+    if (heading->n > row->n_cells) {
+        return table_fatal(t, row->line, 1,
+                           "the last header line has %zu cell%s, and one above it has %zu",
+                           row->n_cells, row->n_cells == 1 ? "" : "s", heading->n);
+    }
+    return csv_heading_row(heading, row, joined) || table_no_memory(t);
 }
 
 /* Finds the columns of a given type that some cells may not fit. Their cells are checked before the
@@ -143,16 +161,23 @@ static void take_comment(struct table *t, const struct csv_row *row) {
 
 /* The first row is the header, or determines the number of columns. */
 static bool on_first_row(struct table *t, const struct csv_row *row) {
-    csv_of(t)->named = true;
+    struct csv_row joined;
     if (csv_of(t)->stray_line > 0 &&
         (csv_of(t)->header || (csv_of(t)->csv.faulty && row->n_cells == TABLE_MAX_COLUMNS))) {
         return table_fatal(t, csv_of(t)->stray_line, csv_of(t)->stray_column, "%s",
                            csv_of(t)->stray_text);
     }
+    if (csv_of(t)->header && csv_of(t)->header_lines > 1) {
+        if (!join_header(t, row, &joined)) {
+            return !t->refused;
+        }
+        row = &joined;
+    }
+    csv_of(t)->named = true;
     if (t->append.on) {
         return table_append_first_row(t, row, csv_of(t)->header) && find_checked(t);
     }
-    return (csv_of(t)->header
+    return (csv_of(t)->header && t->options.names == NULL
                 ? columns_of_header(t, row)
                 : table_add_numbered(t, row->n_cells, &(struct table_where){cell_place, row})) &&
            find_checked(t);
@@ -215,13 +240,22 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
 
 /* ---- begin and end ---- */
 static bool find_header(struct table *t, const struct csv_sample *sample, struct table_csv *out) {
-    struct csv_header found = {0};
+    struct csv_header found = {.lines = 1};
     if (t->append.on ? !table_append_header(t, sample, out->delimiter, out->first_cells, &found)
                      : !csv_sniff_header(sample, out->delimiter, out->first_cells,
                                          &t->builder.missing, &found)) {
         return table_no_memory(t);
     }
     out->header = found.header;
+    out->header_lines = found.lines;
+    if (t->options.names != NULL && !t->append.on) {
+        out->header = false;
+        return !found.header || !found.typed ||
+               table_fatal(
+                   t, 0, 0,
+                   "the first row looks like a header: set header=true to replace its names "
+                   "by those of the option \"names\", or header=false if it is data");
+    }
     if (found.again > 0) {
         table_warn(t,
                    "the first row was read as the header, and line %" PRId64
@@ -311,7 +345,7 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
         table_no_memory(t);
         return TABLE_BEGIN_REFUSED;
     }
-    if (shape.title.line > 0 && !titled(t, &shape.title)) {
+    if (shape.title.line > 0 && t->options.header_lines < 2 && !titled(t, &shape.title)) {
         return TABLE_BEGIN_REFUSED;
     }
     if (!t->append.on && !doubt_delimiter(t, &sample, out->delimiter, &shape)) {
@@ -319,6 +353,7 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
     }
     out->first_cells = shape.cells;
     out->header = t->options.header == TABLE_HEADER_YES;
+    out->header_lines = t->options.header_lines;
     return t->options.header != TABLE_HEADER_AUTO || find_header(t, &sample, out)
                ? TABLE_BEGUN
                : TABLE_BEGIN_REFUSED;
@@ -349,6 +384,7 @@ static void done(struct table *t) {
     struct table_csv *state = t->state;
     if (state != NULL) {
         csv_done(&state->csv);
+        csv_heading_done(&state->heading);
         free(state->checked);
         free(state);
     }
@@ -393,6 +429,15 @@ static void write_notes(const struct table *t, struct json_writer *w) {
     json_put_key(w, "delimiter");
     json_put_stringn(w, &state->delimiter, 1);
     json_kv_bool(w, "header", state->header);
+    if (state->header && state->header_lines > 1) {
+        json_kv_int(w, "header_lines", state->header_lines);
+    }
+    if (state->header && t->options.names != NULL) {
+        json_kv_bool(w, "header_replaced", true);
+    }
+    if (t->options.label != NULL || t->options.label_at > 0) {
+        json_kv_string(w, "label", table_label_name(t));
+    }
     json_kv_int(w, "comments", state->comments + state->csv.comments);
     json_kv_bool(w, "trimmed", !t->builder.keeps_blanks);
 }
@@ -408,7 +453,7 @@ const struct table_reader csv_table_reader = {
     .name = "csv",
     .title = "CSV",
     .options = TABLE_OPTION_HEADER | TABLE_OPTION_DELIMITER | TABLE_OPTION_COMMENT |
-               TABLE_OPTION_LABEL | TABLE_OPTION_SKIP_ROWS,
+               TABLE_OPTION_LABEL | TABLE_OPTION_SKIP_ROWS | TABLE_OPTION_NAMES,
     .sniff = sniff,
     .begin = begin,
     .feed = feed,

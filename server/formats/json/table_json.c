@@ -38,7 +38,7 @@ void table_json_skip(struct table *t, enum json_token_kind kind, enum json_state
 static bool column_add(struct table *t, const char *name, size_t n) {
     const size_t i = t->builder.n_columns;
     if (t->append.on) {
-        return table_append_name(t, text_trim(name, n), json_line(t), json_column(t)) &&
+        return table_append_name(t, text_trim(name, n), NULL, json_line(t), json_column(t)) &&
                (!json_of(t)->has_type || table_append_type(t, json_of(t)->type));
     }
     if (i == TABLE_MAX_COLUMNS) {
@@ -178,7 +178,7 @@ static bool on_line(struct table *t, enum json_token_kind kind) {
         at->row_kind_known = true;
         at->arrays = array;
         if (array) {
-            t->used |= TABLE_OPTION_LABEL;
+            t->used |= TABLE_OPTION_LABEL | TABLE_OPTION_NAMES;
             table_append_by_position(t);
         }
     }

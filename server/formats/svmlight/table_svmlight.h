@@ -7,7 +7,6 @@
 
 /* The name of the sparse column. Its feature j, from 0, is named "f<first + j>". */
 #define TABLE_SPARSE_NAME "f"
-#define TABLE_LABEL_NAME "label" /* used if the option `label` is not given */
 enum { TABLE_LABEL, TABLE_SPARSE };
 
 extern const struct table_reader svmlight_table_reader;

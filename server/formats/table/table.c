@@ -146,6 +146,7 @@ struct table *table_new_onto(const struct table_options *options, const struct t
                              const struct table_sink *sink, struct problem *problem) {
     struct table_options own = *options;
     own.types = own.label = NULL; /* the types and label of the stored table are used */
+    own.label_at = 0;
     struct table *t = table_new(&own, sink);
     if (t == NULL) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
@@ -175,6 +176,7 @@ void table_free(struct table *t) {
         free(t->saved[i].bytes);
     }
     free(t->saved);
+    free(t->copies);
     const bool large = t->bytes >= GIVE_BACK_BYTES;
     free(t);
     if (large) {
@@ -248,7 +250,8 @@ static void warn_of_unused(struct table *t) {
         {"delimiter", o->delimiter != '\0', TABLE_OPTION_DELIMITER},
         /* an append uses the comment option of the upload */
         {"comment", o->comment != '\0' && !t->append.on, TABLE_OPTION_COMMENT},
-        {"label", o->label != NULL, TABLE_OPTION_LABEL},
+        {"label", o->label != NULL || o->label_at > 0, TABLE_OPTION_LABEL},
+        {"names", o->names != NULL, TABLE_OPTION_NAMES},
         {"skip_rows", o->skip_rows > 0, TABLE_OPTION_SKIP_ROWS},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {

@@ -16,6 +16,8 @@
 #include "formats/text/encoding.h"
 
 #define TABLE_MAX_FAULTS 1000 /* reading stops at this number of faults */
+/* name of the label column if the option `label` does not name it */
+#define TABLE_LABEL_NAME "label"
 
 /* The first bytes of a body, from which the reader and its settings are chosen. */
 struct table_sample {
@@ -44,7 +46,8 @@ enum table_option {
     TABLE_OPTION_COMMENT = 4,
     TABLE_OPTION_LABEL = 8,
     TABLE_OPTION_ZERO_BASED = 16,
-    TABLE_OPTION_SKIP_ROWS = 32
+    TABLE_OPTION_SKIP_ROWS = 32,
+    TABLE_OPTION_NAMES = 64
 };
 
 /* How a format is read as a table. A reader keeps its state in t->state, which `begin` allocates
@@ -98,7 +101,10 @@ struct table {
     struct buf columns, notes; /* JSON texts of the summary */
     struct table_blob *saved;  /* [n_saved] saved summaries of the columns */
     size_t n_saved;
-    struct buf declared;        /* table_summary.declared */
+    struct buf declared; /* table_summary.declared */
+    /* [TABLE_MAX_COLUMNS] options.rename: the last k of the names <name of column i>_k; NULL: no name
+     * was used twice */
+    uint32_t *copies;
     struct table_append append; /* append only: the stored table */
 };
 
@@ -143,7 +149,7 @@ struct table_where {
 };
 /* Adds a column after checking its name. Blanks at both ends of the name are removed. An empty name
  * is replaced by c<position>, or c<position>_2, … if that is taken. A name that is too long, is
- * used twice or has control characters is a fault.
+ * used twice (unless options.rename is set) or has control characters is a fault.
  *
  *   position  from 1
  *   header    the names of all columns of the body; NULL: unknown
@@ -153,9 +159,20 @@ struct table_where {
 bool table_add_column(struct table *t, const char *name, size_t n, size_t position,
                       const struct names *header, const struct table_where *where);
 
-/* Adds n columns for a body that names none: c1, c2, …; the last one is named by the option
- * `label`, if that is given. Returns false if reading stops. */
+/* Adds n columns for a body that names none, or whose names are replaced: with the names of the
+ * option `names`; otherwise c1, c2, …, of which the option `label` names one. Returns false if reading
+ * stops. */
 bool table_add_numbered(struct table *t, size_t n, const struct table_where *where);
+/* Checks that the option `label` is a column of a table whose columns have names. Returns false if
+ * reading stops. */
+bool table_check_label(struct table *t);
+/* Returns the name of the column that the option `label` means, after the columns were added. */
+const char *table_label_name(const struct table *t);
+/* Returns a name for a column whose name is that of column `same`: name_2, name_3, …, the first that
+ * is neither in the header nor used. NULL: out of memory. */
+#define TABLE_COPY_NAME (TABLE_MAX_NAME + 24)
+const char *table_copy_name(struct table *t, struct text name, size_t same,
+                            const struct names *header, char made[TABLE_COPY_NAME]);
 /* Sets the type that the body declares for column i. The option `types` takes precedence. */
 void table_declare_type(struct table *t, size_t i, dn_column_type type);
 

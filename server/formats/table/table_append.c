@@ -185,6 +185,8 @@ bool table_append_open(struct table *t, const struct table_stored *stored,
     if (well) {
         const char *format = json_string_value(json_object_get(s.notes, "format"));
         a->on = true;
+        a->header_lines = (int64_t)json_number_value(json_object_get(s.notes, "header_lines"));
+        a->header_replaced = json_is_true(json_object_get(s.notes, "header_replaced"));
         /* an earlier version of discernd read the stored rows, and kept the blanks */
         t->builder.keeps_blanks = json_object_get(s.notes, "trimmed") == NULL && format != NULL &&
                                   strcmp(format, "csv") == 0;

@@ -15,8 +15,10 @@
 struct table;
 
 struct table_append {
-    bool on;        /* rows are appended; false: all other members are 0 */
-    char *notes;    /* of the stored table */
+    bool on;              /* rows are appended; false: all other members are 0 */
+    char *notes;          /* of the stored table */
+    int64_t header_lines; /* number of header lines of the uploaded table; 0: one or none */
+    bool header_replaced; /* the header of the uploaded table was replaced by given names */
     uint8_t *began; /* [n_columns] enum column_state of each column before the first new row */
     bool *listed;   /* [n_columns] the body has the column */
     size_t *column; /* [n_cells] the column of cell i of the body; NULL: cell i is column i */
@@ -40,7 +42,8 @@ static inline size_t table_append_column(const struct table_append *a, size_t i)
 }
 
 /* Decides, with header=auto, whether the first row is a header. It is one if at least half of its
- * cells are column names, or if it has words in all columns of numbers and booleans and the second
+ * cells are column names; if at least half of the names are column names that it makes with the next
+ * lines, as many as the header of the uploaded table had; or if it has words in all columns of numbers and booleans and the second
  * row has no word there. Returns false if out of memory. */
 bool table_append_header(struct table *t, const struct csv_sample *sample, char delimiter,
                          size_t first_cells, struct csv_header *out);
@@ -59,8 +62,10 @@ const struct csv_row *table_append_row(struct table *t, const struct csv_row *ro
 void table_append_by_position(struct table *t);
 /* Begins the list of the body's columns, each of which is then given to table_append_name. */
 void table_append_list(struct table *t);
-/* Maps the next column of the body. Returns false if reading stops. */
-bool table_append_name(struct table *t, struct text name, int64_t line, int64_t column);
+/* Maps the next column of the body. header: the names of all columns of the body; NULL: unknown.
+ * Returns false if reading stops. */
+bool table_append_name(struct table *t, struct text name, const struct names *header, int64_t line,
+                       int64_t column);
 /* Checks the type that the body declares for the last column given to table_append_name. The
  * declaration is ignored; if the table has another type, a warning is added. Returns true. */
 bool table_append_type(struct table *t, dn_column_type type);

@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "base/json/json.h"
 #include "base/nearest.h"
+#include "formats/csv/csv_heading.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
 
@@ -48,10 +49,19 @@ void table_append_list(struct table *t) {
     t->append.n_cells = 0;
 }
 
-bool table_append_name(struct table *t, struct text name, int64_t line, int64_t column) {
+bool table_append_name(struct table *t, struct text name, const struct names *header, int64_t line,
+                       int64_t column) {
     struct table_append *a = &t->append;
-    char shown[TEXT_SHOWN];
-    const ptrdiff_t found = names_find(&t->builder.names, name.bytes, name.n);
+    char shown[TEXT_SHOWN], copy[TABLE_COPY_NAME];
+    ptrdiff_t found = names_find(&t->builder.names, name.bytes, name.n);
+    if (found >= 0 && a->listed[found] && t->options.rename) {
+        const char *renamed = table_copy_name(t, name, (size_t)found, header, copy);
+        if (renamed == NULL) {
+            return table_no_memory(t);
+        }
+        name = (struct text){renamed, strlen(renamed)};
+        found = names_find(&t->builder.names, name.bytes, name.n);
+    }
     if (found < 0) {
         return table_fault(t, line, column, "the dataset has no column %s%s%s",
                            text_show(name.bytes, name.n, shown), nearest_column(t, name).hint,
@@ -112,6 +122,16 @@ static bool is_straight(const struct table *t) {
     return straight;
 }
 
+/* Checks the mapping after its last column. */
+static bool end_names(struct table *t, bool go_on) {
+    t->refused |= !go_on || t->n_faults > 0; /* without valid names no row can be read */
+    if (!t->refused && is_straight(t)) {
+        free(t->append.column);
+        t->append.column = NULL;
+    }
+    return !t->refused;
+}
+
 static bool names_of_header(struct table *t, const struct csv_row *row) {
     struct names header = {0};
     char made[64];
@@ -120,19 +140,48 @@ static bool names_of_header(struct table *t, const struct csv_row *row) {
     for (size_t i = 0; go_on && i < row->n_cells; i++) {
         int64_t line = 0, column = 0;
         csv_cell_place(row, i, &line, &column);
-        go_on = table_append_name(t, header_name(row, i, &header, made), line, column);
+        go_on = table_append_name(t, header_name(row, i, &header, made), &header, line, column);
     }
     names_done(&header);
-    t->refused |= !go_on || t->n_faults > 0; /* without a valid header no row can be read */
-    if (!t->refused && is_straight(t)) {
-        free(t->append.column);
-        t->append.column = NULL;
+    return end_names(t, go_on);
+}
+
+/* Maps the columns by the option `names`. */
+static bool names_of_option(struct table *t, const struct csv_row *row) {
+    struct problem problem = {0};
+    struct text *names = NULL;
+    size_t n = 0;
+    if (!table_names_parse(t->options.names, &names, &n, &problem)) {
+        problem_done(&problem);
+        return table_no_memory(t); /* the list was checked before */
     }
-    return !t->refused;
+    bool go_on =
+        n == row->n_cells ||
+        table_fatal(t, 0, 0, "option \"names\" has %zu name%s, and the rows have %zu cell%s", n,
+                    n == 1 ? "" : "s", row->n_cells, row->n_cells == 1 ? "" : "s");
+    table_append_list(t);
+    for (size_t i = 0; go_on && i < n; i++) {
+        go_on = table_append_name(t, names[i], NULL, 0, 0);
+    }
+    free(names);
+    return end_names(t, go_on);
+}
+
+/* Whether the row is the header that was replaced by names when the table was uploaded. */
+static bool is_replaced(const struct table *t, const struct csv_row *row) {
+    bool replaced = t->append.header_replaced && row->n_cells == t->builder.n_columns;
+    for (size_t i = 0; replaced && i < row->n_cells; i++) {
+        const struct text name = csv_cell_trimmed(row, i);
+        replaced = names_find(&t->builder.names, name.bytes, name.n) < 0;
+    }
+    return replaced;
 }
 
 bool table_append_first_row(struct table *t, const struct csv_row *row, bool header) {
-    if (header) {
+    if (t->options.names != NULL) {
+        return names_of_option(t, row);
+    }
+    if (header && !is_replaced(t, row)) {
         return names_of_header(t, row);
     }
     table_append_by_position(t);
@@ -169,6 +218,8 @@ struct first_rows {
     /* of each row, only in the columns of numbers and booleans: number of cells that are words, and
      * number of cells that are numbers or booleans */
     size_t words[2], values[2];
+    struct csv_heading heading; /* the first rows, if the uploaded table had several header lines */
+    bool no_memory;
 };
 
 static bool on_sample_row(void *arg, const struct csv_row *row) {
@@ -176,6 +227,13 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
     const struct table_builder *b = &f->t->builder;
     if (csv_is_comment(row, f->first_cells, f->sample->comment)) {
         return true;
+    }
+    if (f->heading.lines < f->t->append.header_lines && !csv_heading_add(&f->heading, row)) {
+        f->no_memory = true;
+        return false;
+    }
+    if (f->rows >= 2) {
+        return ++f->rows < (size_t)f->t->append.header_lines;
     }
     f->cells = f->rows == 0 ? row->n_cells : f->cells;
     for (size_t i = 0; i < row->n_cells; i++) {
@@ -188,15 +246,31 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
             f->values[f->rows] += says == CELL_NUMBER || says == CELL_BOOLEAN;
         }
     }
-    return ++f->rows < 2;
+    ++f->rows;
+    return f->rows < 2 || f->rows < (size_t)f->t->append.header_lines;
+}
+
+/* Whether at least half of the names that the first rows make together are column names. */
+static bool is_joined_header(const struct first_rows *f) {
+    size_t known = 0;
+    if (f->heading.lines < 2 || f->heading.lines < f->t->append.header_lines) {
+        return false;
+    }
+    for (size_t i = 0; i < f->heading.n; i++) {
+        const struct buf *name = &f->heading.name[i];
+        known += name->size > 0 && names_find(&f->t->builder.names, name->data, name->size) >= 0;
+    }
+    return 2 * known >= f->heading.n;
 }
 
 bool table_append_header(struct table *t, const struct csv_sample *sample, char delimiter,
                          size_t first_cells, struct csv_header *out) {
     struct first_rows f = {.t = t, .sample = sample, .first_cells = first_cells};
     size_t typed = 0;
-    const bool well = csv_sample_read(sample, delimiter,
-                                      &(struct csv_handler){.row = on_sample_row, .arg = &f}, NULL);
+    const bool well =
+        csv_sample_read(sample, delimiter, &(struct csv_handler){.row = on_sample_row, .arg = &f},
+                        NULL) &&
+        !f.no_memory;
     for (size_t i = 0; i < t->builder.n_columns; i++) {
         typed += t->builder.column[i].state == COLUMN_NUMBERS ||
                  t->builder.column[i].state == COLUMN_BOOLEANS;
@@ -204,6 +278,12 @@ bool table_append_header(struct table *t, const struct csv_sample *sample, char 
     const bool looks = f.words[0] > 0 && f.words[0] == typed && f.words[1] == 0 && f.values[1] > 0;
     out->header =
         f.cells > 0 && (2 * f.known >= f.cells || (f.cells == t->builder.n_columns && looks));
+    out->lines = 1;
+    if (2 * f.known < f.cells && is_joined_header(&f)) {
+        out->header = true;
+        out->lines = t->append.header_lines;
+    }
+    csv_heading_done(&f.heading);
     return well;
 }
 

@@ -3,7 +3,9 @@
 #include "formats/formats.h"
 #include "formats/table/table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool has_control(struct text t) {
@@ -55,10 +57,47 @@ static bool check_name(struct table *t, struct text name, size_t position,
     return table_fault(t, line, column, "column name %s has a control character", as);
 }
 
+/* Whether a column of the body has the name, or a later one will have it. */
+static bool is_used(const struct table *t, const char *name, size_t n, const struct names *header) {
+    const ptrdiff_t found = names_find(&t->builder.names, name, n);
+    return (found >= 0 && (!t->append.on || t->append.listed[found])) ||
+           (header != NULL && names_find(header, name, n) >= 0);
+}
+
+const char *table_copy_name(struct table *t, struct text name, size_t same,
+                            const struct names *header, char made[TABLE_COPY_NAME]) {
+    if (t->copies == NULL) {
+        t->copies = calloc(TABLE_MAX_COLUMNS, sizeof *t->copies);
+    }
+    if (t->copies == NULL || same >= TABLE_MAX_COLUMNS) {
+        return NULL;
+    }
+    /* the search goes on where the last one ended, so that many equal names cost linear time */
+    uint32_t k = t->copies[same] > 0 ? t->copies[same] : 1;
+    int n = 0;
+    do {
+        n = snprintf(made, TABLE_COPY_NAME, "%.*s_%" PRIu32, (int)name.n, name.bytes, ++k);
+    } while (is_used(t, made, (size_t)n, header));
+    t->copies[same] = k;
+    return made;
+}
+
 bool table_add_column(struct table *t, const char *bytes, size_t n, size_t position,
                       const struct names *header, const struct table_where *where) {
-    char made[64];
+    char made[64], copy[TABLE_COPY_NAME];
     struct text name = text_trim(bytes, n);
+    const ptrdiff_t same = t->options.rename && name.n > 0 && name.n <= TABLE_MAX_NAME
+                               ? names_find(&t->builder.names, name.bytes, name.n)
+                               : -1;
+    if (same >= 0) {
+        const char *renamed = table_copy_name(t, name, (size_t)same, header, copy);
+        if (renamed == NULL) {
+            return table_no_memory(t);
+        }
+        name = (struct text){renamed, strlen(renamed)};
+        table_warn(t, "the name of column %zu is that of column %td: it is called \"%s\"", position,
+                   same + 1, renamed);
+    }
     if (name.n == 0) {
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "c%zu", position)};
         for (size_t k = 2; names_find(&t->builder.names, name.bytes, name.n) >= 0 ||
@@ -79,16 +118,63 @@ bool table_add_column(struct table *t, const char *bytes, size_t n, size_t posit
     return go_on;
 }
 
+bool table_check_label(struct table *t) {
+    const struct table_options *o = &t->options;
+    char shown[TEXT_SHOWN];
+    if (o->label_at > (int64_t)t->builder.n_columns) {
+        return table_fatal(t, 0, 0,
+                           "option \"label\" is column %" PRId64 ", and the table has %zu column%s",
+                           o->label_at, t->builder.n_columns, t->builder.n_columns == 1 ? "" : "s");
+    }
+    return o->label == NULL || names_find(&t->builder.names, o->label, strlen(o->label)) >= 0 ||
+           table_fatal(t, 0, 0, "option \"label\" names %s, which is not a column of the table",
+                       text_show(o->label, strlen(o->label), shown));
+}
+
+const char *table_label_name(const struct table *t) {
+    return t->options.label != NULL ? t->options.label
+                                    : t->builder.column[t->options.label_at - 1].name;
+}
+
+/* Adds n columns with the names of the option `names`. */
+static bool add_named(struct table *t, size_t n, const struct table_where *where) {
+    struct problem problem = {0};
+    struct text *names = NULL;
+    size_t n_names = 0;
+    if (!table_names_parse(t->options.names, &names, &n_names, &problem)) {
+        problem_done(&problem);
+        return table_no_memory(t); /* the list was checked before */
+    }
+    bool go_on =
+        n_names == n ||
+        table_fatal(t, 0, 0, "option \"names\" has %zu name%s, and the rows have %zu cell%s",
+                    n_names, n_names == 1 ? "" : "s", n, n == 1 ? "" : "s");
+    for (size_t i = 0; go_on && i < n; i++) {
+        go_on = table_add_column(t, names[i].bytes, names[i].n, i + 1, NULL, where);
+    }
+    free(names);
+    t->refused |= t->n_faults > 0;
+    return go_on && !t->refused && table_check_label(t);
+}
+
 bool table_add_numbered(struct table *t, size_t n, const struct table_where *where) {
+    const size_t label = t->options.label_at > 0    ? (size_t)t->options.label_at
+                         : t->options.label != NULL ? n
+                                                    : 0;
+    if (t->options.names != NULL) {
+        return add_named(t, n, where);
+    }
     for (size_t i = 0; i < n; i++) {
         char made[24];
         snprintf(made, sizeof made, "c%zu", i + 1);
-        const char *name = i + 1 == n && t->options.label != NULL ? t->options.label : made;
+        const char *name = i + 1 != label             ? made
+                           : t->options.label != NULL ? t->options.label
+                                                      : TABLE_LABEL_NAME;
         if (!table_add_column(t, name, strlen(name), i + 1, NULL, where)) {
             return false;
         }
     }
-    return true;
+    return label <= n || table_check_label(t);
 }
 
 void table_declare_type(struct table *t, size_t i, dn_column_type type) {

@@ -1,5 +1,5 @@
-/* Query parameters of an upload: header, delimiter, skip_rows, missing, types, label, comment,
- * on_error, zero_based, rows. */
+/* Query parameters of an upload: header, delimiter, skip_rows, names, duplicates, missing, types,
+ * label, comment, on_error, zero_based, rows. */
 #include "formats/table/table_options.h"
 #include "base/utf8.h"
 #include "formats/csv/csv_separator.h"
@@ -99,6 +99,63 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n,
     return true;
 }
 
+bool table_names_parse(const char *list, struct text **out, size_t *n, struct problem *problem) {
+    const size_t size = strlen(list);
+    size_t count = 0, capacity = 1;
+    for (size_t i = 0; i < size; i++) {
+        capacity += list[i] == ',';
+    }
+    /* the names are stored after the array in the same memory */
+    struct text *names = malloc(capacity * sizeof *names + size + 1);
+    if (names == NULL) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    char *into = (char *)(names + capacity);
+    bool well = size > 0 && list[size - 1] != ',';
+    for (const char *p = list; well && *p != '\0'; count++) {
+        struct text behind;
+        size_t length = 0;
+        const char *end = list_item(p, into, size, &length, &behind);
+        names[count] = end != NULL ? text_trim(into, length) : (struct text){0};
+        well = names[count].n > 0 && behind.n == 0;
+        into += length;
+        p = well && *end == ',' ? end + 1 : end;
+    }
+    if (!well) {
+        free(names);
+        return problem_set(
+            problem, PROBLEM_BAD_REQUEST,
+            "parameter \"names\" must be a list of names, separated by commas; a name "
+            "with a comma is written in quotes (name %zu is empty or has no closing "
+            "quote)",
+            count > 0 ? count : 1);
+    }
+    *out = names;
+    *n = count;
+    return true;
+}
+
+static bool set_names(struct table_options *options, const char *value, struct problem *problem) {
+    struct text *names = NULL;
+    size_t n = 0;
+    if (!table_names_parse(value, &names, &n, problem)) {
+        return false;
+    }
+    free(names);
+    options->names = value;
+    return true;
+}
+
+static bool set_duplicates(struct table_options *options, const char *value,
+                           struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    options->rename = strcmp(value, "rename") == 0;
+    return options->rename || strcmp(value, "reject") == 0 ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"duplicates\" must be reject or rename (got %s)",
+                       text_show(value, strlen(value), shown));
+}
+
 static bool set_encoding(struct table_options *options, const char *value,
                          struct problem *problem) {
     char shown[TEXT_SHOWN];
@@ -109,18 +166,27 @@ static bool set_encoding(struct table_options *options, const char *value,
                        text_show(value, strlen(value), shown));
 }
 
+/* Parses a number of at most seven digits. Returns -1 if the text is none. */
+static long parse_count(const char *text) {
+    const size_t n = strlen(text);
+    return n > 0 && n <= 7 && strspn(text, "0123456789") == n ? strtol(text, NULL, 10) : -1;
+}
+
 static bool set_header(struct table_options *options, const char *value, struct problem *problem) {
     char shown[TEXT_SHOWN];
+    const long lines = parse_count(value);
+    options->header_lines = lines > 0 ? lines : 0;
     if (strcmp(value, "auto") == 0) {
         options->header = TABLE_HEADER_AUTO;
-    } else if (strcmp(value, "true") == 0) {
+    } else if (strcmp(value, "true") == 0 || (lines > 0 && lines <= TABLE_MAX_HEADER_LINES)) {
         options->header = TABLE_HEADER_YES;
-    } else if (strcmp(value, "false") == 0) {
+    } else if (strcmp(value, "false") == 0 || lines == 0) {
         options->header = TABLE_HEADER_NO;
     } else {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "parameter \"header\" must be auto, true or false (got %s)",
-                           text_show(value, strlen(value), shown));
+                           "parameter \"header\" must be auto, true, false or the number of header "
+                           "lines, 0 … %d (got %s)",
+                           TABLE_MAX_HEADER_LINES, text_show(value, strlen(value), shown));
     }
     return true;
 }
@@ -207,19 +273,27 @@ static bool set_delimiter(struct table_options *options, const char *value,
 static bool set_skip_rows(struct table_options *options, const char *value,
                           struct problem *problem) {
     char shown[TEXT_SHOWN];
-    const size_t n = strlen(value);
-    const bool number = n > 0 && n <= 7 && strspn(value, "0123456789") == n;
-    const long rows = number ? strtol(value, NULL, 10) : -1;
+    const long rows = parse_count(value);
     options->skip_rows = rows;
     return (rows >= 0 && rows <= TABLE_MAX_SKIP) ||
            problem_set(problem, PROBLEM_BAD_REQUEST,
                        "parameter \"skip_rows\" must be the number of lines before the table, "
                        "0 … %d (got %s)",
-                       TABLE_MAX_SKIP, text_show(value, n, shown));
+                       TABLE_MAX_SKIP, text_show(value, strlen(value), shown));
 }
 
 static bool set_label(struct table_options *options, const char *value, struct problem *problem) {
     const size_t n = strlen(value);
+    const bool digits = n > 0 && strspn(value, "0123456789") == n;
+    if (digits) {
+        options->label_at = parse_count(value);
+        options->label = NULL;
+        return (options->label_at > 0 && options->label_at <= TABLE_MAX_COLUMNS) ||
+               problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"label\" must be a name or the position of a column, 1 … %d "
+                           "(got %s)",
+                           TABLE_MAX_COLUMNS, value);
+    }
     if (n == 0 || n > TABLE_MAX_NAME) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "parameter \"label\" must be a name of 1 to %d bytes (got %zu)",
@@ -271,6 +345,8 @@ static const struct option {
     {"header", set_header, "auto"},
     {"delimiter", set_delimiter, "auto"},
     {"skip_rows", set_skip_rows, NULL},
+    {"names", set_names, NULL},
+    {"duplicates", set_duplicates, NULL},
     {"missing", set_missing, ""},
     {"types", set_types, ""},
     {"label", set_label, ""},

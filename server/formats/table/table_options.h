@@ -16,4 +16,8 @@ struct type_override {
 bool table_types_parse(const char *text, struct type_override **out, size_t *n,
                        struct problem *problem);
 
+/* Parses the option `names` into a malloc'ed array, in whose memory the texts are. Returns false on
+ * failure and sets problem: PROBLEM_BAD_REQUEST if the list is invalid. */
+bool table_names_parse(const char *list, struct text **out, size_t *n, struct problem *problem);
+
 #endif

@@ -51,7 +51,8 @@ static void test_options(void **state) {
     assert_string_equal(options.label, "class");
     assert_int_equal(problem.type, PROBLEM_NONE);
     check_refused("header", "yes",
-                  "parameter \"header\" must be auto, true or false (got \"yes\")");
+                  "parameter \"header\" must be auto, true, false or the number of header lines, 0 "
+                  "… 10 (got \"yes\")");
     check_refused("delimiter", "x",
                   "parameter \"delimiter\" must be a comma, a semicolon, a tab or |");
     check_refused("delimiter", "", "got \"\"");
