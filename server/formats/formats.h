@@ -67,7 +67,7 @@ struct table_options {
     /* append only: cells that do not fit the type of a stored column change it. Otherwise they are
      * faults of their rows */
     bool allow_type_change;
-    int64_t rows; /* at most this number of rows is read; 0: all */
+    int64_t rows; /* preview: number of rows to show; the reader does not use it */
     /* the media type of the body is application/x-www-form-urlencoded: curl -d sends it, and removes
      * the line ends of a file. If the table has no rows, or one long row, the answer has the hint to
      * send the file with -T or --data-binary */
@@ -150,8 +150,6 @@ void table_free(struct table *t);
  * cell that does not fit a given type). Such faults are collected, or with on_error=skip their rows
  * are left out, and the function returns true. */
 bool table_feed(struct table *t, const char *bytes, size_t n, struct problem *problem);
-/* Whether the body has more than options.rows rows: further bytes are ignored. */
-bool table_is_full(const struct table *t);
 /* Tells the reader that the rest of the body will not be fed: table_end then describes the complete
  * rows. Call it after the last piece. */
 void table_cut(struct table *t);

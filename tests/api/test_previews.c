@@ -1,5 +1,5 @@
-/* Previews: every format; types and faults equal those of an upload; nothing is stored; long bodies
- * are cut. Also the figures of speed in the answer to an upload. */
+/* Previews: every format; types and faults equal those of an upload; nothing is stored; bodies are cut
+ * at --max-body. Also the figures of speed in the answer to an upload. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -14,8 +14,21 @@ static const struct response *preview(const char *query, const char *body, const
                                   .upload = type == NULL});
 }
 
+static int start(void **state) {
+    (void)state;
+    static const char *const flags[] = {"--max-body", "4M", NULL};
+    service_start(flags);
+    return 0;
+}
+
 static void nothing_stored(void) {
     assert_int_equal(count_at(call_get("/v1/datasets"), "/items"), 0);
+}
+
+static void check_judged(const struct response *r, size_t rows, size_t bytes, bool whole) {
+    assert_int_equal(whole_at(r, "/judged/rows"), rows);
+    assert_int_equal(whole_at(r, "/judged/bytes"), bytes);
+    assert_int_equal(json_is_true(value_at(r, "/judged/whole")), whole);
 }
 
 static void test_formats(void **state) {
@@ -44,15 +57,15 @@ static void test_formats(void **state) {
             assert_string_equal(string_at(r, "/columns/0/name"), "n");
             assert_string_equal(string_at(r, "/columns/0/type"), "numeric");
             assert_string_equal(string_at(r, "/columns/1/type"), "categorical");
-            assert_int_equal(whole_at(r, "/columns/0/missing"), rows > 2);
+            assert_int_equal(whole_at(r, "/columns/0/missing"), 1);
+            check_judged(r, 3, strlen(bodies[i].body), true);
             if (rows == 2) {
                 assert_json(r, "/rows", "[{'n':1,'word':'a'},{'n':2.5,'word':'b'}]");
             } else {
                 assert_json(r, "/rows",
                             "[{'n':1,'word':'a'},{'n':2.5,'word':'b'},{'n':null,'word':'a'}]");
             }
-            assert_int_equal(json_is_true(value_at(r, "/truncated")),
-                             rows == 2); /* the third row is read, the fourth is not */
+            assert_int_equal(json_is_true(value_at(r, "/truncated")), rows == 2);
         }
     }
     nothing_stored();
@@ -113,8 +126,8 @@ static void test_bad_previews(void **state) {
     fault_check(fault_check(r, "line 3"), "line 4");
     r = status_check(preview("?on_error=skip", "a,b\n1,2\n3\n4,5\n", NULL), 200);
     assert_int_equal(count_at(r, "/rows"), 2);
-    /* the fault is in a later row */
-    status_check(preview("?rows=1", "a,b\n1,2\n3,4\n5\n", NULL), 200);
+    /* a fault in a row that is not shown */
+    problem_check(preview("?rows=1", "a,b\n1,2\n3,4\n5\n", NULL), 422, "invalid-dataset");
     problem_check(preview("?types=c:text", "a,b\n1,2\n", NULL), 422, "invalid-dataset");
     problem_check(preview("?types=b:numeric", "a,b\n1,2\n2,x\n", NULL), 422, "invalid-dataset");
     status_check(preview("?types=late:text&rows=1", "[{\"a\":1},{\"late\":2}]", NULL),
@@ -126,20 +139,47 @@ static void test_bad_previews(void **state) {
     nothing_stored();
 }
 
-/* Long bodies: the preview has the rows that end within the bytes that are read, and the connection
- * can be used afterwards. */
+/* The type of a column that changes in the last of many rows, and the number of its values, are those
+ * of the upload. The rows are those of several chunks: with 200 columns a chunk has 4,096 rows. */
+static void test_all_rows_are_judged(void **state) {
+    (void)state;
+    const char *line = repeat("0.5,", 199), *rows = repeat(text("%s7\n", line), 5000);
+    const char *body = text("%s%sx\n", rows, line);
+    const struct response *before =
+        status_check(preview("?rows=1000&header=false", body, NULL), 200);
+    const struct response *r =
+        status_check(call_upload("/v1/datasets/late?header=false", body), 201);
+    assert_string_equal(string_at(before, "/columns/199/type"), "categorical");
+    assert_true(json_equal(value_at(before, "/columns"), value_at(r, "/columns")));
+    assert_true(json_equal(value_at(before, "/notes"), value_at(r, "/notes")));
+    check_judged(before, 5001, strlen(body), true);
+    assert_int_equal(count_at(before, "/rows"), 1000);
+    assert_json(before, "/rows/999/c200", "'7'");
+    status_check(call_delete("/v1/datasets/late"), 204);
+    problem_check(preview("", text("a,b\n%s3\n", repeat("1,2\n", 400000)), NULL), 422,
+                  "invalid-dataset");
+    nothing_stored();
+}
+
+/* Bodies longer than --max-body (4 MiB here): the preview has the rows that end within the bytes that
+ * are read, and the connection can be used afterwards. */
 static void test_long_bodies(void **state) {
     (void)state;
-    /* 1.2 KB: 1,000 lines are more than the preview reads */
-    const char *line = repeat("0.125,", 199);
+    const char *line = repeat("0.125,", 199); /* with the end of the line 1,196 bytes */
     const char *rows = repeat(text("%s7\n", line), 4000);
     const struct response *r = status_check(preview("?rows=1000&header=false", rows, NULL), 200);
-    assert_int_equal(count_at(r, "/rows"), (1 << 20) / (strlen(line) + 2));
+    /* 4,194,304 bytes have 3,506 lines of 1,196 bytes */
+    check_judged(r, 3506, 4194304, false);
+    assert_int_equal(count_at(r, "/rows"), 1000);
     assert_int_equal(count_at(r, "/columns"), 200);
     assert_true(json_is_true(value_at(r, "/truncated")));
     r = status_check(preview("?header=false", rows, NULL), 200);
     assert_int_equal(count_at(r, "/rows"), 20);
     assert_true(json_is_true(value_at(r, "/truncated")));
+    /* a body of exactly that length is read to its end */
+    const char *exact = text("%s%s", "a,b\n", repeat("1,2\n", (1 << 20) - 1));
+    check_judged(status_check(preview("", exact, NULL), 200), 1048575, 4194304, true);
+    check_judged(status_check(preview("", text("%s1", exact), NULL), 200), 1048575, 4194304, false);
     r = status_check(call(&(struct request){.method = "POST",
                                             .path = "/v1/datasets:preview?rows=3&header=false",
                                             .body = rows,
@@ -148,12 +188,12 @@ static void test_long_bodies(void **state) {
                      200);
     assert_int_equal(count_at(r, "/rows"), 3);
     const char *document =
-        text("[%s{\"a\":2}]", repeat("{\"a\":1},", 200000)); /* cut in the middle of a row */
+        text("[%s{\"a\":2}]", repeat("{\"a\":1},", 600000)); /* cut in the middle of a row */
     r = status_check(preview("?rows=5", document, NULL), 200);
     assert_int_equal(count_at(r, "/rows"), 5);
     const char *one =
         text("[{\"a\":\"%s\"}]",
-             repeat("0123456789abcdef", 80000)); /* no row ends within the bytes that are read */
+             repeat("0123456789abcdef", 300000)); /* no row ends within the bytes that are read */
     problem_check(preview("", one, NULL), 422, "invalid-dataset");
     nothing_stored();
 }
@@ -178,8 +218,12 @@ static void test_speed_of_uploads(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_formats),       TEST(test_sparse),
-                                       TEST(test_as_the_upload), TEST(test_bad_previews),
-                                       TEST(test_long_bodies),   TEST(test_speed_of_uploads)};
-    return RUN(tests);
+    const struct CMUnitTest tests[] = {TEST(test_formats),
+                                       TEST(test_sparse),
+                                       TEST(test_as_the_upload),
+                                       TEST(test_bad_previews),
+                                       TEST(test_all_rows_are_judged),
+                                       TEST(test_long_bodies),
+                                       TEST(test_speed_of_uploads)};
+    return cmocka_run_group_tests(tests, start, group_end);
 }

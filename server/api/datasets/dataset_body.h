@@ -1,5 +1,5 @@
 /* The body of a table: a reader makes chunks of it, which are staged as a part of the store and
- * then published. Shared by PUT of a dataset and POST of rows.
+ * then published. Shared by PUT of a dataset, POST of rows, and the preview, which drops the part.
  *
  * Threads: the call (an I/O thread in begin and seen; a pool thread in deferred functions, data and
  * end), and the store's writer thread, which reports committed chunks. The call may be over while
@@ -33,7 +33,8 @@ struct dataset_body {
     int64_t part;                 /* the part of the staged chunks; 0: published or dropped */
     struct dataset_options given; /* options that change the reading */
     int64_t began;                /* start of the body, monotonic clock, ns */
-    int64_t rows, bytes;          /* size of the body; set at its end */
+    int64_t rows, bytes;          /* size of the body; set at its end. Preview: bytes so far */
+    int64_t show;                 /* preview: number of rows to show */
     bool crowded; /* the queue of the store became full while the present bytes were read */
     /* options for a reader that is opened later; their texts belong to the call */
     struct table_options reading;

@@ -1,7 +1,7 @@
-/* POST /v1/datasets:preview: describes the dataset that an upload of this body would make, from its
- * first rows. Nothing is stored. The reader of uploads gets bytes until it has the requested rows
- * or PREVIEW_BYTES; its chunks stay in memory. Then the call is answered, and the rest of the body
- * is received and discarded. */
+/* POST /v1/datasets:preview: describes the dataset that an upload of this body would make, and shows
+ * its first rows. The body is read and staged as that of an upload, up to --max-body bytes; then the
+ * staged chunks are dropped, and the rest of a longer body is discarded. So the preview of a body
+ * that is read to its end equals the upload. */
 #include "api/datasets/dataset_body.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -10,65 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PREVIEW_ROWS = 20, PREVIEW_BYTES = 1 << 20 };
-
-/* A chunk as the reader delivered it. */
-struct preview_chunk {
-    int64_t n_rows;
-    size_t n_columns;
-    struct table_blob *blob; /* [n_columns] */
-};
-
-struct preview {
-    struct table *table;
-    struct preview_chunk *chunk; /* [n_chunks] */
-    size_t n_chunks;
-    size_t fed; /* bytes */
-};
-
-static void preview_free(void *state) {
-    struct preview *p = state;
-    for (size_t c = 0; c < p->n_chunks; c++) {
-        for (size_t i = 0; i < p->chunk[c].n_columns; i++) {
-            free(p->chunk[c].blob[i].bytes);
-        }
-        free(p->chunk[c].blob);
-    }
-    free(p->chunk);
-    table_free(p->table);
-    free(p);
-}
-
-/* ---- the reader's sink ---- */
-
-static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
-                       size_t n_columns, struct problem *problem) {
-    struct preview *p = arg;
-    struct preview_chunk *grown = realloc(p->chunk, ((size_t)chunk + 1) * sizeof *grown);
-    struct table_blob *copy = malloc(n_columns * sizeof *copy);
-    if (grown) {
-        p->chunk = grown;
-    }
-    if (!grown || !copy) {
-        for (size_t i = 0; i < n_columns; i++) {
-            free(blobs[i].bytes);
-        }
-        free(copy);
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
-    }
-    memcpy(copy, blobs, n_columns * sizeof *copy);
-    p->chunk[p->n_chunks++] = (struct preview_chunk){n_rows, n_columns, copy};
-    return true;
-}
-
-static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
-                         struct problem *problem) {
-    const struct preview *p = arg;
-    const struct table_blob *blob = &p->chunk[chunk].blob[column];
-    (void)problem;
-    buf_append(out, blob->bytes, blob->size);
-    return true;
-}
+enum { PREVIEW_ROWS = 20 };
 
 /* ---- the answer ---- */
 
@@ -87,20 +29,26 @@ static void decoded_done(struct decoded *d) {
     free(d->view);
 }
 
-/* false: out of memory; a chunk that was just encoded has no other fault. */
-static bool decode(const struct schema *schema, const struct preview_chunk *chunk,
-                   struct decoded *d) {
+/* Reads and decodes a staged chunk. */
+static bool decode(struct dataset_body *b, const struct schema *schema, int64_t chunk,
+                   struct decoded *d, struct problem *problem) {
+    struct buf bytes = {0};
     *d = (struct decoded){.chunk = calloc(schema->n, sizeof(dn_column_chunk *)),
                           .view = calloc(schema->n, sizeof(dn_column_view))};
     bool good = d->chunk && d->view;
     for (size_t i = 0; good && i < schema->n; i++) {
-        const struct table_blob *blob = &chunk->blob[i];
+        if (!store_part_read(b->store, b->part, chunk, i, &bytes, problem)) {
+            buf_done(&bytes);
+            return false;
+        }
         good = dn_column_chunk_new(&d->chunk[i], NULL) == DN_OK;
         d->n += good;
-        good = good && dn_column_chunk_decode(d->chunk[i], blob->bytes, blob->size,
+        good = good && dn_column_chunk_decode(d->chunk[i], bytes.data, bytes.size,
                                               schema->columns[i].type, &d->view[i], NULL) == DN_OK;
     }
-    return good;
+    buf_done(&bytes);
+    /* a chunk that was just encoded has no other fault */
+    return good || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
 }
 
 /* Writes the label and the features of a sparse table, or all columns of another table. */
@@ -118,28 +66,31 @@ static void write_rows(const struct schema *schema, const struct decoded *d,
     }
 }
 
-/* Writes all rows as a JSON array. */
-static void write_chunks(const struct preview *p, const struct schema *schema, struct buf *out) {
+/* Writes the first rows as a JSON array. */
+static bool write_first(struct dataset_body *b, const struct schema *schema,
+                        const struct table_summary *s, struct buf *out, struct problem *problem) {
     const char **names = calloc(schema->n, sizeof *names);
-    if (!names) {
-        out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < schema->n; i++) {
+    int64_t left = b->show;
+    bool good =
+        names != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
+    for (size_t i = 0; good && i < schema->n; i++) {
         names[i] = schema->columns[i].name;
     }
     buf_putc(out, '[');
-    for (size_t c = 0; c < p->n_chunks && !out->failed; c++) {
+    for (int64_t c = 0; good && c < s->n_chunks && left > 0; c++) {
         struct decoded d;
-        if (decode(schema, &p->chunk[c], &d)) {
-            write_rows(schema, &d, names, (size_t)p->chunk[c].n_rows, c > 0, out);
-        } else {
-            out->failed = true;
+        good = decode(b, schema, c, &d, problem);
+        if (good) {
+            const size_t n = d.view[0].n_rows;
+            const size_t shown = (int64_t)n < left ? n : (size_t)left;
+            write_rows(schema, &d, names, shown, c > 0, out);
+            left -= (int64_t)shown;
         }
         decoded_done(&d);
     }
     buf_putc(out, ']');
     free(names);
+    return good;
 }
 
 /* Writes the notes, and their format and warnings as separate members. */
@@ -157,22 +108,27 @@ static bool write_notes(const char *notes, struct json_writer *w, struct problem
            (warnings || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview"));
 }
 
-static bool write_preview(const struct preview *p, const struct table_summary *s, bool truncated,
+static bool write_preview(struct dataset_body *b, const struct table_summary *s, bool cut,
                           struct buf *out, struct problem *problem) {
     struct schema schema;
     struct buf rows = {0};
     if (!schema_parse(s->columns, &schema, problem)) {
         return false;
     }
-    write_chunks(p, &schema, &rows);
+    bool good = write_first(b, &schema, s, &rows, problem);
     schema_done(&schema);
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
-    bool good = write_notes(s->notes, &w, problem);
+    good = good && write_notes(s->notes, &w, problem);
     schema_columns_write(s->columns, s->n_rows, &w);
     json_put_key(&w, "rows");
     json_put_raw(&w, rows.data ? rows.data : "[]", rows.data ? rows.size : 2);
-    json_kv_bool(&w, "truncated", truncated);
+    json_kv_bool(&w, "truncated", cut || s->n_rows > b->show);
+    json_kv_begin_object(&w, "judged");
+    json_kv_int(&w, "rows", s->n_rows);
+    json_kv_int(&w, "bytes", s->bytes);
+    json_kv_bool(&w, "whole", !cut);
+    json_end_object(&w);
     json_end_object(&w);
     if (good && (rows.failed || out->failed)) {
         good = problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
@@ -181,17 +137,19 @@ static bool write_preview(const struct preview *p, const struct table_summary *s
     return good;
 }
 
-/* Answers with the rows that were read. cut: the body has more bytes. */
+/* Answers with what was read. cut: the body has more bytes. */
 static void answer(struct http_call *call, bool cut) {
-    struct preview *p = http_state(call);
+    struct dataset_body *b = http_state(call);
     struct problem problem = {0};
     struct table_summary s;
     struct buf body = {0};
     if (cut) {
-        table_cut(p->table);
+        table_cut(b->table);
     }
-    if (table_end(p->table, &s, &problem) &&
-        write_preview(p, &s, cut || table_is_full(p->table), &body, &problem)) {
+    const bool good = table_end(b->table, &s, &problem) && dataset_body_settle(b, &problem) &&
+                      write_preview(b, &s, cut, &body, &problem);
+    dataset_body_release(b);
+    if (good) {
         api_reply_json(call, 200, &body);
     } else {
         buf_done(&body);
@@ -207,35 +165,30 @@ static bool preview_begin(struct http_call *call) {
     if (!dataset_body_options(call, &options, &texts)) {
         return false;
     }
-    struct preview *p = calloc(1, sizeof *p);
-    if (p) {
-        p->table =
-            table_new(&options,
-                      &(struct table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = p});
+    struct dataset_body *b = dataset_body_new(call);
+    if (!b) {
+        return false;
     }
-    if (!p || !p->table) {
-        free(p);
+    const struct table_sink sink = dataset_body_sink(b);
+    b->show = options.rows;
+    b->table = table_new(&options, &sink);
+    if (!b->table) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the preview");
         return false;
     }
-    http_set_state(call, p);
-    http_on_done(call, preview_free);
     return true;
 }
 
 static enum http_sink_state preview_data(struct http_call *call, const char *bytes, size_t n) {
-    struct preview *p = http_state(call);
-    struct problem problem = {0};
-    const size_t room = PREVIEW_BYTES - p->fed, take = n < room ? n : room;
-    p->fed += take;
-    if (!table_feed(p->table, bytes, take, &problem)) {
-        http_reply_problem(call, &problem);
-        return HTTP_SINK_REFUSED;
+    struct dataset_body *b = http_state(call);
+    const int64_t room = api_app_of(call)->max_body - b->bytes;
+    const size_t take = (int64_t)n < room ? n : (size_t)room;
+    b->bytes += (int64_t)take;
+    const enum http_sink_state state = dataset_body_data(call, bytes, take);
+    if (state == HTTP_SINK_REFUSED || take == n) {
+        return state;
     }
-    if (take == n && !table_is_full(p->table)) {
-        return HTTP_SINK_MORE;
-    }
-    answer(call, take < n);
+    answer(call, true);
     return HTTP_SINK_REFUSED;
 }
 
@@ -243,12 +196,8 @@ static void preview_end(struct http_call *call) {
     answer(call, false);
 }
 
-static void preview_abort(struct http_call *call) {
-    (void)call; /* preview_free frees the state when the call is over */
-}
-
 const struct http_sink api_dataset_preview = {.begin = preview_begin,
                                               .data = preview_data,
                                               .end = preview_end,
-                                              .abort = preview_abort,
+                                              .abort = dataset_body_abort,
                                               .holds = DATASET_BODY_HOLDS};

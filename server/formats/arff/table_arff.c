@@ -165,12 +165,10 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     case ARFF_DATA:
         return on_data(t);
     case ARFF_ROW:
-        return table_row_wanted(t) && on_row(t);
+        return on_row(t);
     case ARFF_FAULT:
-        return a->arff.in_data
-                   ? table_row_wanted(t) &&
-                         table_row_fault(t, line, (int64_t)fault.column, "%s", fault.text)
-                   : table_fatal(t, line, (int64_t)fault.column, "%s", fault.text);
+        return a->arff.in_data ? table_row_fault(t, line, (int64_t)fault.column, "%s", fault.text)
+                               : table_fatal(t, line, (int64_t)fault.column, "%s", fault.text);
     case ARFF_NO_MEMORY:
         return table_no_memory(t);
     }
@@ -187,7 +185,7 @@ static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64
         return table_fatal(t, line, column, "%s", text);
     }
     table_row_begin(t, line);
-    return table_row_wanted(t) && table_row_fault(t, line, column, "%s", text);
+    return table_row_fault(t, line, column, "%s", text);
 }
 
 /* ---- begin and end ---- */

@@ -199,9 +199,6 @@ static bool on_row(void *arg, const struct csv_row *row) {
             return !t->refused;
         }
     }
-    if (SCAN_UNLIKELY(!table_row_wanted(t))) {
-        return false;
-    }
     table_row_begin(t, row->line);
     if (SCAN_UNLIKELY(csv_of(t)->stray_line > 0) &&
         /* if `faulty` is set, the cells of the row may not be UTF-8 */

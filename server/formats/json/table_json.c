@@ -152,9 +152,6 @@ static bool on_row(struct table *t, const struct json_token *token, enum json_to
         json_of(t)->state = array ? AT_MEMBER : AT_END;
         return true;
     }
-    if (!table_row_wanted(t)) {
-        return false;
-    }
     table_json_row_begin(t);
     if (token->kind == wanted) {
         json_of(t)->state = array ? AT_CELL : AT_KEY;
@@ -170,9 +167,6 @@ static bool on_row(struct table *t, const struct json_token *token, enum json_to
 static bool on_line(struct table *t, enum json_token_kind kind) {
     struct table_json *at = json_of(t);
     const bool array = kind == JSON_TOKEN_BEGIN_ARRAY;
-    if (!table_row_wanted(t)) {
-        return false;
-    }
     table_json_row_begin(t);
     if (json_token_begins(kind) && !at->row_kind_known) {
         at->row_kind_known = true;

@@ -65,9 +65,6 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     case SVMLIGHT_ROW:
         break;
     }
-    if (!table_row_wanted(t)) {
-        return false;
-    }
     if (s->row.qid && s->qid_line == 0) {
         s->qid_line = line;
         table_warn(t, "the queries (\"qid:N\", first in line %" PRId64 ") are ignored", line);
@@ -99,7 +96,7 @@ static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64
         return true;
     }
     table_row_begin(t, line);
-    return table_row_wanted(t) && table_row_fault(t, line, column, "%s", text);
+    return table_row_fault(t, line, column, "%s", text);
 }
 
 /* ---- begin and end ---- */

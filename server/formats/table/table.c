@@ -217,11 +217,7 @@ bool table_feed(struct table *t, const char *bytes, size_t n, struct problem *pr
         t->bytes += (int64_t)n;
         convert(t, bytes, n, false);
     }
-    return !t->refused || t->full || table_problem_again(problem, &t->problem);
-}
-
-bool table_is_full(const struct table *t) {
-    return t->full;
+    return !t->refused || table_problem_again(problem, &t->problem);
 }
 
 void table_cut(struct table *t) {
@@ -230,11 +226,7 @@ void table_cut(struct table *t) {
 
 /* Ends the reader. A table of which only a part is read may end within a row. */
 static bool end_format(struct table *t) {
-    if (t->cut || t->full) {
-        return true;
-    }
-    const bool well = t->reader->end(t);
-    return well || t->full;
+    return t->cut || t->reader->end(t);
 }
 
 /* Warns of given options that the format does not use. */
@@ -266,23 +258,23 @@ static void warn_of_unused(struct table *t) {
 static bool read_end(struct table *t) {
     if (!t->cut) {
         convert(t, "", 0, true);
-        if (t->refused && !t->full) {
+        if (t->refused) {
             return false;
         }
     }
-    if (!t->decided && (!decide(t, true) || !consume_ahead(t)) && !t->full) {
+    if (!t->decided && (!decide(t, true) || !consume_ahead(t))) {
         return false;
     }
     if (!end_format(t)) {
         return false;
     }
-    const bool in_part = t->cut || t->full, keys = t->reader->keyed;
+    const bool keys = t->reader->keyed;
     const struct type_override *unused = NULL;
     char shown[TEXT_SHOWN];
     table_judge_skipped(t);
     table_append_end(t);
     warn_of_unused(t);
-    for (size_t i = 0; t->builder.n_columns > 0 && !(in_part && keys) &&
+    for (size_t i = 0; t->builder.n_columns > 0 && !(t->cut && keys) &&
                        (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
         table_fault(t, 0, 0, "option \"types\" names %s, which is not a column of the table%s",
                     text_show(unused->name, unused->length, shown),
@@ -292,7 +284,7 @@ static bool read_end(struct table *t) {
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s%s",
-                    in_part         ? "no row is complete in the part of the body that was read"
+                    t->cut          ? "no row is complete in the part of the body that was read"
                     : t->bytes == 0 ? "the body is empty"
                     : t->reader->has_names(t) ? "there is only a header"
                                               : "the body has no data",
@@ -327,7 +319,7 @@ static void write_notes(struct table *t) {
 }
 
 bool table_end(struct table *t, struct table_summary *out, struct problem *problem) {
-    if ((t->refused && !t->full) || !read_end(t)) {
+    if (t->refused || !read_end(t)) {
         t->refused = true;
         return table_problem_again(problem, &t->problem);
     }

@@ -92,11 +92,10 @@ struct table {
     size_t n_faults;
     bool row_faulty;              /* a fault of the current row was reported */
     struct table_skipped skipped; /* on_error=skip */
-    bool full; /* there are more than options.rows rows. `refused` is set too, without a problem */
-    bool cut;  /* the rest of the body will not be fed */
-    bool refused;           /* further bytes are ignored */
-    struct problem problem; /* faults so far */
-    struct buf warnings;    /* JSON strings, comma-separated */
+    bool cut;                     /* the rest of the body will not be fed */
+    bool refused;                 /* further bytes are ignored */
+    struct problem problem;       /* faults so far */
+    struct buf warnings;          /* JSON strings, comma-separated */
     size_t n_warnings;
     struct buf columns, notes; /* JSON texts of the summary */
     struct table_blob *saved;  /* [n_saved] saved summaries of the columns */
@@ -116,14 +115,6 @@ bool table_fault(struct table *t, int64_t line, int64_t column, const char *form
  * skip: the row is counted, and its first fault may be kept. Returns false if reading stops. */
 bool table_row_fault(struct table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Whether the next row is to be read; call it before each row. Returns false if there are
- * options.rows rows already; reading stops. */
-static inline bool table_row_wanted(struct table *t) {
-    if (SCAN_UNLIKELY(t->options.rows > 0 && t->builder.n_rows >= t->options.rows)) {
-        t->full = t->refused = true;
-    }
-    return !t->full;
-}
 /* Begins a row. */
 static inline void table_row_begin(struct table *t, int64_t line) {
     t->builder.line = line;

@@ -1,6 +1,4 @@
-/* Tests of tables of which only the first rows are read, or a truncated body: the rows must be
- * complete and must not depend on the pieces, and table_is_full must tell whether there were more
- * rows. */
+/* Tests of tables of which only the beginning is read: the rows must be complete. */
 #include "table_helper.h"
 
 static const char *const bodies[] = {
@@ -12,29 +10,26 @@ static const char *const bodies[] = {
     "1 1:2 3:4\n# none\n0 2:1\n1 9:1\n# none\n"};
 
 struct part {
-    bool well, full;
+    bool well;
     int64_t n_rows;
     struct buf columns; /* the summary or the problem document */
 };
 
-/* Reads the first `size` bytes in two pieces. cut: says that the body is truncated. */
-static struct part read_part(const char *body, size_t size, size_t piece, int64_t rows, bool cut) {
+/* Reads the first `size` bytes of a longer body in two pieces. */
+static struct part read_part(const char *body, size_t size, size_t piece) {
     struct table_copy sink = {0};
     struct part part = {0};
     struct problem problem = {0};
     struct table_summary sum;
-    const struct table_options options = {.rows = rows, .on_error = TABLE_SKIP};
+    const struct table_options options = {.on_error = TABLE_SKIP};
     struct table *t =
         table_new(&options, &(struct table_sink){table_sink_chunk, table_sink_reread, &sink});
     assert_non_null(t);
     bool go_on =
         table_feed(t, body, piece, &problem) && table_feed(t, body + piece, size - piece, &problem);
-    if (cut) {
-        table_cut(t);
-    }
+    table_cut(t);
     problem_done(&problem);
     part.well = table_end(t, &sum, &problem);
-    part.full = table_is_full(t);
     assert_true(go_on || !part.well);
     if (part.well) {
         part.n_rows = sum.n_rows;
@@ -49,26 +44,6 @@ static struct part read_part(const char *body, size_t size, size_t piece, int64_
     return part;
 }
 
-static void test_first_rows(void **state) {
-    (void)state;
-    for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
-        const size_t size = strlen(bodies[k]);
-        for (int64_t rows = 1; rows <= 4; rows++) {
-            struct part whole = read_part(bodies[k], size, size, rows, false);
-            assert_true(whole.well);
-            assert_int_equal(whole.n_rows, rows < 3 ? rows : 3);
-            assert_int_equal(whole.full, rows < 3); /* a body of exactly three rows has no more */
-            for (size_t piece = 0; piece < size; piece++) {
-                struct part again = read_part(bodies[k], size, piece, rows, false);
-                assert_true(again.well && again.full == whole.full);
-                assert_string_equal(buf_cstr(&again.columns), buf_cstr(&whole.columns));
-                buf_done(&again.columns);
-            }
-            buf_done(&whole.columns);
-        }
-    }
-}
-
 /* Bodies truncated at each offset: all rows that are certainly complete are read, and the only
  * possible fault is that no row is complete. */
 static void test_cuts(void **state) {
@@ -80,8 +55,7 @@ static void test_cuts(void **state) {
         int64_t before = 0;
         for (size_t upto = line != NULL ? (size_t)(line - bodies[k]) + 2 : 1; upto <= size;
              upto++) {
-            struct part part = read_part(bodies[k], upto, upto / 2, 0, true);
-            assert_false(part.full);
+            struct part part = read_part(bodies[k], upto, upto / 2);
             if (!part.well) {
                 assert_int_equal(before, 0);
                 assert_non_null(strstr(buf_cstr(&part.columns),
@@ -114,8 +88,7 @@ static void test_the_option(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_rows),
-                                       cmocka_unit_test(test_cuts),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cuts),
                                        cmocka_unit_test(test_the_option)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
