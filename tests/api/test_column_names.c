@@ -65,7 +65,7 @@ static void test_header_lines(void **state) {
     refused("header=2", "a,b,c\nd,e\n1,2\n",
             "the last header line has 2 cells, and one above it has 3");
     refused("header=2", "a,b\nc,d\n", "there is only a header");
-    refused("header=2", "a,b\n", "has no rows");
+    refused("header=2", "a,b\n", "there is only a header");
     refused("header=2", "a,a\nb,b\n1,2\n",
             "column name \\\"a b\\\" is used twice: columns 1 and 2");
     check_names(preview("header=2&duplicates=rename", "a,a\nb,b\n1,2\n"), "a b|a b_2");

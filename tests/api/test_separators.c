@@ -120,6 +120,9 @@ static void test_other_separators(void **state) {
         assert_int_equal(count_at(r, "/columns"), 1);
         check_warning(r, tables[i].warning);
     }
+    check_warning(status_check(call_upload("/v1/datasets/uneven", "1 2 3\n4 5\n6 7 8\n"), 201),
+                  "3 of 3 lines have blanks between numbers: if this separates cells, set "
+                  "delimiter=space");
     const struct response *r =
         status_check(call_upload("/v1/datasets/colons?delimiter=%3A", "a:b\n1:2\n3:4\n"), 201);
     assert_int_equal(count_at(r, "/columns"), 2);

@@ -3,6 +3,7 @@
 #include "formats/formats.h"
 
 #include <ctype.h>
+#include <discern/discern.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -35,6 +36,21 @@ bool csv_separator_line(const struct csv_sample *sample, char *delimiter) {
     return true;
 }
 
+bool csv_is_numbers(struct text t, size_t *n) {
+    for (*n = 0; t.n > 0; ++*n) {
+        double number = 0;
+        size_t end = 0;
+        while (end < t.n && t.bytes[end] != ' ' && t.bytes[end] != '\t') {
+            end++;
+        }
+        if (!dn_number_parse(t.bytes, end, &number)) {
+            return false;
+        }
+        t = text_trim(t.bytes + end, t.n - end);
+    }
+    return true;
+}
+
 /* ---- one column ---- */
 /* The most plausible separators come first. */
 static const char separators[] = ",;\t|:^~!&*\\#\001\037 ";
@@ -42,6 +58,7 @@ enum { N_SEPARATORS = sizeof separators - 1 };
 
 struct occurrences {
     size_t rows;
+    size_t numbers; /* number of rows that are several numbers with blanks between them */
     /* how often the separator is in the first and in the second row, the number of rows that have
      * it as often, and whether it always occurs in pairs */
     struct {
@@ -73,6 +90,8 @@ static bool count_occurrences(void *arg, const struct csv_row *row) {
         return true;
     }
     const struct text text = csv_cell_trimmed(row, 0);
+    size_t numbers = 0;
+    o->numbers += csv_is_numbers(text, &numbers) && numbers > 1;
     for (size_t k = 0; k < N_SEPARATORS; k++) {
         const size_t n = count_separator(text, separators[k], &o->of[k].single);
         for (size_t i = 0; i < 2; i++) {
@@ -128,6 +147,11 @@ bool csv_separator_find(const struct csv_sample *sample, char delimiter,
             out->lines = lines;
             out->of = o.rows;
         }
+    }
+    if (out->lines == 0 && o.numbers > 1 && 10 * o.numbers >= 9 * o.rows) {
+        describe(' ', false, out);
+        out->lines = o.numbers;
+        out->of = o.rows;
     }
     return true;
 }

@@ -12,10 +12,13 @@ bool csv_delimiter_allowed(char c);
  * The line is not part of the table. */
 bool csv_separator_line(const struct csv_sample *sample, char *delimiter);
 
+/* Whether the trimmed text is a number, or several numbers with blanks between them. *n: how many. */
+bool csv_is_numbers(struct text t, size_t *n);
+
 struct csv_separator {
     char text[32];   /* name of the separator for messages; "": there is none */
     char option[16]; /* value of the option `delimiter`; "": the reader cannot use the separator */
-    size_t times;    /* how often most lines have it */
+    size_t times;    /* how often most lines have it; 0: it is between numbers, not equally often */
     size_t lines;    /* number of these lines */
     size_t of;       /* number of lines in the sample */
 };

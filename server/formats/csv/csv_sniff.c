@@ -2,9 +2,9 @@
  * candidate. */
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/csv.h"
+#include "formats/csv/csv_separator.h"
 #include "formats/formats.h"
 
-#include <discern/discern.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,22 +66,6 @@ static void count_sharp(struct count *count, const struct csv_row *row) {
     count->sharp++;
 }
 
-/* Whether the text is a number, or several numbers between blanks. *n: how many. */
-static bool is_numbers(struct text t, size_t *n) {
-    for (*n = 0; t.n > 0; ++*n) {
-        double number = 0;
-        size_t end = 0;
-        while (end < t.n && t.bytes[end] != ' ' && t.bytes[end] != '\t') {
-            end++;
-        }
-        if (!dn_number_parse(t.bytes, end, &number)) {
-            return false;
-        }
-        t = text_trim(t.bytes + end, t.n - end);
-    }
-    return true;
-}
-
 /* Whether the text is digits with one comma between them. */
 static bool is_decimal_comma(struct text t) {
     const size_t sign = t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
@@ -122,7 +106,7 @@ static void count_cells(struct count *count, const struct csv_row *row) {
             count->separator = count->separator || has_separator(text);
         } else if (count->rows < 2 && !count->inner) {
             size_t n = 0;
-            count->inner = is_numbers(text_trim(text.bytes, text.n), &n) && n > 1;
+            count->inner = csv_is_numbers(text_trim(text.bytes, text.n), &n) && n > 1;
         }
     }
     if (count->rows == 0) {

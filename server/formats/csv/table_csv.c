@@ -301,10 +301,14 @@ static bool doubt_delimiter(struct table *t, const struct csv_sample *sample, ch
         return shape->cells != 1 || table_no_memory(t);
     }
     if (found.lines > 0) {
+        char times[40] = "between numbers";
+        if (found.times > 0) {
+            snprintf(times, sizeof times, "%zu time%s", found.times, found.times == 1 ? "" : "s");
+        }
         table_warn(t,
-                   "the table has one column, but %zu of %zu lines have %s %zu time%s: if this "
-                   "separates cells, %s%s",
-                   found.lines, found.of, found.text, found.times, found.times == 1 ? "" : "s",
+                   "the table has one column, but %zu of %zu lines have %s %s: if this separates "
+                   "cells, %s%s",
+                   found.lines, found.of, found.text, times,
                    found.option[0] != '\0' ? "set delimiter=" : "replace it by a comma",
                    found.option);
     }
@@ -418,7 +422,7 @@ static bool end(struct table *t) {
 }
 
 static bool has_names(const struct table *t) {
-    return csv_of(t)->named;
+    return csv_of(t)->named || csv_of(t)->heading.lines > 0;
 }
 
 static void write_notes(const struct table *t, struct json_writer *w) {
