@@ -264,7 +264,11 @@ static const struct response *append(const char *path, const char *type, const c
 static void test_appending(void **state) {
     (void)state;
     status_check(put("/v1/datasets/grows?zero_based=true", "1 0:1 2:2\n"), 201);
-    status_check(append("/v1/datasets/grows/rows", SVMLIGHT, "x 1:5 # later\n2\n"), 201);
+    problem_check(append("/v1/datasets/grows/rows", SVMLIGHT, "x 1:5 # later\n2\n"), 422,
+                  "invalid-dataset");
+    status_check(append("/v1/datasets/grows/rows?allow_type_change=true", SVMLIGHT,
+                        "x 1:5 # later\n2\n"),
+                 201);
     const struct response *r =
         append("/v1/datasets/grows/rows", "Content-Type:", "1 0:3 9:0.5\n"); /* found out */
     status_check(r, 201);

@@ -65,7 +65,7 @@ static void assert_alike(const json_t *a, const json_t *b) {
     }
     assert_int_equal(json_typeof(a), json_typeof(b));
     if (json_is_number(a)) {
-        assert_true(fabs(json_number_value(a) - json_number_value(b)) <=
+        assert_near(json_number_value(b), json_number_value(a),
                     1e-6 * (1 + fabs(json_number_value(a))));
     } else if (json_is_array(a)) {
         assert_int_equal(json_array_size(a), json_array_size(b));

@@ -91,7 +91,8 @@ static void stops_there(void **state) {
         const struct method *m = &methods[i];
         dn_train_result first = train(t, m, m->tolerance);
         const double reached = number_of(&first.report, "tolerance_reached");
-        if (!(reached > 0 && reached <= m->tolerance)) {
+        /* the relative gap of a solution may be rounded to 0 */
+        if (!(reached <= m->tolerance && (reached > 0 || (reached == 0 && !m->continues)))) {
             fail_msg("%s %s: reached %g", m->algorithm, m->solver, reached);
         }
         assert_true(first.report.converged);
