@@ -184,6 +184,7 @@ struct schema_column {
     int64_t distinct_above;
     int64_t distinct_bytes; /* categorical: bytes of the distinct values; -1: unknown */
     double minimum, maximum;
+    bool fractions;         /* numeric: not all numbers are whole; false: unknown, too */
     size_t width;           /* sparse: number of features; other types: 0 */
     uint32_t first_index;   /* sparse: svmlight index of the first feature */
     int64_t entries;        /* sparse: number of entries in all rows; -1: unknown */

@@ -21,6 +21,10 @@ static int64_t count_of(const json_t *object, const char *key) {
     return value >= 0 && value < 9e15 ? (int64_t)value : -1;
 }
 
+static bool has_fraction(double x) {
+    return isfinite(x) && x != floor(x);
+}
+
 static bool column_parse(const json_t *object, struct schema_column *out, struct problem *problem) {
     const char *name = json_string_value(json_object_get(object, "name"));
     const char *type = json_string_value(json_object_get(object, "type"));
@@ -39,6 +43,9 @@ static bool column_parse(const json_t *object, struct schema_column *out, struct
     out->distinct_bytes = count_of(object, "distinct_bytes");
     out->minimum = number_of(object, "min");
     out->maximum = number_of(object, "max");
+    /* descriptions of earlier releases lack the member */
+    out->fractions = json_is_true(json_object_get(object, "fractions")) ||
+                     has_fraction(out->minimum) || has_fraction(out->maximum);
     out->width = count_of(object, "width") > 0 ? (size_t)count_of(object, "width") : 0;
     out->first_index = count_of(object, "first") > 0 ? (uint32_t)count_of(object, "first") : 0;
     out->entries = count_of(object, "entries");

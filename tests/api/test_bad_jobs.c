@@ -231,6 +231,7 @@ static void test_categories_too_large_for_a_model(void **state) {
     many = SAYING("more than 10000 distinct values", "may be 1000");
     refused_saying("{'model':'m','dataset':'people','target':'id','algorithm':'logistic'}",
                    "/target", many);
+    many = SAYING("more than 10000 different values", "at most 1000 of them");
     refused_saying("{'model':'m','dataset':'people','target':'n','algorithm':'logistic'}",
                    "/target", many);
     const char *dry = "{'model':'m','dataset':'people','target':'y','algorithm':'logistic','"

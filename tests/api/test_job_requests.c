@@ -260,25 +260,79 @@ static void test_null_is_not_given(void **state) {
         "/target", "string");
 }
 
-/* A numeric target with hundreds of values is trained as classes, with a warning. */
-static void test_a_continuous_target_is_warned_of(void **state) {
+/* A numeric target with fractions or more than 100 values is refused, unless the client wants
+ * classes; with more than 20 values there is a warning. */
+static void test_a_measured_target_is_refused(void **state) {
     (void)state;
-    char table[2048] = "x,few,many\n";
-    for (size_t i = 0, n = strlen(table); i < 60; i++) {
-        n +=
-            (size_t)snprintf(table + n, sizeof table - n, "%zu,%zu,%zu.5\n", i % 7, i % 25, i % 40);
+    enum { ROWS = 1212, SIZE = ROWS * 64 };
+    static const struct {
+        const char *target, *says; /* NULL: accepted */
+        int64_t classes, warnings;
+    } cases[] = {
+        {"a20", NULL, 20, 0},
+        {"a21", NULL, 21, 1},
+        {"a100", NULL, 100, 1},
+        {"a101",
+         "\"a101\" looks like a measured quantity (101 different values); Discern learns classes. "
+         "To use each value as a class, set \"target_as\":\"classes\"",
+         101, 1},
+        {"halves",
+         "\"halves\" looks like a measured quantity (3 different values, not all of them whole "
+         "numbers); Discern learns classes. To use each value as a class, set "
+         "\"target_as\":\"classes\"",
+         3, 0},
+        {"whole", NULL, 3, 0},
+        {"negative", NULL, 3, 0},
+        {"codes", NULL, 101, 0}, /* texts are classes */
+    };
+    char *table = keep(malloc(SIZE), free), *end = table;
+    assert_non_null(table);
+    end += sprintf(end, "x,a20,a21,a100,a101,halves,whole,negative,codes,many\n");
+    for (int i = 0; i < ROWS; i++) {
+        end += sprintf(end, "%d,%d,%d,%d,%d,%g,%d.0,%d,k%d,%d\n", i % 7, i % 20, i % 21, i % 100,
+                       i % 101, i % 3 * 0.5, i % 3, i % 3 - 1, i % 101, i % 1001);
     }
-    status_check(call_upload("/v1/datasets/continuous", table), 201);
-    const struct response *a =
-        status_check(call_json("POST", "/v1/jobs?dry_run=true",
-                               "{'model':'m','dataset':'continuous','target':'many',"
-                               "'algorithm':'logistic'}"),
-                     200);
-    assert_non_null(strstr(string_at(a, "/warnings/0"), "looks continuous"));
-    a = call_json("POST", "/v1/jobs?dry_run=true",
-                  "{'model':'m','dataset':'continuous','target':'few','algorithm':"
-                  "'logistic'}");
-    assert_int_equal(count_at(a, "/warnings"), 0);
+    assert_true(end < table + SIZE);
+    status_check(call_upload("/v1/datasets/measured", table), 201);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct response *a = call_post("/v1/jobs?dry_run=true",
+                                             "{'model':'m','dataset':'measured','target':'%s',"
+                                             "'algorithm':'naive_bayes'}",
+                                             cases[i].target);
+        if (cases[i].says != NULL) {
+            fault_contains(problem_check(a, 422, "invalid"), "/target", cases[i].says);
+            a = call_post("/v1/jobs?dry_run=true",
+                          "{'model':'m','dataset':'measured','target':'%s','target_as':'classes',"
+                          "'algorithm':'naive_bayes'}",
+                          cases[i].target);
+        }
+        status_check(a, 200);
+        assert_int_equal(real_at(a, "/target/classes"), cases[i].classes);
+        assert_int_equal(count_at(a, "/warnings"), cases[i].warnings);
+    }
+    fault_contains(problem_check(call_json("POST", "/v1/jobs",
+                                           "{'model':'m','dataset':'measured','target':'many',"
+                                           "'algorithm':'naive_bayes'}"),
+                                 422, "invalid"),
+                   "/target", "(1001 different values); Discern learns classes, at most 1000");
+    fault_contains(problem_check(call_json("POST", "/v1/jobs",
+                                           "{'model':'m','dataset':'measured','target':'many',"
+                                           "'target_as':'classes','algorithm':'naive_bayes'}"),
+                                 422, "invalid"),
+                   "/target", "may be 1000");
+    fault_contains(problem_check(call_json("POST", "/v1/jobs",
+                                           "{'model':'m','dataset':'measured','target':'a20',"
+                                           "'target_as':'numbers','algorithm':'naive_bayes'}"),
+                                 422, "invalid"),
+                   "/target_as", "classes");
+    fault_contains(problem_check(call_json("POST", "/v1/jobs",
+                                           "{'model':'m','dataset':'measured',"
+                                           "'target_as':'classes','algorithm':'one_class_svm'}"),
+                                 422, "invalid"),
+                   "/target_as", "no target");
+    const struct response *a = call_get("/v1/datasets/measured");
+    assert_true(json_is_true(json_find(a->json, "/columns/5/fractions")));
+    assert_null(json_find(a->json, "/columns/6/fractions"));
 }
 
 static void test_text_alone_can_be_trained_on(void **state) {
@@ -324,7 +378,7 @@ static void test_invalid_targets(void **state) {
     } bad[] = {{"constant", "one value"},
                {"empty", "has no value in any row"},
                {"prose", "text"},
-               {"many", "distinct"}};
+               {"many", "different"}};
     enum { ROWS = 1500, SIZE = 64 * ROWS };
     char *table = malloc(SIZE);
     assert_non_null(table);
@@ -391,7 +445,7 @@ int main(void) {
         TEST(test_invalid_jobs),
         TEST(test_limits_of_snapshots),
         TEST(test_null_is_not_given),
-        TEST(test_a_continuous_target_is_warned_of),
+        TEST(test_a_measured_target_is_refused),
         TEST(test_text_alone_can_be_trained_on),
         TEST(test_all_faults_at_once),
         TEST(test_invalid_targets),

@@ -82,6 +82,9 @@ static void write_numbers(const struct column_summary *s, struct json_writer *w)
     json_kv_double(w, "mean", any ? m.mean : nothing);
     json_kv_double(w, "std", any ? sqrt(m.m2 / (double)m.n) : nothing);
     write_distinct(s, DN_NUMERIC, w);
+    if (number_tally_has_fractions(&s->numbers)) {
+        json_kv_bool(w, "fractions", true);
+    }
     if (!column_summary_is_ranked(s)) {
         return;
     }

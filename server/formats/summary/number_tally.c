@@ -5,6 +5,7 @@
 #include "formats/summary/number_ranks.h"
 #include "formats/summary/tally.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,15 @@ size_t number_tally_distinct(const struct number_tally *t) {
         n += t->small[v] > 0;
     }
     return n;
+}
+
+bool number_tally_has_fractions(const struct number_tally *t) {
+    for (size_t at = 0; at < t->n_slots; at++) {
+        if (t->slot[at].count > 0 && t->slot[at].value != floor(t->slot[at].value)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int64_t count_of(const struct number_tally *t, double x) {

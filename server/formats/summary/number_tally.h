@@ -41,6 +41,8 @@ bool number_tally_reserve(struct number_tally *t, size_t n_slots);
 bool number_tally_reach(struct number_tally *t, unsigned v);
 size_t number_tally_memory(const struct number_tally *t);
 size_t number_tally_distinct(const struct number_tally *t);
+/* Whether some numbers are not whole. */
+bool number_tally_has_fractions(const struct number_tally *t);
 /* Returns all numbers in ascending order, malloc'ed; *n: their number. Returns NULL if out of
  * memory. */
 struct number_count *number_tally_list(const struct number_tally *t, size_t *n);

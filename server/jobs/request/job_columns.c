@@ -10,7 +10,9 @@
 
 enum {
     MAX_CLASSES = 1000, /* the limit of dn_train */
-    MANY_CLASSES = 20   /* a numeric target with more values may be continuous */
+    /* a numeric target with more different values is refused unless the client wants classes */
+    MEASURED = 100,
+    MANY_CLASSES = 20 /* a numeric target with more different values is warned of */
 };
 
 static const struct schema_column *column_at(const struct jobs_request *r, size_t i) {
@@ -85,26 +87,61 @@ static const char *how_many(const struct schema_column *c, char out[COUNT_SIZE])
 
 /* ---- target ---- */
 
-/* Warns if more than half of the values of a numeric target are distinct: they are probably
- * measurements, not classes. */
-static void warn_of_continuous(struct jobs_request *r, const struct schema_column *c) {
-    if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES &&
-        c->distinct > (r->data.n_rows - c->missing) / 2) {
+/* How the client wants the values of a numeric target to be used. */
+enum target_as { TARGET_AUTO, TARGET_CLASSES };
+static const char *const target_as_names[] = {
+    [TARGET_AUTO] = "auto", [TARGET_CLASSES] = "classes", NULL};
+
+/* Whether the values of a column are probably measurements and not classes: it is numeric and has
+ * fractions or many different values. */
+static bool is_measured(const struct schema_column *c) {
+    return c->type == DN_NUMERIC && (c->fractions || c->distinct_about > MEASURED);
+}
+
+static void refuse_measured(struct jobs_request *r, const struct schema_column *c) {
+    const bool exact = c->distinct >= 0, above = !exact && c->distinct_above >= 0;
+    const int64_t n = above ? c->distinct_above : c->distinct_about;
+    struct buf cure = {0};
+    if (exact && n <= MAX_CLASSES) {
+        buf_puts(&cure, ". To use each value as a class, set \"target_as\":\"classes\"");
+    } else {
+        buf_printf(&cure, ", at most %d of them. Divide the values into a few ranges first",
+                   MAX_CLASSES);
+    }
+    json_fault(r->problem, "", "target",
+               "\"%s\" looks like a measured quantity (%s%" PRId64
+               " different values%s); Discern learns classes%s",
+               c->name,
+               exact   ? ""
+               : above ? "more than "
+                       : "about ",
+               n, c->distinct_about > MEASURED ? "" : ", not all of them whole numbers",
+               buf_cstr(&cure) != NULL ? buf_cstr(&cure) : "");
+    buf_done(&cure);
+}
+
+static void warn_of_many_classes(struct jobs_request *r, const struct schema_column *c) {
+    if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES) {
         jobs_request_warn(r, DN_WARNING_OTHER,
-                          "the target \"%s\" looks continuous: %" PRId64
-                          " distinct numbers in %" PRId64
-                          " rows, and each becomes a class; divide measurements into a few ranges "
-                          "first",
-                          c->name, c->distinct, r->data.n_rows - c->missing);
+                          "the target \"%s\" has %" PRId64
+                          " different numbers, and each is a class; if it is a measured quantity, "
+                          "divide it into a few ranges first",
+                          c->name, c->distinct);
     }
 }
 
 static void read_target(struct jobs_request *r, const json_t *root) {
     const char *name = NULL;
     char count[COUNT_SIZE];
+    size_t as = TARGET_AUTO;
     bool needed = !r->algorithm || (r->algorithm->flags & DN_ALGORITHM_TARGET);
     r->targetless = !needed;
     r->n_classes = r->targetless ? 2 : 0;
+    if (json_read_choice(root, "target_as", false, "", target_as_names, &as, r->problem) &&
+        !needed) {
+        json_fault(r->problem, "", "target_as", "algorithm %s has no target: leave it out",
+                   r->algorithm->id);
+    }
     if (!json_read_string(root, "target", needed, "", &name, r->problem) || !r->has_dataset) {
         return;
     }
@@ -129,6 +166,8 @@ static void read_target(struct jobs_request *r, const json_t *root) {
     } else if (c->distinct == 1) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" has one value only; at least two classes are needed", c->name);
+    } else if (as != TARGET_CLASSES && is_measured(c)) {
+        refuse_measured(r, c);
     } else if (c->distinct < 0 || c->distinct > MAX_CLASSES) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" has %s; each would be a class, of which there may be %d", c->name,
@@ -143,7 +182,7 @@ static void read_target(struct jobs_request *r, const json_t *root) {
         r->n_classes = (size_t)c->distinct;
         r->target_missing = c->missing;
         r->target = jobs_column_of(c, (size_t)i);
-        warn_of_continuous(r, c);
+        warn_of_many_classes(r, c);
     }
 }
 

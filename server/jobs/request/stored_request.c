@@ -180,6 +180,7 @@ void jobs_request_write_resolved(const struct jobs_request *r, const char *param
     json_kv_string(&w, "dataset", reference);
     if (r->target.name != NULL) {
         json_kv_string(&w, "target", r->target.name);
+        json_kv_string(&w, "target_as", "classes");
     }
     json_kv_string(&w, "algorithm", r->algorithm->id);
     if (params == NULL) {
