@@ -6,6 +6,7 @@
 #include "number/number_text.h"
 
 #include <math.h>
+#include <string.h>
 
 dn_status dn_params_check(const dn_params *params, dn_error *err) {
     return params->algorithm->check == NULL ? DN_OK : params->algorithm->check(params, err);
@@ -73,6 +74,18 @@ bool dn_params_standardizes(const dn_params *params) {
     const dn_algorithm *algorithm = params->algorithm;
     return (algorithm->flags & DN_ALGORITHM_STANDARDIZE) != 0 &&
            (algorithm->standardizes == NULL || algorithm->standardizes(params));
+}
+
+/* Whether the value of a choice is `word`, or the algorithm does not have the parameter. */
+static bool is_word_or_absent(const dn_params *params, const char *name, const char *word) {
+    return !dn_params_has(params, name) || strcmp(dn_params_word(params, name), word) == 0;
+}
+
+bool dn_params_is_linear(const dn_params *params) {
+    const unsigned others = DN_ALGORITHM_NONLINEAR | DN_ALGORITHM_NOT_ADDITIVE;
+    return (params->algorithm->flags & (DN_ALGORITHM_TARGET | others)) == DN_ALGORITHM_TARGET &&
+           is_word_or_absent(params, "kernel", "linear") &&
+           is_word_or_absent(params, "covariance", "shared");
 }
 
 bool dn_params_drops_first(const dn_params *params) {

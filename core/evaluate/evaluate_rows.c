@@ -117,10 +117,9 @@ struct labelled_rows {
     dn_labels labels;
 };
 
-static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct labelled_rows *s,
-                             bool unranked, const dn_run *run, dn_error *err) {
-    dn_status status = prepare(model, s->raw != NULL, run, t, err);
-    t->probable = dni_labels_need_probabilities(model, s->labels);
+/* *out ← metrics for the rows `s` that the scorer scores. */
+static dn_status new_metrics(const struct scorer *t, const struct labelled_rows *s, bool unranked,
+                             const dn_run *run, dn_metrics **out, dn_error *err) {
     dn_metrics_options options = {.n_classes = t->n_classes,
                                   .n_rows = s->n_rows,
                                   .probabilities = t->probabilities != NULL,
@@ -130,7 +129,14 @@ static dn_status scorer_init(struct scorer *t, const dn_model *model, const stru
                                   .curves = s->curves,
                                   .unranked = unranked,
                                   .run = run};
-    return status == DN_OK ? dn_metrics_new(&options, &t->metrics, err) : status;
+    return dn_metrics_new(&options, out, err);
+}
+
+static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct labelled_rows *s,
+                             bool unranked, const dn_run *run, dn_error *err) {
+    const dn_status status = prepare(model, s->raw != NULL, run, t, err);
+    t->probable = dni_labels_need_probabilities(model, s->labels);
+    return status == DN_OK ? new_metrics(t, s, unranked, run, &t->metrics, err) : status;
 }
 
 /* Frees the scorer. On success *out receives its metrics. */
@@ -404,6 +410,27 @@ dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *mod
                                           .curves = input->curves,
                                           .labels = input->labels};
     return evaluate(model, &subject, run, out, err);
+}
+
+dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *model, size_t n_rows,
+                           const dn_run *whole, const dn_run *run, dn_metrics **metrics,
+                           dn_error *err) {
+    const struct labelled_rows all = {.encoded = input,
+                                      .n_rows = n_rows,
+                                      .weighted = input->weight != NULL,
+                                      .curves = input->curves};
+    struct scorer t;
+    dn_status status = prepare(model, false, run, &t, err);
+    t.probable = dni_labels_need_probabilities(model, input->labels);
+    if (status == DN_OK && *metrics == NULL) {
+        status = new_metrics(&t, &all, false, whole, metrics, err);
+    }
+    t.metrics = *metrics;
+    if (status == DN_OK) {
+        status = score_blocks(&t, input, err);
+    }
+    dn_run_free(run, t.memory);
+    return status;
 }
 
 dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves,

@@ -26,6 +26,17 @@ typedef struct dni_evaluate_input {
 DN_MUST_USE dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
 
+/* Adds the rows to metrics of rows that several models score, one after the other.
+ *
+ *   n_rows   the number of rows of all calls
+ *   whole    the run of the metrics, which must be valid until they are finished or freed
+ *   run      the run of this call
+ *   metrics  *metrics NULL: they are created. The caller finishes or frees them, also after a
+ *            failure */
+DN_MUST_USE dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *model,
+                                       size_t n_rows, const dn_run *whole, const dn_run *run,
+                                       dn_metrics **metrics, dn_error *err);
+
 /* Receives the scores of the next n rows: scores [n × n_scores], truth [n] class indices, weight
  * [n] (NULL: all 1). */
 typedef void dni_scores_fn(void *arg, const double *scores, const size_t *truth,

@@ -23,20 +23,12 @@ static dn_status class_read(const dn_train_request *r, dni_labels *l, dn_error *
     return status;
 }
 
-static dn_status class_refuse_folds(const dni_labels *l, size_t smallest, size_t n, size_t n_folds,
-                                    dn_error *err) {
-    const char *name = l->class_name[smallest];
-    if (n == 1) {
-        return dn_error_set(
-            err, DN_ERR_DATA,
-            "%zu folds need at least %zu rows of each class, \"%.64s\" has 1: remove its "
-            "row, or use another validation",
-            n_folds, n_folds, name);
-    }
-    return dn_error_set(err, DN_ERR_DATA,
-                        "%zu folds need at least %zu rows of each class, \"%.64s\" has %zu: use at "
-                        "most %zu folds, or remove the rows of the class",
-                        n_folds, n_folds, name, n, n);
+static dn_status class_refuse_folds(size_t n, size_t n_folds, dn_error *err) {
+    return dn_error_set(
+        err, DN_ERR_DATA,
+        "%zu folds need at least %zu rows of classes with 2 rows or more, there are "
+        "%zu: %s",
+        n_folds, n_folds, n, n < 2 ? "use another validation" : "use fewer folds");
 }
 
 #define NAME(member, loss) #member,

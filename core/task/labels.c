@@ -140,13 +140,17 @@ void dni_labels_done(dni_labels *l) {
     *l = (dni_labels){0};
 }
 
-dn_status dni_labels_check_folds(const dni_labels *l, size_t n_folds, dn_error *err) {
-    size_t smallest = 0;
-    for (size_t k = 1; k < l->n_strata; k++) {
-        smallest = l->count[k] < l->count[smallest] ? k : smallest;
+size_t dni_labels_fold_rows(const dni_labels *l) {
+    size_t n = 0;
+    for (size_t k = 0; k < l->n_strata; k++) {
+        n += l->count[k] > 1 ? l->count[k] : 0;
     }
-    const size_t n = l->count[smallest];
-    return n_folds <= n ? DN_OK : l->task->refuse_folds(l, smallest, n, n_folds, err);
+    return n;
+}
+
+dn_status dni_labels_check_folds(const dni_labels *l, size_t n_folds, dn_error *err) {
+    const size_t n = dni_labels_fold_rows(l);
+    return n_folds <= n ? DN_OK : l->task->refuse_folds(n, n_folds, err);
 }
 
 double dni_labels_memory(const dn_train_request *r, size_t n_rows) {

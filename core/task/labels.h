@@ -47,7 +47,9 @@ static inline const double *dni_labels_target(const dni_labels *labels) {
     return labels->task->has_truth ? labels->stratum : NULL;
 }
 
-/* Checks that each stratum has at least n_folds rows. DN_ERR_DATA otherwise. */
+/* Returns the number of rows that folds can hold out: those of strata with at least two rows. */
+size_t dni_labels_fold_rows(const dni_labels *labels);
+/* Checks that each of n_folds folds has a row. DN_ERR_DATA otherwise. */
 DN_MUST_USE dn_status dni_labels_check_folds(const dni_labels *labels, size_t n_folds,
                                              dn_error *err);
 

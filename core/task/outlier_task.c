@@ -28,10 +28,7 @@ static dn_status outlier_read(const dn_train_request *r, dni_labels *l, dn_error
     return dni_classes_from_strings(DN_CATEGORICAL, names, &l->classes, err);
 }
 
-static dn_status outlier_refuse_folds(const dni_labels *l, size_t smallest, size_t n,
-                                      size_t n_folds, dn_error *err) {
-    (void)l;
-    (void)smallest;
+static dn_status outlier_refuse_folds(size_t n, size_t n_folds, dn_error *err) {
     return dn_error_set(err, DN_ERR_DATA, "%zu folds need at least %zu rows, there %s %zu: %s",
                         n_folds, n_folds, n == 1 ? "is" : "are", n,
                         n < 2 ? "use another validation" : "use fewer folds");

@@ -12,8 +12,10 @@ typedef struct dni_split {
 /* Assigns a role to each row.
  *
  *   target   [n_rows] class index; NaN: the row gets DN_ROW_SKIP
- *   holdout  fraction of the rows of each class that get DN_ROW_VALIDATE, rounded to the nearest
- *            row. The other rows get DN_ROW_TRAIN. Every class keeps at least one training row
+ *   holdout  fraction of the rows that get DN_ROW_VALIDATE, rounded to the nearest row. The rows
+ *            are allotted to the classes by largest remainder, so that the number of rows of a class
+ *            differs from its share by less than one. The other rows get DN_ROW_TRAIN. Every class
+ *            keeps at least one training row
  *   role     [n_rows]
  *
  * The result depends only on target, holdout and run->seed. */
@@ -21,11 +23,12 @@ DN_MUST_USE dn_status dni_split_holdout(const double *target, size_t n_rows, siz
                                         double holdout, const dn_run *run, uint8_t *role,
                                         dni_split *out, dn_error *err);
 
-/* Assigns a fold to each row: fold[i] = 0 ... n_folds - 1, n_folds <= UINT16_MAX.
+/* Assigns a fold to each row: fold[i] = 0 ... n_folds - 1, n_folds < UINT16_MAX. The row of a class
+ * with one row gets n_folds, which is no fold, so that every class has rows outside of each fold.
  *
  * The rows of each class are shuffled and assigned to the folds in turn, one class after the
  * other. The numbers of rows of two folds differ by at most one, in each class and in total. Rows
- * whose target is NaN get fold 0. The result depends only on target, n_folds and run->seed.
+ * whose target is NaN get n_folds. The result depends only on target, n_folds and run->seed.
  * Working memory: 8 bytes per row. */
 DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes,
                                       size_t n_folds, const dn_run *run, uint16_t *fold,

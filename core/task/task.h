@@ -26,10 +26,9 @@ typedef struct dni_task {
     /* Fills labels->stratum, n_strata and classes. Errors: those of dn_train. */
     dn_status (*read)(const dn_train_request *request, dni_labels *labels, dn_error *err);
 
-    /* Sets the error for too many folds and returns DN_ERR_DATA. `smallest` is the index of the
-     * stratum with the fewest rows; it has n < n_folds rows. */
-    dn_status (*refuse_folds)(const dni_labels *labels, size_t smallest, size_t n, size_t n_folds,
-                              dn_error *err);
+    /* Sets the error for too many folds and returns DN_ERR_DATA. n < n_folds is the number of rows
+     * that folds can have. */
+    dn_status (*refuse_folds)(size_t n, size_t n_folds, dn_error *err);
 } dni_task;
 
 extern const dni_task dni_task_classes, dni_task_outliers;

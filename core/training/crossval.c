@@ -6,6 +6,7 @@
 #include "catalogue/report.h"
 #include "task/split.h"
 #include "training/calibrate.h"
+#include "training/fold_classes.h"
 #include "training/folds.h"
 
 #include <stdio.h>
@@ -13,8 +14,11 @@
 
 struct crossval {
     dni_evaluation *folds; /* [n_folds] */
-    dn_report *report;     /* report of the model */
-    size_t n_model;        /* number of warnings in the report of the model */
+    dn_metrics **pool;     /* metrics of the rows of all folds; NULL: each fold has metrics */
+    size_t n_rows;         /* number of rows of all folds */
+    const dn_run *run;
+    dn_report *report; /* report of the model */
+    size_t n_model;    /* number of warnings in the report of the model */
 };
 
 /* Adds the warnings of a fold to the report of the model, except those that are among its first
@@ -43,6 +47,11 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
         return status;
     }
     dni_calibrated_report(&calibrated, fit);
+    if (c->pool != NULL) {
+        /* of many folds, each kind of warning is reported once */
+        add_warnings(&fit->report, f, c->report->n_warnings, c->report);
+        return dni_fit_add_held_out(fit, c->n_rows, c->run, c->pool, err);
+    }
     status = dni_fit_evaluate(fit, DN_ROW_VALIDATE, false, &c->folds[f], err);
     if (status != DN_OK) {
         return status;
@@ -56,9 +65,13 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
 }
 
 dn_status dni_crossval(const dn_train_request *request, dni_labels *labels, const dn_run *run,
-                       dn_report *report, dni_evaluation **out, dn_error *err) {
+                       dn_report *report, dn_metrics **pool, dni_evaluation **out, dn_error *err) {
     const size_t n_rows = request->source->n_rows, n_folds = request->folds;
-    struct crossval c = {.report = report, .n_model = report->n_warnings};
+    struct crossval c = {.pool = pool,
+                         .n_rows = dni_labels_fold_rows(labels),
+                         .run = run,
+                         .report = report,
+                         .n_model = report->n_warnings};
     void *fold = NULL;
     c.folds = calloc(n_folds, sizeof *c.folds);
     if (c.folds == NULL) {
@@ -70,6 +83,10 @@ dn_status dni_crossval(const dn_train_request *request, dni_labels *labels, cons
         goto cleanup;
     }
     status = dni_split_folds(labels->stratum, n_rows, labels->n_strata, n_folds, run, fold, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = dni_warn_of_fold_classes(labels, n_rows, fold, n_folds, pool != NULL, report, err);
     if (status != DN_OK) {
         goto cleanup;
     }

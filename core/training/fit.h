@@ -50,6 +50,10 @@ DN_MUST_USE dn_status dni_fit_model(dni_fit *fit, dn_error *err);
  * class weights. */
 DN_MUST_USE dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curves,
                                        dni_evaluation *out, dn_error *err);
+/* Adds the held-out rows, those with DN_ROW_VALIDATE, to metrics of several fits
+ * (dni_evaluate_add). */
+DN_MUST_USE dn_status dni_fit_add_held_out(const dni_fit *fit, size_t n_rows, const dn_run *whole,
+                                           dn_metrics **metrics, dn_error *err);
 void dni_fit_release_rows(dni_fit *fit);
 
 /* Frees all members that the fit owns. A caller that keeps the model sets `model` to NULL before

@@ -12,7 +12,7 @@ typedef struct dni_folds {
     const char *name;      /* begins the prefix of messages, such as "fold" */
     const double *stratum; /* [source rows] class for stratification; NaN: the row gets
                             * DN_ROW_SKIP */
-    const uint16_t *fold;  /* [source rows] fold of each row, 0 ... n_folds - 1 */
+    const uint16_t *fold;  /* [source rows] from dni_split_folds */
     size_t n_folds;
     size_t first; /* the fit of fold f uses part first + f of n_folds + 1 equal parts of the run */
 

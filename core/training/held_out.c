@@ -100,6 +100,16 @@ static dn_status evaluate(const dn_model *model, const dni_labels *l, const dn_t
     return status;
 }
 
+/* Evaluates the model on the rows that DN_LEAVE_ONE_OUT holds out, one after the other. */
+static dn_status evaluate_each(const dn_model *model, dni_labels *l, const dn_table_source *source,
+                               const dn_run *run, dn_metrics **out, dn_error *err) {
+    for (size_t i = 0; i < source->n_rows; i++) {
+        const bool held_out = !isnan(l->stratum[i]) && l->count[(size_t)l->stratum[i]] > 1;
+        l->role[i] = (uint8_t)(held_out ? DN_ROW_VALIDATE : DN_ROW_SKIP);
+    }
+    return evaluate(model, l, source, run, out, err);
+}
+
 /* out: [r->folds], all NULL. */
 static dn_status evaluate_folds(const dn_model *model, const dn_train_request *r, dni_labels *l,
                                 const dn_table_source *source, const dn_run *run, dn_metrics **out,
@@ -148,7 +158,7 @@ dn_status dn_model_evaluate_held_out(const dn_model *model, const dn_train_reque
     if (status != DN_OK) {
         return status;
     }
-    const size_t n_out = r->folds > 0 ? r->folds : 1;
+    const size_t n_out = r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT ? r->folds : 1;
     run = run == NULL ? &fallback : run;
     dn_metrics **metrics = calloc(n_out, sizeof *metrics);
     if (metrics == NULL) {
@@ -164,6 +174,8 @@ dn_status dn_model_evaluate_held_out(const dn_model *model, const dn_train_reque
     }
     if (r->validation != NULL) {
         status = evaluate_table(model, r, source, run, &metrics[0], err);
+    } else if (r->folds == DN_LEAVE_ONE_OUT) {
+        status = evaluate_each(model, &l, source, run, &metrics[0], err);
     } else if (r->folds > 0) {
         status = evaluate_folds(model, r, &l, source, run, metrics, err);
     } else {

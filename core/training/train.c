@@ -24,7 +24,11 @@ enum { FEW_CLASSES = 10 };
 enum phase { LOAD, ENCODE, FIT, EVALUATE, N_PHASES };
 
 struct training {
-    const dn_train_request *request;
+    /* the caller's request with the encoding that the algorithm requires and, instead of
+     * DN_LEAVE_ONE_OUT, the number of folds */
+    dn_train_request request_used;
+    const dn_train_request *request; /* &request_used */
+    bool leave_one_out;
     const dn_run *run;
     dni_labels labels;
     dni_split split;
@@ -117,7 +121,7 @@ static dn_status check_validation(const dn_train_request *r, dn_error *err) {
         return dn_error_set(err, DN_ERR_ARGUMENT, "holdout must be a number >= 0 and < 1 (got %s)",
                             dni_number_text(r->holdout, number));
     }
-    if (r->folds == 1 || r->folds > DN_MAX_FOLDS) {
+    if (r->folds == 1 || (r->folds > DN_MAX_FOLDS && r->folds != DN_LEAVE_ONE_OUT)) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
                             "folds must be an integer >= 2 and <= %d, or 0 for none (got %zu)",
                             DN_MAX_FOLDS, r->folds);
@@ -144,13 +148,38 @@ static dn_status check_request(const dn_train_request *r, dn_error *err) {
         return status;
     }
     status = check_class_weights(r, err);
-    return status == DN_OK ? dn_params_check(r->params, err) : status;
+    if (status == DN_OK) {
+        status = dn_params_check(r->params, err);
+    }
+    if (status == DN_OK && r->folds == DN_LEAVE_ONE_OUT && !dn_params_is_linear(r->params)) {
+        status = dni_request_refuse("folds", "DN_LEAVE_ONE_OUT is for linear methods only", err);
+    }
+    return status;
 }
 
 /* ---- the steps ---- */
+/* Sets the number of folds of DN_LEAVE_ONE_OUT: the number of rows. */
+static dn_status count_folds(struct training *t, dn_error *err) {
+    const size_t n = dni_labels_fold_rows(&t->labels);
+    if (!t->leave_one_out) {
+        return DN_OK;
+    }
+    if (n > DN_MAX_LEAVE_ONE_OUT) {
+        return dn_error_set(err, DN_ERR_DATA,
+                            "there are %zu rows to leave out one by one; there may be %d", n,
+                            DN_MAX_LEAVE_ONE_OUT);
+    }
+    t->request_used.folds = n > 1 ? n : 2;
+    return DN_OK;
+}
+
 static dn_status load(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     dn_status status = dni_labels_read(r, t->run, &t->labels, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = count_folds(t, err);
     if (status != DN_OK) {
         return status;
     }
@@ -277,13 +306,18 @@ static dn_status evaluate(struct training *t, dn_error *err) {
         return status;
     }
     add_metrics_warning(t, "training", &t->train);
-    add_metrics_warning(t, "validation", &t->validation);
     if (r->folds > 0) {
-        status = dni_crossval(r, &t->labels, t->run, &t->fit.report, &t->folds, err);
+        dn_metrics **pool = t->leave_one_out ? &t->validation.metrics : NULL;
+        status = dni_crossval(r, &t->labels, t->run, &t->fit.report, pool, &t->folds, err);
+        if (status == DN_OK && pool != NULL) {
+            t->split.n_validation = dni_labels_fold_rows(&t->labels);
+            status = dn_metrics_finish(*pool, err);
+        }
         if (status != DN_OK) {
             return status;
         }
     }
+    add_metrics_warning(t, "validation", &t->validation);
     if (!t->labels.task->has_truth) {
         dni_report_outliers(&t->train.outliers, t->has_validation ? &t->validation.outliers : NULL,
                             t->folds, r->folds, &t->fit.report);
@@ -312,7 +346,7 @@ static dn_status run_steps(struct training *t, dn_error *err) {
 /* Moves the metrics of the folds to the result. */
 static dn_status take_fold_metrics(struct training *t, dn_error *err) {
     const size_t n = t->request->folds;
-    if (n == 0 || !t->labels.task->has_truth) {
+    if (n == 0 || t->leave_one_out || !t->labels.task->has_truth) {
         return DN_OK;
     }
     t->result.folds = malloc(n * sizeof(*t->result.folds));
@@ -355,15 +389,17 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     if (status != DN_OK) {
         return status;
     }
-    dn_train_request encoded = *request; /* with the encoding that the algorithm requires */
     const dn_run fallback = dn_run_default();
-    struct training t = {.request = &encoded, .run = run == NULL ? &fallback : run};
+    struct training t = {.request_used = *request,
+                         .leave_one_out = request->folds == DN_LEAVE_ONE_OUT,
+                         .run = run == NULL ? &fallback : run};
+    t.request = &t.request_used;
     status = check_request(request, err);
     if (status != DN_OK) {
         return status;
     }
     status = dn_params_encoding(request->params, request->source->columns, request->source->n_rows,
-                                &encoded.features, err);
+                                &t.request_used.features, err);
     if (status != DN_OK) {
         return status;
     }
@@ -376,7 +412,7 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     }
     dni_evaluation_done(&t.train);
     dni_evaluation_done(&t.validation);
-    dni_crossval_free(t.folds, encoded.folds);
+    dni_crossval_free(t.folds, t.request->folds);
     dni_fit_done(&t.fit);
     dni_labels_done(&t.labels);
     return status;

@@ -347,7 +347,10 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
                               evaluation_bytes(&plan, r.validation, n, n_train));
     }
     if (r.folds > 0) {
-        const size_t n_held = n_rows / r.folds + 1, n_fitted = n_rows - n_rows / r.folds;
+        /* the metrics of DN_LEAVE_ONE_OUT keep the scores of all rows */
+        const bool one = r.folds == DN_LEAVE_ONE_OUT;
+        const size_t n_held = one ? n_rows : n_rows / r.folds + 1,
+                     n_fitted = one ? n_rows : n_rows - n_rows / r.folds;
         const double fold = fmax(calibrated_bytes(&plan, n_fitted),
                                  evaluation_bytes(&plan, r.source, n_held, n_fitted));
         peak =

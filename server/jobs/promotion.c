@@ -77,7 +77,7 @@ static bool open_rows(const struct promotion_subject *s, const dn_model *model,
  * problem. */
 static bool evaluate(const struct promotion_subject *s, const dn_model *model, double *out,
                      struct buf *reason, struct problem *problem) {
-    const size_t n = s->training->folds > 0 ? s->training->folds : 1,
+    const size_t n = s->result->n_folds > 0 ? s->result->n_folds : 1,
                  metric = s->request->promotion.metric;
     struct jobs_source *source = NULL;
     dn_metrics **metrics = calloc(n, sizeof(*metrics));

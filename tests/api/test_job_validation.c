@@ -117,6 +117,119 @@ static void test_folds_that_do_not_count(void **state) {
     assert_false(has(r, "/result/metrics/validation/counted/accuracy"));
 }
 
+/* 0.1 of 400 rows in 100 classes are 40 rows. A holdout of 0 rows is refused, also where each row has
+ * a class of its own, which keeps it. */
+static void test_a_holdout_of_small_classes(void **state) {
+    (void)state;
+    const char *rows = "x,c,own\n";
+    for (int i = 0; i < 400; i++) {
+        rows = text("%s%d,k%d,r%d\n", rows, i % 9, i % 100, i);
+    }
+    status_check(call_upload("/v1/datasets/small?types=own:categorical", rows), 201);
+    const struct response *r =
+        job_train("{'model':'small','dataset':'small','target':'c','algorithm':'naive_bayes',"
+                  "'features':{'include':['x']},'validation':{'holdout':0.1}}");
+    assert_int_equal(whole_at(r, "/result/rows/validation"), 40);
+    assert_int_equal(whole_at(r, "/result/rows/train"), 360);
+    fault_contains(problem_check(call_post("/v1/jobs",
+                                           "{'model':'small','dataset':'small','target':'own',"
+                                           "'algorithm':'naive_bayes','features':{'include':['x']},"
+                                           "'validation':{'holdout':0.1}}"),
+                                 422, "invalid"),
+                   "/validation/holdout",
+                   "a validation set of 0 rows: a class keeps at least one training row");
+    fault_contains(problem_check(call_post("/v1/jobs",
+                                           "{'model':'small','dataset':'small','target':'own',"
+                                           "'algorithm':'naive_bayes','features':{'include':['x']},"
+                                           "'validation':{'folds':2}}"),
+                                 422, "invalid"),
+                   "/validation/folds", "at least 2 rows, 0,");
+}
+
+/* Classes of 3 and of 1 rows in 5 folds: two folds have none of the first, and the row of the second
+ * is in no fold. */
+static void test_more_folds_than_rows_of_a_class(void **state) {
+    (void)state;
+    const char *rows = "x,c\n10,rare\n100,rare\n101,rare\n50,one\n";
+    for (int i = 0; i < 27; i++) {
+        rows = text("%s%d,usual\n", rows, i);
+    }
+    status_check(call_upload("/v1/datasets/rarer", rows), 201);
+    const char *job = "{'model':'rarer','dataset':'rarer','target':'c','algorithm':'logistic',"
+                      "'validation':{'folds':5}}";
+    const struct response *r = status_check(call_post("/v1/jobs?dry_run=true", "%s", job), 200);
+    assert_int_equal(count_at(r, "/warnings"), 1);
+    assert_string_equal(
+        string_at(r, "/warnings/0"),
+        "the smallest class of \"c\" has 1 row for 5 folds: classes will be missing "
+        "from some folds");
+    r = job_train("%s", job);
+    assert_int_equal(count_at(r, "/warnings"), 2);
+    assert_string_equal(
+        string_at(r, "/warnings/0"),
+        "classes with one row: \"one\": the row is a training row of every fold and "
+        "is not validated");
+    size_t without = 0;
+    for (int f = 1; f <= 5; f++) {
+        without +=
+            strstr(string_at(r, "/warnings/1"), text("fold %d has no row of \"rare\"", f)) != NULL;
+    }
+    assert_int_equal(without, 2);
+    assert_int_equal(count_at(r, "/result/metrics/validation/folds"), 5);
+    assert_int_equal(whole_at(r, "/result/metrics/validation/rows"), 30);
+}
+
+/* Leaving out one row is a cross-validation with as many folds as rows; its metrics are those of all
+ * rows, so that the area under the ROC curve is defined. */
+static void test_leave_one_out(void **state) {
+    (void)state;
+    const struct response *r =
+        job_train(JOB("iris", ",'validation':{'folds':'leave_one_out','curves':true}"));
+    const double accuracy = real_at(r, "/result/metrics/validation/accuracy"),
+                 log_loss = real_at(r, "/result/metrics/validation/log_loss");
+    assert_int_equal(whole_at(r, "/result/metrics/validation/rows"), 150);
+    assert_true(real_at(r, "/result/metrics/validation/roc_auc") > 0.9);
+    assert_true(has(r, "/result/metrics/validation/roc"));
+    assert_false(has(r, "/result/metrics/validation/folds"));
+    assert_json(r, "/resolved/validation", "{'folds':'leave_one_out','curves':true}");
+    assert_json(call_get("/v1/models/m"), "/validation", "{'folds':'leave_one_out','curves':true}");
+    r = job_train(JOB("iris", ",'validation':{'folds':150}"));
+    assert_near(real_at(r, "/result/metrics/validation/accuracy"), accuracy, 1e-12);
+    assert_near(real_at(r, "/result/metrics/validation/log_loss"), log_loss, 1e-12);
+    static const struct {
+        const char *algorithm;
+        int status;
+    } cases[] = {{"'svm'", 200},           {"'svm','params':{'kernel':'rbf'}", 422},
+                 {"'gaussian'", 200},      {"'gaussian','params':{'covariance':'full'}", 422},
+                 {"'least_squares'", 200}, {"'fisher'", 200},
+                 {"'perceptron'", 200},    {"'knn'", 422},
+                 {"'mlp'", 422},           {"'naive_bayes'", 422}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        r = call_post("/v1/jobs?dry_run=true",
+                      "{'model':'m','dataset':'iris','target':'class','algorithm':%s,'features':"
+                      "{'include':['a','b']},'validation':{'folds':'leave_one_out'}}",
+                      cases[i].algorithm);
+        if (cases[i].status == 200) {
+            status_check(r, 200);
+        } else {
+            fault_contains(problem_check(r, 422, "invalid"), "/validation/folds",
+                           "is for linear methods");
+        }
+    }
+    char *rows = keep(malloc(65536), free), *end = rows;
+    assert_non_null(rows);
+    end += sprintf(end, "x,c\n");
+    for (int i = 0; i < 5001; i++) {
+        end += sprintf(end, "%d,%c\n", i % 13, 'a' + i % 2);
+    }
+    status_check(call_upload("/v1/datasets/long", rows), 201);
+    fault_contains(problem_check(call_post("/v1/jobs",
+                                           "{'model':'m','dataset':'long','target':'c','algorithm':"
+                                           "'logistic','validation':{'folds':'leave_one_out'}}"),
+                                 422, "invalid"),
+                   "/validation/folds", "is for at most 5000 rows, and there are 5001");
+}
+
 static void test_folds(void **state) {
     (void)state;
     enum { FOLDS = 5 };
@@ -370,7 +483,8 @@ static void test_invalid_validation_and_weights(void **state) {
         {"'validation':{'folds':1}", "/validation/folds", "from 2"},
         {"'validation':{'folds':2.5}", "/validation/folds", "integer"},
         {"'validation':{'folds':'five'}", "/validation/folds", "integer"},
-        {"'validation':{'folds':51}", "/validation/folds", "smallest class"},
+        {"'validation':{'folds':151}", "/validation/folds", "at most the number of rows, 150"},
+        {"'validation':{'holdout':0.003}", "/validation/holdout", "a validation set of 0 rows"},
         {"'validation':{'folds':100000}", "/validation/folds", "to 1000"},
         {"'validation':{'dataset':7}", "/validation/dataset", "string"},
         {"'validation':{'dataset':'nobody'}", "/validation/dataset", "nobody"},
@@ -472,6 +586,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_all_metrics_are_there),
         TEST(test_folds_that_do_not_count),
+        TEST(test_a_holdout_of_small_classes),
+        TEST(test_more_folds_than_rows_of_a_class),
+        TEST(test_leave_one_out),
         TEST(test_folds),
         TEST(test_folds_with_a_basis),
         TEST(test_another_dataset),

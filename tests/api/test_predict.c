@@ -20,7 +20,7 @@ static int open_daemon(void **state) {
         201);
     job_train("{'model':'mixed','dataset':'mixed','target':'ok','algorithm':'logistic'}");
     status_check(call_upload("/v1/datasets/numbers", "x,y\n1,10\n2,10\n3,2.5\n4,2.5\n"), 201);
-    job_train("{'model':'numbers','dataset':'numbers','target':'y',"
+    job_train("{'model':'numbers','dataset':'numbers','target':'y','target_as':'classes',"
               "'algorithm':'logistic'}");
     return 0;
 }
@@ -141,7 +141,7 @@ static void test_answer_over_the_limit(void **state) {
         n += (size_t)sprintf(body + n, "%d,%d\n", i % 7, i);
     }
     status_check(call_upload("/v1/datasets/classes", body), 201);
-    job_train("{'model':'classes','dataset':'classes','target':'y',"
+    job_train("{'model':'classes','dataset':'classes','target':'y','target_as':'classes',"
               "'algorithm':'logistic','params':{'solver':"
               "'gradient_descent','max_iterations':1}}");
     n = (size_t)sprintf(body, "{\"instances\":[{\"x\":1}");

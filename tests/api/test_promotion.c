@@ -127,6 +127,11 @@ static void test_holdout_and_folds(void **state) {
     assert_near(real_at(a, "/result/promotion/live"), all, 1e-12);
     assert_near(real_at(a, "/result/promotion/new"),
                 real_at(a, "/result/metrics/validation/accuracy"), 0);
+    a = job_train(job, "f", "accuracy", "'folds':'leave_one_out'", 2);
+    assert_near(real_at(a, "/result/promotion/live"), all, 1e-12);
+    assert_near(real_at(a, "/result/promotion/new"),
+                real_at(a, "/result/metrics/validation/accuracy"), 0);
+    assert_int_equal(real_at(a, "/result/rows/validation"), 150);
 }
 
 /* Weights count in both figures: of the rows of weight 2, 2 and 1 the last two are right. */

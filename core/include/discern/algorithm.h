@@ -175,6 +175,11 @@ bool dn_params_drops_first(const dn_params *params);
  * DN_ALGORITHM_STANDARDIZE, and for least_squares a penalty. */
 bool dn_params_standardizes(const dn_params *params);
 
+/* Returns true if the scores of a model with these parameters, which must have passed
+ * dn_params_check, are linear in the features: least_squares, logistic, perceptron, fisher, svm with
+ * a linear kernel, gaussian with a shared covariance. */
+bool dn_params_is_linear(const dn_params *params);
+
 /* Return the value of a parameter; NaN, false or NULL if the algorithm does not have the
  * parameter. A word is NULL if the value is a number or a list. If the value is a word, the number
  * is default_number, the list is NULL and *out_n is 0. */
@@ -230,7 +235,8 @@ typedef enum dn_warning_code {
     DN_WARNING_CALIBRATION_FITS,   /* some fits of the calibration did not converge */
     DN_WARNING_CALIBRATION_FLAT,   /* calibrated probabilities are nearly independent of the
                                     * scores */
-    DN_WARNING_SINGULAR            /* a covariance is singular and was shrunk */
+    DN_WARNING_SINGULAR,           /* a covariance is singular and was shrunk */
+    DN_WARNING_FOLD_CLASSES        /* some classes have no row in some folds */
 } dn_warning_code;
 
 /* Value of machine and fold in dn_warning for a warning about the whole model. */

@@ -94,10 +94,12 @@ typedef struct dn_train_request {
     size_t n_class_weights;
     /* Validation: at most one of `holdout`, `folds` and `validation` may be set. */
     /* Fraction of the usable rows held out for validation, 0 < holdout < 1; 0: none. Stratified by
-     * class, chosen by run->seed. Every class keeps at least one training row. */
+     * class, by largest remainder, chosen by run->seed. Every class keeps at least one training
+     * row. */
     double holdout;
     /* Number of folds of a cross-validation, 2 … DN_MAX_FOLDS; 0: none. Stratified by class, chosen
-     * by run->seed. The model is trained on all rows. */
+     * by run->seed. DN_LEAVE_ONE_OUT: as many folds as rows, for a method with dn_params_is_linear
+     * and at most DN_MAX_LEAVE_ONE_OUT rows. The model is trained on all rows. */
     size_t folds;
     /* Labelled rows of another table; NULL: none. Its columns are found by name. The weights are
      * read from the column with the name of the weight column; without this column all weights are
@@ -109,18 +111,20 @@ typedef struct dn_train_request {
     dn_weights weights; /* meaning of the weights of rows and classes */
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
+#define DN_LEAVE_ONE_OUT SIZE_MAX
+#define DN_MAX_LEAVE_ONE_OUT 5000
 
 typedef struct dn_train_result {
     dn_model *model; /* a reference that the caller owns */
     dn_report report;
     dn_metrics *train;      /* on the training rows; NULL without a target */
-    dn_metrics *validation; /* on the held-out rows or the other table; NULL: no validation, or no
-                             * target */
-    dn_metrics **folds;     /* [n_folds] metrics of each fold; NULL: no cross-validation, or no
-                         * target */
+    dn_metrics *validation; /* on the held-out rows, the other table, or all rows of
+                             * DN_LEAVE_ONE_OUT; NULL: no validation, or no target */
+    dn_metrics **folds;     /* [n_folds] metrics of each fold; NULL: no cross-validation,
+                         * DN_LEAVE_ONE_OUT, or no target */
     size_t n_folds;
     /* Numbers of rows. n_skipped: rows whose target is missing or whose weight is 0. n_validation:
-     * held-out rows, or evaluated rows of the other table. */
+     * held-out rows, also of DN_LEAVE_ONE_OUT, or evaluated rows of the other table; 0 with folds. */
     size_t n_train, n_validation, n_skipped;
     /* Durations measured with run->elapsed. The fits of folds are part of seconds_evaluate. */
     double seconds_load, seconds_encode, seconds_fit, seconds_evaluate;
@@ -150,13 +154,15 @@ typedef struct dn_train_result {
  *
  * Cross-validation. After the model is trained, each fold is evaluated with an encoder and machines
  * that were fitted to the other folds. Warnings of these fits begin with "fold 3: "; warnings that
- * the model has too are omitted.
+ * the model has too are omitted. A class may have fewer rows than there are folds; a warning names
+ * the folds without it. The row of a class with one row is a training row of each fold.
  *
  * The result depends only on the contents of the sources, the parameters and run->seed.
  *
  * DN_ERR_ARGUMENT: the request is invalid. DN_ERR_DATA: no usable row, fewer than two classes, too
- * many classes, an invalid weight or input, a class without a row of weight > 0, a class with fewer
- * rows than folds, a class of one row with `calibrate`, or validation rows that cannot be evaluated
+ * many classes, an invalid weight or input, a class without a row of weight > 0, fewer rows in
+ * classes of at least two rows than folds, more rows than DN_MAX_LEAVE_ONE_OUT with
+ * DN_LEAVE_ONE_OUT, a class of one row with `calibrate`, or validation rows that cannot be evaluated
  * (dn_model_evaluate). DN_ERR_MEMORY, DN_ERR_BUDGET, DN_ERR_STOPPED, DN_ERR_TIME; errors of the
  * source and of the learner. */
 DN_MUST_USE dn_status dn_train(const dn_train_request *request,
@@ -486,7 +492,7 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
  *            request->validation, if it is set, and also its weight column; otherwise the rows of
  *            request->source
  *   run      NULL is allowed
- *   out      [request->folds, or 1] set on success; free each with dn_metrics_free
+ *   out      [request->folds, or 1 with DN_LEAVE_ONE_OUT, a holdout or a table] set on success; free each with dn_metrics_free
  *
  * DN_ERR_DATA: the model has another target or other classes than the training, or the source lacks
  * a column of the model or has it with another type; the message is a clause about the model.

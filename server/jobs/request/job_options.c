@@ -91,6 +91,8 @@ static void read_weights_meaning(const json_t *root, dn_weights *out, struct pro
     *out = (dn_weights)index;
 }
 
+static const char leave_one_out[] = "leave_one_out";
+
 static void read_validation(const json_t *root, struct jobs_request *r, struct problem *problem) {
     static const char *const known[] = {"holdout", "folds", "dataset", "curves", NULL};
     enum { N_METHODS = 3 };
@@ -118,14 +120,21 @@ static void read_validation(const json_t *root, struct jobs_request *r, struct p
         !(r->holdout > 0 && r->holdout < 1)) {
         json_fault(problem, "/validation", "holdout", "must be > 0 and < 1, got %g", r->holdout);
     }
-    if (json_read_int(object, "folds", false, "/validation", 2, DN_MAX_FOLDS, &folds, problem)) {
+    const json_t *fold_value = json_object_get(object, "folds");
+    if (json_is_string(fold_value) && strcmp(json_string_value(fold_value), leave_one_out) == 0) {
+        r->folds = DN_LEAVE_ONE_OUT;
+    } else if (json_is_string(fold_value)) {
+        json_refuse_value(problem, "/validation", "folds",
+                          "an integer from 2 to 1000 or \"leave_one_out\"", fold_value);
+    } else if (json_read_int(object, "folds", false, "/validation", 2, DN_MAX_FOLDS, &folds,
+                             problem)) {
         r->folds = (size_t)folds;
     }
     json_read_bool(object, "curves", false, "/validation", &r->curves, problem);
-    if (r->curves && r->folds > 0) {
-        json_fault(
-            problem, "/validation", "curves",
-            "belongs to holdout or dataset: metrics of folds are means, which have no curves");
+    if (r->curves && r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT) {
+        json_fault(problem, "/validation", "curves",
+                   "belongs to holdout, dataset or \"folds\":\"leave_one_out\": metrics of folds "
+                   "are means, which have no curves");
     }
 }
 
@@ -203,6 +212,8 @@ static void write_validation(const struct jobs_request *r, struct json_writer *w
     json_begin_object(w);
     if (r->holdout > 0) {
         json_kv_double(w, "holdout", r->holdout);
+    } else if (r->folds == DN_LEAVE_ONE_OUT) {
+        json_kv_string(w, "folds", leave_one_out);
     } else if (r->folds > 0) {
         json_kv_int(w, "folds", (int64_t)r->folds);
     } else {

@@ -81,13 +81,13 @@ struct jobs_request {
     struct jobs_class_weights class_weights;
     dn_weights weights; /* meaning of the weights */
     bool weighted;      /* `weight` is set */
-    bool curves;        /* the metrics include ROC and other curves; false with folds */
+    bool curves;        /* the metrics include ROC and other curves; false with a number of folds */
     bool of_updates;    /* history and `snapshots` count changes of the weights (dn_run.updates) */
     const dn_algorithm *algorithm;
     dn_params *params; /* checked; freed by jobs_request_done */
     struct jobs_features features;
     double holdout;                    /* share of the rows; 0: no holdout */
-    size_t folds;                      /* 0: no cross-validation */
+    size_t folds;                      /* 0: no cross-validation; DN_LEAVE_ONE_OUT */
     struct jobs_validation validation; /* at most one of holdout, folds and validation is set */
     struct jobs_promotion promotion;
     uint64_t seed;

@@ -6,58 +6,110 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- folds ---- */
+/* ---- rows of the classes ---- */
 
-/* Number of rows of the smallest class; 0: the summary does not list all classes. */
-static int64_t smallest_class(const struct jobs_request *r) {
+/* What is known of the numbers of rows of the classes. */
+struct class_rows {
+    int64_t smallest; /* rows of the smallest class; 0: the summary does not list all classes */
+    int64_t single;   /* classes with one row; a lower bound if `smallest` is 0 */
+    int64_t all;      /* rows that have a class */
+};
+
+static struct class_rows count_class_rows(const struct jobs_request *r) {
     struct problem ignored = {0};
+    const int64_t n_classes = (int64_t)r->n_classes;
+    struct class_rows c = {.all = r->data.n_rows - r->target_missing};
     json_t *columns = json_parse(r->data.columns, strlen(r->data.columns), &ignored);
     const json_t *top = json_object_get(json_array_get(columns, r->target.index), "top");
-    double least = 0;
     problem_done(&ignored);
     for (size_t i = 0; json_array_size(top) == r->n_classes && i < r->n_classes; i++) {
-        double rows = json_number_value(json_array_get(json_array_get(top, i), 1));
-        least = i == 0 || rows < least ? rows : least;
+        const int64_t rows = (int64_t)json_number_value(json_array_get(json_array_get(top, i), 1));
+        c.smallest = i == 0 || rows < c.smallest ? rows : c.smallest;
+        c.single += rows == 1;
+    }
+    if (c.smallest == 0 && 2 * n_classes > c.all) {
+        c.single = 2 * n_classes - c.all; /* the other classes have at least 2 rows */
     }
     json_decref(columns);
-    return (int64_t)least;
+    return c;
 }
 
-/* Checks that every fold can have a row of every class. */
-static void check_folds(struct jobs_request *r) {
-    const int64_t folds = (int64_t)r->folds;
-    if (r->targetless && folds > r->data.n_rows) {
-        json_fault(r->problem, "/validation", "folds",
-                   "must be at most the number of rows, %" PRId64
-                   ", so that every fold has a row; got %" PRId64,
-                   r->data.n_rows, folds);
-    }
-    if (!r->has_target || folds == 0) {
+/* ---- holdout ---- */
+
+/* Checks that the holdout has a row. Every class keeps a training row. */
+static void check_holdout(struct jobs_request *r) {
+    if (r->holdout == 0 || !jobs_request_has_classes(r)) {
         return;
     }
-    const int64_t least = smallest_class(r), rows = r->data.n_rows - r->target_missing;
-    if (least > 0 && folds > least) {
+    const int64_t rows = r->data.n_rows - r->target_missing,
+                  wanted = (int64_t)floor((double)rows * r->holdout + 0.5),
+                  most = rows - (r->targetless ? 1 : (int64_t)r->n_classes);
+    if (wanted == 0 || most <= 0) {
+        json_fault(r->problem, "/validation", "holdout",
+                   "%g of %" PRId64 " rows%s is a validation set of 0 rows%s", r->holdout, rows,
+                   r->targetless ? "" : " with a class",
+                   wanted > 0 ? ": a class keeps at least one training row" : "");
+    }
+}
+
+/* ---- folds ---- */
+
+static void check_leave_one_out(struct jobs_request *r, int64_t rows) {
+    if (r->params && (r->targetless || !dn_params_is_linear(r->params))) {
         json_fault(r->problem, "/validation", "folds",
-                   "must be at most the number of rows of the smallest class of \"%s\", %" PRId64
-                   ", so that every fold has a row of it; got %" PRId64,
-                   r->target.name, least, folds);
-    } else if (folds > rows / (int64_t)r->n_classes) {
+                   "\"leave_one_out\" is for linear methods, and %s is none with these parameters",
+                   r->algorithm->id);
+    } else if (rows > DN_MAX_LEAVE_ONE_OUT) {
         json_fault(r->problem, "/validation", "folds",
-                   "must be at most the number of rows of the smallest class; %" PRId64
-                   " rows cannot have %zu classes with %" PRId64 " rows each",
-                   rows, r->n_classes, folds);
+                   "\"leave_one_out\" is for at most %d rows, and there are %" PRId64,
+                   DN_MAX_LEAVE_ONE_OUT, rows);
+    }
+}
+
+/* Checks that every fold can have a row. Warns if a class has fewer rows than there are folds. */
+static void check_folds(struct jobs_request *r) {
+    const bool one = r->folds == DN_LEAVE_ONE_OUT;
+    const int64_t folds = one ? 2 : (int64_t)r->folds;
+    if (folds == 0 || !jobs_request_has_classes(r)) {
+        return;
+    }
+    const struct class_rows c =
+        r->targetless ? (struct class_rows){.all = r->data.n_rows} : count_class_rows(r);
+    const int64_t rows = c.all - c.single, smallest = c.smallest;
+    if (one) {
+        check_leave_one_out(r, c.all);
+    }
+    if (folds > rows) {
+        json_fault(r->problem, "/validation", "folds",
+                   "must be at most the number of rows%s, %" PRId64
+                   ", so that every fold has a row; got %" PRId64,
+                   c.single > 0 ? " of classes with at least 2 rows" : "", rows, folds);
+    } else if (!one && !r->targetless && smallest > 0 && folds > smallest) {
+        jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
+                          "the smallest class of \"%s\" has %" PRId64 " row%s for %" PRId64
+                          " folds: classes will be missing from some folds",
+                          r->target.name, smallest, smallest == 1 ? "" : "s", folds);
+    } else if (!one && !r->targetless && folds > c.all / (int64_t)r->n_classes) {
+        jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
+                          "%" PRId64 " rows cannot have %zu classes with %" PRId64
+                          " rows each: classes will be missing from some of the folds",
+                          c.all, r->n_classes, folds);
     }
 }
 
 /* ---- calibration ---- */
 
-/* Minimum number of training rows of a class with `rows` rows, over all fits. */
+/* Minimum number of training rows of a class with `rows` rows, over all fits. With a holdout it may
+ * be one less, as classes share the rounding. */
 static int64_t rows_of_a_fit(const struct jobs_request *r, int64_t rows) {
     const int64_t folds = (int64_t)r->folds;
+    if (r->folds == DN_LEAVE_ONE_OUT) {
+        return rows - 1;
+    }
     if (folds > 0) {
         return rows - (rows + folds - 1) / folds;
     }
-    const int64_t left = rows - (int64_t)floor((double)rows * r->holdout + 0.5);
+    const int64_t left = rows - (int64_t)floor((double)rows * r->holdout);
     return left < 1 ? 1 : left;
 }
 
@@ -68,7 +120,7 @@ static void check_calibration(struct jobs_request *r) {
         strcmp(dn_params_word(params, "calibrate"), "none") == 0) {
         return;
     }
-    const int64_t all = smallest_class(r), least = all > 0 ? rows_of_a_fit(r, all) : 0,
+    const int64_t all = count_class_rows(r).smallest, least = all > 0 ? rows_of_a_fit(r, all) : 0,
                   folds = (int64_t)dn_params_number(params, "calibration_folds");
     if (all > 0 && least < 2) {
         json_fault(r->problem, "/params", "calibrate",
@@ -155,6 +207,7 @@ static void read_dataset(struct jobs_request *r, const json_t *validation) {
 
 void jobs_validation_read(struct jobs_request *r, const json_t *root) {
     const json_t *validation = json_object_get(root, "validation");
+    check_holdout(r);
     check_folds(r);
     if (json_is_object(validation)) {
         read_dataset(r, validation);

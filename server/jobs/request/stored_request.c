@@ -99,7 +99,9 @@ static void write_validation_source(const struct jobs_request *r, struct json_wr
 }
 
 const char *jobs_warning_code(dn_warning_code code) {
-    return code == DN_WARNING_CALIBRATION_FOLDS ? "calibration_folds" : "";
+    return code == DN_WARNING_CALIBRATION_FOLDS ? "calibration_folds"
+           : code == DN_WARNING_FOLD_CLASSES    ? "fold_classes"
+                                                : "";
 }
 
 void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {

@@ -48,6 +48,71 @@ static void shares_are_exact(void **state) {
     }
 }
 
+/* 0.1 of 400 rows in 100 classes of 4 rows are 40 rows, of 40 classes. Which classes, the seed
+ * decides: each has a row in about 40 of 100 seeds. */
+static void small_classes_share_the_holdout(void **state) {
+    (void)state;
+    enum { ROWS = 400, CLASSES = 100, SEEDS = 100 };
+    double target[ROWS];
+    uint8_t role[ROWS];
+    size_t times[CLASSES] = {0};
+    for (size_t i = 0; i < ROWS; i++) {
+        target[i] = (double)(i % CLASSES);
+    }
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        size_t held[CLASSES] = {0};
+        dni_split split;
+        dn_run run = dn_run_default();
+        run.seed = seed;
+        OK(dni_split_holdout(target, ROWS, CLASSES, 0.1, &run, role, &split, NULL));
+        assert_int_equal(split.n_validation, 40);
+        for (size_t i = 0; i < ROWS; i++) {
+            held[i % CLASSES] += role[i] == DN_ROW_VALIDATE;
+        }
+        for (size_t k = 0; k < CLASSES; k++) {
+            assert_true(held[k] <= 1);
+            times[k] += held[k];
+        }
+    }
+    for (size_t k = 0; k < CLASSES;
+         k++) { /* within five standard deviations √(100·0.4·0.6) = 4.9 */
+        assert_true(times[k] > 40 - 25 && times[k] < 40 + 25);
+    }
+}
+
+/* Classes of 13, 11, 9, 2 and 1 rows, 36 in all. A quarter is 9 rows; the shares are 3.25, 2.75,
+ * 2.25, 0.5 and 0.25, and their integer parts sum to 7. The two rows that are left go to the largest
+ * fractional parts, those of the second and the fourth class. Nine tenths are 32.4 rows; the shares
+ * are 11.7, 9.9, 8.1, 1.8, 0.9: 29 rows, and no class can give another row but the first (12 of 13)
+ * and the second (10 of 11), as the others keep one. */
+static void largest_remainder(void **state) {
+    (void)state;
+    enum { ROWS = 36, CLASSES = 5 };
+    static const size_t rows[CLASSES] = {13, 11, 9, 2, 1};
+    static const struct {
+        double holdout;
+        size_t held[CLASSES];
+    } cases[] = {{0.25, {3, 3, 2, 1, 0}}, {0.9, {12, 10, 8, 1, 0}}, {0.01, {0, 0, 0, 0, 0}}};
+    double target[ROWS];
+    uint8_t role[ROWS];
+    size_t n = 0;
+    for (size_t k = 0; k < CLASSES; k++) {
+        for (size_t i = 0; i < rows[k]; i++) {
+            target[n++] = (double)k;
+        }
+    }
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        size_t held[CLASSES] = {0};
+        dni_split split;
+        dn_run run = dn_run_default();
+        OK(dni_split_holdout(target, ROWS, CLASSES, cases[c].holdout, &run, role, &split, NULL));
+        for (size_t i = 0; i < ROWS; i++) {
+            held[(size_t)target[i]] += role[i] == DN_ROW_VALIDATE;
+        }
+        assert_memory_equal(held, cases[c].held, sizeof held);
+    }
+}
+
 static void seed_decides(void **state) {
     (void)state;
     double target[N];
@@ -99,8 +164,10 @@ static void folds_are_even(void **state) {
             sizeof *rows); /* [5 × n_folds] numbers of rows of the four classes, and their totals */
         OK(dni_split_folds(target, N, 4, n_folds, &run, fold, NULL));
         for (size_t i = 0; i < N; i++) {
-            assert_true(fold[i] < n_folds);
-            if (isnan(target[i])) {
+            /* class 2 has one row, which is in no fold */
+            assert_true(fold[i] == n_folds ? isnan(target[i]) || target[i] == 2
+                                           : fold[i] < n_folds);
+            if (fold[i] == n_folds) {
                 continue;
             }
             rows[(size_t)target[i] * n_folds + fold[i]]++;
@@ -140,6 +207,8 @@ static void folds_by_seed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_exact),
+        cmocka_unit_test(small_classes_share_the_holdout),
+        cmocka_unit_test(largest_remainder),
         cmocka_unit_test(seed_decides),
         cmocka_unit_test(rows_are_held_out_equally_often),
         cmocka_unit_test(folds_are_even),

@@ -12,7 +12,8 @@ static void assert_same(const dn_metrics *a, const dn_metrics *b) {
     assert_true(a->rows == b->rows && a->weight == b->weight);
 }
 
-/* Holdout with a seed and with weights, another table, and folds, whose rows together are all. */
+/* Holdout with a seed and with weights, another table, and folds, whose rows together are all, also
+ * with DN_LEAVE_ONE_OUT. */
 static void own_metrics(void **state) {
     (void)state;
     struct csv *t = csv_clouds(N, 4, 3), *other = csv_clouds(N / 2, 4, 3);
@@ -21,7 +22,7 @@ static void own_metrics(void **state) {
     }
     struct table *table = table_of(t), *validation = table_of(other);
     dn_params *p = params_of("newton", 1e-2);
-    for (size_t way = 0; way < 4; way++) {
+    for (size_t way = 0; way < 5; way++) {
         dn_train_request request = table_request(t, table, p);
         dn_run run = dn_run_default();
         dn_train_result r;
@@ -29,7 +30,7 @@ static void own_metrics(void **state) {
         run.seed = 7;
         request.holdout = way < 2 ? 0.3 : 0;
         request.validation = way == 2 ? validation->source : NULL;
-        request.folds = way == 3 ? 4 : 0;
+        request.folds = way == 3 ? 4 : way == 4 ? DN_LEAVE_ONE_OUT : 0;
         if (way == 1) {
             request.weighted = true;
             request.weight = 3;
@@ -47,6 +48,7 @@ static void own_metrics(void **state) {
             }
             dn_metrics_free(metrics[f]);
         }
+        assert_true(way < 4 || r.n_validation == N);
         assert_true(rows == (way == 3 ? (double)N : (double)r.n_validation));
         dn_train_result_done(&r);
     }

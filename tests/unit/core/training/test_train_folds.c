@@ -236,8 +236,16 @@ static void bad_requests(void **state) {
     bad.folds = DN_MAX_FOLDS + 1;
     refuses(&bad, DN_ERR_ARGUMENT, "", "(got 1001)");
     bad.folds = 5;
+    dn_run plain_run = dn_run_default();
+    dn_train_result five = train(&bad, &plain_run); /* class c01 has four rows */
+    assert_int_equal(five.n_folds, 5);
+    assert_int_equal(five.report.n_warnings, 1);
+    assert_int_equal(five.report.warnings[0].code, DN_WARNING_FOLD_CLASSES);
+    assert_non_null(strstr(five.report.warnings[0].text, "has no row of \"c01\""));
+    dn_train_result_done(&five);
+    bad.folds = 61;
     refuses(&bad, DN_ERR_DATA, "",
-            "5 folds need at least 5 rows of each class, \"c01\" has 4: use at most 4 folds");
+            "61 folds need at least 61 rows of classes with 2 rows or more, there are 60");
     bad.folds = 3, bad.holdout = 0.5;
     refuses(&bad, DN_ERR_ARGUMENT, "", "only one of them");
     bad.folds = 0, bad.validation = table->source;
@@ -250,6 +258,72 @@ static void bad_requests(void **state) {
     }
     dn_train_result_done(&r);
     dn_params_free(p);
+    columns_table_free(table);
+    csv_free(t);
+}
+
+/* DN_LEAVE_ONE_OUT has the metrics of all rows, each scored by the fit without it, as a
+ * cross-validation with as many folds as rows: the mean of their accuracies and losses is that of
+ * the rows. A class of one row is in every fit and in no fold. */
+static void one_row_is_left_out(void **state) {
+    (void)state;
+    enum { N = 61 };
+    for (size_t single = 0; single < 2; single++) {
+        const size_t rows = N - single;
+        struct csv *t = csv_clouds(N, 3, 3);
+        for (size_t i = 0, n = 0; i < N && single == 1; i++) {
+            if (t->target[i] == 1 && n++ >= 1) {
+                t->target[i] = 2;
+            }
+        }
+        struct table *table = table_of(t);
+        dn_params *p = params_of("newton", 1e-2);
+        dn_train_request request = table_request(t, table, p), many;
+        many = request;
+        many.folds = rows;
+        request.folds = DN_LEAVE_ONE_OUT;
+        request.curves = true;
+        dn_run run = dn_run_default();
+        dn_train_result r = train(&request, &run), f = train(&many, &run);
+        assert_true(r.n_folds == 0 && r.folds == NULL && f.n_folds == rows);
+        assert_true(r.validation->rows == (double)rows && !isnan(r.validation->roc_auc));
+        assert_non_null(r.validation->curves);
+        double accuracy = 0, log_loss = 0;
+        for (size_t i = 0; i < rows; i++) {
+            assert_true(f.folds[i]->rows == 1);
+            accuracy += f.folds[i]->accuracy / (double)rows;
+            log_loss += f.folds[i]->log_loss / (double)rows;
+        }
+        assert_near(r.validation->accuracy, accuracy, 1e-12);
+        assert_near(r.validation->log_loss, log_loss, 1e-12);
+        assert_true(r.report.n_warnings == single);
+        if (single == 1) {
+            assert_non_null(strstr(r.report.warnings[0].text, "classes with one row: \"c01\""));
+        }
+        dn_train_result_done(&r);
+        dn_train_result_done(&f);
+        dn_params_free(p);
+        columns_table_free(table);
+        csv_free(t);
+    }
+}
+
+static void leaving_one_out_has_limits(void **state) {
+    (void)state;
+    struct csv *t = csv_clouds(DN_MAX_LEAVE_ONE_OUT + 1, 2, 2);
+    struct table *table = table_of(t);
+    dn_params *p = params_of("auto", 1e-2), *svm;
+    dn_train_request request = table_request(t, table, p);
+    request.folds = DN_LEAVE_ONE_OUT;
+    refuses(&request, DN_ERR_DATA, "", "there are 5001 rows to leave out one by one");
+    OK(dn_params_new(dn_algorithm_find("svm"), &svm, NULL));
+    assert_true(dn_params_is_linear(svm));
+    OK(dn_params_set_word(svm, "kernel", "rbf", NULL));
+    assert_false(dn_params_is_linear(svm));
+    request.params = svm;
+    refuses(&request, DN_ERR_ARGUMENT, "folds", "linear methods only");
+    dn_params_free(p);
+    dn_params_free(svm);
     columns_table_free(table);
     csv_free(t);
 }
@@ -352,6 +426,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folds_by_hand),       cmocka_unit_test(metrics_are_independent_of_memory),
         cmocka_unit_test(progress_of_all),     cmocka_unit_test(bad_requests),
+        cmocka_unit_test(one_row_is_left_out), cmocka_unit_test(leaving_one_out_has_limits),
         cmocka_unit_test(warnings_name_folds), cmocka_unit_test(another_table),
         cmocka_unit_test(too_many_classes),
     };

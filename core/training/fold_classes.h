@@ -1,0 +1,16 @@
+/* Warnings about classes that have fewer rows than there are folds. */
+#ifndef DNI_FOLD_CLASSES_H
+#define DNI_FOLD_CLASSES_H
+
+#include "task/labels.h"
+
+/* Adds warnings (DN_WARNING_FOLD_CLASSES) that name the folds without a row of some classes, with
+ * these classes, and the classes of one row, which no fold has.
+ *
+ *   fold   [source rows] from dni_split_folds
+ *   alone  each fold has one row: the folds are not named */
+DN_MUST_USE dn_status dni_warn_of_fold_classes(const dni_labels *labels, size_t n_rows,
+                                               const uint16_t *fold, size_t n_folds, bool alone,
+                                               dn_report *report, dn_error *err);
+
+#endif
