@@ -1,10 +1,13 @@
-/* Pages of lists: {"items":[…],"next":"…"|null}. The cursor is the name or number of the last item;
+/* Lists: {"items":[…],"next":"…"|null}, or cells with a link to the next page. The cursor is the name or number of the last item;
  * it is opaque to clients. */
+#include "api/cells.h"
+#include "api/policy.h"
 #include "api/support.h"
 #include "base/json/json_brief.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool page_limit(struct http_call *call, struct api_page *out) {
@@ -73,7 +76,10 @@ static bool refuse_field(struct http_call *call, const char *name, const char *c
     return false;
 }
 
-bool api_query_fields(struct http_call *call, const char *const *known, const char *const **out) {
+/* Reads ?fields=, names of `known` separated by commas. *out: the names, in the arena; NULL: the
+ * parameter is absent. */
+static bool query_fields(struct http_call *call, const char *const *known,
+                         const char *const **out) {
     const char *text = http_query(call, "fields");
     size_t n_known = 0, n = 0;
     if (text == NULL) {
@@ -112,55 +118,139 @@ bool api_query_fields(struct http_call *call, const char *const *known, const ch
     return true;
 }
 
-void api_item_put(struct json_writer *w, struct buf *item, const char *const *fields,
-                  const char *const *long_members) {
-    static const char *const none[] = {NULL};
-    struct buf text = {0};
-    const char *whole = buf_cstr(item);
-    if (whole != NULL && fields != NULL) {
-        json_pick(&text, whole, fields);
-    } else if (whole != NULL) {
-        json_brief(&text, whole, long_members != NULL ? long_members : none);
+/* Appends the item with only the members `fields`; fields NULL: without the long members. */
+static void put_item(const struct api_items *items, size_t i, const char *const *fields,
+                     struct buf *out) {
+    struct buf whole = {0};
+    struct json_writer w = json_writer_of(&whole);
+    items->write(items->arg, i, &w);
+    const char *text = buf_cstr(&whole);
+    if (text == NULL) {
+        out->failed = true;
+    } else if (fields != NULL) {
+        json_pick(out, text, fields);
+    } else {
+        json_brief(out, text, items->long_members);
     }
-    w->out->failed = w->out->failed || whole == NULL || text.failed;
-    json_put_raw(w, text.data != NULL ? text.data : "", text.size);
-    buf_done(&text);
-    buf_done(item);
+    buf_done(&whole);
+}
+
+/* ---- replies ---- */
+
+static void reply_document(struct http_call *call, const struct api_items *items,
+                           const char *const *fields) {
+    struct buf body = {0};
+    buf_puts(&body, "{\"items\":[");
+    for (size_t i = 0; i < items->n; i++) {
+        buf_puts(&body, i > 0 ? "," : "");
+        put_item(items, i, fields, &body);
+    }
+    buf_puts(&body, "],\"next\":");
+    if (items->next != NULL) {
+        json_escape(&body, items->next, strlen(items->next));
+    } else {
+        buf_puts(&body, "null");
+    }
+    buf_putc(&body, '}');
+    api_reply_json(call, 200, &body);
+}
+
+/* Sets the header Link to the next page. */
+static void put_link(struct http_call *call, const char *next) {
+    static const char *const kept[] = {"limit", "fields", "state", "model"};
+    struct buf link = {0};
+    buf_puts(&link, "<?after=");
+    api_put_escaped(&link, next);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const char *value = http_query(call, kept[i]);
+        if (value != NULL) {
+            buf_printf(&link, "&%s=", kept[i]);
+            api_put_escaped(&link, value);
+        }
+    }
+    buf_puts(&link, ">; rel=\"next\"");
+    const char *text = buf_cstr(&link);
+    if (text != NULL) {
+        http_reply_header(call, "Link", text);
+    }
+    buf_done(&link);
+}
+
+static void reply_cells(struct http_call *call, const struct format *format,
+                        const struct api_items *items, const char *const *fields) {
+    struct buf body = {0};
+    struct buf *texts = calloc(items->n + 1, sizeof *texts);
+    const char **objects = calloc(items->n + 1, sizeof *objects);
+    body.failed = texts == NULL || objects == NULL;
+    for (size_t i = 0; !body.failed && i < items->n; i++) {
+        put_item(items, i, fields, &texts[i]);
+        objects[i] = buf_cstr(&texts[i]);
+        body.failed = objects[i] == NULL;
+    }
+    if (!body.failed) {
+        api_cells_table(objects, items->n, format->answers->delimiter, &body);
+    }
+    for (size_t i = 0; texts != NULL && i < items->n; i++) {
+        buf_done(&texts[i]);
+    }
+    free(texts);
+    free(objects);
+    if (items->next != NULL) {
+        put_link(call, items->next);
+    }
+    http_reply(call, 200, format_media_type(format), &body);
+}
+
+void api_items_reply(struct http_call *call, const struct api_items *items) {
+    const struct format *format = api_reply_format(call, &format_json);
+    const char *const *fields = NULL;
+    if (!query_fields(call, items->fields, &fields)) {
+        return;
+    }
+    if (format->answers->document) {
+        reply_document(call, items, fields);
+    } else {
+        reply_cells(call, format, items, fields);
+    }
 }
 
 /* ---- pages ---- */
 
+struct page_items {
+    const struct api_app *app;
+    const struct api_item *kind;
+    const struct store_page *page;
+};
+
+static void write_page_item(const void *arg, size_t i, struct json_writer *w) {
+    const struct page_items *p = arg;
+    p->kind->write(p->app, (const char *)p->page->items + i * p->kind->size, w);
+}
+
 void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
                     struct problem *problem) {
-    struct buf body = {0}, cursor = {0};
-    const char *const *fields = NULL;
+    struct buf cursor = {0};
     if (problem->type) {
         http_reply_problem(call, problem);
         return;
     }
-    if (!api_query_fields(call, kind->fields, &fields)) {
-        store_page_done(page);
-        return;
-    }
-    struct json_writer w = json_writer_of(&body);
-    json_begin_object(&w);
-    json_kv_begin_array(&w, "items");
-    for (size_t i = 0; i < page->n; i++) {
-        struct buf item = {0};
-        struct json_writer of_item = json_writer_of(&item);
-        kind->write(api_app_of(call), (const char *)page->items + i * kind->size, &of_item);
-        api_item_put(&w, &item, fields, kind->long_members);
-    }
-    json_end_array(&w);
     if (page->more) {
         kind->put_cursor((const char *)page->items + (page->n - 1) * kind->size, &cursor);
     }
-    json_kv_string(&w, "next", page->more ? buf_cstr(&cursor) : NULL);
-    json_end_object(&w);
-    body.failed = body.failed || cursor.failed;
+    const struct page_items arg = {api_app_of(call), kind, page};
+    const struct api_items items = {.n = page->n,
+                                    .write = write_page_item,
+                                    .arg = &arg,
+                                    .fields = kind->fields,
+                                    .long_members = kind->long_members,
+                                    .next = page->more ? buf_cstr(&cursor) : NULL};
+    if (cursor.failed) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the list");
+    } else {
+        api_items_reply(call, &items);
+    }
     store_page_done(page);
     buf_done(&cursor);
-    api_reply_json(call, 200, &body);
 }
 
 void api_list_names(struct http_call *call, const struct api_item *kind,

@@ -8,14 +8,50 @@
 #include <string.h>
 
 const struct http_media api_takes_object = {.kind = MEDIA_OBJECT};
-const struct http_media api_takes_table = {MEDIA_FORMATS, FORMAT_TABLE, "a dataset"};
-const struct http_media api_takes_instances = {MEDIA_FORMATS, FORMAT_INSTANCES, "instances"};
-const struct http_media api_takes_labelled_rows = {MEDIA_FORMATS, FORMAT_INSTANCES,
-                                                   "labelled rows"};
-const struct http_media api_sends_rows = {MEDIA_FORMATS, FORMAT_ROWS, "rows"};
-const struct http_media api_sends_answers = {MEDIA_FORMATS, FORMAT_ANSWERS, "the reply"};
-const struct http_media api_sends_weights = {MEDIA_FORMATS, FORMAT_GRID, "the weights"};
-const struct http_media api_sends_grid = {MEDIA_FORMATS, FORMAT_GRID, "the grid"};
+const struct http_media api_takes_table = {.kind = MEDIA_FORMATS,
+                                           .use = FORMAT_TABLE,
+                                           .what = "a dataset"};
+const struct http_media api_takes_instances = {.kind = MEDIA_FORMATS,
+                                               .use = FORMAT_INSTANCES,
+                                               .what = "instances"};
+const struct http_media api_takes_labelled_rows = {.kind = MEDIA_FORMATS,
+                                                   .use = FORMAT_INSTANCES,
+                                                   .what = "labelled rows"};
+const struct http_media api_sends_rows = {.kind = MEDIA_FORMATS,
+                                          .use = FORMAT_ROWS,
+                                          .what = "rows"};
+const struct http_media api_sends_answers = {.kind = MEDIA_FORMATS,
+                                             .use = FORMAT_ANSWERS,
+                                             .what = "the reply"};
+const struct http_media api_sends_weights = {.kind = MEDIA_FORMATS,
+                                             .use = FORMAT_GRID,
+                                             .what = "the weights"};
+const struct http_media api_sends_grid = {.kind = MEDIA_FORMATS,
+                                          .use = FORMAT_GRID,
+                                          .what = "the grid"};
+const struct http_media api_sends_list = {.kind = MEDIA_FORMATS,
+                                          .use = FORMAT_GRID,
+                                          .what = "the list"};
+const struct http_media api_sends_history = {.kind = MEDIA_FORMATS,
+                                             .use = FORMAT_GRID,
+                                             .what = "the history"};
+const struct http_media api_sends_metrics = {.kind = MEDIA_FORMATS,
+                                             .use = FORMAT_GRID,
+                                             .what = "the metrics"};
+const struct http_media api_sends_any = {.kind = MEDIA_TYPES};
+
+#define SENDS(name, what_, ...)                                                                    \
+    static const char *const name##_types[] = {__VA_ARGS__, NULL};                                 \
+    const struct http_media name = {.kind = MEDIA_TYPES, .what = what_, .types = name##_types}
+SENDS(api_sends_events, "events", "text/event-stream");
+SENDS(api_sends_page, "the page", "text/html");
+SENDS(api_sends_pages, "the pages of the manual", "text/html", "text/css");
+SENDS(api_sends_series, "metrics", "text/plain");
+static const char *const document_types[] = {API_JSON, NULL};
+static const struct http_media sends_document = {.kind = MEDIA_TYPES,
+                                                 .what = "the reply",
+                                                 .types = document_types};
+#undef SENDS
 
 static void refuse_unknown(struct http_call *call, const char *name) {
     const char *const *known = http_route_of(call)->query;
@@ -167,11 +203,20 @@ static const struct format *choose(const struct http_call *call, enum format_use
 
 static bool admit_reply(struct http_call *call) {
     const struct http_media *offers = http_route_of(call)->offers;
-    if (offers == NULL || choose(call, offers->use, &format_json) != NULL) {
+    offers = offers != NULL ? offers : &sends_document;
+    if (offers->kind == MEDIA_TYPES
+            ? offers->types == NULL || http_accepts(call, offers->types) >= 0
+            : choose(call, offers->use, &format_json) != NULL) {
         return true;
     }
     struct buf list = {0};
-    format_list(offers->use, &list);
+    if (offers->kind == MEDIA_TYPES) {
+        for (size_t i = 0; offers->types[i] != NULL; i++) {
+            buf_printf(&list, "%s%s", i > 0 ? " or " : "", offers->types[i]);
+        }
+    } else {
+        format_list(offers->use, &list);
+    }
     const char *text = buf_cstr(&list);
     http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s can be sent as %s only", offers->what,
               text != NULL ? text : "");

@@ -8,17 +8,22 @@
 
 struct http_media {
     enum media_kind {
-        MEDIA_OBJECT, /* a JSON object */
-        MEDIA_FORMATS /* the formats of `use` */
+        MEDIA_OBJECT,  /* a JSON object */
+        MEDIA_FORMATS, /* the formats of `use` */
+        MEDIA_TYPES    /* replies of one of `types`, which Accept does not choose */
     } kind;
     enum format_use use;
-    const char *what; /* subject of a refusal: "a dataset" */
+    const char *what;         /* subject of a refusal: "a dataset" */
+    const char *const *types; /* ends with NULL; NULL: Accept is ignored */
 };
 
 /* Request bodies. */
 extern const struct http_media api_takes_object, api_takes_table, api_takes_instances,
     api_takes_labelled_rows;
-/* Replies. */
+/* Replies; a route that names none of them sends JSON. api_sends_any: Accept is ignored, because the
+ * reply has no body, or is for a probe, to which only its status matters. */
+extern const struct http_media api_sends_list, api_sends_history, api_sends_metrics,
+    api_sends_events, api_sends_page, api_sends_pages, api_sends_series, api_sends_any;
 extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid, api_sends_weights;
 
 /* The format of the body by its Content-Type, which the route accepts. NULL: it is detected from

@@ -54,3 +54,16 @@ bool api_query_bool(struct http_call *call, const char *name, bool *out) {
     *out = yes;
     return true;
 }
+
+/* Escapes all but the unreserved characters of RFC 3986. */
+void api_put_escaped(struct buf *out, const char *value) {
+    for (; *value; value++) {
+        const char c = *value;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            (c && strchr("-._~", c))) {
+            buf_putc(out, c);
+        } else {
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+        }
+    }
+}

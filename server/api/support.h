@@ -24,6 +24,8 @@ bool api_query_int(struct http_call *call, const char *name, int64_t minimum, in
                    int64_t *out);
 bool api_query_seconds(struct http_call *call, const char *name, double maximum, double *out);
 bool api_query_bool(struct http_call *call, const char *name, bool *out);
+/* Appends a value for a query in a link. */
+void api_put_escaped(struct buf *out, const char *value);
 
 /* ---- names and numbers in the path ---- */
 /* The number in the path, which api_admit has checked. 0: the path has none. */
@@ -50,15 +52,18 @@ struct api_item {
 /* The long members of models and of the results of jobs: their length grows with the number of
  * columns, classes, machines or folds. */
 extern const char *const api_long_of_fit[];
-/* Reads ?fields=, names of `known` separated by commas. *out: the names, in the arena; NULL: the
- * parameter is absent. */
-bool api_query_fields(struct http_call *call, const char *const *known, const char *const **out);
-/* Writes an item, a JSON object, with only the members `fields`; fields NULL: without the members
- * `long_members` (NULL: with all). Frees the item. */
-void api_item_put(struct json_writer *w, struct buf *item, const char *const *fields,
-                  const char *const *long_members);
-/* Replies {"items":[…],"next":"…"|null} and frees the page; a problem is replied instead (and
- * taken). */
+/* The items of a list. */
+struct api_items {
+    size_t n;
+    void (*write)(const void *arg, size_t i, struct json_writer *w); /* writes a JSON object */
+    const void *arg;
+    const char *const *fields, *const *long_members; /* as in struct api_item */
+    const char *next;                                /* cursor; NULL: this is the last page */
+};
+/* Replies the list, with the members that ?fields= names, in the format that Accept prefers:
+ * {"items":[…],"next":"…"|null}, or cells. */
+void api_items_reply(struct http_call *call, const struct api_items *items);
+/* Replies a page with api_items_reply and frees it; a problem is replied instead (and taken). */
 void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
                     struct problem *problem);
 /* Reply a page of a list by names, or of the versions of the resource in the path.

@@ -145,7 +145,7 @@ struct http_route {
     /* What http_settings.admit checks, with `scope` and `creates`: */
     const char *const *query;         /* names of the parameters, ends with NULL; NULL: any */
     const struct http_media *accepts; /* of the body; NULL: any */
-    const struct http_media *offers;  /* of the reply; NULL: one; Accept is ignored */
+    const struct http_media *offers;  /* of the reply; NULL: the policy's default */
     const char *cache;                /* Cache-Control of all replies; NULL: "no-cache" */
     unsigned conditions;              /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
     enum http_scope scope;

@@ -263,20 +263,6 @@ static const char *rows_etag(struct http_call *call, const struct rows_stream *s
     return etag;
 }
 
-/* Writes text as the value of a query parameter: escapes all but the unreserved characters of RFC
- * 3986. */
-static void put_escaped(struct buf *out, const char *text) {
-    for (; *text; text++) {
-        const char c = *text;
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            (c && strchr("-._~", c))) {
-            buf_putc(out, c);
-        } else {
-            buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-        }
-    }
-}
-
 /* Sets the headers Discern-Rows and Link, as CSV and NDJSON cannot hold the number of rows and the
  * next page. The link has the version, so that all pages are of the same table. */
 static void put_page_headers(struct http_call *call, const struct rows_stream *s,
@@ -297,7 +283,7 @@ static void put_page_headers(struct http_call *call, const struct rows_stream *s
             continue;
         }
         buf_printf(&link, "&%s=", kept[i]);
-        put_escaped(&link, value);
+        api_put_escaped(&link, value);
     }
     buf_puts(&link, ">; rel=\"next\"");
     const char *text = buf_cstr(&link);

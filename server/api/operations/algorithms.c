@@ -172,38 +172,30 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
     json_end_object(w);
 }
 
+static void write_item(const void *arg, size_t i, struct json_writer *w) {
+    (void)arg;
+    put_algorithm(w, dn_algorithm_at(i));
+}
+
 void api_algorithms_list(struct http_call *call) {
-    static const char *const known[] = {"id",
-                                        "title",
-                                        "summary",
-                                        "source",
-                                        "stopping_rule",
-                                        "needs_target",
-                                        "probabilities",
-                                        "standardizes",
-                                        "streams",
-                                        "transform",
-                                        "outputs",
-                                        "parameters",
-                                        NULL};
-    const char *const *fields;
-    if (!api_query_fields(call, known, &fields)) {
-        return;
-    }
-    struct buf body = {0};
-    struct json_writer w = json_writer_of(&body);
-    json_begin_object(&w);
-    json_kv_begin_array(&w, "items");
-    for (size_t i = 0; i < dn_algorithm_count(); i++) {
-        struct buf item = {0};
-        struct json_writer of_item = json_writer_of(&item);
-        put_algorithm(&of_item, dn_algorithm_at(i));
-        api_item_put(&w, &item, fields, NULL);
-    }
-    json_end_array(&w);
-    json_kv_null(&w, "next");
-    json_end_object(&w);
-    api_reply_json(call, 200, &body);
+    static const char *const fields[] = {"id",
+                                         "title",
+                                         "summary",
+                                         "source",
+                                         "stopping_rule",
+                                         "needs_target",
+                                         "probabilities",
+                                         "standardizes",
+                                         "streams",
+                                         "transform",
+                                         "outputs",
+                                         "parameters",
+                                         NULL};
+    static const char *const long_members[] = {NULL};
+    api_items_reply(call, &(struct api_items){.n = dn_algorithm_count(),
+                                              .write = write_item,
+                                              .fields = fields,
+                                              .long_members = long_members});
 }
 
 void api_algorithm_get(struct http_call *call) {

@@ -14,18 +14,18 @@ static void put_problem(struct json_writer *w, const char *base_path, enum probl
     json_end_object(w);
 }
 
+static void write_item(const void *base_path, size_t i, struct json_writer *w) {
+    put_problem(w, base_path, (enum problem_type)(PROBLEM_NONE + 1 + i));
+}
+
 void api_problems_list(struct http_call *call) {
-    struct buf body = {0};
-    struct json_writer w = json_writer_of(&body);
-    json_begin_object(&w);
-    json_kv_begin_array(&w, "items");
-    for (int type = PROBLEM_NONE + 1; type < PROBLEM_COUNT; type++) {
-        put_problem(&w, api_app_of(call)->base_path, (enum problem_type)type);
-    }
-    json_end_array(&w);
-    json_kv_null(&w, "next");
-    json_end_object(&w);
-    api_reply_json(call, 200, &body);
+    static const char *const fields[] = {"type", "name", "status", "title", "meaning", NULL};
+    static const char *const long_members[] = {NULL};
+    api_items_reply(call, &(struct api_items){.n = PROBLEM_COUNT - PROBLEM_NONE - 1,
+                                              .write = write_item,
+                                              .arg = api_app_of(call)->base_path,
+                                              .fields = fields,
+                                              .long_members = long_members});
 }
 
 void api_problem_get(struct http_call *call) {

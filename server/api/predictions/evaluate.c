@@ -1,6 +1,8 @@
 /* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. POST
  * …/importance: permutation importance on a stored dataset. Both run on a pool thread. */
+#include "api/cells.h"
 #include "api/handlers.h"
+#include "api/policy.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/outputs.h"
@@ -25,12 +27,37 @@
 
 enum { REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
 
+/* Replies with the names and values of the metrics, and with the name of the weight column. */
+static void reply_cells(struct http_call *call, const struct serving_model *m,
+                        const dn_metrics *metrics, const char *weight,
+                        const struct row_notes *notes, const struct format *format) {
+    struct buf body = {0}, document = {0};
+    struct json_writer w = json_writer_of(&document);
+    jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
+    if (buf_cstr(&document) != NULL) {
+        api_cells_pairs(buf_cstr(&document), format->answers->delimiter, &body);
+        buf_printf(&body, "weight%c", format->answers->delimiter);
+        csv_text_write(weight != NULL ? weight : "", weight != NULL ? strlen(weight) : 0,
+                       format->answers->delimiter, &body);
+        buf_putc(&body, '\n');
+    }
+    body.failed = body.failed || document.failed;
+    buf_done(&document);
+    api_instances_notes(call, m->name, m->model, notes);
+    http_reply(call, 200, format_media_type(format), &body);
+}
+
 static void reply_metrics(struct http_call *call, const struct serving_model *m,
                           const dn_metrics *metrics, const char *weight,
                           const struct row_notes *notes) {
+    const struct format *format = api_reply_format(call, &format_json);
     struct buf body = {0};
     struct json_writer w;
     w = json_writer_of(&body);
+    if (!format->answers->document) {
+        reply_cells(call, m, metrics, weight, notes, format);
+        return;
+    }
     json_begin_object(&w);
     json_kv_string(&w, "model", m->name);
     json_kv_int(&w, "version", m->version);

@@ -68,19 +68,29 @@ void json_brief(struct buf *out, const char *document, const char *const *names)
     buf_append(out, from, strlen(from));
 }
 
-void json_pick(struct buf *out, const char *document, const char *const *names) {
-    bool begun = false;
-    buf_putc(out, '{');
-    for (const char *at = strchr(document, '"'); at != NULL && *at == '"';) {
+/* Appends the members of the object that `name` means. Returns whether there was one. */
+static bool pick_one(struct buf *out, const char *document, const char *name, bool begun) {
+    const char *const names[] = {name, NULL};
+    bool found = false;
+    for (const char *at = strchr(document, '"'); at != NULL && *at == '"' && !found;) {
         const char *key = skip_string(at), *end = *key ? skip_value(key + 1) : key;
-        if (is_named(at, key, names)) {
+        found = is_named(at, key, names);
+        if (found) {
             if (begun) {
                 buf_putc(out, ',');
             }
             buf_append(out, at, (size_t)(end - at));
-            begun = true;
         }
         at = *end ? end + 1 : end;
+    }
+    return found;
+}
+
+void json_pick(struct buf *out, const char *document, const char *const *names) {
+    bool begun = false;
+    buf_putc(out, '{');
+    for (size_t i = 0; names[i] != NULL; i++) {
+        begun = pick_one(out, document, names[i], begun) || begun;
     }
     buf_putc(out, '}');
 }

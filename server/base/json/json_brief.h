@@ -10,7 +10,7 @@
  * tokens. Takes O(length) time and builds no tree. If out of memory, `out` fails. */
 void json_brief(struct buf *out, const char *document, const char *const *names);
 /* Appends the object `document` with only those of its members that have one of the names, in the
- * order of the document. Otherwise as json_brief. */
+ * order of the names. Otherwise as json_brief; takes O(length) time for each name. */
 void json_pick(struct buf *out, const char *document, const char *const *names);
 
 #endif

@@ -42,7 +42,29 @@ static void test_members(void **state) {
     }
 }
 
+/* Selected members, in the order of the names. */
+static void test_pick(void **state) {
+    (void)state;
+    static const char *const names[] = {"b", "a", "c d", NULL};
+    static const struct {
+        const char *document, *picked;
+    } cases[] = {
+        {"{}", "{}"},
+        {"{\"x\":1}", "{}"},
+        {"{\"a\":1}", "{\"a\":1}"},
+        {"{\"a\":{\"b\":[2,\"}\"]},\"x\":{\"c d\":0},\"b\":\"a\"}",
+         "{\"b\":\"a\",\"a\":{\"b\":[2,\"}\"]}}"},
+        {"{\"c d\":null,\"y\":\"\\\"b\\\":\",\"b\":-1e5}", "{\"b\":-1e5,\"c d\":null}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf out = {0};
+        json_pick(&out, cases[i].document, names);
+        assert_string_equal(buf_cstr(&out), cases[i].picked);
+        buf_done(&out);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_members)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_members), cmocka_unit_test(test_pick)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
