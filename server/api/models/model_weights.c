@@ -213,22 +213,21 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
     return false;
 }
 
+/* Whether the reply can be cells; otherwise *why is what can be sent as JSON only. */
+static bool has_cells(const dn_model *model, const struct weights_query *query, struct buf *why) {
+    dn_linear linear;
+    if (query->support_vectors || query->expand) {
+        buf_puts(why, query->support_vectors ? "support vectors" : "an expansion");
+    } else if (!dn_model_linear(model, &linear)) {
+        buf_printf(why, "the parameters of a model of kind \"%s\"", dn_model_kind(model));
+    }
+    return why->size == 0 && !why->failed;
+}
+
 /* Replies with the weights of a linear model as cells. */
 static void reply_cells(struct http_call *call, const struct serving_model *m,
                         const struct format *format, const struct weights_query *query) {
     struct buf body = {0};
-    dn_linear linear;
-    if (query->support_vectors || query->expand) {
-        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s can be sent as application/json only",
-                  query->support_vectors ? "support vectors" : "an expansion");
-        return;
-    }
-    if (!dn_model_linear(m->model, &linear)) {
-        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
-                  "the parameters of a model of kind \"%s\" can be sent as application/json only",
-                  dn_model_kind(m->model));
-        return;
-    }
     api_weights_write_cells(m->model, &query->statistics, format->answers->delimiter, &body);
     const char *etag = body.failed ? NULL : api_etag(call, body.data, body.size);
     if (etag) {
@@ -278,10 +277,16 @@ void api_model_weights(struct http_call *call) {
     if (!m) {
         return;
     }
-    if (format->answers->document) {
+    struct buf why = {0};
+    if (!format->answers->document && has_cells(m->model, &query, &why)) {
+        reply_cells(call, m, format, &query);
+    } else if (http_accepts(call, (const char *const[]){API_JSON, NULL}) >= 0) {
         reply_document(call, m, &query);
     } else {
-        reply_cells(call, m, format, &query);
+        const char *text = buf_cstr(&why);
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s can be sent as " API_JSON " only",
+                  text != NULL ? text : "the weights");
     }
+    buf_done(&why);
     serving_release(app->serving, m);
 }

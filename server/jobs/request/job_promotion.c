@@ -88,12 +88,21 @@ struct changed {
     const struct schema *schema;
     const json_t *dataset; /* name and version of the live version's table */
     size_t n;
+    size_t next; /* where the next column probably is: tables have the same order */
     jobs_warning_fn *fn;
     void *arg;
 };
 
+/* The index of a column; -1: there is none. */
+static ptrdiff_t find(struct changed *c, const char *name) {
+    const bool here = c->next < c->schema->n && strcmp(c->schema->columns[c->next].name, name) == 0;
+    const ptrdiff_t i = here ? (ptrdiff_t)c->next : schema_find(c->schema, name);
+    c->next = i >= 0 ? (size_t)i + 1 : c->next;
+    return i;
+}
+
 static void compare(struct changed *c, const char *name, const char *type) {
-    const ptrdiff_t i = name != NULL ? schema_find(c->schema, name) : -1;
+    const ptrdiff_t i = name != NULL ? find(c, name) : -1;
     struct buf text = {0};
     if (i < 0 || type == NULL ||
         strcmp(type, dn_column_type_name(c->schema->columns[i].type)) == 0 ||
