@@ -98,6 +98,7 @@ static void test_metrics(void **state) {
         assert_true(value_of(r, names[i]) == real_at(json, pointer));
     }
     assert_non_null(strstr(r->body, "\nconfusion.classes.0,setosa\n"));
+    assert_non_null(strstr(r->body, "\nweight,\n")); /* the model has no weight column */
     /* undefined for three classes: an empty value */
     assert_non_null(strstr(r->body, "\nroc_auc_interval,\n"));
 }
