@@ -404,6 +404,32 @@ int64_t instance_lines_at(const struct instance_lines *lines);
 int64_t instance_lines_line_of(const struct instance_lines *lines, size_t row);
 size_t instance_lines_memory(const struct instance_lines *lines); /* estimated bytes in use */
 
+/* Reads rows of a stored table into a block of rows, which the caller scores and clears. Columns are
+ * found by name. A value that does not fit its input refuses its row only. Not thread-safe. */
+struct instance_table;
+/* columns: [n_columns] names and types of the columns of the table. options: `keep` and `refuse_extra` are used. Returns NULL with a
+ * problem (PROBLEM_INVALID_INSTANCES at /dataset): a column is missing, or refused. */
+struct instance_table *instance_table_new(const dn_model *model,
+                                          const struct instance_schema *schema,
+                                          const struct instances_options *options,
+                                          const dn_table_column *columns, size_t n_columns,
+                                          struct problem *problem);
+void instance_table_free(struct instance_table *table); /* NULL is allowed */
+/* Whether values of the column are read. */
+bool instance_table_uses(const struct instance_table *table, size_t column);
+/* Returns the input to which a column belongs; SIZE_MAX: none. */
+size_t instance_table_input(const struct instance_table *table, size_t column);
+/* Reads rows first … first + n - 1 of a chunk. views: [n_columns] of the chunk, those that are used.
+ * *used ← the number of rows that were read. Returns INSTANCE_LINES_MORE: all rows were read; FULL:
+ * the block is full; FAULT: the last of them was refused, with problem; FAILED: out of memory. */
+enum instance_lines_state instance_table_read(struct instance_table *table,
+                                              const dn_column_view *views, size_t first, size_t n,
+                                              size_t *used, struct problem *problem);
+const struct instance_rows *instance_table_block(const struct instance_table *table);
+void instance_table_clear(struct instance_table *table); /* empties the block */
+/* Takes the notes about the rows so far, which the caller frees; NULL: none. */
+struct row_notes *instance_table_take_notes(struct instance_table *table);
+
 /* ---- answers of prediction calls ---- */
 /* The outputs of a row that an answer can have. */
 enum answer_output {

@@ -363,26 +363,34 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
     return good;
 }
 
-static bool evaluate_dataset(struct evaluation *e, const char *reference) {
+bool api_dataset_referenced(struct http_call *call, const char *reference,
+                            struct store_dataset *out, struct problem *problem) {
     char name[IDS_NAME_SIZE];
     int64_t version;
-    struct store_dataset d;
-    struct schema schema = {0};
     struct problem why = {0};
     if (!ids_reference_parse(reference, name, &version)) {
         return json_fault(
-            e->problem, "", "dataset",
+            problem, "", "dataset",
             "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
             reference);
     }
-    if (!store_dataset_get(api_app_of(e->call)->store, name, version, &d, &why)) {
-        if (why.type == PROBLEM_UNKNOWN_DATASET) {
-            json_fault(e->problem, "", "dataset", "%s",
-                       why.detail ? why.detail : "there is no such dataset");
-        } else {
-            problem_move(e->problem, &why);
-        }
-        problem_done(&why);
+    if (store_dataset_get(api_app_of(call)->store, name, version, out, &why)) {
+        return true;
+    }
+    if (why.type == PROBLEM_UNKNOWN_DATASET) {
+        json_fault(problem, "", "dataset", "%s",
+                   why.detail ? why.detail : "there is no such dataset");
+    } else {
+        problem_move(problem, &why);
+    }
+    problem_done(&why);
+    return false;
+}
+
+static bool evaluate_dataset(struct evaluation *e, const char *reference) {
+    struct store_dataset d;
+    struct schema schema = {0};
+    if (!api_dataset_referenced(e->call, reference, &d, e->problem)) {
         return false;
     }
     bool good = schema_parse(d.columns, &schema, e->problem) && evaluate_columns(e, &d, &schema);

@@ -4,6 +4,7 @@
 #define API_EVALUATION_H
 
 #include "http/http.h"
+#include "store/store.h"
 #include <discern/discern.h>
 
 /* The computation of a call. */
@@ -22,5 +23,10 @@ struct dataset_work {
 /* Opens the dataset and computes. Returns false with a problem. May wait for the store. */
 bool api_dataset_work(struct http_call *call, const dn_model *model,
                       const struct dataset_work *work, struct problem *problem);
+
+/* Finds the dataset "name" or "name@version". Returns false with a problem at /dataset; otherwise the
+ * caller calls store_dataset_done. */
+bool api_dataset_referenced(struct http_call *call, const char *reference,
+                            struct store_dataset *out, struct problem *problem);
 
 #endif

@@ -8,6 +8,7 @@
 #include "api/predictions/lines.h"
 #include "api/predictions/plan.h"
 #include "api/predictions/score.h"
+#include "api/predictions/stored_rows.h"
 #include "api/support.h"
 
 #include <string.h>
@@ -19,10 +20,14 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
     struct instances_options options;
     struct api_answer_options how = {.kind = API_PREDICTIONS,
                                      .format = api_reply_format(call, &format_json)};
-    if (!api_instances_options(call, false, &options)) {
+    const bool stored = api_stored_rows_named(call);
+    if (stored && !pool) {
+        return false;
+    }
+    if (!stored && !api_instances_options(call, false, &options)) {
         return true;
     }
-    if (options.format->instances->lines) {
+    if (!stored && options.format->instances->lines) {
         if (pool) {
             api_lines_answer(call, m, API_PREDICTIONS);
         }
@@ -30,6 +35,10 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
     }
     if (!api_outputs_read(call, &how.outputs) || !api_decision_read(call, &how.labels) ||
         !api_explain_read(call, how.outputs, &how.explain)) {
+        return true;
+    }
+    if (stored) {
+        api_stored_rows(call, m, &how);
         return true;
     }
     struct keep keep;

@@ -8,6 +8,7 @@
 #include "api/predictions/instances.h"
 #include "api/predictions/lines.h"
 #include "api/predictions/score.h"
+#include "api/predictions/stored_rows.h"
 #include "api/support.h"
 
 static void transform(struct http_call *call, const struct serving_model *m,
@@ -37,7 +38,10 @@ void api_model_transform(struct http_call *call) {
         serving_release(app->serving, m);
         return;
     }
-    if (api_instances_options(call, false, &options)) {
+    if (api_stored_rows_named(call)) {
+        api_stored_rows(call, m,
+                        &(struct api_answer_options){.kind = API_COORDINATES, .of = coordinates});
+    } else if (api_instances_options(call, false, &options)) {
         if (options.format->instances->lines) {
             api_lines_answer(call, m, API_COORDINATES);
         } else {

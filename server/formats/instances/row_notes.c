@@ -106,27 +106,38 @@ void row_notes_row_drop(struct row_notes *t) {
     end_row(t, false);
 }
 
+/* Adds a category of a row to the notes, if it is unseen. */
+static bool note_category(struct row_notes **notes, const dn_encoder *encoder, size_t input,
+                          struct text t) {
+    const bool added =
+        row_notes_unseen_add(notes, dn_encoder_n_inputs(encoder), input, t.bytes, t.n);
+    if (added) {
+        row_notes_row_end(*notes);
+    }
+    return added;
+}
+
+static bool is_unseen(const dn_encoder *encoder, size_t input, struct text t) {
+    return dn_encoder_level(encoder, input, t.bytes, t.n) == DN_UNSEEN;
+}
+
 bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
                     const dn_column_view *view) {
-    const size_t n = view->strings.n;
-    bool well = true, *unseen = calloc(n + 1, sizeof *unseen);
+    const size_t n = view_has_strings(view) ? view->strings.n : 0;
+    bool well = true, *unseen = calloc(n + 1, sizeof *unseen), any = !view_has_strings(view);
     if (unseen == NULL) {
         return false;
     }
-    size_t n_unseen = 0;
     for (size_t k = 0; k < n; k++) {
-        const struct text t = strings_text(&view->strings, k);
-        unseen[k] = dn_encoder_level(encoder, input, t.bytes, t.n) == DN_UNSEEN;
-        n_unseen += unseen[k];
+        unseen[k] = is_unseen(encoder, input, strings_text(&view->strings, k));
+        any |= unseen[k];
     }
-    for (size_t i = 0; n_unseen > 0 && i < view->n_rows && well; i++) {
-        const uint32_t code = view->code[i];
-        if (code != DN_CODE_MISSING && unseen[code]) {
-            const struct text t = strings_text(&view->strings, code);
-            well = row_notes_unseen_add(notes, dn_encoder_n_inputs(encoder), input, t.bytes, t.n);
-            if (well) {
-                row_notes_row_end(*notes);
-            }
+    for (size_t i = 0; any && i < view->n_rows && well; i++) {
+        char room[DN_NUMBER_SIZE];
+        struct text t;
+        if (view_cell(view, i, room, &t) &&
+            (n > 0 ? unseen[view->code[i]] : is_unseen(encoder, input, t))) {
+            well = note_category(notes, encoder, input, t);
         }
     }
     free(unseen);

@@ -1,0 +1,234 @@
+/* Reads rows of a stored table as instances. A column may have another type than its input: then
+ * each value is read as the same value in a body would be. */
+#include "formats/instances/instances.h"
+#include "formats/instances/row_notes.h"
+#include "formats/text/view_cell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct instance_table {
+    struct instances in;
+    struct instances_options options;
+    struct problem problem; /* faults of the current row */
+    struct slot *slot;      /* [n_columns] where the values of each column are stored */
+    size_t n_columns, max_rows;
+};
+
+/* ---- columns ---- */
+static void fault_sparse(struct instances *in, const char *name, const char *why) {
+    char shown[TEXT_SHOWN];
+    instances_fault(in, "/dataset", 0, 0, "column %s of the dataset is sparse%s",
+                    text_show(name, strlen(name), shown), why);
+}
+
+/* Finds the slot of a sparse column. Its name is not that of a column of a body. */
+static void claim_sparse(struct instance_table *t, const char *name, struct slot *slot) {
+    struct instances *in = &t->in;
+    const struct text text = {name, strlen(name)};
+    for (size_t i = 0; i < in->n_inputs; i++) {
+        if (strcmp(instances_name(in, i), name) == 0) {
+            slot->input = i;
+        }
+    }
+    if (instances_is_kept(in, instances_keep_named(in, text, *slot))) {
+        fault_sparse(in, name, " and cannot be kept");
+    } else if (slot->input != SIZE_MAX && !instances_is_sparse(in, slot->input)) {
+        fault_sparse(in, name, ", but that of the model is not");
+    } else if (slot->input != SIZE_MAX) {
+        in->named[slot->input] = 1;
+    }
+}
+
+/* Finds the slot of a column of the table. Columns that are not used are noted, but at most
+ * IGNORED_MAX of them. */
+static void claim(struct instance_table *t, const dn_table_column *column, struct slot *slot) {
+    struct instances *in = &t->in;
+    const struct text text = {column->name, strlen(column->name)};
+    *slot = (struct slot){SIZE_MAX, 0};
+    if (column->type == DN_SPARSE) {
+        claim_sparse(t, column->name, slot);
+        return;
+    }
+    const struct slot own = instances_find(in, text.bytes, text.n, SIZE_MAX);
+    if (instances_keep_named(in, text, own).input == SIZE_MAX && in->takes_extra &&
+        row_notes_ignored(in->rows.notes) == IGNORED_MAX) {
+        return;
+    }
+    const char *why = instances_claim(in, text, SIZE_MAX, slot);
+    if (why != NULL) {
+        instances_fault(in, "/dataset", 0, 0, "%s", why);
+    }
+    if (!instances_is_kept(in, *slot) && slot->input >= in->n_inputs) {
+        slot->input = SIZE_MAX; /* the target */
+    }
+}
+
+/* Finds the slots. Returns false after a fault. */
+static bool claim_all(struct instance_table *t, const dn_table_column *columns, size_t n,
+                      struct problem *problem) {
+    struct instances *in = &t->in;
+    for (size_t j = 0; j < n && !in->stopped; j++) {
+        claim(t, &columns[j], &t->slot[j]);
+    }
+    for (size_t i = 0; i < in->n_inputs && !in->stopped; i++) {
+        if (in->named[i] == 0) {
+            instances_fault_absent(in, "/dataset", i);
+        }
+    }
+    instances_check_keep(in, "/dataset");
+    if (in->problem->type != PROBLEM_NONE) {
+        problem_move(problem, in->problem);
+        return false;
+    }
+    return true;
+}
+
+struct instance_table *instance_table_new(const dn_model *model,
+                                          const struct instance_schema *schema,
+                                          const struct instances_options *options,
+                                          const dn_table_column *columns, size_t n_columns,
+                                          struct problem *problem) {
+    struct instance_table *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return NULL;
+    }
+    t->options = *options;
+    t->n_columns = n_columns;
+    t->slot = calloc(n_columns + 1, sizeof *t->slot);
+    bool well = instances_init(&t->in, model, schema, false, &t->problem) && t->slot != NULL;
+    t->in.options = &t->options;
+    t->in.takes_extra = !options->refuse_extra;
+    well = well && (options->keep == NULL || instances_keep(&t->in, options->keep));
+    if (!well) {
+        problem_done(&t->problem);
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    } else if (!claim_all(t, columns, n_columns, problem)) {
+        well = false;
+    }
+    if (!well) {
+        instance_table_free(t);
+        return NULL;
+    }
+    t->max_rows = t->in.schema->block_rows;
+    return t;
+}
+
+void instance_table_free(struct instance_table *t) {
+    if (t != NULL) {
+        instances_done(&t->in);
+        problem_done(&t->problem);
+        free(t->slot);
+        free(t);
+    }
+}
+
+bool instance_table_uses(const struct instance_table *t, size_t column) {
+    return t->slot[column].input != SIZE_MAX;
+}
+
+size_t instance_table_input(const struct instance_table *t, size_t column) {
+    const struct slot slot = instances_used(&t->in, t->slot[column]);
+    return slot.input < t->in.n_inputs ? slot.input : SIZE_MAX;
+}
+
+struct row_notes *instance_table_take_notes(struct instance_table *t) {
+    struct row_notes *notes = t->in.rows.notes;
+    t->in.rows.notes = NULL;
+    return notes;
+}
+
+/* ---- rows ---- */
+static void put_sparse(struct instances *in, struct slot slot, const dn_column_view *view,
+                       size_t row) {
+    for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
+        instances_put_entry(in, slot.input, view->index[e], view->number[e]);
+    }
+}
+
+/* Returns the value of a cell. Strings of a numeric or boolean input are read like cells of text,
+ * and strings of other inputs like strings of JSON. */
+static struct value value_of(const struct instances *in, struct slot used,
+                             const dn_column_view *view, size_t row, char room[DN_NUMBER_SIZE]) {
+    struct value value = {.kind = VALUE_MISSING, .text = {"", 0}};
+    if (!view_cell(view, row, room, &value.text)) {
+        value.text = (struct text){"", 0};
+        return value;
+    }
+    if (view->type == DN_NUMERIC) {
+        value.kind = VALUE_NUMBER;
+        value.number = view->number[row];
+    } else if (view->type == DN_BOOLEAN) {
+        value.kind = view->number[row] != 0 ? VALUE_TRUE : VALUE_FALSE;
+    } else {
+        const bool numeric =
+            used.input < in->n_inputs && (in->schema->type[used.input] == DN_NUMERIC ||
+                                          in->schema->type[used.input] == DN_BOOLEAN);
+        value.kind = numeric ? VALUE_TEXT : VALUE_STRING;
+    }
+    return value;
+}
+
+static void put_cell(struct instance_table *t, size_t column, const dn_column_view *view,
+                     size_t row, double *out) {
+    struct instances *in = &t->in;
+    const struct slot slot = t->slot[column], used = instances_used(in, slot);
+    char room[DN_NUMBER_SIZE], shown[SLOT_SHOWN];
+    if (view->type == DN_NUMERIC && slot.input < in->n_inputs &&
+        in->schema->type[slot.input] == DN_NUMERIC) {
+        out[slot.input] = view->number[row];
+        return;
+    }
+    if (view->type == DN_SPARSE && instances_is_sparse(in, used.input)) {
+        put_sparse(in, used, view, row);
+        return;
+    }
+    const struct value value = value_of(in, used, view, row, room);
+    const char *why = instances_put(in, slot, &value);
+    if (why != NULL) {
+        instances_fault(in, NULL, 0, 0, "column %s: %s", instances_show(in, used, shown), why);
+    }
+}
+
+enum instance_lines_state instance_table_read(struct instance_table *t, const dn_column_view *views,
+                                              size_t first, size_t n, size_t *used,
+                                              struct problem *problem) {
+    struct instances *in = &t->in;
+    for (size_t i = first; i < first + n; i++) {
+        *used = i - first;
+        if (in->rows.n == t->max_rows || instances_is_full(in)) {
+            return INSTANCE_LINES_FULL;
+        }
+        double *out = instances_row(in);
+        for (size_t j = 0; out != NULL && j < t->n_columns && !in->stopped; j++) {
+            if (t->slot[j].input != SIZE_MAX) {
+                put_cell(t, j, &views[j], i, out);
+            }
+        }
+        if (out != NULL) {
+            (void)instances_row_end(in);
+        }
+        *used = i - first + 1;
+        if (t->problem.type != PROBLEM_NONE) {
+            const bool failed = t->problem.type == PROBLEM_UNAVAILABLE;
+            if (out != NULL) {
+                instances_row_drop(in);
+            }
+            problem_move(problem, &t->problem);
+            in->stopped = failed;
+            return failed ? INSTANCE_LINES_FAILED : INSTANCE_LINES_FAULT;
+        }
+    }
+    *used = n;
+    return INSTANCE_LINES_MORE;
+}
+
+const struct instance_rows *instance_table_block(const struct instance_table *t) {
+    return &t->in.rows;
+}
+
+void instance_table_clear(struct instance_table *t) {
+    instances_clear(&t->in);
+}
