@@ -306,8 +306,18 @@ const struct format *instances_sniff(const char *body, size_t size);
 /* What the readers of instances need of a model's inputs. Immutable: any number of threads may read
  * with one schema. */
 struct instance_schema;
-struct instance_schema *instance_schema_new(const dn_model *model); /* NULL: out of memory */
-void instance_schema_free(struct instance_schema *schema);          /* NULL is allowed */
+/* document: a JSON object that may have the member "reading" (table_reading_write); NULL: it has none.
+ * Returns NULL if out of memory or if the document is damaged. */
+struct instance_schema *instance_schema_new(const dn_model *model, const char *document);
+void instance_schema_free(struct instance_schema *schema); /* NULL is allowed */
+
+/* The reading of a table: how the texts of its cells were read (missing words, comment character,
+ * delimiter). It is the member "reading" of the document of a model, and rows of predictions are
+ * read in the same way. Writes the reading as an object. notes: of the table (table_summary). */
+void table_reading_write(const char *notes, struct json_writer *w);
+/* Returns a copy of the document with only the member "reading"; the caller frees it. NULL: out of
+ * memory. */
+char *table_reading_document(const char *document);
 
 /* How a body is read. */
 struct instances_options {
@@ -315,6 +325,11 @@ struct instances_options {
     const char *encoding;        /* as in table_options */
     /* made from the model; NULL: instances_read makes one for this call */
     const struct instance_schema *schema;
+    /* the tokens for missing values, and the comment character as in table_options; NULL, false:
+     * those of the schema */
+    const struct missing *missing;
+    bool has_comment;
+    char comment;
     bool labelled; /* the class of each row is read too */
     /* name of the target column; NULL: the target name of the model, which the model must have if
      * `labelled` */
@@ -366,13 +381,11 @@ bool instances_read_pairs(const char *const *names, const char *const *values, s
 /* Reads NDJSON of any length: lines are parsed into a block of rows, which the caller scores and
  * clears. A fault in a line does not affect other lines. Not thread-safe. */
 struct instance_lines;
-/* Refuses lines of more than max_line bytes; a block has at most max_rows rows. schema: if NULL,
- * the function makes one. refuse_extra, keep: as in instances_options. Returns NULL if out of
- * memory. */
+/* Refuses lines of more than max_line bytes; a block has at most max_rows rows. options: schema,
+ * missing, refuse_extra and keep are used, and must stay valid. Returns NULL if out of memory. */
 struct instance_lines *instance_lines_new(const dn_model *model,
-                                          const struct instance_schema *schema, bool refuse_extra,
-                                          const struct keep *keep, size_t max_rows, size_t max_line,
-                                          struct problem *problem);
+                                          const struct instances_options *options, size_t max_rows,
+                                          size_t max_line, struct problem *problem);
 void instance_lines_free(struct instance_lines *lines);
 enum instance_lines_state {
     /* the bytes end within a line: the caller passes the bytes from *used on again, followed by the

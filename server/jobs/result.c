@@ -3,6 +3,7 @@
 
 #include "base/json/json.h"
 #include "base/json/json_write.h"
+#include "formats/formats.h"
 #include "jobs/documents.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/params.h"
@@ -232,6 +233,8 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     json_kv_int(&w, "n_machines", (int64_t)dn_model_n_machines(r->model));
     json_put_key(&w, "dataset");
     dataset_write(dataset, &w);
+    json_put_key(&w, "reading");
+    table_reading_write(dataset->notes, &w);
     json_kv_int(&w, "job", job);
     fit_write(r, MAX_NAMES, &w);
     json_kv_string(&w, "daemon_version", DISCERN_VERSION);

@@ -128,7 +128,7 @@ static bool load(struct serving *s, const char *name, int64_t version, struct mo
     }
     if (loaded.model != NULL && s->plans != NULL) {
         loaded.plan_free = s->plans->free;
-        loaded.plan = s->plans->make(loaded.model, name, version);
+        loaded.plan = s->plans->make(loaded.model, name, version, m.info);
         if (loaded.plan == NULL) {
             problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to load model %s", name);
         }

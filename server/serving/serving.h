@@ -18,8 +18,9 @@ struct serving;
 /* What the caller keeps with each loaded model: made by the thread that loads the model, without a
  * lock; freed with the model. */
 struct serving_plans {
-    void *(*make)(const dn_model *model, const char *name, int64_t version); /* NULL: no memory */
-    void (*free)(void *plan);                                                /* NULL is allowed */
+    /* document: the JSON document of the version. Returns NULL if out of memory. */
+    void *(*make)(const dn_model *model, const char *name, int64_t version, const char *document);
+    void (*free)(void *plan); /* NULL is allowed */
 };
 
 /* A model in use: borrowed until serving_release. */

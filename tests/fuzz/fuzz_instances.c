@@ -150,7 +150,8 @@ static void put_block(const struct instance_lines *lines, struct buf *out) {
 static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused,
                          struct buf *out) {
     struct problem problem = {0};
-    struct instance_lines *lines = instance_lines_new(model, NULL, false, NULL, 3, 200, &problem);
+    struct instance_lines *lines =
+        instance_lines_new(model, &(struct instances_options){0}, 3, 200, &problem);
     size_t n = 0, at = 0, upto = 0;
     CHECK(lines != NULL);
     *refused = 0;

@@ -42,6 +42,31 @@ bool api_instances_extra(struct http_call *call, bool *refused) {
     return true;
 }
 
+bool api_instances_reading(struct http_call *call, struct instances_options *out) {
+    static const char *const names[] = {"missing", "comment"};
+    struct table_options read = {0};
+    struct problem problem = {0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = http_query(call, names[i]);
+        if (value != NULL && !table_option_parse(&read, names[i], value, &problem)) {
+            http_reply_problem(call, &problem);
+            return false;
+        }
+    }
+    out->has_comment = read.comment != '\0';
+    out->comment = read.comment;
+    if (read.missing != NULL) {
+        struct missing *missing = arena_alloc(http_arena(call), sizeof *missing);
+        if (missing == NULL) {
+            http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the rows");
+            return false;
+        }
+        (void)missing_init(missing, read.missing, &problem); /* was checked */
+        out->missing = missing;
+    }
+    return true;
+}
+
 bool api_instances_keep(struct http_call *call, struct keep *out, const struct keep **used) {
     const char *list = http_query(call, "keep");
     struct problem problem = {0};
@@ -67,7 +92,7 @@ bool api_instances_options(struct http_call *call, bool labelled, struct instanc
     }
     return (!out->format->instances->lines || api_instances_utf8(call, out->encoding)) &&
            api_query_bool(call, "zero_based", &out->zero_based) &&
-           api_instances_extra(call, &out->refuse_extra);
+           api_instances_extra(call, &out->refuse_extra) && api_instances_reading(call, out);
 }
 
 bool api_instances_read(struct http_call *call, const struct instances_options *options,

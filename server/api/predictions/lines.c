@@ -39,10 +39,9 @@ struct lines {
     unsigned outputs;
     dn_labels labels;
     struct api_explain explain;
-    bool refuse_extra; /* columns that the model does not have */
     struct keep keep;
-    const struct keep *used_keep;  /* &keep; NULL: no columns are kept */
-    struct instance_lines *reader; /* NULL: no line was read yet */
+    struct instances_options options; /* how the lines are read */
+    struct instance_lines *reader;    /* NULL: no line was read yet */
     struct api_answer answer;
     struct buf in;  /* an incomplete line */
     size_t work_at; /* size of `in` at which the line is parsed again: twice the last size, so that
@@ -82,7 +81,7 @@ static struct api_answer_options options_of(const struct lines *l) {
                                        .labels = l->labels,
                                        .explain = l->explain,
                                        .format = l->format,
-                                       .keep = l->used_keep,
+                                       .keep = l->options.keep,
                                        .refusal_base = l->base_path};
 }
 
@@ -95,8 +94,8 @@ static bool prepare(struct lines *l, struct problem *problem) {
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
         return false;
     }
-    l->reader = instance_lines_new(l->m->model, predict_plan_of(l->m)->schema, l->refuse_extra,
-                                   l->used_keep, n, MAX_LINE, problem);
+    l->options.schema = predict_plan_of(l->m)->schema;
+    l->reader = instance_lines_new(l->m->model, &l->options, n, MAX_LINE, problem);
     return l->reader != NULL;
 }
 
@@ -316,10 +315,11 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     struct api_explain explain = {0};
     const char *encoding = NULL;
     bool zero_based = false; /* accepted, but without effect on NDJSON */
-    bool refuse_extra = false;
+    struct instances_options options = {0};
     if (!api_instances_encoding(call, &encoding) || !api_instances_utf8(call, encoding) ||
         !api_query_bool(call, "zero_based", &zero_based) ||
-        !api_instances_extra(call, &refuse_extra) ||
+        !api_instances_extra(call, &options.refuse_extra) ||
+        !api_instances_reading(call, &options) ||
         (kind == API_COORDINATES && !api_coordinates_read(call, &coordinates)) ||
         (kind == API_PREDICTIONS &&
          (!api_outputs_read(call, &outputs) || !api_decision_read(call, &labels) ||
@@ -339,8 +339,8 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     l->outputs = outputs;
     l->labels = labels;
     l->explain = explain;
-    l->refuse_extra = refuse_extra;
-    if (!api_instances_keep(call, &l->keep, &l->used_keep)) {
+    l->options = options;
+    if (!api_instances_keep(call, &l->keep, &l->options.keep)) {
         free(l);
         return NULL;
     }

@@ -8,18 +8,21 @@
 static void plan_free(void *made) {
     struct predict_plan *plan = made;
     if (plan != NULL) {
+        free(plan->reading);
         instance_schema_free(plan->schema);
         answer_texts_done(&plan->texts);
         free(plan);
     }
 }
 
-static void *plan_make(const dn_model *model, const char *name, int64_t version) {
+static void *plan_make(const dn_model *model, const char *name, int64_t version,
+                       const char *document) {
     struct predict_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) {
         return NULL;
     }
-    plan->schema = instance_schema_new(model);
+    plan->reading = table_reading_document(document);
+    plan->schema = plan->reading != NULL ? instance_schema_new(model, plan->reading) : NULL;
     if (plan->schema == NULL || !answer_texts_init(&plan->texts, model, name, version)) {
         plan_free(plan);
         return NULL;

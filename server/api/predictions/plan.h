@@ -8,6 +8,7 @@
 #include "serving/serving.h"
 
 struct predict_plan {
+    char *reading; /* document with the reading of the training table, for other plans */
     struct instance_schema *schema; /* the inputs, for the readers of instances */
     struct answer_texts texts;      /* the classes and the beginning of an answer */
     size_t n_workspace;             /* doubles that dn_model_predict needs */

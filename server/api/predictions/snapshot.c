@@ -2,6 +2,7 @@
  * with all digits: numbers are written and read exactly. */
 #include "api/predictions/snapshot.h"
 #include "api/api.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 
@@ -139,7 +140,8 @@ bool snapshot_model_init(struct snapshot_model *out, struct http_call *call,
     }
     out->lent = *m;
     out->lent.model = out->model;
-    out->lent.plan = api_predict_plans.make(out->model, m->name, m->version);
+    out->lent.plan =
+        api_predict_plans.make(out->model, m->name, m->version, predict_plan_of(m)->reading);
     return out->lent.plan != NULL || no_memory(problem);
 }
 

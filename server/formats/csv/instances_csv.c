@@ -114,7 +114,8 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
                      double *out) {
     struct instances *in = r->in;
     const struct csv_cell *cell = &row->cells[i];
-    const bool number = cell->kind != CSV_TEXT && slot.input < in->n_inputs;
+    const bool number =
+        cell->kind != CSV_TEXT && slot.input < in->n_inputs && !in->missing->numbers;
     if (number && in->schema->type[slot.input] == DN_NUMERIC) {
         out[slot.input] = cell->number;
         return;
@@ -141,7 +142,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
     struct instances *in = r->in;
     const int64_t stray_line = r->stray_line;
     r->stray_line = 0;
-    if (csv_is_comment(row, r->n, '\0')) {
+    if (csv_is_comment(row, r->n, in->comment)) {
         return true;
     }
     if (stray_line > 0) {
@@ -197,37 +198,56 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
 /* The first row of a sample. */
 struct first_row {
     struct instances *in;
-    size_t n_cells; /* number of cells of the sample's first row that does not begin with # */
-    bool fits;      /* it is a header, or has as many cells as a row without a header */
+    size_t n_cells; /* number of cells of the sample's first row that is not a comment */
+    bool header;
+    bool fits; /* it is a header, or has as many cells as a row without a header */
 };
 
-static bool first_row_fits(void *arg, const struct csv_row *row) {
+static size_t plain_cells(const struct instances *in) {
+    return in->schema->n_cells + in->labelled;
+}
+
+static bool on_first_row(void *arg, const struct csv_row *row) {
     struct first_row *first = arg;
-    if (csv_is_comment(row, first->n_cells, '\0')) {
+    if (csv_is_comment(row, first->n_cells, first->in->comment)) {
         return true;
     }
-    first->fits = row->n_cells == first->in->schema->n_cells + first->in->labelled ||
-                  is_header(first->in, row);
+    first->header = is_header(first->in, row);
+    first->fits = first->header || row->n_cells == plain_cells(first->in);
     return false;
 }
 
-/* Detects the delimiter. Runs of blanks are chosen only if they divide the first row into the cells
- * of the model: a text with blanks may be the only cell. */
+/* Detects the delimiter. If the body has no header, that of the training table is chosen if it
+ * divides the first row into as many cells as a row without a header has. Runs of blanks are chosen
+ * only if they divide the first row into the cells of the model: a text with blanks may be the only
+ * cell. */
 static char find_delimiter(struct instances *in, const struct csv_sample *sample,
                            struct csv_shape *shape) {
-    const char found = csv_sniff_delimiter(sample, shape);
+    const char found = csv_sniff_delimiter(sample, shape), trained = in->schema->reading.delimiter;
+    const bool other = trained != '\0' && trained != found && trained != sample->comment;
     struct first_row first = {.in = in, .n_cells = shape->cells};
-    if (found != CSV_BLANKS || shape->no_memory) {
+    struct csv_shape by_trained = {0};
+    if ((found != CSV_BLANKS && !other) || shape->no_memory) {
         return found;
     }
-    if (!csv_sample_read(sample, found, &(struct csv_handler){.row = first_row_fits, .arg = &first},
+    if (!csv_sample_read(sample, found, &(struct csv_handler){.row = on_first_row, .arg = &first},
                          NULL)) {
         shape->no_memory = true;
     }
-    if (!first.fits) {
-        csv_sniff_shape(sample, ',', shape);
+    if (other && !first.header) {
+        csv_sniff_shape(sample, trained, &by_trained);
+        shape->no_memory |= by_trained.no_memory;
     }
-    return first.fits ? found : ',';
+    if (by_trained.cells == plain_cells(in)) {
+        by_trained.no_memory = shape->no_memory;
+        *shape = by_trained;
+        return trained;
+    }
+    if (found == CSV_BLANKS && !first.fits) {
+        csv_sniff_shape(sample, ',', shape);
+        return ',';
+    }
+    return found;
 }
 
 /* delimiter '\0': it is detected from the sample. */
@@ -237,7 +257,8 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
     struct csv csv;
     struct csv_sample sample = {.bytes = body,
                                 .n = size < LOOK ? size : LOOK,
-                                .whole = size <= LOOK};
+                                .whole = size <= LOOK,
+                                .comment = in->comment};
     struct csv_shape shape;
     sample.skip = csv_separator_line(&sample, &delimiter);
     if (delimiter == '\0') {
@@ -249,6 +270,7 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
     csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
     csv_skip(&csv, sample.skip);
+    csv.comment = in->comment;
     if (csv_feed(&csv, body, size)) {
         csv_end(&csv);
     }

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-static bool schema_init(struct instance_schema *s, const dn_encoder *encoder) {
-    struct problem problem = {0};
+static bool schema_init(struct instance_schema *s, const dn_encoder *encoder,
+                        const char *document) {
     s->n_inputs = dn_encoder_n_inputs(encoder);
     s->type = malloc(s->n_inputs + 1);
     s->run = calloc(s->n_inputs + 1, sizeof *s->run);
-    if (s->type == NULL || s->run == NULL || !missing_init(&s->missing, NULL, &problem)) {
+    if (s->type == NULL || s->run == NULL || !table_reading_parse(document, &s->reading)) {
         return false;
     }
     for (size_t i = s->n_inputs; i-- > 0;) {
@@ -27,9 +27,9 @@ static bool schema_init(struct instance_schema *s, const dn_encoder *encoder) {
     return true;
 }
 
-struct instance_schema *instance_schema_new(const dn_model *model) {
+struct instance_schema *instance_schema_new(const dn_model *model, const char *document) {
     struct instance_schema *s = calloc(1, sizeof *s);
-    if (s != NULL && !schema_init(s, dn_model_encoder(model))) {
+    if (s != NULL && !schema_init(s, dn_model_encoder(model), document)) {
         instance_schema_free(s);
         return NULL;
     }

@@ -4,6 +4,7 @@
 #define FORMATS_INSTANCE_SCHEMA_H
 
 #include "formats/formats.h"
+#include "formats/instances/table_reading.h"
 
 struct instance_schema {
     size_t n_inputs;
@@ -16,7 +17,7 @@ struct instance_schema {
     uint8_t *type;     /* [n_inputs] dn_column_type */
     /* [n_inputs + 1] number of consecutive numeric inputs from input i on */
     size_t *run;
-    struct missing missing; /* tokens for missing values */
+    struct table_reading reading; /* of the table that the model was trained on */
 };
 
 #endif

@@ -73,10 +73,12 @@ bool instances_init(struct instances *in, const dn_model *model,
                              .problem = problem,
                              .max_bytes = INSTANCES_MAX_BYTES};
     if (schema == NULL) {
-        schema = in->own_schema = instance_schema_new(model);
+        schema = in->own_schema = instance_schema_new(model, NULL);
     }
     const size_t n_inputs = schema != NULL ? schema->n_inputs : 0;
     in->schema = schema;
+    in->missing = schema != NULL ? &schema->reading.missing : NULL;
+    in->comment = schema != NULL ? schema->reading.comment : '\0';
     in->n_inputs = in->rows.n_inputs = n_inputs;
     in->named = malloc((n_inputs + 1) * sizeof *in->named);
     if (schema == NULL || in->named == NULL) {

@@ -10,8 +10,9 @@
  *                graph, or of its characters
  *   sparse       as numeric, for one feature of the input; the value becomes an entry
  *
- * Missing values are null, an absent key, and in text and strings the tokens empty, NA, null and ?.
- * NaN is also a token where no number is expected. Numeric and sparse inputs accept no strings. A
+ * Missing values are null, an absent key, and in text and strings the tokens empty, NA, null, ? and
+ * those of the reading. NaN is also a token where no number is expected. Numeric and sparse inputs
+ * accept no strings but tokens of the reading. A
  * missing text has no words; a missing feature of a sparse input is 0. */
 #ifndef FORMATS_INSTANCES_H
 #define FORMATS_INSTANCES_H
@@ -63,6 +64,8 @@ struct instances {
     const dn_classes *classes;
     size_t n_inputs;
     const struct instance_schema *schema;
+    const struct missing *missing;      /* the tokens for missing values */
+    char comment;                       /* as in table_options */
     struct instance_schema *own_schema; /* NULL: the caller owns the schema */
     bool labelled;                      /* the target column is read */
     bool takes_extra; /* columns that the model does not have are noted and ignored */

@@ -87,6 +87,8 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     bool well = instances_init(&in, model, options->schema, options->labelled, problem);
     in.options = options;
     in.takes_extra = !options->refuse_extra;
+    in.missing = options->missing != NULL ? options->missing : in.missing;
+    in.comment = options->has_comment ? options->comment : in.comment;
     if (options->target != NULL) {
         in.target = options->target;
     }

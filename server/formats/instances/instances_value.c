@@ -41,15 +41,17 @@ static bool is_text(const struct value *value) {
     return value->kind == VALUE_STRING || value->kind == VALUE_TEXT;
 }
 
-/* Whether the value is null or a token for missing values. NaN is a token only where no number is
- * expected. */
+/* Whether the value is null or a token for missing values. Of the standard tokens, NaN and JSON
+ * strings are tokens only where no number is expected. */
 static bool is_missing(const struct instances *in, const struct value *value, bool numeric) {
     if (value->kind == VALUE_MISSING) {
         return true;
     }
     const struct text t = text_trim(value->text.bytes, value->text.n);
-    return is_text(value) && missing_has(&in->schema->missing, t) &&
-           !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
+    const bool number = value->kind == VALUE_NUMBER && in->missing->numbers;
+    return (is_text(value) || number) && missing_has(in->missing, t) &&
+           (!numeric || !(value->kind == VALUE_STRING || text_is(t, "NaN")) ||
+            missing_is_further(in->missing, t));
 }
 
 /* Appends a hint at what the client may have meant. */
@@ -61,7 +63,7 @@ static void put_hint(const struct value *value, struct buf *why) {
         hint = "NaN and Infinity are not JSON: write null for a missing value";
     } else if (is_text(value)) {
         hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n)
-                   ? "a missing value is null, or empty in text"
+                   ? "a missing value is null, or empty in text, or named in missing="
                    : cell_hint(t.bytes, t.n);
     }
     if (hint != NULL) {

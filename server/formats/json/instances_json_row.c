@@ -137,7 +137,7 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
  * number of values read, which may be 0. */
 static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     struct instances *in = r->in;
-    if (i >= in->schema->n_cells || in->keep != NULL) {
+    if (i >= in->schema->n_cells || in->keep != NULL || in->missing->numbers) {
         return 0;
     }
     const struct slot slot = instances_cell(in, i);

@@ -93,14 +93,13 @@ static void judge_names(struct json_reading *r) {
 
 /* ---- a stream ---- */
 struct instance_lines *instance_lines_new(const dn_model *model,
-                                          const struct instance_schema *schema, bool refuse_extra,
-                                          const struct keep *keep, size_t max_rows, size_t max_line,
-                                          struct problem *problem) {
+                                          const struct instances_options *options, size_t max_rows,
+                                          size_t max_line, struct problem *problem) {
     struct instance_lines *l = calloc(1, sizeof *l);
     int64_t *line_of = calloc(max_rows, sizeof *line_of);
     if (l == NULL || line_of == NULL ||
-        !instances_init(&l->in, model, schema, false, &l->problem) ||
-        (keep != NULL && !instances_keep(&l->in, keep))) {
+        !instances_init(&l->in, model, options->schema, false, &l->problem) ||
+        (options->keep != NULL && !instances_keep(&l->in, options->keep))) {
         free(line_of);
         if (l != NULL) {
             instances_done(&l->in);
@@ -110,7 +109,8 @@ struct instance_lines *instance_lines_new(const dn_model *model,
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
         return NULL;
     }
-    l->in.takes_extra = !refuse_extra;
+    l->in.takes_extra = !options->refuse_extra;
+    l->in.missing = options->missing != NULL ? options->missing : l->in.missing;
     l->r.in = &l->in;
     json_reader_init(&l->r.json);
     l->max_rows = max_rows;

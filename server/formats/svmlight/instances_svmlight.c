@@ -42,6 +42,9 @@ static void put_row(struct reading *r) {
 static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
     struct reading *r = arg;
     struct svmlight_fault fault;
+    if (r->in->comment != '\0' && n > 0 && line[0] == r->in->comment) {
+        return true;
+    }
     r->line = number;
     r->bytes = line;
     switch (svmlight_read(line, n, &r->options, &r->row, &fault)) {

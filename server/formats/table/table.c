@@ -302,6 +302,10 @@ static void write_notes(struct table *t) {
     if (t->reader->write_notes != NULL) {
         t->reader->write_notes(t, &w);
     }
+    if (t->options.comment != '\0') {
+        json_put_key(&w, "comment");
+        json_put_stringn(&w, &t->options.comment, 1);
+    }
     json_kv_begin_array(&w, "missing");
     for (size_t i = 0; i < t->builder.missing.n; i++) {
         json_put_stringn(&w, t->builder.missing.token[i].bytes, t->builder.missing.token[i].n);

@@ -18,11 +18,6 @@ bool builder_init(struct table_builder *b, const struct table_options *options,
         !table_types_parse(options->types, &b->types, &b->n_types, problem)) {
         return false;
     }
-    for (size_t i = 0; i < b->missing.n; i++) {
-        double number = 0;
-        b->missing_numbers |=
-            dn_number_parse(b->missing.token[i].bytes, b->missing.token[i].n, &number);
-    }
     if (dn_column_chunk_new(&b->chunk, NULL) != DN_OK) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
@@ -189,7 +184,7 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
                                    const char *spelling, size_t n) {
     struct column *c = &b->column[i];
     c->filled = b->n_rows + 1;
-    if (b->missing_numbers && missing_has(&b->missing, text_trim(spelling, n))) {
+    if (b->missing.numbers && missing_has(&b->missing, text_trim(spelling, n))) {
         return builder_missing(b, i);
     }
     switch (c->state) {
@@ -324,7 +319,7 @@ static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
     const unsigned padding = dn_column_builder_padding(b->column[i].builder);
     const bool spelled =
         kind == CSV_NUMBER || (kind >= CSV_PADDED && padding == 0); /* the builder keeps the text */
-    if (b->missing_numbers || (undecided && spelled)) {
+    if (b->missing.numbers || (undecided && spelled)) {
         set_takes(b, i, STAGE_NONE);
     } else if (!undecided || kind != CSV_TEXT) {
         set_takes(b, i, kinds_under(padding));

@@ -117,8 +117,7 @@ void type_reason_done(struct type_reason *reason);
 struct table_builder {
     struct table_sink sink;
     struct missing missing;
-    bool missing_numbers; /* one of the tokens for missing values is a number */
-    bool keeps_blanks;    /* blanks around cells without quotes are kept */
+    bool keeps_blanks; /* blanks around cells without quotes are kept */
     struct type_override *types;
     size_t n_types;
     struct column *column;

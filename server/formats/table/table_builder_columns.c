@@ -131,7 +131,7 @@ bool builder_text_fits(const struct table_builder *b, dn_column_type given, cons
 bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
                          const char *spelling, size_t n) {
     return given != DN_BOOLEAN || number == 0 || number == 1 ||
-           (b->missing_numbers && missing_has(&b->missing, text_trim(spelling, n)));
+           (b->missing.numbers && missing_has(&b->missing, text_trim(spelling, n)));
 }
 
 bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth) {

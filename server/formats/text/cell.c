@@ -97,8 +97,10 @@ const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]) {
     return out;
 }
 
-static void missing_add(struct missing *m, const char *bytes, size_t n) {
+static void put_token(struct missing *m, const char *bytes, size_t n) {
+    double number = 0;
     m->token[m->n++] = (struct text){bytes, n};
+    m->numbers |= dn_number_parse(bytes, n, &number);
     if (n > 0) {
         m->begins[(unsigned char)bytes[0]] = true;
     }
@@ -127,10 +129,21 @@ const char *list_item(const char *list, char *out, size_t room, size_t *n, struc
     return at + behind->n;
 }
 
+bool missing_add(struct missing *m, struct text token) {
+    if (m->n_further == MISSING_MAX || token.n > MISSING_TOKEN_MAX) {
+        return false;
+    }
+    char *into = m->bytes + m->n_further++ * MISSING_TOKEN_MAX;
+    if (token.n > 0 && !missing_search(m, token)) {
+        memcpy(into, token.bytes, token.n);
+        put_token(m, into, token.n);
+    }
+    return true;
+}
+
 /* Adds one item of the list and returns the end of the item. Returns NULL if the item is invalid
  * and sets problem. */
 static const char *missing_take(struct missing *m, const char *item, struct problem *problem) {
-    char *into = m->bytes + m->n_further * MISSING_TOKEN_MAX;
     char bytes[MISSING_TOKEN_ROOM];
     struct text behind;
     size_t n = 0;
@@ -153,19 +166,15 @@ static const char *missing_take(struct missing *m, const char *item, struct prob
                     "parameter \"missing\" must list at most %d tokens", MISSING_MAX);
         return NULL;
     }
-    m->n_further++;
-    if (token.n > 0 && !missing_search(m, token)) {
-        memcpy(into, token.bytes, token.n);
-        missing_add(m, into, token.n);
-    }
+    (void)missing_add(m, token);
     return end;
 }
 
 bool missing_init(struct missing *m, const char *further, struct problem *problem) {
-    static const char *const always[5] = {"", "NA", "NaN", "null", "?"};
+    static const char *const always[MISSING_STANDARD] = {"", "NA", "NaN", "null", "?"};
     memset(m, 0, sizeof *m);
-    for (size_t i = 0; i < 5; i++) {
-        missing_add(m, always[i], strlen(always[i]));
+    for (size_t i = 0; i < MISSING_STANDARD; i++) {
+        put_token(m, always[i], strlen(always[i]));
     }
     for (const char *p = further; p != NULL && *p != '\0';) {
         if ((p = missing_take(m, p, problem)) == NULL) {
@@ -176,13 +185,22 @@ bool missing_init(struct missing *m, const char *further, struct problem *proble
     return true;
 }
 
-bool missing_search(const struct missing *m, struct text t) {
-    for (size_t i = 0; i < m->n; i++) {
-        if (m->token[i].n == t.n && memcmp(m->token[i].bytes, t.bytes, t.n) == 0) {
-            return true;
-        }
+/* Returns the number of the token; m->n if the text is none. */
+static size_t find_token(const struct missing *m, struct text t) {
+    size_t i = 0;
+    while (i < m->n && !(m->token[i].n == t.n && memcmp(m->token[i].bytes, t.bytes, t.n) == 0)) {
+        i++;
     }
-    return false;
+    return i;
+}
+
+bool missing_search(const struct missing *m, struct text t) {
+    return find_token(m, t) < m->n;
+}
+
+bool missing_is_further(const struct missing *m, struct text t) {
+    const size_t i = find_token(m, t);
+    return i >= MISSING_STANDARD && i < m->n;
 }
 
 enum cell_says cell_says(const struct missing *m, const char *bytes, size_t n) {

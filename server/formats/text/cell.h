@@ -44,10 +44,12 @@ const char *list_item(const char *list, char *out, size_t room, size_t *n, struc
 /* The tokens for missing values. */
 #define MISSING_MAX 64       /* limit of the tokens in the option `missing` */
 #define MISSING_TOKEN_MAX 64 /* limit of the bytes of a token */
+#define MISSING_STANDARD 5
 struct missing {
-    struct text token[5 + MISSING_MAX];
+    struct text token[MISSING_STANDARD + MISSING_MAX];
     size_t n;
     size_t n_further; /* number of items of the option that were read */
+    bool numbers;     /* a token is a number */
     bool begins[256]; /* [byte] whether a token begins with this byte */
     /* texts of the tokens of the option. token[] points here, so a struct missing must not be
      * copied */
@@ -56,6 +58,10 @@ struct missing {
 /* Sets the five standard tokens (empty, NA, NaN, null, ?) and the tokens of a comma-separated list
  * (list_item); NULL: no list. Returns false if the list is invalid and sets PROBLEM_BAD_REQUEST. */
 bool missing_init(struct missing *m, const char *further, struct problem *problem);
+/* Adds a token, which must be trimmed. Returns false if it is too long or there are too many. */
+bool missing_add(struct missing *m, struct text token);
+/* Whether the text, which must be trimmed, is a token but not a standard one. */
+bool missing_is_further(const struct missing *m, struct text t);
 /* Whether the text, which must be trimmed, is a token. */
 static inline bool missing_has(const struct missing *m, struct text t);
 bool missing_search(const struct missing *m, struct text t);

@@ -17,7 +17,7 @@
 static void test_contents(void **state) {
     (void)state;
     dn_model *model = model_numeric();
-    struct predict_plan *plan = api_predict_plans.make(model, "m\"", 3);
+    struct predict_plan *plan = api_predict_plans.make(model, "m\"", 3, NULL);
     struct outputs_room room;
     struct problem problem = {0};
     assert_non_null(plan);
@@ -67,7 +67,7 @@ static void test_same_answer(void **state) {
     static const char *const body =
         "[{\"f5\":1,\"words\":\"sun red sea\",\"f1\":2,\"x\":1},[1,2,3,4,5,6,\"red red hills\"],"
         "{\"x\":null}]";
-    struct predict_plan *plan = api_predict_plans.make(model, "m\"", 3);
+    struct predict_plan *plan = api_predict_plans.make(model, "m\"", 3, NULL);
     struct buf with = {0}, without = {0};
     assert_non_null(plan);
     answer(model, plan, body, &with);
@@ -86,7 +86,9 @@ static void test_allocations(void **state) {
     }
     dn_model *model = model_wide();
     struct predict_plan *plan = NULL;
-    ALLOC_FAIL_EACH(api_predict_plans.free(plan); plan = api_predict_plans.make(model, "m", 1));
+    const char *document = "{\"reading\":{\"delimiter\":\";\",\"missing\":[\"-\",\"none\"]}}";
+    ALLOC_FAIL_EACH(api_predict_plans.free(plan);
+                    plan = api_predict_plans.make(model, "m", 1, document));
     assert_non_null(plan);
     const struct serving_model lent = {.model = model, .plan = plan};
     struct outputs_room room = {0};

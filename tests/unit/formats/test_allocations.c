@@ -168,7 +168,8 @@ static bool answer_lines(const struct format *format) {
                                      .format = format,
                                      .refusal_base = "",
                                      .keep = &keep};
-    struct instance_lines *lines = instance_lines_new(model, NULL, false, &keep, 3, 1000, &problem);
+    struct instance_lines *lines =
+        instance_lines_new(model, &(struct instances_options){.keep = &keep}, 3, 1000, &problem);
     enum instance_lines_state state = INSTANCE_LINES_FULL;
     predictions_writer_begin(&answer, &head, model, &rows, &out);
     while (lines != NULL && state != INSTANCE_LINES_MORE && state != INSTANCE_LINES_FAILED) {

@@ -48,7 +48,8 @@ static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, co
                      size_t size, const size_t *cut, size_t n_cuts, struct buf *out) {
     struct problem problem = {0};
     struct instance_lines *lines =
-        instance_lines_new(model, NULL, true, NULL, max_rows, max_line, &problem);
+        instance_lines_new(model, &(struct instances_options){.refuse_extra = true}, max_rows,
+                           max_line, &problem);
     assert_non_null(lines);
     size_t at = 0;
     for (size_t i = 0; i <= n_cuts; i++) {
@@ -163,7 +164,8 @@ static void test_endless_line(void **state) {
     (void)state;
     struct problem problem = {0};
     struct instance_lines *lines =
-        instance_lines_new(numeric, NULL, true, NULL, 10, 1000, &problem);
+        instance_lines_new(numeric, &(struct instances_options){.refuse_extra = true}, 10, 1000,
+                           &problem);
     char piece[4000];
     size_t used = 0;
     assert_non_null(lines);
@@ -194,7 +196,9 @@ static void test_endless_line(void **state) {
 static void test_memory_is_bounded(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct instance_lines *lines = instance_lines_new(mixed, NULL, true, NULL, 100, 1000, &problem);
+    struct instance_lines *lines =
+        instance_lines_new(mixed, &(struct instances_options){.refuse_extra = true}, 100, 1000,
+                           &problem);
     size_t early = 0, used = 0, refused = 0;
     assert_non_null(lines);
     for (int i = 0; i < 20000; i++) {

@@ -460,7 +460,9 @@ static void removed_models_are_handed_over(void **state) {
 static atomic_int n_plans; /* made and not freed */
 static atomic_bool plans_fail;
 
-static void *plan_make(const dn_model *model, const char *name, int64_t version) {
+static void *plan_make(const dn_model *model, const char *name, int64_t version,
+                       const char *document) {
+    (void)document;
     (void)version;
     assert_non_null(model);
     if (atomic_load(&plans_fail)) {

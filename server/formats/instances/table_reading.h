@@ -1,0 +1,24 @@
+/* The reading of a table: how the texts of its cells were read. It is stored with the models that
+ * are trained on the table, so that rows of predictions are read in the same way.
+ *
+ * As JSON, the member "reading" of the document of a model:
+ *   delimiter  separated text: the delimiter
+ *   comment    the comment character, if one was given
+ *   missing    the tokens for missing values beside the standard ones, if there are any */
+#ifndef FORMATS_TABLE_READING_H
+#define FORMATS_TABLE_READING_H
+
+#include "formats/formats.h"
+
+struct table_reading {
+    char delimiter; /* '\0': the table was not separated text, or it is unknown */
+    char comment;   /* as in table_options */
+    struct missing missing;
+};
+
+/* Parses a document with the member "reading". Without that member, or with NULL, the reading is
+ * that of an upload without options. Returns false if out of memory or if the document is
+ * damaged. */
+bool table_reading_parse(const char *document, struct table_reading *out);
+
+#endif
