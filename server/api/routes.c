@@ -31,30 +31,35 @@ static const char *const query_jobs[] = {"limit", "after", "fields", "state", "m
 static const char *const query_fields[] = {"fields", NULL};
 static const char *const query_version[] = {"version", NULL};
 static const char *const query_rows[] = {"version", "offset", "limit", "columns", "label", NULL};
-static const char *const query_upload[] = {"encoding", "header",     "delimiter", "skip_rows",
-                                           "names",    "duplicates", "missing",   "types",
-                                           "label",    "comment",    "on_error",  "zero_based",
-                                           NULL};
-static const char *const query_preview[] = {"encoding", "header",     "delimiter", "skip_rows",
-                                            "names",    "duplicates", "missing",   "types",
-                                            "label",    "comment",    "on_error",  "zero_based",
-                                            "rows",     NULL};
+static const char *const query_upload[] = {"encoding",   "decimal",   "thousands",  "strip",
+                                           "header",     "delimiter", "skip_rows",  "names",
+                                           "duplicates", "missing",   "types",      "label",
+                                           "comment",    "on_error",  "zero_based", NULL};
+static const char *const query_preview[] = {"encoding",   "decimal",   "thousands",  "strip",
+                                            "header",     "delimiter", "skip_rows",  "names",
+                                            "duplicates", "missing",   "types",      "label",
+                                            "comment",    "on_error",  "zero_based", "rows",
+                                            NULL};
 static const char *const query_append[] = {
-    "encoding", "header",   "delimiter",  "skip_rows",         "names", "duplicates", "missing",
-    "comment",  "on_error", "zero_based", "allow_type_change", NULL};
+    "encoding", "decimal",    "thousands", "strip",   "header",   "delimiter",  "skip_rows",
+    "names",    "duplicates", "missing",   "comment", "on_error", "zero_based", "allow_type_change",
+    NULL};
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_promote[] = {"promote", NULL};
 static const char *const query_weights[] = {"matrices",        "statistics", "level",
                                             "support_vectors", "expand",     NULL};
-static const char *const query_predict[] = {"decision", "encoding",   "missing", "comment",
-                                            "extra",    "keep",       "output",  "baseline",
-                                            "top",      "zero_based", NULL};
-static const char *const query_evaluate[] = {"decision",   "encoding", "missing", "comment",
-                                             "extra",      "curves",   "target",  "weight",
-                                             "zero_based", NULL};
-static const char *const query_transform[] = {"encoding", "missing", "comment",    "extra",
-                                              "keep",     "of",      "zero_based", NULL};
+static const char *const query_predict[] = {"decision",   "encoding",  "missing",  "comment",
+                                            "decimal",    "thousands", "strip",    "extra",
+                                            "keep",       "output",    "baseline", "top",
+                                            "zero_based", NULL};
+static const char *const query_evaluate[] = {"decision", "encoding",  "missing", "comment",
+                                             "decimal",  "thousands", "strip",   "extra",
+                                             "curves",   "target",    "weight",  "zero_based",
+                                             NULL};
+static const char *const query_transform[] = {"encoding",  "missing",    "comment", "decimal",
+                                              "thousands", "strip",      "extra",   "keep",
+                                              "of",        "zero_based", NULL};
 
 /* Rows of the table. A macro holds what routes of a kind have in common. */
 #define READ(path_, operation_, ...)                                                               \

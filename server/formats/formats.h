@@ -11,6 +11,7 @@
 #include "formats/format.h"
 #include "formats/instances/keep.h"
 #include "formats/text/cell.h"
+#include "formats/text/marks.h"
 #include <discern/discern.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,10 @@ struct table_options {
     /* separated text: lines that begin with this character are comments. '\0': lines that begin
      * with # are comments if their number of cells differs from that of the first row */
     char comment;
+    struct marks marks; /* how numbers are written */
+    /* append only: decimal and thousands of `marks` are those of the upload. They do not apply to a
+     * body that is delimited by commas, unless the upload was */
+    bool stored_marks;
     enum table_on_error on_error;
     /* additional tokens for missing values, comma-separated; NULL: none. These are always tokens:
      * the empty cell, NA, NaN, null, ? */
@@ -328,6 +333,7 @@ struct instances_options {
     /* the tokens for missing values, and the comment character as in table_options; NULL, false:
      * those of the schema */
     const struct missing *missing;
+    const struct marks *marks; /* replaces what it gives of the reading; NULL: nothing */
     bool has_comment;
     char comment;
     bool labelled; /* the class of each row is read too */

@@ -18,7 +18,8 @@
 
 /* Options of the upload that also apply to appends, unless the call has them. header and delimiter
  * are detected for each body. */
-static const char *const lasting[] = {"missing", "comment", "duplicates", NULL};
+static const char *const lasting[] = {"missing",   "comment", "duplicates", "decimal",
+                                      "thousands", "strip",   NULL};
 
 /* Maximum number of chunks that are merged with the new rows. Only old releases stored so many
  * short chunks. */
@@ -61,6 +62,7 @@ static bool stored_table(struct http_call *call, const struct dataset_body *b,
 }
 
 static bool take_lasting(struct http_call *call, struct dataset_body *b, struct problem *problem) {
+    b->reading.stored_marks = !http_query(call, "decimal") && !http_query(call, "thousands");
     for (size_t i = 0; lasting[i]; i++) {
         const char *value =
             http_query(call, lasting[i])

@@ -43,7 +43,7 @@ bool api_instances_extra(struct http_call *call, bool *refused) {
 }
 
 bool api_instances_reading(struct http_call *call, struct instances_options *out) {
-    static const char *const names[] = {"missing", "comment"};
+    static const char *const names[] = {"missing", "comment", "decimal", "thousands", "strip"};
     struct table_options read = {0};
     struct problem problem = {0};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -55,6 +55,15 @@ bool api_instances_reading(struct http_call *call, struct instances_options *out
     }
     out->has_comment = read.comment != '\0';
     out->comment = read.comment;
+    if (read.marks.decimal != '\0' || read.marks.has_thousands || read.marks.has_strip) {
+        struct marks *marks = arena_alloc(http_arena(call), sizeof *marks);
+        if (marks == NULL) {
+            http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the rows");
+            return false;
+        }
+        *marks = read.marks;
+        out->marks = marks;
+    }
     if (read.missing != NULL) {
         struct missing *missing = arena_alloc(http_arena(call), sizeof *missing);
         if (missing == NULL) {

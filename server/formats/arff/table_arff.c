@@ -108,7 +108,7 @@ static bool check_cell(struct table *t, const struct arff_cell *cell) {
                                text_show(cell->text.bytes, cell->text.n, shown));
     }
     return (numeric ? builder_number_fits(b, given, number, cell->text.bytes, cell->text.n)
-                    : builder_text_fits(b, given, cell->text.bytes, cell->text.n)) ||
+                    : builder_text_fits(b, &b->column[i], given, cell->text.bytes, cell->text.n)) ||
            table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
                            "column \"%s\": a cell must be %s (got %s)%s", b->column[i].name,
                            given == DN_BOOLEAN ? "a boolean" : "a number",

@@ -51,8 +51,9 @@ struct count {
     int64_t run_line;
     size_t before, before_cells; /* number of rows; largest number of their cells */
     bool inner; /* one of the first two rows has a cell of several numbers between blanks */
-    /* CSV_BLANKS: an unquoted cell has a comma that is no decimal mark, a ; or a | */
+    /* CSV_BLANKS, ; and |: an unquoted cell has a comma that is no decimal mark, a ; or a | */
     bool separator;
+    bool commas; /* ; and |: a cell has a decimal comma */
     bool no_memory;
 };
 
@@ -66,18 +67,11 @@ static void count_sharp(struct count *count, const struct csv_row *row) {
     count->sharp++;
 }
 
-/* Whether the text is digits with one comma between them. */
 static bool is_decimal_comma(struct text t) {
-    const size_t sign = t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
-    size_t commas = 0;
-    for (size_t i = sign; i < t.n; i++) {
-        const bool comma = t.bytes[i] == ',' && i > sign && i + 1 < t.n;
-        commas += comma;
-        if (!comma && (t.bytes[i] < '0' || t.bytes[i] > '9')) {
-            return false;
-        }
-    }
-    return commas == 1;
+    const struct marks none = {0};
+    double number = 0;
+    const enum marks_form form = marks_form(&none, t, &number);
+    return form == MARKS_COMMA || form == MARKS_EITHER;
 }
 
 static bool has_separator(struct text t) {
@@ -94,7 +88,9 @@ static bool has_separator(struct text t) {
  * needed: most bodies have another delimiter. */
 static void count_cells(struct count *count, const struct csv_row *row) {
     size_t numbers = 0;
-    const bool look = count->delimiter == CSV_BLANKS || count->rows < 2;
+    const bool blanks = count->delimiter == CSV_BLANKS,
+               decimals = (count->delimiter == ';' || count->delimiter == '|') && !count->separator,
+               look = blanks || decimals || count->rows < 2;
     for (size_t i = 0; look && i < row->n_cells; i++) {
         const struct csv_cell *cell = &row->cells[i];
         const struct text text = {csv_cell_text(row, cell), cell->length};
@@ -102,9 +98,11 @@ static void count_cells(struct count *count, const struct csv_row *row) {
         if (cell->kind != CSV_TEXT || cell->quoted) {
             continue;
         }
-        if (count->delimiter == CSV_BLANKS) {
+        if (blanks || decimals) {
             count->separator = count->separator || has_separator(text);
-        } else if (count->rows < 2 && !count->inner) {
+            count->commas = count->commas || is_decimal_comma(text);
+        }
+        if (!blanks && count->rows < 2 && !count->inner) {
             size_t n = 0;
             count->inner = csv_is_numbers(text_trim(text.bytes, text.n), &n) && n > 1;
         }
@@ -165,6 +163,13 @@ static void count_rows(const struct csv_sample *sample, char delimiter, struct c
     }
 }
 
+/* Whether a leaves commas only as decimal marks, and divides as large a share of the rows as the
+ * comma. */
+static bool has_decimals(const struct count *a, const struct count *b) {
+    return b->delimiter == ',' && a->cells >= 2 && a->commas && !a->separator &&
+           a->agree * b->rows >= b->agree * a->rows;
+}
+
 static bool better(const struct count *a, const struct count *b) {
     if ((a->cells >= 2) != (b->cells >= 2)) {
         return a->cells >= 2;
@@ -221,7 +226,7 @@ char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shap
         }
         count_rows(sample, candidates[i], &count);
         no_memory |= count.no_memory;
-        if (best.delimiter == '\0' || better(&count, &best) ||
+        if (best.delimiter == '\0' || better(&count, &best) || has_decimals(&count, &best) ||
             (best.cells < 2 && candidates[i] == ',')) {
             best = count;
         }
@@ -267,7 +272,9 @@ struct below {
 
 struct evidence {
     const struct missing *missing;
-    size_t cells; /* number of cells of the first row, for csv_is_comment */
+    const struct marks *marks; /* NULL: no cell has a decimal comma */
+    bool detects;              /* decimal commas are detected */
+    size_t cells;              /* number of cells of the first row, for csv_is_comment */
     char comment;
     size_t rows; /* number of rows so far, including the first one */
     /* line of the first row that repeats the first row cell by cell, if that has at least two
@@ -278,6 +285,18 @@ struct evidence {
     char *text;           /* the trimmed texts of the first row, one after the other */
     bool no_memory;
 };
+
+static enum cell_says says_of(const struct evidence *e, struct text t) {
+    const enum cell_says says = cell_says(e->missing, t.bytes, t.n);
+    double number = 0;
+    if (says != CELL_OTHER || e->marks == NULL) {
+        return says;
+    }
+    return (e->detects ? marks_form(e->marks, t, &number) != MARKS_NO_NUMBER
+                       : marks_number(e->marks, t, &number))
+               ? CELL_NUMBER
+               : CELL_OTHER;
+}
 
 static bool first_row(struct evidence *e, const struct csv_row *row) {
     size_t size = 1;
@@ -296,7 +315,7 @@ static bool first_row(struct evidence *e, const struct csv_row *row) {
         const struct text t = csv_cell_trimmed(row, i);
         memcpy(e->text + used, t.bytes, t.n);
         e->column[i].name = (struct text){e->text + used, t.n};
-        e->column[i].says = cell_says(e->missing, t.bytes, t.n);
+        e->column[i].says = says_of(e, t);
         used += t.n;
     }
     return true;
@@ -326,7 +345,7 @@ static bool header_row(void *arg, const struct csv_row *row) {
     for (size_t i = 0; i < row->n_cells && i < e->n; i++) {
         struct below *column = &e->column[i];
         const struct text t = csv_cell_trimmed(row, i);
-        const enum cell_says says = cell_says(e->missing, t.bytes, t.n);
+        const enum cell_says says = says_of(e, t);
         column->numbers |= says == CELL_NUMBER;
         column->booleans |= says == CELL_BOOLEAN;
         column->others |= says == CELL_OTHER;
@@ -409,8 +428,13 @@ static void decide(struct evidence *e, struct csv_header *out) {
 }
 
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
-                      const struct missing *missing, struct csv_header *out) {
-    struct evidence e = {.missing = missing, .cells = cells, .comment = sample->comment};
+                      const struct missing *missing, const struct marks *marks,
+                      struct csv_header *out) {
+    struct evidence e = {.missing = missing,
+                         .marks = marks,
+                         .detects = marks != NULL && marks_detect(marks, delimiter),
+                         .cells = cells,
+                         .comment = sample->comment};
     const bool well = csv_sample_read(sample, delimiter,
                                       &(struct csv_handler){.row = header_row, .arg = &e}, NULL) &&
                       !e.no_memory;

@@ -9,7 +9,8 @@
  * Delimiter. Candidates are comma, semicolon, tab and |, without the comment character. With a
  * candidate, the first row must have at least two cells. The candidate is chosen with which the
  * largest share of the rows has as many cells as the first row. Of equal candidates tab is chosen,
- * then the one with the most cells, then the first of that list. If there is no candidate, the
+ * then the semicolon or | if it leaves commas only as decimal marks of numbers, then the candidate
+ * with the most cells, then the first of that list. If there is no candidate, the
  * delimiter is CSV_BLANKS if it divides all rows into the same number of cells, at least two;
  * otherwise it is the comma, or the semicolon or | if it divides fewer rows than the comma.
  * CSV_BLANKS takes precedence over a candidate that leaves several numbers in one cell, or that does
@@ -38,6 +39,7 @@
 
 #include "formats/csv/csv.h"
 #include "formats/text/cell.h"
+#include "formats/text/marks.h"
 #include "formats/text/names.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,9 +88,11 @@ struct csv_header {
     int64_t again; /* line of the first row that equals the header; 0: there is none */
 };
 /* Decides whether the first row is a header. cells: number of cells of the first row, from
- * csv_sniff_shape. Returns false if out of memory. */
+ * csv_sniff_shape. marks: how numbers are written; NULL: no cell has a decimal comma. Returns false
+ * if out of memory. */
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
-                      const struct missing *missing, struct csv_header *out);
+                      const struct missing *missing, const struct marks *marks,
+                      struct csv_header *out);
 
 /* Adds the names of a header to `out`, each name once, without empty names. Returns false if out of
  * memory. */

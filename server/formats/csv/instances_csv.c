@@ -115,7 +115,7 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
     struct instances *in = r->in;
     const struct csv_cell *cell = &row->cells[i];
     const bool number =
-        cell->kind != CSV_TEXT && slot.input < in->n_inputs && !in->missing->numbers;
+        cell->kind != CSV_TEXT && slot.input < in->n_inputs && !in->missing->numbers && !in->marked;
     if (number && in->schema->type[slot.input] == DN_NUMERIC) {
         out[slot.input] = cell->number;
         return;
@@ -266,6 +266,7 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
     } else {
         csv_sniff_shape(&sample, delimiter, &shape);
     }
+    instances_use_marks(in, delimiter);
     r.n = shape.cells;
     csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});

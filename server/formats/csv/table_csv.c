@@ -134,8 +134,9 @@ static bool check_cells(struct table *t, const struct csv_row *row) {
         const struct csv_cell *cell = &row->cells[i];
         const dn_column_type given = builder_given_type(b, i);
         const char *text = csv_cell_text(row, cell);
-        const bool fits = cell->kind == CSV_TEXT
-                              ? builder_text_fits(b, given, text, cell->length)
+        const bool marked = builder_has_commas(b) && memchr(text, '.', cell->length) != NULL;
+        const bool fits = cell->kind == CSV_TEXT || marked
+                              ? builder_text_fits(b, &b->column[i], given, text, cell->length)
                               : builder_number_fits(b, given, cell->number, text, cell->length);
         if (!fits && !misfit(t, row, i)) {
             return false;
@@ -240,7 +241,7 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
     struct csv_header found = {.lines = 1};
     if (t->append.on ? !table_append_header(t, sample, out->delimiter, out->first_cells, &found)
                      : !csv_sniff_header(sample, out->delimiter, out->first_cells,
-                                         &t->builder.missing, &found)) {
+                                         &t->builder.missing, &t->builder.marks, &found)) {
         return table_no_memory(t);
     }
     out->header = found.header;
@@ -315,6 +316,15 @@ static bool doubt_delimiter(struct table *t, const struct csv_sample *sample, ch
     return true;
 }
 
+/* Sets how numbers are written in a body with this delimiter. */
+static void take_marks(struct table *t, char delimiter) {
+    struct marks *marks = &t->builder.marks;
+    if (t->options.stored_marks && delimiter == ',' && t->append.delimiter != ',') {
+        marks->decimal = marks->thousands = '\0';
+    }
+    builder_set_delimiter(&t->builder, delimiter);
+}
+
 /* Detects the delimiter and the header from the sample. */
 static enum table_begin decide(struct table *t, const struct table_sample *first, bool may_look,
                                struct table_csv *out) {
@@ -352,6 +362,7 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
     if (!t->append.on && !doubt_delimiter(t, &sample, out->delimiter, &shape)) {
         return TABLE_BEGIN_REFUSED;
     }
+    take_marks(t, out->delimiter);
     out->first_cells = shape.cells;
     out->header = t->options.header == TABLE_HEADER_YES;
     out->header_lines = t->options.header_lines;

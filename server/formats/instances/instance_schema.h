@@ -17,6 +17,9 @@ struct instance_schema {
     uint8_t *type;     /* [n_inputs] dn_column_type */
     /* [n_inputs + 1] number of consecutive numeric inputs from input i on */
     size_t *run;
+    /* [n_inputs + 1] the numbers of the input have decimal commas; the last element is for the
+     * target. NULL: none */
+    bool *comma;
     struct table_reading reading; /* of the table that the model was trained on */
 };
 

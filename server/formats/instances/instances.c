@@ -75,6 +75,10 @@ bool instances_init(struct instances *in, const dn_model *model,
     if (schema == NULL) {
         schema = in->own_schema = instance_schema_new(model, NULL);
     }
+    if (schema != NULL) {
+        in->marks = schema->reading.marks;
+        in->comma = schema->comma;
+    }
     const size_t n_inputs = schema != NULL ? schema->n_inputs : 0;
     in->schema = schema;
     in->missing = schema != NULL ? &schema->reading.missing : NULL;
@@ -86,6 +90,14 @@ bool instances_init(struct instances *in, const dn_model *model,
     }
     memset(in->named, 0, (n_inputs + 1) * sizeof *in->named);
     return true;
+}
+
+void instances_use_marks(struct instances *in, char delimiter) {
+    if (delimiter == ',' && in->schema->reading.delimiter != ',' && !in->marks_given) {
+        in->marks.decimal = in->marks.thousands = '\0';
+        in->comma = NULL;
+    }
+    in->marked = in->comma != NULL || marks_any(&in->marks);
 }
 
 void instances_done(struct instances *in) {

@@ -64,8 +64,13 @@ struct instances {
     const dn_classes *classes;
     size_t n_inputs;
     const struct instance_schema *schema;
-    const struct missing *missing;      /* the tokens for missing values */
-    char comment;                       /* as in table_options */
+    const struct missing *missing; /* the tokens for missing values */
+    char comment;                  /* as in table_options */
+    struct marks marks;            /* how numbers in texts are written */
+    const bool *comma;             /* as in the schema */
+    bool marks_given;              /* by the options of the call */
+    /* numbers in texts are read by `marks` and `comma`: set by instances_use_marks */
+    bool marked;
     struct instance_schema *own_schema; /* NULL: the caller owns the schema */
     bool labelled;                      /* the target column is read */
     bool takes_extra; /* columns that the model does not have are noted and ignored */
@@ -100,6 +105,10 @@ struct instances {
 bool instances_init(struct instances *in, const dn_model *model,
                     const struct instance_schema *schema, bool labelled, struct problem *problem);
 void instances_done(struct instances *in);
+/* Makes texts be read with the decimal marks of the reading. delimiter: of separated text, '\0': the
+ * body is not delimited. In a body delimited by commas numbers have decimal points, unless the
+ * training table was delimited by commas or the call gives the marks. */
+void instances_use_marks(struct instances *in, char delimiter);
 /* Begins another row, in which all values are missing. If the block is full, passes it on first.
  * Returns NULL if reading stopped. */
 double *instances_row(struct instances *in);

@@ -89,6 +89,11 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     in.takes_extra = !options->refuse_extra;
     in.missing = options->missing != NULL ? options->missing : in.missing;
     in.comment = options->has_comment ? options->comment : in.comment;
+    if (options->marks != NULL) {
+        marks_replace(&in.marks, options->marks);
+        in.marks_given = options->marks->decimal != '\0' || options->marks->has_thousands;
+        in.comma = options->marks->decimal != '\0' ? NULL : in.comma;
+    }
     if (options->target != NULL) {
         in.target = options->target;
     }

@@ -46,6 +46,7 @@ bool instances_read_pairs(const char *const *names, const char *const *values, s
     struct instances in;
     bool well = instances_init(&in, model, schema, false, problem);
     if (well) {
+        instances_use_marks(&in, '\0');
         read_pairs(&in, names, values, n);
         for (size_t i = 0; i < in.n_inputs && !in.stopped; i++) {
             if (in.named[i] == 0 && in.schema->type[i] != DN_SPARSE) {

@@ -54,12 +54,20 @@ static bool is_missing(const struct instances *in, const struct value *value, bo
             missing_is_further(in->missing, t));
 }
 
-/* Appends a hint at what the client may have meant. */
-static void put_hint(const struct value *value, struct buf *why) {
+static bool has_comma(const struct instances *in, size_t i) {
+    return in->marked && ((in->comma != NULL && in->comma[i]) || in->marks.decimal == ',');
+}
+
+/* Appends a hint at what the client may have meant by a value of input i. */
+static void put_hint(const struct instances *in, size_t i, const struct value *value,
+                     struct buf *why) {
     const struct text t = text_trim(value->text.bytes, value->text.n);
     const char *hint = NULL;
-    if (value->kind == VALUE_NOT_FINITE &&
-        (text_is(t, "NaN") || text_is(t, "Infinity") || text_is(t, "-Infinity"))) {
+    double number = 0;
+    if (has_comma(in, i) && dn_number_parse(t.bytes, t.n, &number)) {
+        hint = "the numbers of this column have decimal commas; decimal=. is for decimal points";
+    } else if (value->kind == VALUE_NOT_FINITE &&
+               (text_is(t, "NaN") || text_is(t, "Infinity") || text_is(t, "-Infinity"))) {
         hint = "NaN and Infinity are not JSON: write null for a missing value";
     } else if (is_text(value)) {
         hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n)
@@ -72,17 +80,27 @@ static void put_hint(const struct value *value, struct buf *why) {
     }
 }
 
-static bool as_number(const struct value *value, double *out, struct buf *why) {
+/* Reads a trimmed text as a number of input i; n_inputs: of the target. */
+static bool text_number(const struct instances *in, size_t i, struct text t, double *out) {
+    if (in->marked && in->comma != NULL && in->comma[i]) {
+        const enum marks_form form = marks_form(&in->marks, t, out);
+        return form == MARKS_PLAIN || form == MARKS_COMMA || form == MARKS_EITHER;
+    }
+    return in->marked ? marks_number(&in->marks, t, out) : dn_number_parse(t.bytes, t.n, out);
+}
+
+static bool as_number(const struct instances *in, size_t i, const struct value *value, double *out,
+                      struct buf *why) {
     if (value->kind == VALUE_NUMBER) {
         *out = value->number;
         return true;
     }
     const struct text t = text_trim(value->text.bytes, value->text.n);
-    if (value->kind == VALUE_TEXT && dn_number_parse(t.bytes, t.n, out)) {
+    if (value->kind == VALUE_TEXT && text_number(in, i, t, out)) {
         return true;
     }
     (void)refuse(value, "must be a finite number", why);
-    put_hint(value, why);
+    put_hint(in, i, value, why);
     return false;
 }
 
@@ -110,7 +128,7 @@ static bool put_label(struct instances *in, const struct value *value, struct bu
         return true;
     }
     if (type == DN_NUMERIC || type == DN_BOOLEAN) {
-        if (!(type == DN_NUMERIC ? as_number(value, &number, why)
+        if (!(type == DN_NUMERIC ? as_number(in, in->n_inputs, value, &number, why)
                                  : as_boolean(value, &number, why))) {
             return false;
         }
@@ -158,7 +176,7 @@ static bool put_words(struct instances *in, size_t i, struct text text, struct b
 static bool put_place(struct instances *in, struct slot slot, const struct value *value,
                       struct buf *why) {
     double number = 0;
-    if (!as_number(value, &number, why)) {
+    if (!as_number(in, slot.input, value, &number, why)) {
         return false;
     }
     instances_put_entry(in, slot.input, slot.place, number);
@@ -219,7 +237,7 @@ static bool put(struct instances *in, struct slot slot, const struct value *valu
         return put_place(in, slot, value, why);
     }
     if (type == DN_NUMERIC) {
-        return as_number(value, out, why);
+        return as_number(in, i, value, out, why);
     }
     if (type == DN_BOOLEAN) {
         return as_boolean(value, out, why);

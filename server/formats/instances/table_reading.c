@@ -51,11 +51,28 @@ static void put_missing(const json_t *notes, struct json_writer *w) {
     }
 }
 
+static void put_commas(const json_t *names, struct json_writer *w) {
+    if (json_array_size(names) > 0) {
+        json_kv_begin_array(w, "decimal_comma");
+        for (size_t i = 0; i < json_array_size(names); i++) {
+            const struct text name = text_of(json_array_get(names, i));
+            json_put_stringn(w, name.bytes != NULL ? name.bytes : "", name.n);
+        }
+        json_end_array(w);
+    }
+}
+
 void table_reading_write(const char *notes, struct json_writer *w) {
     json_t *object = parse(notes);
     json_begin_object(w);
     put_character(object, "delimiter", w);
     put_character(object, "comment", w);
+    put_character(object, "decimal", w);
+    put_character(object, "thousands", w);
+    if (json_is_string(json_object_get(object, "strip"))) {
+        json_kv_string(w, "strip", json_string_value(json_object_get(object, "strip")));
+    }
+    put_commas(json_object_get(object, "decimal_comma"), w);
     put_missing(object, w);
     json_end_object(w);
     json_decref(object);
@@ -81,12 +98,49 @@ char *table_reading_document(const char *document) {
     return text;
 }
 
+static bool parse_commas(const json_t *names, struct table_reading *out) {
+    size_t size = 1, used = 0;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        size += json_string_length(json_array_get(names, i));
+    }
+    out->comma_bytes = malloc(size);
+    bool well = out->comma_bytes != NULL;
+    for (size_t i = 0; well && i < json_array_size(names); i++) {
+        const struct text name = text_of(json_array_get(names, i));
+        well = name.bytes != NULL;
+        if (well) {
+            memcpy(out->comma_bytes + used, name.bytes, name.n);
+            well = names_add(&out->commas, out->comma_bytes + used, name.n);
+            used += name.n;
+        }
+    }
+    return well;
+}
+
+static bool parse_marks(const json_t *reading, struct marks *out) {
+    struct problem ignored = {0};
+    const json_t *strip = json_object_get(reading, "strip");
+    *out = (struct marks){.decimal = character(reading, "decimal"),
+                          .thousands = character(reading, "thousands")};
+    const bool well = strip == NULL || (json_is_string(strip) &&
+                                        marks_set_strip(out, json_string_value(strip), &ignored));
+    problem_done(&ignored);
+    return well;
+}
+
+void table_reading_done(struct table_reading *reading) {
+    names_done(&reading->commas);
+    free(reading->comma_bytes);
+}
+
 bool table_reading_parse(const char *document, struct table_reading *out) {
     struct problem ignored = {0};
     json_t *object = parse(document);
     const json_t *reading = json_object_get(object, "reading"),
                  *missing = json_object_get(reading, "missing");
     bool well = (document == NULL || object != NULL) && missing_init(&out->missing, NULL, &ignored);
+    well = well && parse_marks(reading, &out->marks) &&
+           parse_commas(json_object_get(reading, "decimal_comma"), out);
     out->delimiter = character(reading, "delimiter");
     out->comment = character(reading, "comment");
     for (size_t i = 0; well && i < json_array_size(missing); i++) {

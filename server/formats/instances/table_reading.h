@@ -4,21 +4,28 @@
  * As JSON, the member "reading" of the document of a model:
  *   delimiter  separated text: the delimiter
  *   comment    the comment character, if one was given
+ *   decimal, thousands, strip  the options of these names, if they were given
+ *   decimal_comma  names of the columns of numbers with decimal commas, which were detected
  *   missing    the tokens for missing values beside the standard ones, if there are any */
 #ifndef FORMATS_TABLE_READING_H
 #define FORMATS_TABLE_READING_H
 
 #include "formats/formats.h"
+#include "formats/text/names.h"
 
 struct table_reading {
     char delimiter; /* '\0': the table was not separated text, or it is unknown */
     char comment;   /* as in table_options */
     struct missing missing;
+    struct marks marks;
+    struct names commas; /* names of the columns with decimal commas */
+    char *comma_bytes;   /* their texts */
 };
 
 /* Parses a document with the member "reading". Without that member, or with NULL, the reading is
  * that of an upload without options. Returns false if out of memory or if the document is
  * damaged. */
 bool table_reading_parse(const char *document, struct table_reading *out);
+void table_reading_done(struct table_reading *reading); /* {0} is allowed */
 
 #endif

@@ -70,6 +70,8 @@ static const char *text_of(const struct table_json *at, const struct json_cell *
 }
 
 static bool fits(const struct table *t, dn_column_type given, const struct json_cell *cell) {
+    const struct table_builder *b = &t->builder;
+    const struct column *c = cell->column < b->n_columns ? &b->column[cell->column] : NULL;
     const char *text = text_of(json_of(t), cell);
     switch (cell->kind) {
     case JSON_TOKEN_NULL:
@@ -80,9 +82,9 @@ static bool fits(const struct table *t, dn_column_type given, const struct json_
     case JSON_TOKEN_NUMBER:
         return cell->finite
                    ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
-                   : builder_text_fits(&t->builder, given, text, cell->length);
+                   : builder_text_fits(b, c, given, text, cell->length);
     default:
-        return builder_text_fits(&t->builder, given, text, cell->length);
+        return builder_text_fits(b, c, given, text, cell->length);
     }
 }
 

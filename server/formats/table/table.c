@@ -306,6 +306,7 @@ static void write_notes(struct table *t) {
         json_put_key(&w, "comment");
         json_put_stringn(&w, &t->options.comment, 1);
     }
+    builder_write_marks(&t->builder, false, &w);
     json_kv_begin_array(&w, "missing");
     for (size_t i = 0; i < t->builder.missing.n; i++) {
         json_put_stringn(&w, t->builder.missing.token[i].bytes, t->builder.missing.token[i].n);

@@ -177,6 +177,22 @@ static bool take_notes(struct table *t, const struct table_stored *stored) {
            t->append.notes != NULL;
 }
 
+/* Finds the columns of numbers with decimal commas. */
+static void take_commas(struct table *t, const json_t *notes) {
+    const json_t *list = json_object_get(notes, "decimal_comma");
+    for (size_t i = 0; i < t->builder.n_columns; i++) {
+        t->builder.column[i].comma = false;
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *name = json_array_get(list, i);
+        const ptrdiff_t column =
+            names_find(&t->builder.names, json_string_value(name), json_string_length(name));
+        if (column >= 0) {
+            t->builder.column[column].comma = true;
+        }
+    }
+}
+
 bool table_append_open(struct table *t, const struct table_stored *stored,
                        struct problem *problem) {
     struct table_append *a = &t->append;
@@ -190,6 +206,8 @@ bool table_append_open(struct table *t, const struct table_stored *stored,
         /* an earlier version of discernd read the stored rows, and kept the blanks */
         t->builder.keeps_blanks = json_object_get(s.notes, "trimmed") == NULL && format != NULL &&
                                   strcmp(format, "csv") == 0;
+        const json_t *delimiter = json_object_get(s.notes, "delimiter");
+        a->delimiter = json_string_length(delimiter) == 1 ? json_string_value(delimiter)[0] : '\0';
         a->n_cells = s.schema.n;
         a->began = calloc(s.schema.n + 1, sizeof *a->began);
         a->listed = calloc(s.schema.n + 1, sizeof *a->listed);
@@ -198,6 +216,7 @@ bool table_append_open(struct table *t, const struct table_stored *stored,
         for (size_t i = 0; well && i < s.schema.n; i++) {
             well = add_column(t, i, &s.schema.columns[i], &s.found[i]);
         }
+        take_commas(t, s.notes);
         well = well || out_of_memory(problem);
     }
     stored_done(&s);
@@ -277,6 +296,7 @@ bool table_rebase(struct table *t, const struct table_stored *stored, struct pro
         for (size_t i = 0; well && i < s.schema.n; i++) {
             well = move(t, &t->builder.column[i], &s.schema.columns[i], &s.found[i], later);
         }
+        take_commas(t, s.notes);
         well = (well && take_notes(t, stored)) || out_of_memory(problem);
     }
     stored_done(&s);

@@ -19,6 +19,7 @@ struct table_append {
     char *notes;          /* of the stored table */
     int64_t header_lines; /* number of header lines of the uploaded table; 0: one or none */
     bool header_replaced; /* the header of the uploaded table was replaced by given names */
+    char delimiter;       /* of the stored table; '\0': it was not separated text */
     uint8_t *began; /* [n_columns] enum column_state of each column before the first new row */
     bool *listed;   /* [n_columns] the body has the column */
     size_t *column; /* [n_cells] the column of cell i of the body; NULL: cell i is column i */

@@ -289,22 +289,18 @@ bool table_append_header(struct table *t, const struct csv_sample *sample, char 
 
 char table_append_delimiter(const struct table *t, const struct csv_sample *sample, char found,
                             struct csv_shape *shape) {
-    struct problem ignored = {0};
-    json_t *notes = json_parse(t->append.notes, strlen(t->append.notes), &ignored);
-    const char *stored = json_string_value(json_object_get(notes, "delimiter"));
-    char delimiter = found;
-    if (stored != NULL && stored[0] != '\0' && stored[0] != sample->comment) {
-        struct csv_shape by_stored;
-        csv_sniff_shape(sample, stored[0], &by_stored);
-        shape->no_memory |= by_stored.no_memory;
-        if (!shape->no_memory && by_stored.cells == t->builder.n_columns) {
-            delimiter = stored[0];
-            *shape = by_stored;
-        }
+    const char stored = t->append.delimiter;
+    struct csv_shape by_stored;
+    if (stored == '\0' || stored == sample->comment) {
+        return found;
     }
-    problem_done(&ignored);
-    json_decref(notes);
-    return delimiter;
+    csv_sniff_shape(sample, stored, &by_stored);
+    shape->no_memory |= by_stored.no_memory;
+    if (shape->no_memory || by_stored.cells != t->builder.n_columns) {
+        return found;
+    }
+    *shape = by_stored;
+    return stored;
 }
 
 /* ---- the end ---- */

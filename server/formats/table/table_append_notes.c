@@ -94,11 +94,12 @@ static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_
 }
 
 static void write_all(const struct table *t, json_t *stored, json_t *own, struct buf *out) {
-    static const char *const of_stored[] = {"append", "warnings", NULL}, *const of_own[] = {"types",
-                                                                                            NULL};
+    static const char *const of_stored[] = {"append", "warnings", "decimal_comma", NULL},
+                             *const of_own[] = {"types", NULL};
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     put_members(&w, stored, of_stored);
+    builder_write_marks(&t->builder, true, &w);
     put_warnings(&w, stored, t->builder.stored_rows);
     json_kv_begin_object(&w, "append");
     json_kv_int(&w, "rows", t->builder.n_rows);

@@ -13,7 +13,7 @@ enum { REASON_SHOWN = 64 }; /* length limit of type_reason.cell */
 
 bool builder_init(struct table_builder *b, const struct table_options *options,
                   const struct table_sink *sink, struct problem *problem) {
-    *b = (struct table_builder){.sink = *sink};
+    *b = (struct table_builder){.sink = *sink, .marks = options->marks};
     if (!missing_init(&b->missing, options->missing, problem) ||
         !table_types_parse(options->types, &b->types, &b->n_types, problem)) {
         return false;
@@ -71,10 +71,9 @@ static char *copy_text(const char *text, size_t n) {
     return copy;
 }
 
-/* Records the cell that determines the column's type, for the description of the columns. */
-static void note_reason(struct table_builder *b, struct column *c, const char *text, size_t n) {
+void builder_note_reason(struct table_builder *b, struct column *c, const char *text, size_t n,
+                         const char *hint) {
     const size_t cut = utf8_cut(text, n, REASON_SHOWN);
-    const char *hint = cell_hint(text, n);
     type_reason_done(&c->reason);
     c->reason = (struct type_reason){.line = b->line,
                                      .row = b->stored_rows + b->n_rows + 1,
@@ -88,7 +87,12 @@ static void note_reason(struct table_builder *b, struct column *c, const char *t
 
 /* Changes the column to strings because of this cell. */
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
-    note_reason(b, c, text, n);
+    const char *hint = builder_mark_hint(b, c, text_trim(text, n));
+    builder_note_reason(b, c, text, n, hint != NULL ? hint : cell_hint(text, n));
+    builder_fall(b, c);
+}
+
+void builder_fall(struct table_builder *b, struct column *c) {
     if (c->state != COLUMN_UNKNOWN && c->summarised) {
         c->again = true;
         b->counts_memory -=
@@ -218,7 +222,7 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
     c->filled = b->n_rows + 1;
     switch (c->state) {
     case COLUMN_UNKNOWN:
-        note_reason(b, c, text, n);
+        builder_note_reason(b, c, text, n, NULL);
         c->state = COLUMN_BOOLEANS;
         break;
     case COLUMN_NUMBERS:
@@ -241,11 +245,16 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
                                                 const char *text, size_t n, struct text trimmed) {
     double number = 0;
     bool truth = false;
-    const bool is_number = dn_number_parse(trimmed.bytes, trimmed.n, &number);
+    enum column_mark mark = c->mark;
+    const bool is_number = builder_read_number(b, c, trimmed, &number, &mark);
     const bool is_boolean = !is_number && text_boolean(trimmed, &truth);
+    if (is_number && mark != c->mark &&
+        (c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS)) {
+        builder_set_mark(b, c, mark, text, n);
+    }
     if (c->state == COLUMN_UNKNOWN && (is_number || is_boolean)) {
         if (is_boolean) {
-            note_reason(b, c, text, n);
+            builder_note_reason(b, c, text, n, NULL);
         }
         c->state = is_number ? COLUMN_NUMBERS : COLUMN_BOOLEANS;
     }
@@ -259,7 +268,11 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
     if (column_is_fixed(c)) {
         return BUILDER_MISFIT;
     }
+    const bool tracks = c->state != COLUMN_BOOLEANS;
     column_fall(b, c, text, n);
+    if (!tracks || !marks_signs_add(&c->signs, trimmed)) {
+        c->signs.text[0] = '\0';
+    }
     return put_string(b, c, text, n);
 }
 
@@ -270,8 +283,13 @@ enum builder_status builder_text(struct table_builder *b, size_t i, const char *
         return builder_missing(b, i);
     }
     c->filled = b->n_rows + 1;
-    return c->state == COLUMN_STRINGS ? put_string(b, c, text, n)
-                                      : text_by_what_it_says(b, c, text, n, trimmed);
+    if (c->state != COLUMN_STRINGS) {
+        return text_by_what_it_says(b, c, text, n, trimmed);
+    }
+    if (SCAN_UNLIKELY(c->signs.text[0] != '\0') && !marks_signs_add(&c->signs, trimmed)) {
+        c->signs.text[0] = '\0';
+    }
+    return put_string(b, c, text, n);
 }
 
 enum builder_status builder_string(struct table_builder *b, size_t i, const char *text, size_t n) {
@@ -284,6 +302,7 @@ enum builder_status builder_string(struct table_builder *b, size_t i, const char
     if (column_is_fixed(c) && c->state != COLUMN_STRINGS) {
         return text_by_what_it_says(b, c, text, n, trimmed);
     }
+    c->signs.text[0] = '\0';
     if (c->state != COLUMN_STRINGS) {
         column_fall(b, c, text, n);
     }
@@ -301,13 +320,17 @@ static bool stage_make(struct table_builder *b) {
 /* Returns the kinds of cells that the stage takes for a builder with this padding (digits after the
  * decimal point): canonical numbers with at least so many digits, and numbers padded to exactly so
  * many. */
-static uint64_t kinds_under(unsigned padding) {
+static uint64_t kinds_under(const struct table_builder *b, const struct column *c,
+                            unsigned padding) {
     if (padding >= CSV_PADDED - CSV_CANONICAL) {
         return STAGE_NONE; /* there is no kind for so many digits */
     }
     const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) &
                                ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
-    return padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
+    const uint64_t kinds = padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
+    /* the text of a number with a point is needed to decide what the point means */
+    return builder_has_commas(b) && c->mark != MARK_POINT ? kinds & CSV_KIND_BIT(CSV_CANONICAL)
+                                                          : kinds;
 }
 
 /* Chooses the kinds of cells that the stage takes for a column of numbers, after a cell of this
@@ -322,7 +345,7 @@ static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
     if (b->missing.numbers || (undecided && spelled)) {
         set_takes(b, i, STAGE_NONE);
     } else if (!undecided || kind != CSV_TEXT) {
-        set_takes(b, i, kinds_under(padding));
+        set_takes(b, i, kinds_under(b, &b->column[i], padding));
     }
 }
 
@@ -341,7 +364,9 @@ static enum builder_status other_cell(struct table_builder *b, size_t i, const s
         *stage = (double)NAN;
         return BUILDER_WELL;
     }
-    const enum builder_status status = cell->kind == CSV_TEXT
+    const bool marked =
+        cell->kind != CSV_TEXT && builder_has_commas(b) && memchr(text.bytes, '.', text.n) != NULL;
+    const enum builder_status status = cell->kind == CSV_TEXT || marked
                                            ? builder_text(b, i, text.bytes, text.n)
                                            : builder_number(b, i, cell->number, text.bytes, text.n);
     if (b->stage_takes[i] != STAGE_NONE && b->column[i].state == COLUMN_NUMBERS) {
@@ -351,9 +376,10 @@ static enum builder_status other_cell(struct table_builder *b, size_t i, const s
 }
 
 static void settle(struct table_builder *b) {
+    const uint64_t canonical = CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL);
     b->take_canonical = true;
     for (size_t i = 0; i < b->n_columns && b->take_canonical; i++) {
-        b->take_canonical = b->stage_takes[i] == kinds_under(0);
+        b->take_canonical = b->stage_takes[i] == canonical;
     }
     b->settled = true;
 }

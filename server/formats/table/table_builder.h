@@ -23,6 +23,7 @@
 #include "formats/table/table_options.h"
 #include "formats/table/table_tail.h"
 #include "formats/text/cell.h"
+#include "formats/text/marks.h"
 #include "formats/text/names.h"
 
 #define BUILDER_CHUNK_BYTES (8 * 1024 * 1024)
@@ -47,6 +48,15 @@ enum column_state {
     COLUMN_BOOLEANS,
     COLUMN_STRINGS,
     COLUMN_SPARSE
+};
+
+/* How the numbers of a column are written, while the decimal mark is not given. */
+enum column_mark {
+    MARK_NONE,    /* so far without decimal marks */
+    MARK_GROUPED, /* with points that could separate thousands; they are read as decimal points */
+    MARK_POINT,   /* with decimal points */
+    MARK_COMMA,   /* with decimal commas */
+    MARK_EITHER   /* with commas that could separate thousands */
 };
 
 /* Codes of stored reasons (member "code" of "type_reason"). */
@@ -94,6 +104,11 @@ struct column {
     /* JSON objects: last row of the body (from 1) with a member for the column; 0: none */
     int64_t seen;
     struct type_reason reason;
+    enum column_mark mark;
+    bool comma; /* append only: the stored rows have decimal commas */
+    /* the signs around all numbers of a column of strings, whose other cells are numbers; "": not
+     * so */
+    struct marks_signs signs;
     /* line of the first integer that a double cannot represent exactly; 0: none */
     int64_t inexact_line;
     char *inexact_text; /* malloc'ed: the text of that integer as shown in a warning */
@@ -117,7 +132,9 @@ void type_reason_done(struct type_reason *reason);
 struct table_builder {
     struct table_sink sink;
     struct missing missing;
-    bool keeps_blanks; /* blanks around cells without quotes are kept */
+    struct marks marks; /* how numbers are written */
+    bool detects;       /* decimal commas are detected: marks.decimal is not given */
+    bool keeps_blanks;  /* blanks around cells without quotes are kept */
     struct type_override *types;
     size_t n_types;
     struct column *column;
@@ -174,10 +191,40 @@ void builder_force(struct table_builder *b, size_t i, dn_column_type type);
  * of that name; DN_TEXT (any cell fits) if there is none. */
 dn_column_type builder_given_type(const struct table_builder *b, size_t i);
 dn_column_type builder_given_type_of(const struct table_builder *b, const char *name, size_t n);
-/* Whether a column of that given type can hold the cell. If so, builder_text and builder_string,
+/* Sets whether decimal commas are detected, and in which stored columns they are expected: the body
+ * is separated text with this delimiter. Call it before the first row. */
+void builder_set_delimiter(struct table_builder *b, char delimiter);
+/* Whether a number of a cell may have a comma as decimal mark. */
+static inline bool builder_has_commas(const struct table_builder *b) {
+    return b->detects || b->marks.decimal == ',' || b->marks.thousands == '.';
+}
+/* Reads a trimmed text as a number of column c, NULL: of any. *mark: how the numbers of the column
+ * are written with this one. */
+bool builder_read_number(const struct table_builder *b, const struct column *c, struct text t,
+                         double *out, enum column_mark *mark);
+/* Sets how the numbers of column c are written, after this cell. */
+void builder_set_mark(struct table_builder *b, struct column *c, enum column_mark mark,
+                      const char *text, size_t n);
+/* A hint for a cell that makes column c a column of strings, NULL: none. */
+const char *builder_mark_hint(const struct table_builder *b, const struct column *c,
+                              struct text text);
+/* At the end of the body: makes columns whose commas may be either a decimal mark or separate
+ * thousands columns of strings, and describes the signs around the numbers of columns of strings.
+ * Returns false if out of memory. */
+bool builder_settle_marks(struct table_builder *b);
+/* Writes the members decimal, thousands, strip and decimal_comma into the open object. */
+void builder_write_marks(const struct table_builder *b, bool stored, struct json_writer *w);
+/* Records the cell that determines the column's type. hint: NULL: none. */
+void builder_note_reason(struct table_builder *b, struct column *c, const char *text, size_t n,
+                         const char *hint);
+/* Makes c a column of strings, for which a reason was noted. */
+void builder_fall(struct table_builder *b, struct column *c);
+
+/* Whether a column of that given type can hold the cell. c: the column, NULL: it is not added yet.
+ * If so, builder_text and builder_string,
  * builder_number or builder_boolean do not return BUILDER_MISFIT. */
-bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text,
-                       size_t n);
+bool builder_text_fits(const struct table_builder *b, const struct column *c, dn_column_type given,
+                       const char *text, size_t n);
 bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
                          const char *spelling, size_t n);
 bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth);

@@ -115,8 +115,9 @@ const struct type_override *builder_unused_type(const struct table_builder *b, s
 }
 
 /* ---- given types ---- */
-bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text,
-                       size_t n) {
+bool builder_text_fits(const struct table_builder *b, const struct column *c, dn_column_type given,
+                       const char *text, size_t n) {
+    enum column_mark mark;
     double number = 0;
     bool truth = false;
     const struct text trimmed = text_trim(text, n);
@@ -124,7 +125,7 @@ bool builder_text_fits(const struct table_builder *b, dn_column_type given, cons
         return true;
     }
     return given == DN_NUMERIC
-               ? dn_number_parse(trimmed.bytes, trimmed.n, &number)
+               ? builder_read_number(b, c, trimmed, &number, &mark)
                : text_boolean(trimmed, &truth) || text_is(trimmed, "0") || text_is(trimmed, "1");
 }
 

@@ -341,6 +341,9 @@ static void builders_free(struct table_builder *b) {
 }
 
 bool builder_finish(struct table_builder *b, struct problem *problem) {
+    if (!builder_settle_marks(b)) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
     enum builder_status status = b->rows == 0                  ? BUILDER_WELL
                                  : b->onto && b->n_chunks == 0 ? hold(b)
                                                                : builder_deliver(b);
@@ -504,7 +507,7 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
             buf_printf(&text, "column \"%s\": every cell is missing", c->name);
             warn(w, &text, &n);
         }
-        if (c->reason.line > 0 && !c->forced && !c->reason.stored &&
+        if (c->reason.line > 0 && (!c->forced || c->mark == MARK_GROUPED) && !c->reason.stored &&
             (c->reason.fell || c->reason.hint != NULL)) {
             char shown[TEXT_SHOWN];
             const char *cell = c->reason.cell != NULL ? c->reason.cell : "";

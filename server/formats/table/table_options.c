@@ -1,5 +1,5 @@
-/* Query parameters of an upload: header, delimiter, skip_rows, names, duplicates, missing, types,
- * label, comment, on_error, zero_based, rows. */
+/* Query parameters of an upload: header, delimiter, skip_rows, names, duplicates, missing, decimal,
+ * thousands, strip, types, label, comment, on_error, zero_based, rows. */
 #include "formats/table/table_options.h"
 #include "base/utf8.h"
 #include "formats/csv/csv_separator.h"
@@ -235,6 +235,19 @@ static bool set_allow_type_change(struct table_options *options, const char *val
                        text_show(value, strlen(value), shown));
 }
 
+static bool set_decimal(struct table_options *options, const char *value, struct problem *problem) {
+    return marks_set_decimal(&options->marks, value, problem);
+}
+
+static bool set_thousands(struct table_options *options, const char *value,
+                          struct problem *problem) {
+    return marks_set_thousands(&options->marks, value, problem);
+}
+
+static bool set_strip(struct table_options *options, const char *value, struct problem *problem) {
+    return marks_set_strip(&options->marks, value, problem);
+}
+
 static bool set_zero_based(struct table_options *options, const char *value,
                            struct problem *problem) {
     char shown[TEXT_SHOWN];
@@ -348,6 +361,9 @@ static const struct option {
     {"names", set_names, NULL},
     {"duplicates", set_duplicates, NULL},
     {"missing", set_missing, ""},
+    {"decimal", set_decimal, NULL},
+    {"thousands", set_thousands, NULL},
+    {"strip", set_strip, NULL},
     {"types", set_types, ""},
     {"label", set_label, ""},
     {"comment", set_comment, ""},
@@ -379,6 +395,7 @@ bool table_option_parse(struct table_options *options, const char *name, const c
                ? option->set(options, value, problem)
                : problem_set(problem, PROBLEM_BAD_REQUEST,
                              "unknown query parameter %s: there are encoding, header, delimiter, "
-                             "skip_rows, missing, types, label, comment, on_error, zero_based",
+                             "skip_rows, missing, decimal, thousands, strip, types, label, "
+                             "comment, on_error, zero_based",
                              text_show(name, strlen(name), shown));
 }

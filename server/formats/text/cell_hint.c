@@ -149,8 +149,8 @@ const char *cell_hint(const char *bytes, size_t n) {
         bool (*is)(struct text t);
         const char *hint;
     } known[] = {
-        {has_decimal_comma, "write decimal fractions with a point"},
-        {has_thousands, "write numbers without thousands separators"},
+        {has_decimal_comma, "write decimal fractions with a point, or set decimal=,"},
+        {has_thousands, "write numbers without thousands separators, or set thousands=,"},
         {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
         {is_date, "dates are not read as numbers; write days since a fixed day, or year, month and "
                   "day as columns"},

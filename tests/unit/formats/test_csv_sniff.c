@@ -130,7 +130,7 @@ static void check_found(const char *body, bool header, bool doubtful) {
     const struct csv_sample sample = sample_of(body);
     struct csv_shape shape;
     csv_sniff_shape(&sample, ',', &shape);
-    assert_true(csv_sniff_header(&sample, ',', shape.cells, &missing, &found));
+    assert_true(csv_sniff_header(&sample, ',', shape.cells, &missing, NULL, &found));
     if (found.header != header || found.doubtful != doubtful) {
         fail_msg("header %d, doubtful %d: %s", found.header, found.doubtful, body);
     }

@@ -1,0 +1,156 @@
+/* How the numbers of a table are written: decimal commas are detected column by column, cells with
+ * more than one reading are described, never guessed. */
+#include "base/json/json_write.h"
+#include "formats/table/table_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EITHER_HINT                                                                                \
+    "the commas of its numbers may be decimal marks or separate thousands: set decimal=, or "      \
+    "thousands=,"
+#define GROUPED_HINT                                                                               \
+    "the points of its numbers were read as decimal marks; if they separate thousands, set "       \
+    "thousands=."
+
+void builder_set_delimiter(struct table_builder *b, char delimiter) {
+    b->detects = marks_detect(&b->marks, delimiter);
+    for (size_t i = 0; i < b->n_columns; i++) {
+        struct column *c = &b->column[i];
+        if (c->stored_state == COLUMN_NUMBERS) {
+            c->mark = c->comma && b->detects ? MARK_COMMA : MARK_POINT;
+        }
+    }
+}
+
+bool builder_read_number(const struct table_builder *b, const struct column *c, struct text t,
+                         double *out, enum column_mark *mark) {
+    const enum column_mark now = c != NULL ? c->mark : MARK_NONE;
+    const bool has_point = now == MARK_GROUPED || now == MARK_POINT,
+               has_comma = now == MARK_COMMA || now == MARK_EITHER;
+    *mark = now;
+    if (!b->detects) {
+        return marks_number(&b->marks, t, out);
+    }
+    switch (marks_form(&b->marks, t, out)) {
+    case MARKS_PLAIN:
+        return true;
+    case MARKS_POINT:
+        *mark = MARK_POINT;
+        return !has_comma;
+    case MARKS_GROUPED:
+        *mark = now == MARK_POINT ? MARK_POINT : MARK_GROUPED;
+        return !has_comma;
+    case MARKS_COMMA:
+        *mark = MARK_COMMA;
+        return !has_point;
+    case MARKS_EITHER:
+        *mark = now == MARK_COMMA ? MARK_COMMA : MARK_EITHER;
+        /* a given type could not be changed at the end */
+        return !has_point && (*mark == MARK_COMMA || c == NULL || !column_is_fixed(c));
+    case MARKS_NO_NUMBER:
+        break;
+    }
+    return false;
+}
+
+void builder_set_mark(struct table_builder *b, struct column *c, enum column_mark mark,
+                      const char *text, size_t n) {
+    if (mark == MARK_EITHER || mark == MARK_GROUPED) {
+        builder_note_reason(b, c, text, n, mark == MARK_EITHER ? EITHER_HINT : GROUPED_HINT);
+    } else if (c->mark == MARK_EITHER || c->mark == MARK_GROUPED) {
+        type_reason_done(&c->reason);
+    }
+    c->mark = mark;
+}
+
+const char *builder_mark_hint(const struct table_builder *b, const struct column *c,
+                              struct text text) {
+    double number = 0;
+    if (b->marks.decimal == ',' && dn_number_parse(text.bytes, text.n, &number)) {
+        return "with decimal=, a point is no decimal mark; thousands=. reads points that separate "
+               "thousands";
+    }
+    if (!b->detects || c->state != COLUMN_NUMBERS || c->mark == MARK_NONE) {
+        return NULL;
+    }
+    switch (marks_form(&b->marks, text, &number)) {
+    case MARKS_POINT:
+    case MARKS_GROUPED:
+        return c->mark == MARK_EITHER
+                   ? "other cells have commas: if these separate thousands, set thousands=,"
+                   : "other cells have decimal commas: if the point separates thousands, set "
+                     "decimal=, and thousands=.";
+    case MARKS_COMMA:
+        return c->mark == MARK_GROUPED
+                   ? "other cells have points: if these separate thousands, set decimal=, and "
+                     "thousands=."
+                   : "other cells have decimal points";
+    case MARKS_EITHER:
+        return c->mark == MARK_POINT
+                   ? "other cells have decimal points: if the comma separates thousands, set "
+                     "thousands=,"
+                   : EITHER_HINT;
+    case MARKS_PLAIN:
+    case MARKS_NO_NUMBER:
+        break;
+    }
+    return NULL;
+}
+
+/* Describes the signs around the numbers of a column. Returns false if out of memory. */
+static bool describe_signs(const struct table_builder *b, struct column *c) {
+    const struct marks_signs *s = &c->signs;
+    const bool percent = strchr(s->text, '%') != NULL;
+    struct buf text = {0};
+    size_t size = 0;
+    buf_printf(&text, "all its numbers have %s around them: strip=%s%s%s reads them%s", s->text,
+               s->text, s->groups ? "&thousands=," : "",
+               s->commas && !b->detects ? "&decimal=," : "",
+               percent ? " (a URL has %25 for %)" : "");
+    free(c->reason.hint);
+    c->reason.hint = buf_take(&text, &size);
+    return c->reason.hint != NULL;
+}
+
+bool builder_settle_marks(struct table_builder *b) {
+    bool well = true;
+    for (size_t i = 0; i < b->n_columns && well; i++) {
+        struct column *c = &b->column[i];
+        if (c->mark == MARK_EITHER && c->state == COLUMN_NUMBERS) {
+            builder_fall(b, c);
+        }
+        if (c->signs.text[0] != '\0' && c->state == COLUMN_STRINGS && c->reason.line > 0) {
+            well = describe_signs(b, c);
+        }
+    }
+    return well;
+}
+
+void builder_write_marks(const struct table_builder *b, bool stored, struct json_writer *w) {
+    bool any = false;
+    if (!stored && b->marks.decimal != '\0') {
+        json_put_key(w, "decimal");
+        json_put_stringn(w, &b->marks.decimal, 1);
+    }
+    if (!stored && b->marks.thousands != '\0') {
+        json_put_key(w, "thousands");
+        json_put_stringn(w, &b->marks.thousands, 1);
+    }
+    if (!stored && b->marks.strip[0] != '\0') {
+        json_kv_string(w, "strip", b->marks.strip);
+    }
+    for (size_t i = 0; i < b->n_columns; i++) {
+        const struct column *c = &b->column[i];
+        if (c->state == COLUMN_NUMBERS && (c->mark == MARK_COMMA || (stored && c->comma))) {
+            if (!any) {
+                json_kv_begin_array(w, "decimal_comma");
+                any = true;
+            }
+            json_put_string(w, c->name);
+        }
+    }
+    if (any) {
+        json_end_array(w);
+    }
+}
