@@ -31,6 +31,8 @@ static void test_detected(void **state) {
     assert_json(r, "/rows", "2");
     check_numbers(r, 0, 4.9, 5.1);
     check_numbers(r, 1, 3, 3.5);
+    r = upload("", "\"5,1\";\"3,5\"\n\"4,9\";\"3,0\"\n");
+    check_numbers(r, 1, 3, 3.5);
     r = upload("", "5,1\t3,5\n4,9\t3,0\n");
     check_numbers(r, 1, 3, 3.5);
     r = upload("", "5,1|3,5\n4,9|3,0\n");

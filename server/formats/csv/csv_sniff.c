@@ -95,6 +95,9 @@ static void count_cells(struct count *count, const struct csv_row *row) {
         const struct csv_cell *cell = &row->cells[i];
         const struct text text = {csv_cell_text(row, cell), cell->length};
         numbers += cell->kind != CSV_TEXT;
+        if (cell->quoted) {
+            count->commas = count->commas || (decimals && is_decimal_comma(text));
+        }
         if (cell->kind != CSV_TEXT || cell->quoted) {
             continue;
         }
