@@ -51,8 +51,10 @@ static bool check_name(struct table *t, struct text name, size_t position,
                            TABLE_MAX_NAME);
     }
     if (same >= 0) {
-        return table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as,
-                           same + 1, position);
+        return table_fault(t, line, column,
+                           "column name %s is used twice: columns %td and %zu; duplicates=rename "
+                           "gives the second one another name",
+                           as, same + 1, position);
     }
     return table_fault(t, line, column, "column name %s has a control character", as);
 }
