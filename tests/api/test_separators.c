@@ -66,6 +66,8 @@ static void test_blanks(void **state) {
                          200);
         assert_true(json_equal(value_at(r, "/predictions"), value_at(comma, "/predictions")));
     }
+    r = call_bytes("POST", "/v1/models/shuttle/predict", NULL, "45 6 4 1\n", 9);
+    fault_contains(problem_check(r, 422, "invalid-instances"), "line 1", "has 4 cells, expected 3");
     r = status_check(call_bytes("POST", "/v1/models/shuttle/evaluate", NULL, shuttle(),
                                 strlen(shuttle())),
                      200);

@@ -200,7 +200,6 @@ struct first_row {
     struct instances *in;
     size_t n_cells; /* number of cells of the sample's first row that is not a comment */
     bool header;
-    bool fits; /* it is a header, or has as many cells as a row without a header */
 };
 
 static size_t plain_cells(const struct instances *in) {
@@ -213,14 +212,13 @@ static bool on_first_row(void *arg, const struct csv_row *row) {
         return true;
     }
     first->header = is_header(first->in, row);
-    first->fits = first->header || row->n_cells == plain_cells(first->in);
     return false;
 }
 
 /* Detects the delimiter. If the body has no header, that of the training table is chosen if it
- * divides the first row into as many cells as a row without a header has. Runs of blanks are chosen
- * only if they divide the first row into the cells of the model: a text with blanks may be the only
- * cell. */
+ * divides the first row into as many cells as a row without a header has. If that is one cell, it may
+ * be a text with blanks: runs of blanks are then chosen only if they make a header of the first
+ * row. */
 static char find_delimiter(struct instances *in, const struct csv_sample *sample,
                            struct csv_shape *shape) {
     const char found = csv_sniff_delimiter(sample, shape), trained = in->schema->reading.delimiter;
@@ -243,7 +241,7 @@ static char find_delimiter(struct instances *in, const struct csv_sample *sample
         *shape = by_trained;
         return trained;
     }
-    if (found == CSV_BLANKS && !first.fits) {
+    if (found == CSV_BLANKS && !first.header && plain_cells(in) == 1) {
         csv_sniff_shape(sample, ',', shape);
         return ',';
     }
