@@ -11,9 +11,9 @@ size_t jobs_model_columns(const struct schema *schema, const dn_model *model, co
             continue;
         }
         out[n] = jobs_column_of(&schema->columns[at], (size_t)at);
-        const dn_column_type type = i > 0 ? dn_encoder_input(encoder, i - 1)->type : DN_NUMERIC;
-        if ((type == DN_TEXT || type == DN_CATEGORICAL) && out[n].type != DN_SPARSE) {
-            out[n].type = type; /* every column of cells can be read as text */
+        const dn_column_type type = i > 0 ? dn_encoder_input(encoder, i - 1)->type : out[n].type;
+        if (type != DN_SPARSE && out[n].type != DN_SPARSE) {
+            out[n].type = type; /* the cells are read as in a body, if they fit the type */
         }
         n++;
     }

@@ -73,6 +73,22 @@ static dn_status charge_growth(const struct jobs_source *s, size_t bytes, size_t
     return status;
 }
 
+/* Adds the column and the row to the error of a cell that does not have the type of the source. */
+static dn_status name_cell(const dn_table_source *table, size_t chunk, size_t column,
+                           dn_error *err) {
+    const char *name = table->columns[column].name;
+    const dn_error cell = *err;
+    dn_error_clear(err);
+    dn_status status =
+        cell.row < 0
+            ? dn_error_set(err, cell.code, "column \"%.128s\": %.300s", name, cell.message)
+            : dn_error_set(err, cell.code, "column \"%.128s\", row %zu (counted from 1): %.300s",
+                           name, table->chunk_first_row[chunk] + (size_t)cell.row + 1,
+                           cell.message);
+    dn_error_set_field(err, name);
+    return status;
+}
+
 static dn_status source_column(const dn_table_source *table, size_t chunk, size_t column,
                                size_t slot, dn_column_view *out, dn_error *err) {
     struct jobs_source *s = table->ctx;
@@ -108,6 +124,9 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
     dn_column_view view;
     dn_status status =
         dn_column_chunk_decode(d->chunk, bytes, size, table->columns[column].type, &view, err);
+    if (status == DN_ERR_DATA && err != NULL) {
+        return name_cell(table, chunk, column, err);
+    }
     if (status == DN_OK) {
         status = charge_growth(s, dn_column_chunk_memory(d->chunk), &d->charged, err);
     }

@@ -138,6 +138,23 @@ static void test_types(void **state) {
     assert_false(has(r, "/unseen"));
 }
 
+/* evaluate reads the cells of a dataset as those of a body: a boolean may be 0 or 1. */
+static void test_evaluated_types(void **state) {
+    (void)state;
+    const char *table = "id,length,sex,note,old,class\n7,3,m,red sun,1,a\n8,4.5,f,sea,0,b\n";
+    status_check(call_upload("/v1/datasets/digits", table), 201);
+    const struct response *stored = call_post("/v1/models/m/evaluate", "{'dataset':'digits'}"),
+                          *body = send_rows("/v1/models/m/evaluate", "application/json", table);
+    status_check(stored, 200);
+    assert_near(real_at(stored, "/metrics/log_loss"), real_at(body, "/metrics/log_loss"), 1e-12);
+    status_check(call_upload("/v1/datasets/digits", "length,sex,note,old,class\n1,m,x,1,a\n"
+                                                    "1,m,x,2,b\n"),
+                 200);
+    stored =
+        problem_check(call_post("/v1/models/m/evaluate", "{'dataset':'digits'}"), 422, "invalid");
+    assert_non_null(strstr(stored->body, "column \\\"old\\\", row 2 (counted from 1): 2 is not"));
+}
+
 /* More rows than a chunk has, in order. */
 static void test_many_rows(void **state) {
     (void)state;
@@ -230,8 +247,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_formats), TEST(test_transform),
-                                       TEST(test_types),   TEST(test_many_rows),
-                                       TEST(test_sparse),  TEST(test_refused)};
+    const struct CMUnitTest tests[] = {TEST(test_formats),   TEST(test_transform),
+                                       TEST(test_types),     TEST(test_evaluated_types),
+                                       TEST(test_many_rows), TEST(test_sparse),
+                                       TEST(test_refused)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -188,6 +188,29 @@ static void what_is_left_out_stays_out(void **state) {
     }
 }
 
+/* Jobs of releases without the parameter `decision` keep the labels of the scores. */
+static void no_decision(void **state) {
+    (void)state;
+    static const char member[] = ",\"decision\":\"probabilities\"";
+    struct jobs_request spec = fixture_spec("m", "newton"), back;
+    struct arena arena;
+    struct buf text = {0};
+    struct problem problem = {0};
+    arena_init(&arena, 0);
+    jobs_request_write_stored(&spec, &text);
+    char *at = strstr((char *)(uintptr_t)buf_cstr(&text), member);
+    assert_non_null(at);
+    memmove(at, at + sizeof member - 1, strlen(at + sizeof member - 1) + 1);
+    if (!jobs_request_read_stored(text.data, &arena, &back, &problem)) {
+        fail_msg("%s", problem.detail);
+    }
+    assert_string_equal(dn_params_word(back.params, "decision"), "scores");
+    jobs_request_done(&back);
+    buf_done(&text);
+    dn_params_free(spec.params);
+    arena_done(&arena);
+}
+
 /* An algorithm without a target: the inputs come first, in the validation's columns too; and with
  * members of an object and a word for null, all of them flat. */
 static void what_has_no_target(void **state) {
@@ -355,6 +378,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(what_is_left_out_stays_out),
+        cmocka_unit_test(no_decision),
         cmocka_unit_test(what_has_no_target),
         cmocka_unit_test(groups_of_parameters_are_read),
         cmocka_unit_test(what_is_damaged_is_refused),

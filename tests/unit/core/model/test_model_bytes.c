@@ -319,6 +319,29 @@ static void unknown_parameter(void **state) {
     dn_model_unref(model);
 }
 
+/* Models of versions without the parameter `decision` keep the labels of the scores. */
+static void no_decision(void **state) {
+    (void)state;
+    dn_model *model = make_model(true), *back;
+    void *bytes;
+    size_t size, at = 0;
+    OK(dn_model_write(model, &bytes, &size, NULL));
+    unsigned char *b = bytes;
+    OK(dn_model_read(b, size, &back, NULL));
+    assert_int_equal(dn_model_labels(back), DN_LABELS_PROBABILITIES);
+    dn_model_unref(back);
+    while (at + 8 < size && memcmp(b + at, "decision", 8) != 0) {
+        at++;
+    }
+    b[at] = 'D';
+    put_checksum(b, size);
+    OK(dn_model_read(b, size, &back, NULL));
+    assert_int_equal(dn_model_labels(back), DN_LABELS_SCORES);
+    dn_model_unref(back);
+    free(bytes);
+    dn_model_unref(model);
+}
+
 /* A model has at least two classes. The test removes classes from the bytes and adapts their
  * number. */
 static void too_few_classes(void **state) {
@@ -372,15 +395,11 @@ static void checksum_is_the_known_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(every_byte_counts),
-        cmocka_unit_test(forged_checksums),
-        cmocka_unit_test(newer_versions),
-        cmocka_unit_test(older_versions),
-        cmocka_unit_test(wrong_means),
-        cmocka_unit_test(unknown_parameter),
-        cmocka_unit_test(too_few_classes),
-        cmocka_unit_test(checksum_is_the_known_one),
+        cmocka_unit_test(round_trip),        cmocka_unit_test(every_byte_counts),
+        cmocka_unit_test(forged_checksums),  cmocka_unit_test(newer_versions),
+        cmocka_unit_test(older_versions),    cmocka_unit_test(wrong_means),
+        cmocka_unit_test(unknown_parameter), cmocka_unit_test(no_decision),
+        cmocka_unit_test(too_few_classes),   cmocka_unit_test(checksum_is_the_known_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
