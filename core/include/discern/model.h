@@ -492,7 +492,8 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
  *            request->validation, if it is set, and also its weight column; otherwise the rows of
  *            request->source
  *   run      NULL is allowed
- *   out      [request->folds, or 1 with DN_LEAVE_ONE_OUT, a holdout or a table] set on success; free each with dn_metrics_free
+ *   out      [request->folds, or 1 with DN_LEAVE_ONE_OUT, a holdout or a table] set on success;
+ *            free each with dn_metrics_free
  *
  * DN_ERR_DATA: the model has another target or other classes than the training, or the source lacks
  * a column of the model or has it with another type; the message is a clause about the model.
