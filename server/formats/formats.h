@@ -178,10 +178,15 @@ struct table_summary {
 bool table_end(struct table *t, struct table_summary *out, struct problem *problem);
 
 /* ---- the schema of a stored table, parsed from the JSON `columns` ---- */
+/* Texts with so many words on average are documents, shorter ones are names. */
+#define SCHEMA_DOCUMENT_WORDS 5
 struct schema_column {
     char *name;
     dn_column_type type;
     int64_t missing;
+    /* categorical, or text of names: each row has another value, none is missing; numeric: the rows
+     * are numbered one by one. false: or the description is of an earlier release */
+    bool identifier;
     int64_t distinct;       /* exact number of distinct values; -1: unknown */
     int64_t distinct_about; /* exact or estimated number of distinct values; -1: unknown */
     /* lower bound, used if `distinct` is -1: there are more distinct values than this.

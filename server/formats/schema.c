@@ -36,6 +36,7 @@ static bool column_parse(const json_t *object, struct schema_column *out, struct
         return damaged(problem, "a column without its number of missing values");
     }
     out->missing = (int64_t)missing;
+    out->identifier = json_is_true(json_object_get(object, "identifier"));
     out->distinct_about = count_of(object, "distinct");
     out->distinct =
         json_is_true(json_object_get(object, "distinct_estimated")) ? -1 : out->distinct_about;

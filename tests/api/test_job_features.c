@@ -171,7 +171,7 @@ static void test_a_polynomial_is_the_columns_it_says(void **state) {
 
 static void test_a_constant_column_is_warned_of(void **state) {
     (void)state;
-    status_check(call_upload("/v1/datasets/constant", "a,k,y\n1,7,p\n2,7,q\n3,7,q\n4,7,p\n5,,q\n"),
+    status_check(call_upload("/v1/datasets/constant", "a,k,y\n1,7,p\n2,7,q\n3,7,q\n4,7,p\n6,,q\n"),
                  201);
     const struct response *r = job_train(JOB("constant", "y", ""));
     assert_int_equal(count_at(r, "/warnings"), 1);
@@ -350,7 +350,8 @@ static void test_texts_without_words(void **state) {
     status_check(call_upload("/v1/datasets/wordless?types=t:text,s:text,u:text",
                              "t,s,u,y\none day,!!! ...,+,a\ntwo days,?,;,b\none day,!,:),a\n"),
                  201);
-    const struct response *r = job_train("%s", JOB("wordless", "y", "'text':{'min_rows':3}"));
+    const struct response *r =
+        job_train("%s", JOB("wordless", "y", "'include':['t','s','u'],'text':{'min_rows':3}"));
     static const char *const said[] = {
         "no training row has a word in \\\"s\\\", \\\"u\\\":",
         "no word of \\\"t\\\" is in 3 training rows (\\\"min_rows\\\"): it was ignored"};

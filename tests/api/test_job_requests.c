@@ -77,7 +77,8 @@ static void test_chosen_columns(void **state) {
     /* a text column has one feature for each word; the summary bounds their number */
     status_check(call_upload("/v1/datasets/texts?types=t:text", "t,x,y\none,1,a\ntwo,2,b\n"), 201);
     a = call_json("POST", "/v1/jobs?dry_run=true",
-                  "{'model':'m','dataset':'texts','target':'y','algorithm':'logistic'}");
+                  "{'model':'m','dataset':'texts','target':'y','algorithm':'logistic',"
+                  "'features':{'include':['t','x']}}");
     assert_int_equal(real_at(a, "/features/count"), 3);
     assert_string_equal(string_at(a, "/features/columns/0/encoding"), "words");
     assert_true(json_is_true(json_find(a->json, "/features/columns/0/at_most")));

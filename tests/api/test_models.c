@@ -171,7 +171,7 @@ static void test_names_of_features_are_unambiguous(void **state) {
     status_check(
         call_upload(
             "/v1/datasets/ambiguous?header=true",
-            "a=b,a,\"\"\"q\",y\n1,b,1,u\n2,c,0,v\n3,(missing),1,u\n4,b,0,v\n5,,1,u\n6,c,1,v\n"),
+            "a=b,a,\"\"\"q\",y\n1,b,1,u\n2,c,0,v\n3,(missing),1,u\n4,b,0,v\n5,,1,u\n7,c,1,v\n"),
         201);
     job_train("{'model':'ambiguous','dataset':'ambiguous','target':'y',"
               "'algorithm':'logistic'}");

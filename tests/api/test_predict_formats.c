@@ -513,7 +513,8 @@ static void test_text(void **state) {
                     "message,size,kind\nwin a prize now,1,spam\nhello my friend,2,ham\n\"win 99, "
                     "money\",1,spam\nsee you at home friend,3,ham\n"),
         201);
-    job_train("{'model':'mail','dataset':'mail','target':'kind','algorithm':'logistic'}");
+    job_train("{'model':'mail','dataset':'mail','target':'kind','algorithm':'logistic','features':"
+              "{'include':['message','size']}}");
     static const char path[] = "/v1/models/mail/predict";
     const struct response *json =
         status_check(post_as(path, "application/json", NULL,

@@ -53,7 +53,9 @@ static void test_blanks(void **state) {
     r = status_check(append("words/rows", "e,f 3\n"), 201); /* a comma would be found */
     assert_json(r, "/columns/0/distinct", "3");
     /* predictions in the same form */
-    job_train("{'model':'shuttle','dataset':'shuttle','target':'c4','algorithm':'logistic'}");
+    job_train(
+        "{'model':'shuttle','dataset':'shuttle','target':'c4','algorithm':'logistic','features':"
+        "{'include':['c1','c2','c3']}}");
     const struct response *comma =
         call_bytes("POST", "/v1/models/shuttle/predict", NULL, "45,6,4\n44,-5,2\n", 15);
     assert_json(status_check(comma, 200), "/predictions/0/label", "1");

@@ -231,7 +231,8 @@ static void the_number_of_terms_is_bounded(void **state) {
         struct buf table = {0};
         for (size_t row = 0; row < 8; row++) {
             for (size_t j = 0; j < d; j++) {
-                buf_printf(&table, row == 0 ? "x%zu," : "%zu,", row == 0 ? j : (row * j) % 11);
+                buf_printf(&table, row == 0 ? "x%zu," : "%zu,",
+                           row == 0 ? j : (row * row * j) % 11);
             }
             buf_puts(&table, row == 0 ? "class\n" : row % 2 == 0 ? "a\n" : "b\n");
         }

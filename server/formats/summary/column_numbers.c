@@ -467,10 +467,28 @@ struct moments column_summary_moments(const struct column_summary *s) {
     return m;
 }
 
+/* Updates counts_up for the last n rows. A column that does not count up takes constant time. */
+static void follow(struct column_summary *s, const double *x, size_t n) {
+    const double most = 4503599627370496; /* 2^52: further on, numbers are not exact */
+    const int64_t before = s->n_rows - (int64_t)n;
+    if (before == 0) {
+        s->first = x[0];
+        s->counts_up = x[0] == floor(x[0]) && fabs(x[0]) < most;
+    }
+    const double next = s->first + (double)before;
+    s->counts_up = s->counts_up && x[n - 1] == next + (double)(n - 1) && x[n - 1] < most;
+    for (size_t i = 0; i < n && s->counts_up; i++) {
+        s->counts_up = x[i] == next + (double)i;
+    }
+}
+
 bool column_summary_add_numbers(struct column_summary *s, const double *x, size_t n_rows) {
     const size_t block = column_summary_block(s);
     struct lanes lanes;
     lanes.used = false;
+    if (n_rows > 0) {
+        follow(s, x, n_rows);
+    }
     /* With more rows the 32-bit counts of small integers could overflow. */
     if (!s->estimated && s->n_rows - s->missing > UINT32_MAX && !column_summary_drop_numbers(s)) {
         return false;

@@ -44,6 +44,9 @@ struct column_summary {
      * not allocated */
     double *rest;
     size_t n_rest;
+    /* numeric: row i has the number first + i, for all rows so far; a whole number */
+    bool counts_up;
+    double first;
     struct number_tally numbers; /* numeric: exact counts */
     struct tally texts;          /* categorical, text: exact counts */
     int64_t truths[2];           /* boolean: number of false cells, number of true cells */

@@ -1,4 +1,5 @@
 /* Writes the summary of a column as the API shows it. */
+#include "formats/formats.h"
 #include "formats/summary/column_summary.h"
 #include "formats/summary/number_ranks.h"
 
@@ -33,6 +34,28 @@ static void write_distinct(const struct column_summary *s, dn_column_type type,
     if (type == DN_CATEGORICAL) {
         json_kv_int(w, "distinct_bytes",
                     (int64_t)(s->recounted ? s->distinct_bytes : s->texts.size));
+    }
+}
+
+/* Whether all rows have different values: certain, or the estimate is at most two
+ * standard errors below. */
+static bool all_differ(const struct column_summary *s, dn_column_type type) {
+    const int64_t distinct = column_summary_distinct(s, type);
+    if (s->missing > 0 || s->n_rows < 2 || distinct >= 0) {
+        return s->missing == 0 && s->n_rows >= 2 && distinct == s->n_rows;
+    }
+    const double error = distinct_sketch_error(&s->distinct);
+    return error < 0.02 &&
+           (double)distinct_sketch_estimate(&s->distinct) >= (1 - 2 * error) * (double)s->n_rows;
+}
+
+/* Marks a column of identifiers. Texts of several words are documents, although they differ. */
+static void write_identifier(const struct column_summary *s, dn_column_type type,
+                             const struct column_words *words, struct json_writer *w) {
+    const bool is_document =
+        words != NULL && (double)words->n >= SCHEMA_DOCUMENT_WORDS * (double)s->n_rows;
+    if (type == DN_NUMERIC ? s->counts_up && s->n_rows >= 2 : !is_document && all_differ(s, type)) {
+        json_kv_bool(w, "identifier", true);
     }
 }
 
@@ -85,6 +108,7 @@ static void write_numbers(const struct column_summary *s, struct json_writer *w)
     if (number_tally_has_fractions(&s->numbers)) {
         json_kv_bool(w, "fractions", true);
     }
+    write_identifier(s, DN_NUMERIC, NULL, w);
     if (!column_summary_is_ranked(s)) {
         return;
     }
@@ -116,6 +140,7 @@ static void write_words(const struct column_words *words, struct json_writer *w)
 static void write_text(const struct column_summary *s, struct json_writer *w) {
     write_distinct(s, DN_TEXT, w);
     if (s->estimated) {
+        write_identifier(s, DN_TEXT, s->words, w);
         write_words(s->words, w);
         return;
     }
@@ -128,12 +153,14 @@ static void write_text(const struct column_summary *s, struct json_writer *w) {
         const struct tally_entry *e = &s->texts.entry[i];
         column_words_add(words, tally_text(&s->texts, e), e->length, e->count);
     }
+    write_identifier(s, DN_TEXT, words, w);
     write_words(words, w);
     column_words_free(words);
 }
 
 static void write_categories(const struct column_summary *s, struct json_writer *w) {
     write_distinct(s, DN_CATEGORICAL, w);
+    write_identifier(s, DN_CATEGORICAL, NULL, w);
     if (s->estimated) {
         json_kv_null(w, "top");
         return;

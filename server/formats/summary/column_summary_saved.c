@@ -17,7 +17,8 @@ enum {
     SAVED_DISTINCT = 32,
     SAVED_SAMPLE = 64,
     SAVED_WORDS = 128,
-    SAVED_ALL = 255
+    SAVED_COUNTS_UP = 256,
+    SAVED_ALL = 511
 };
 
 static const char magic[] = "dsum";
@@ -136,7 +137,8 @@ static uint64_t flags_of(const struct column_summary *s) {
            (s->many ? SAVED_MANY : 0u) | (s->dropped ? SAVED_DROPPED : 0u) |
            (s->digest != NULL ? SAVED_DIGEST : 0u) |
            (s->distinct.rank != NULL ? SAVED_DISTINCT : 0u) |
-           (s->sample != NULL ? SAVED_SAMPLE : 0u) | (s->words != NULL ? SAVED_WORDS : 0u);
+           (s->sample != NULL ? SAVED_SAMPLE : 0u) | (s->words != NULL ? SAVED_WORDS : 0u) |
+           (s->counts_up ? SAVED_COUNTS_UP : 0u);
 }
 
 /* Saves or loads the flags, sizes and moments. Returns the flags. */
@@ -148,6 +150,8 @@ static uint64_t part_head(struct archive *a, struct column_summary *s) {
     s->estimated = (flags & SAVED_ESTIMATED) != 0;
     s->many = (flags & SAVED_MANY) != 0;
     s->dropped = (flags & SAVED_DROPPED) != 0;
+    s->counts_up = (flags & SAVED_COUNTS_UP) != 0;
+    field_double(a, &s->first); /* NaN if the first number is missing */
     field_size(a, &s->n_columns, SIZE_MAX);
     field_count(a, &s->n_rows);
     field_count(a, &s->missing);
@@ -158,6 +162,7 @@ static uint64_t part_head(struct archive *a, struct column_summary *s) {
     field_double(a, &m->maximum);
     field_double(a, &m->mean); /* may be infinite if the numbers are large; then m2 is NaN */
     field_double(a, &m->m2);
+    require(a, !s->counts_up || isfinite(s->first));
     require(a, s->missing <= s->n_rows && m->n <= s->n_rows - s->missing &&
                    s->truths[0] <= s->n_rows - s->missing &&
                    s->truths[1] <= s->n_rows - s->missing - s->truths[0] && !isnan(m->minimum) &&
@@ -373,6 +378,7 @@ static bool suits(const struct column_summary *s, dn_column_type type) {
     return (!s->estimated || strings || numbers) &&
            (s->sample != NULL) == (s->estimated && numbers && column_summary_is_ranked(s)) &&
            (s->words != NULL) == (s->estimated && strings && !s->wordless) &&
+           (numbers || !s->counts_up) &&
            (numbers || (s->numbers.n == 0 && s->numbers.n_small == 0 && s->n_rest == 0)) &&
            (strings || s->texts.n == 0) && (type == DN_SPARSE || s->sparse.n_places == 0);
 }

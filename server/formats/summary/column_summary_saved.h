@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "formats/summary/column_summary.h"
 
-enum { COLUMN_SUMMARY_VERSION = 2 };
+enum { COLUMN_SUMMARY_VERSION = 3 };
 
 enum column_summary_load_status {
     COLUMN_SUMMARY_LOADED,

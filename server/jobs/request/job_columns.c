@@ -408,6 +408,9 @@ static void choose_inputs(struct jobs_request *r, const json_t *features) {
             chosen.order[chosen.n++] = i;
         }
     }
+    if (!include) {
+        chosen.n = jobs_identifiers_remove(r, features, chosen.order, chosen.n);
+    }
     /* Inputs are checked only if the target and the names are valid. */
     if (jobs_request_has_classes(r) && jobs_request_faults(r) == before) {
         take_inputs(r, &chosen, include != NULL);

@@ -292,9 +292,11 @@ static void check_text(struct jobs_request *r, const json_t *features) {
         return;
     }
     if (!has_text(r) && any) {
-        json_fault(r->problem, "/features", "text",
-                   "has no effect: no feature is a text column (upload with types=NAME:text to "
-                   "read a categorical column as text)");
+        json_fault(
+            r->problem, "/features", "text",
+            "has no effect: no feature is a text column (features.include can name a text "
+            "column of few words, which is left out otherwise; an upload with types=NAME:text "
+            "reads a categorical column as text)");
     } else if (!has_text(r)) {
         jobs_request_warn(r, DN_WARNING_OTHER,
                           "features.text has no effect: no feature is a text column");

@@ -18,7 +18,7 @@
 enum {
     ROWS = 60000,
     CHUNK = 1000,
-    DIGEST = 8 + 11 * 8 /* offset of the state of the digest */
+    DIGEST = 8 + 12 * 8 /* offset of the state of the digest */
 };
 
 /* The rows of a column. The chunks are ranges of these rows. */
@@ -203,6 +203,28 @@ static void test_sparse(void **state) {
     rows_done(&rows);
 }
 
+/* Numbers of the rows, and the same with one row left out in the middle. */
+static void test_numbers_that_count_up(void **state) {
+    (void)state;
+    struct rows rows = numbers(5, 1);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows.number[i] = (double)i - 100;
+    }
+    for (size_t way = 0; way < 2; way++) {
+        struct column_summary s = {.n_columns = 1};
+        add(&s, &rows, 0, ROWS);
+        char *text = text_of(&s, DN_NUMERIC);
+        assert_true((strstr(text, "\"identifier\":true") != NULL) == (way == 0));
+        free(text);
+        column_summary_done(&s);
+        check_rows(&rows, 1, false);
+        for (size_t i = ROWS / 2; i < ROWS; i++) {
+            rows.number[i]++;
+        }
+    }
+    rows_done(&rows);
+}
+
 /* ---- damage ---- */
 static void put_crc(struct buf *b) {
     const uint32_t crc = hash_crc32(b->data, b->size - 4);
@@ -384,11 +406,15 @@ static void test_no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_booleans),
-        cmocka_unit_test(test_strings),          cmocka_unit_test(test_sparse),
-        cmocka_unit_test(test_damage),           cmocka_unit_test(test_other_type),
-        cmocka_unit_test(test_memory_of_counts), cmocka_unit_test(test_count_limit),
-        cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_booleans),
+                                       cmocka_unit_test(test_strings),
+                                       cmocka_unit_test(test_sparse),
+                                       cmocka_unit_test(test_numbers_that_count_up),
+                                       cmocka_unit_test(test_damage),
+                                       cmocka_unit_test(test_other_type),
+                                       cmocka_unit_test(test_memory_of_counts),
+                                       cmocka_unit_test(test_count_limit),
+                                       cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
