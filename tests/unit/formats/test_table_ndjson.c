@@ -181,7 +181,7 @@ static void test_faults(void **state) {
                   "{\"a\":1}\n{\"a\":\"1,5\"}\n", PROBLEM_INVALID_DATASET,
                   "{\"line\":2,\"column\":6,\"detail\":\"row 2, column \\\"a\\\": a cell must be a "
                   "number (got \\\"1,5\\\"): write decimal "
-                  "fractions with a point\"}");
+                  "fractions with a point, or set decimal=,\"}");
     check_refused(&lines, "PAR1\xFF\xFF\xFF\xFF", PROBLEM_INVALID_DATASET, "Parquet");
     check_refused(&lines, "\x1F\x8B\x08\x01", PROBLEM_INVALID_DATASET, "Content-Encoding: gzip");
 }

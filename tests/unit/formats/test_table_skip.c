@@ -264,7 +264,7 @@ static void test_reasons_and_hints(void **state) {
          "\"type_reason\":{\"row\":3,\"line\":4,\"cell\":\"0x1F\",\"detail\":\"the cells before it "
          "are numbers: hexadecimal",
          "(\\\"0x1F\\\"): hexadecimal"},
-        {"x;n\n1,5;1\n2,5;2\n", "\"cell\":\"1,5\"", "write decimal fractions with a point"},
+        {"x,n\n\"1,5\",1\n\"2,5\",2\n", "\"cell\":\"1,5\"", "write decimal fractions with a point"},
         {"x,n\n1,1\n1e400,2\n", "\"cell\":\"1e400\"", "beyond the largest number"},
         {"x,n\ntrue,1\nmaybe,2\n", "\"detail\":\"the cells before it are booleans\"",
          "because of line 3 (\\\"maybe\\\")"},
