@@ -41,6 +41,10 @@ static void test_blanks(void **state) {
     r = status_check(call_upload("/v1/datasets/given?delimiter=space", shuttle()), 201);
     assert_string_equal(string_at(r, "/content"),
                         string_at(call_get("/v1/datasets/shuttle"), "/content"));
+    /* decimal commas are numbers */
+    r = status_check(call_upload("/v1/datasets/commas", "a b\n1,5 x\n3,5 y\n"), 201);
+    assert_json(r, "/columns/0/max", "3.5");
+    assert_int_equal(count_at(r, "/notes/warnings"), 0);
     /* appended in the same form, with and without a header */
     r = status_check(append("given/rows", "  7   8 9  2\n"), 201);
     assert_int_equal(whole_at(r, "/rows"), 13);

@@ -102,8 +102,10 @@ static void count_cells(struct count *count, const struct csv_row *row) {
             continue;
         }
         if (blanks || decimals) {
+            const bool comma = is_decimal_comma(text);
             count->separator = count->separator || has_separator(text);
-            count->commas = count->commas || is_decimal_comma(text);
+            count->commas = count->commas || comma;
+            numbers += comma;
         }
         if (!blanks && count->rows < 2 && !count->inner) {
             size_t n = 0;
