@@ -39,10 +39,10 @@ struct table_options {
     enum table_header header;
     /* TABLE_HEADER_YES: number of header lines, whose cells are joined by blanks; 0: one */
     int64_t header_lines;
+    int64_t skip_rows; /* separated text: number of lines before the table, which are not read */
     /* separator of the cells; ' ': runs of blanks; '\0': detected from the body (',', ';', tab, '|',
      * runs of blanks) */
     char delimiter;
-    int64_t skip_rows; /* separated text: number of lines before the table, which are not read */
     /* separated text: lines that begin with this character are comments. '\0': lines that begin
      * with # are comments if their number of cells differs from that of the first row */
     char comment;
@@ -60,14 +60,14 @@ struct table_options {
     /* the names of the columns if the body has none, or in place of its header: a comma-separated
      * list (list_item); NULL: c<position> */
     const char *names;
-    /* a name that an earlier column has becomes name_2, name_3, …; false: it is a fault */
-    bool rename;
     /* the label column. If the body names no columns, and there are no `names`, it is the name of the
      * last column; otherwise the name of a column. svmlight: the name of the label column.
      * NULL: c<position>; "label" for svmlight */
     const char *label;
     /* in place of `label`: its position from 1; 0: none. A column without a name is called "label" */
     int64_t label_at;
+    /* a name that an earlier column has becomes name_2, name_3, …; false: it is a fault */
+    bool rename;
     bool zero_based; /* svmlight: the index of the first feature is 0, not 1 */
     /* append only: cells that do not fit the type of a stored column change it. Otherwise they are
      * faults of their rows */

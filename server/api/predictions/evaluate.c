@@ -205,6 +205,7 @@ static bool evaluate_body(struct evaluation *e, struct instances_options *option
     e->notes = in.notes;
     in.notes = NULL;
     instance_rows_done(&in);
+    options->keep = NULL;
     keep_done(&weight);
     return good;
 }
@@ -369,10 +370,10 @@ bool api_dataset_referenced(struct http_call *call, const char *reference,
     int64_t version;
     struct problem why = {0};
     if (!ids_reference_parse(reference, name, &version)) {
-        return json_fault(
-            problem, "", "dataset",
-            "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
-            reference);
+        json_fault(problem, "", "dataset",
+                   "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
+                   reference);
+        return false;
     }
     if (store_dataset_get(api_app_of(call)->store, name, version, out, &why)) {
         return true;

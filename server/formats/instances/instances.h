@@ -64,16 +64,19 @@ struct instances {
     const dn_classes *classes;
     size_t n_inputs;
     const struct instance_schema *schema;
-    const struct missing *missing; /* the tokens for missing values */
-    char comment;                  /* as in table_options */
-    struct marks marks;            /* how numbers in texts are written */
-    const bool *comma;             /* as in the schema */
-    bool marks_given;              /* by the options of the call */
+    const struct missing *missing;      /* the tokens for missing values */
+    const bool *comma;                  /* as in the schema */
+    struct instance_schema *own_schema; /* NULL: the caller owns the schema */
+    struct marks marks;                 /* how numbers in texts are written */
+    char comment;                       /* as in table_options */
+    bool marks_given;                   /* by the options of the call */
     /* numbers in texts are read by `marks` and `comma`: set by instances_use_marks */
     bool marked;
-    struct instance_schema *own_schema; /* NULL: the caller owns the schema */
-    bool labelled;                      /* the target column is read */
-    bool takes_extra; /* columns that the model does not have are noted and ignored */
+    bool labelled;     /* the target column is read */
+    bool takes_extra;  /* columns that the model does not have are noted and ignored */
+    bool keep_checked; /* instances_check_keep was called */
+    bool all_named;    /* a row without names was read, which has all columns */
+    bool stopped;      /* reading stopped: too many faults, or out of memory */
     /* name of the target column; NULL: the model has none, so no target is read */
     const char *target;
     struct instance_rows rows;
@@ -85,12 +88,10 @@ struct instances {
     struct problem *problem;                 /* the caller's problem */
     const struct keep *keep;                 /* columns whose values are kept; NULL: none */
     struct slot *keep_slot; /* [keep] where values are stored as well; input SIZE_MAX: nowhere */
-    bool keep_checked;      /* instances_check_keep was called */
     /* [n_inputs + 1 + keep] number of the last row, from 1, that names the input, the target or the
      * kept column */
     int64_t *named;
     int64_t n_begun;     /* number of rows that were begun, including rows that were removed */
-    bool all_named;      /* a row without names was read, which has all columns */
     int64_t header_line; /* line of the header of separated text; 0: there is none */
     struct names names;  /* the names of the inputs and of the target; filled when first needed */
     dn_text_work *words; /* workspace for texts; NULL until first needed */
@@ -98,7 +99,6 @@ struct instances {
     /* inputs whose names are near to ignored names of the current object */
     size_t meant[INSTANCES_MEANT], ignored[INSTANCES_MEANT];
     size_t n_meant;
-    bool stopped; /* reading stopped: too many faults, or out of memory */
 };
 
 /* schema: of the model; if NULL, the function makes one. */
