@@ -180,8 +180,16 @@ static void test_repeated_names(void **state) {
     problem_check(r, 422, "invalid-dataset");
 }
 
+/* Rows of words above numbers: a warning suggests the option. */
+static void test_unread_header_lines(void **state) {
+    (void)state;
+    const char *body = "size,size,kind\nmm,inch,\n1,2,a\n3,4,b\n5,6,a\n";
+    check_warning(preview("", body), "if they are header lines, set header=2");
+    assert_int_equal(count_at(preview("header=2", body), "/notes/warnings"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_header_lines), TEST(test_names), TEST(test_label),
-                                       TEST(test_repeated_names)};
+                                       TEST(test_repeated_names), TEST(test_unread_header_lines)};
     return cmocka_run_group_tests(tests, group_start, group_end);
 }

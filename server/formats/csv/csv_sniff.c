@@ -273,6 +273,9 @@ struct below {
     bool booleans;       /* a cell below is a boolean */
     bool others;         /* a cell below is neither a number nor a boolean nor missing */
     bool repeated;       /* a cell below equals the cell of the first row */
+    size_t value;        /* number of the first row with a number or a boolean; 0: none */
+    size_t word;         /* number of the last row before it that is another text; 0: none */
+    bool mixed;          /* another text occurs after it */
 };
 
 struct evidence {
@@ -354,6 +357,12 @@ static bool header_row(void *arg, const struct csv_row *row) {
         column->numbers |= says == CELL_NUMBER;
         column->booleans |= says == CELL_BOOLEAN;
         column->others |= says == CELL_OTHER;
+        if (says == CELL_NUMBER || says == CELL_BOOLEAN) {
+            column->value = column->value > 0 ? column->value : e->rows;
+        } else if (says == CELL_OTHER) {
+            column->mixed |= column->value > 0;
+            column->word = column->value > 0 ? column->word : e->rows;
+        }
         column->repeated |=
             t.n > 0 && t.n == column->name.n && memcmp(t.bytes, column->name.bytes, t.n) == 0;
     }
@@ -415,12 +424,33 @@ static struct verdict judge(struct evidence *e) {
     return v;
 }
 
+/* The number of the first rows that look like header lines; 0: they do not. */
+static size_t several_lines(const struct evidence *e) {
+    size_t first = SIZE_MAX; /* the first row with a value */
+    for (size_t i = 0; i < e->n; i++) {
+        const struct below *column = &e->column[i];
+        if (column->says == CELL_NUMBER || column->says == CELL_BOOLEAN) {
+            return 0;
+        }
+        first = column->value > 0 && column->value < first ? column->value : first;
+    }
+    for (size_t i = 0; i < e->n && first != SIZE_MAX; i++) {
+        const struct below *column = &e->column[i];
+        if (column->value == first && !column->mixed && column->word == first - 1 &&
+            column->word >= 2 && e->rows >= first + 2) {
+            return first - 1;
+        }
+    }
+    return 0;
+}
+
 /* Decides by the rules of csv_sniff.h. */
 static void decide(struct evidence *e, struct csv_header *out) {
     *out = (struct csv_header){.lines = 1};
     if (e->n == 0) {
         return;
     }
+    out->several = several_lines(e);
     const struct verdict v = judge(e);
     if (!v.value && !v.token) {
         out->header = v.typed || (!v.unnamed && !v.repeated);

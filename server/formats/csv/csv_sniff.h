@@ -32,6 +32,9 @@
  *      at most nine digits ("id,2020,2021"), no two cells are equal, and none occurs again in its
  *      column. Then it is a header, but doubtful. A first row with words that misses one of these
  *      conditions may be a doubtful row of data.
+ * The first L >= 2 rows look like header lines if no cell of them is a number or a boolean, and a
+ * column has a word in the last of them and only numbers, booleans or tokens for missing below, of
+ * which there are at least three rows.
  * Later rows equal to the first one are ignored if the first row has several cells and a word above
  * only numbers or only booleans: they are headers of tables that were concatenated. */
 #ifndef FORMATS_CSV_SNIFF_H
@@ -86,6 +89,8 @@ struct csv_header {
     bool typed; /* a cell of the first row is a word above a column of only numbers or booleans */
     int64_t lines; /* number of header lines; csv_sniff_header finds one */
     int64_t again; /* line of the first row that equals the header; 0: there is none */
+    /* number of the first rows that look like header lines, at least 2; 0: there is at most one */
+    size_t several;
 };
 /* Decides whether the first row is a header. cells: number of cells of the first row, from
  * csv_sniff_shape. marks: how numbers are written; NULL: no cell has a decimal comma. Returns false

@@ -254,6 +254,12 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
                    "the first row looks like a header: set header=true to replace its names "
                    "by those of the option \"names\", or header=false if it is data");
     }
+    if (found.several > 0) {
+        table_warn(t,
+                   "the first %zu rows have words in columns that have only numbers below: if they "
+                   "are header lines, set header=%zu",
+                   found.several, found.several);
+    }
     if (found.again > 0) {
         table_warn(t,
                    "the first row was read as the header, and line %" PRId64

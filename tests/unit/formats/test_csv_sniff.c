@@ -122,7 +122,7 @@ static void test_comments(void **state) {
     check_shape("# a;b\n1;2\n", '%', ';', 2, 2); /* the comment character is %, so # begins a row */
 }
 
-static void check_found(const char *body, bool header, bool doubtful) {
+static struct csv_header header_of(const char *body) {
     struct missing missing;
     struct problem problem = {0};
     struct csv_header found = {0};
@@ -131,6 +131,11 @@ static void check_found(const char *body, bool header, bool doubtful) {
     struct csv_shape shape;
     csv_sniff_shape(&sample, ',', &shape);
     assert_true(csv_sniff_header(&sample, ',', shape.cells, &missing, NULL, &found));
+    return found;
+}
+
+static void check_found(const char *body, bool header, bool doubtful) {
+    const struct csv_header found = header_of(body);
     if (found.header != header || found.doubtful != doubtful) {
         fail_msg("header %d, doubtful %d: %s", found.header, found.doubtful, body);
     }
@@ -191,12 +196,30 @@ static void test_header(void **state) {
     check_header("a\nNaN\n1\n", true);
 }
 
+static void check_several(const char *body, size_t expected) {
+    assert_int_equal(header_of(body).several, expected);
+}
+
+static void test_several_header_lines(void **state) {
+    (void)state;
+    check_several("size,size,kind\nmm,inch,\n1,2,a\n3,4,b\n5,6,a\n", 2);
+    check_several("a,b\nof,it\nmm,\n1,a\n3,b\n5,c\n", 3);
+    check_several("size,kind\nmm,x\n1,a\n,b\nNA,c\n", 2);        /* cells may be missing */
+    check_several("size,kind\nmm,x\n1,a\n2,b\n", 0);             /* two rows are too few */
+    check_several("size,kind\n1,a\n2,b\n3,c\n", 0);              /* one header line */
+    check_several("size,kind\nmm,x\n1,a\nlow,b\n3,c\n4,d\n", 0); /* a word below */
+    check_several("2020,kind\nmm,x\n1,a\n2,b\n3,c\n", 0);        /* a number in the first row */
+    check_several("a,b\nmm,5\n1,6\n2,7\n3,8\n", 0);              /* a number in the second row */
+    check_several("x,y\np,q\nu,v\nw,z\n", 0);                    /* no numbers */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter),
                                        cmocka_unit_test(test_blanks),
                                        cmocka_unit_test(test_titles),
                                        cmocka_unit_test(test_comments),
                                        cmocka_unit_test(test_header),
-                                       cmocka_unit_test(test_doubtful_headers)};
+                                       cmocka_unit_test(test_doubtful_headers),
+                                       cmocka_unit_test(test_several_header_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
