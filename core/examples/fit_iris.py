@@ -31,7 +31,8 @@ class Prediction(c.Structure):  # dn_prediction
                 ("probabilities", c.POINTER(c.c_double))] + [
         (name, c.c_void_p) for name in ("scores", "candidates", "distance", "contributions",
                                         "log_density", "out_of_support",
-                                        "class_log_density", "posterior")]
+                                        "class_log_density", "posterior")] + [
+        ("labels", c.c_int)]
 
 
 class Strings(c.Structure):  # dn_strings

@@ -319,7 +319,6 @@ dn_labels dn_model_labels(const dn_model *model);
  * compute are NaN. */
 typedef struct dn_prediction {
     size_t struct_size;    /* sizeof, or 0: see api.h */
-    dn_labels labels;      /* the rule for `label` and `candidates` */
     size_t *label;         /* [n] class index or DN_AMBIGUOUS (decision.h) */
     double *probabilities; /* [n × K] */
     double *scores;        /* [n × n_scores] in the order of the machines */
@@ -358,6 +357,7 @@ typedef struct dn_prediction {
      * dn_model_prior. It equals `probabilities` up to rounding. If class_log_density is −∞ in every
      * class: the probabilities of the scores. */
     double *posterior;
+    dn_labels labels; /* the rule for `label` and `candidates` */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
 bool dn_model_has_density(const dn_model *model); /* one machine with class densities */

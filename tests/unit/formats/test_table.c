@@ -348,8 +348,9 @@ static void test_faults(void **state) {
         {"a,b\n1,2\n3\n", "{\"line\":3,\"column\":2,\"detail\":\"row has 1 cell, expected 2\"}"},
         {"a,b\n1,2,3\n", "{\"line\":2,\"column\":5,\"detail\":\"row has 3 cells, expected 2\"}"},
         {"a,b\n1,\"2\n", "{\"line\":2,\"column\":3,\"detail\":\"the quote is not closed\"}"},
-        {"a,b,a\n1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"column name \\\"a\\\" is used "
-                           "twice: columns 1 and 3\"}"},
+        {"a,b,a\n1,2,3\n",
+         "{\"line\":1,\"column\":5,\"detail\":\"column name \\\"a\\\" is used "
+         "twice: columns 1 and 3; duplicates=rename gives the second one another name\"}"},
         {"a, a \n1,2\n", "used twice: columns 1 and 2"},
         {"a,b\n1,\xFF\n", "{\"line\":2,\"column\":3,\"detail\":\"invalid UTF-8\"}"},
         {"\"a\nb\",c\n1,2\n", "has a control character"},
