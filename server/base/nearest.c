@@ -37,6 +37,10 @@ size_t nearest_distance(const char *a, size_t n, const char *b, size_t m) {
     return row[m] > FARTHEST || row[m] >= shorter ? SIZE_MAX : row[m];
 }
 
+bool nearest_same(const char *a, size_t n, const char *b, size_t m) {
+    return n == m && strncasecmp(a, b, n) == 0;
+}
+
 struct nearest nearest_to(const char *name, size_t n) {
     return (struct nearest){.name = name, .n = n, .distance = SIZE_MAX};
 }
@@ -47,10 +51,9 @@ void nearest_offer(struct nearest *nearest, const char *name, size_t n) {
         nearest->hint[0] = '\0';
         return;
     }
-    const size_t distance =
-        n == nearest->n && n <= LONGEST && strncasecmp(name, nearest->name, n) == 0
-            ? 0
-            : nearest_distance(nearest->name, nearest->n, name, n);
+    const size_t distance = n <= LONGEST && nearest_same(name, n, nearest->name, nearest->n)
+                                ? 0
+                                : nearest_distance(nearest->name, nearest->n, name, n);
     if (distance < nearest->distance) {
         nearest->distance = distance;
         (void)snprintf(nearest->hint, sizeof nearest->hint, "; did you mean \"%.*s\"?", (int)n,

@@ -2,6 +2,7 @@
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define NEAREST_LONGEST 60 /* bytes of a name that is compared */
@@ -10,6 +11,8 @@
  * misspelling may have, not below the length of one of them, or if one is longer than
  * NEAREST_LONGEST. */
 size_t nearest_distance(const char *a, size_t n, const char *b, size_t m);
+/* Whether two names are equal but for the case of ASCII letters. */
+bool nearest_same(const char *a, size_t n, const char *b, size_t m);
 
 /* The nearest of the names that are offered for an unknown one. Names that differ only in the case of
  * ASCII letters are nearest of all. */

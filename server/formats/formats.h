@@ -352,6 +352,7 @@ struct instances_options {
      * fault, unless `may_lack_keep` is true */
     const struct keep *keep;
     bool may_lack_keep;
+    bool keep_numbers; /* kept texts are numbers, written as the reading says; others are missing */
     /* Takes a full block of INSTANCES_BLOCK_ROWS rows, or the shorter last block; first: number of
      * its first row. Not called after a fault. To refuse a row and still have the other rows
      * checked, it sets problem and returns true. If it returns false, reading stops; it has set

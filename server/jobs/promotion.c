@@ -267,7 +267,13 @@ static bool judge(const struct promotion_subject *s, const struct store_model *l
         buf_puts(why, "there are no validation rows");
         return true;
     }
-    if (!compare(s, live, p, why, problem)) {
+    if (!compare(s, live, p, why, problem) && dn_run_stop(s->run, NULL) == DN_OK) {
+        /* the version that was trained is not lost because the other one cannot be read */
+        p->live_figure = (double)NAN;
+        buf_clear(why);
+        buf_puts(why, problem->detail != NULL ? problem->detail : "it cannot be read");
+        problem_done(problem);
+    } else if (problem->type != PROBLEM_NONE) {
         return false;
     }
     if (p->rule->kind == JOBS_PROMOTE_IF_BETTER && !isnan(p->live_figure)) {

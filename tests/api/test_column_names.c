@@ -2,6 +2,7 @@
  * used twice. */
 #include "lib/api.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct response *append(const char *path, const char *body) {
@@ -21,7 +22,7 @@ static void check_names(const struct response *r, const char *names) {
 }
 
 static void check_warning(const struct response *r, const char *wanted) {
-    const char *all = json_dumps(value_at(r, "/notes/warnings"), JSON_COMPACT);
+    const char *all = keep(json_dumps(value_at(r, "/notes/warnings"), JSON_COMPACT), free);
     if (strstr(all, wanted) == NULL) {
         fail_msg("%s is not in %s", wanted, all);
     }

@@ -38,7 +38,7 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* The result has these members, and the model this live version. Figures: NAN is null. */
+/* The result has these members, and the model this live version. Figures: NaN is null. */
 static const struct response *promotion_check(const struct response *a, const char *model,
                                               bool promoted, double figure, double live,
                                               double live_before, const char *reason) {
@@ -67,8 +67,8 @@ static const struct response *promotion_check(const struct response *a, const ch
 static void test_better_equal_worse(void **state) {
     (void)state;
     /* the first version of a model becomes live, however bad it is */
-    promotion_check(job_train(JOB("t3", CHECK IF_BETTER), "m"), "m", true, 0.8, NAN, NAN,
-                    "the model had no live version");
+    promotion_check(job_train(JOB("t3", CHECK IF_BETTER), "m"), "m", true, 0.8, (double)NAN,
+                    (double)NAN, "the model had no live version");
     promotion_check(job_train(JOB("t3", CHECK IF_BETTER), "m"), "m", false, 0.8, 0.8, 1,
                     "not better, but equal");
     promotion_check(job_train(JOB("t4", CHECK IF_BETTER), "m"), "m", true, 0.9, 0.8, 1, ": better");
@@ -92,8 +92,8 @@ static void test_better_equal_worse(void **state) {
 /* Both figures are in the result whatever the rule is. The live version outlives --keep-versions. */
 static void test_always_and_never(void **state) {
     (void)state;
-    promotion_check(job_train(JOB("t4", ",'promote':'never'"), "n"), "n", true, NAN, NAN, NAN,
-                    "the model had no live version");
+    promotion_check(job_train(JOB("t4", ",'promote':'never'"), "n"), "n", true, (double)NAN,
+                    (double)NAN, (double)NAN, "the model had no live version");
     for (int i = 0; i < 4; i++) {
         promotion_check(job_train(JOB("t5", CHECK ",'promote':'never'"), "n"), "n", false, 1, 0.9,
                         1, "\"promote\" is \"never\"");
@@ -103,8 +103,8 @@ static void test_always_and_never(void **state) {
     assert_int_equal(count_at(a, "/items"), 4);
     promotion_check(job_train(JOB("t3", CHECK), "n"), "n", true, 0.8, 0.9, 1,
                     "\"promote\" is \"always\"");
-    promotion_check(job_train(JOB("t3", ",'promote':'always'"), "n"), "n", true, NAN, NAN, 6,
-                    "\"promote\" is \"always\"");
+    promotion_check(job_train(JOB("t3", ",'promote':'always'"), "n"), "n", true, (double)NAN,
+                    (double)NAN, 6, "\"promote\" is \"always\"");
 }
 
 /* The held-out rows are those of the job: the same job again has the same figure. The folds of 150
@@ -162,14 +162,14 @@ static void test_not_comparable(void **state) {
     job_train(job, "o", "wide", "y", "x");
     const double own = 1; /* the classes are separable by x, but hardly by z */
     const struct response *a =
-        promotion_check(job_train(job, "o", "wide", "t", "z"), "o", false, own, NAN, 1,
+        promotion_check(job_train(job, "o", "wide", "t", "z"), "o", false, own, (double)NAN, 1,
                         "live version 1 is not compared: its target is \"y\", not \"t\"");
     assert_json(a, "/warnings", "[]");
     a = job_train(job, "o", "three", "y", "x");
-    promotion_check(a, "o", false, real_at(a, "/result/promotion/new"), NAN, 1,
+    promotion_check(a, "o", false, real_at(a, "/result/promotion/new"), (double)NAN, 1,
                     "it has no class \"c\" (column \"y\")");
     a = job_train(job, "o", "numbers", "y", "z");
-    promotion_check(a, "o", false, real_at(a, "/result/promotion/new"), NAN, 1,
+    promotion_check(a, "o", false, real_at(a, "/result/promotion/new"), (double)NAN, 1,
                     "its classes are categorical, those of \"y\" are numeric");
     assert_non_null(strstr(string_at(a, "/warnings/0"),
                            "column \"y\" is numeric; in the table of the live version 1, dataset "
@@ -185,10 +185,10 @@ static void test_not_comparable(void **state) {
     assert_int_equal(count_at(a, "/warnings"), 1);
     assert_string_equal(string_at(a, "/warnings/0"), warning);
     a = job_train(job, "o", "words", "y", "z");
-    promotion_check(a, "o", false, real_at(a, "/result/promotion/new"), NAN, 1, "\"x\"");
+    promotion_check(a, "o", false, real_at(a, "/result/promotion/new"), (double)NAN, 1, "\"x\"");
     assert_int_equal(count_at(a, "/warnings"), 1);
     a = job_train("{'model':'o','dataset':'words','target':'y','algorithm':'least_squares'}");
-    promotion_check(a, "o", true, NAN, NAN, 1, "always");
+    promotion_check(a, "o", true, (double)NAN, (double)NAN, 1, "always");
     assert_string_equal(string_at(a, "/warnings/0"), warning);
     /* the metric is undefined */
     job_train(job, "u", "wide", "y", "x");
@@ -213,7 +213,7 @@ static void test_live_version_changes(void **state) {
     const int64_t third = job_endless("q"), next = job_post(JOB("t3", CHECK IF_BETTER), "l");
     status_check(call_delete("/v1/models/l"), 204);
     status_check(call_empty("POST", "/v1/jobs/%lld/cancel", (long long)third), 202);
-    promotion_check(job_wait(next), "l", true, 0.8, NAN, NAN, "no live version");
+    promotion_check(job_wait(next), "l", true, 0.8, (double)NAN, (double)NAN, "no live version");
     status_check(call_empty("POST", "/v1/jobs/%lld/cancel", (long long)second), 202);
     job_wait(second);
 }

@@ -2,6 +2,7 @@
  * above the table, tables of one column that look separated. */
 #include "lib/api.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct response *append(const char *path, const char *body) {
@@ -9,7 +10,7 @@ static const struct response *append(const char *path, const char *body) {
 }
 
 static const char *warnings(const struct response *r) {
-    return json_dumps(value_at(r, "/notes/warnings"), JSON_COMPACT);
+    return keep(json_dumps(value_at(r, "/notes/warnings"), JSON_COMPACT), free);
 }
 
 static void check_warning(const struct response *r, const char *wanted) {

@@ -71,9 +71,11 @@ static bool write_first(struct dataset_body *b, const struct schema *schema,
                         const struct table_summary *s, struct buf *out, struct problem *problem) {
     const char **names = calloc(schema->n, sizeof *names);
     int64_t left = b->show;
-    bool good =
-        names != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
-    for (size_t i = 0; good && i < schema->n; i++) {
+    bool good = true;
+    if (names == NULL) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
+    }
+    for (size_t i = 0; i < schema->n; i++) {
         names[i] = schema->columns[i].name;
     }
     buf_putc(out, '[');

@@ -197,7 +197,7 @@ static bool evaluate_body(struct evaluation *e, struct instances_options *option
                 problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     options->target = e->target;
     options->keep = e->weight != NULL ? &weight : NULL;
-    options->may_lack_keep = true;
+    options->may_lack_keep = options->keep_numbers = true;
     options->hold = hold_rows;
     options->arg = e->call;
     good = good && api_instances_read(e->call, options, e->model, &in, e->problem) &&

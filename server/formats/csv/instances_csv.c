@@ -2,6 +2,7 @@
  * The first line is a header if each of its cells names a column of the model, or if one cell does
  * and none is a number. The columns of a header may have any order. Without a header the cells are
  * in the order of the inputs, and the target, if it is read, is the last cell. */
+#include "base/nearest.h"
 #include "formats/csv/csv.h"
 #include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
@@ -32,13 +33,25 @@ struct reading {
 };
 
 /* ---- header ---- */
+enum { CASE_INPUTS = 1000 }; /* limit of is_almost_input, whose search takes time */
+
+/* Whether the cell differs from the name of an input in the case of letters only. */
+static bool is_almost_input(const struct instances *in, struct text cell) {
+    bool found = false;
+    for (size_t i = 0; !found && in->n_inputs <= CASE_INPUTS && i < in->n_inputs; i++) {
+        const char *name = dn_encoder_input(in->encoder, i)->name;
+        found = nearest_same(cell.bytes, cell.n, name, strlen(name));
+    }
+    return found;
+}
+
 static bool is_header(struct instances *in, const struct csv_row *row) {
     size_t names = 0, numbers = 0;
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
         const struct text t = csv_cell_trimmed(row, i);
         double number = 0;
         const struct slot slot = instances_find(in, t.bytes, t.n, i);
-        names += instances_keep_named(in, t, slot).input != SIZE_MAX;
+        names += instances_keep_named(in, t, slot).input != SIZE_MAX || is_almost_input(in, t);
         numbers += dn_number_parse(t.bytes, t.n, &number);
     }
     return names == row->n_cells || (names > 0 && numbers == 0);

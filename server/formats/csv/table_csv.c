@@ -162,7 +162,7 @@ static void take_comment(struct table *t, const struct csv_row *row) {
 
 /* The first row is the header, or determines the number of columns. */
 static bool on_first_row(struct table *t, const struct csv_row *row) {
-    struct csv_row joined;
+    struct csv_row joined = {0};
     if (csv_of(t)->stray_line > 0 &&
         (csv_of(t)->header || (csv_of(t)->csv.faulty && row->n_cells == TABLE_MAX_COLUMNS))) {
         return table_fatal(t, csv_of(t)->stray_line, csv_of(t)->stray_column, "%s",

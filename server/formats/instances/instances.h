@@ -109,6 +109,9 @@ void instances_done(struct instances *in);
  * body is not delimited. In a body delimited by commas numbers have decimal points, unless the
  * training table was delimited by commas or the call gives the marks. */
 void instances_use_marks(struct instances *in, char delimiter);
+/* Reads a trimmed text as a number. comma: of a column with decimal commas. Returns false if it is
+ * none. */
+bool instances_number(const struct instances *in, bool comma, struct text t, double *out);
 /* Begins another row, in which all values are missing. If the block is full, passes it on first.
  * Returns NULL if reading stopped. */
 double *instances_row(struct instances *in);

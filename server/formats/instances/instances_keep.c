@@ -57,9 +57,19 @@ struct slot instances_keep_cell(const struct instances *in, struct slot slot) {
 }
 
 /* ---- values ---- */
+/* Reads the text of kept column k as a number, with the marks of the reading. */
+static bool marked_number(const struct instances *in, size_t k, struct text t, double *out) {
+    const struct text name = in->keep->names.text[k];
+    const bool comma =
+        in->comma != NULL && names_find(&in->schema->reading.commas, name.bytes, name.n) >= 0;
+    return instances_number(in, comma, text_trim(t.bytes, t.n), out);
+}
+
 bool instances_keep_put(struct instances *in, size_t k, const struct value *value) {
     struct text text = value->bare ? text_trim(value->text.bytes, value->text.n) : value->text;
     enum kept_kind kind = KEPT_LITERAL;
+    char canonical[DN_NUMBER_SIZE];
+    double number = 0;
     if (value->kind == VALUE_NESTED || value->kind == VALUE_NOT_FINITE) {
         return false;
     }
@@ -70,6 +80,11 @@ bool instances_keep_put(struct instances *in, size_t k, const struct value *valu
         text.n = 0;
     } else if (value->kind != VALUE_NUMBER) {
         kind = KEPT_TEXT;
+    }
+    if (kind == KEPT_TEXT && in->options != NULL && in->options->keep_numbers && in->marked) {
+        const bool is_number = marked_number(in, k, text, &number);
+        text = (struct text){canonical, is_number ? dn_number_format(number, canonical) : 0};
+        kind = is_number ? KEPT_LITERAL : KEPT_NULL;
     }
     if (!kept_rows_put(&in->rows.kept, in->rows.n - 1, k, kind, text.bytes, text.n)) {
         instances_no_memory(in);

@@ -101,6 +101,7 @@ struct instance_table *instance_table_new(const dn_model *model,
     bool well = instances_init(&t->in, model, schema, false, &t->problem) && t->slot != NULL;
     t->in.options = &t->options;
     t->in.takes_extra = !options->refuse_extra;
+    t->in.missing = options->missing != NULL ? options->missing : t->in.missing;
     well = well && (options->keep == NULL || instances_keep(&t->in, options->keep));
     if (!well) {
         problem_done(&t->problem);
@@ -176,7 +177,7 @@ static void put_cell(struct instance_table *t, size_t column, const dn_column_vi
     struct instances *in = &t->in;
     const struct slot slot = t->slot[column], used = instances_used(in, slot);
     char room[DN_NUMBER_SIZE], shown[SLOT_SHOWN];
-    if (view->type == DN_NUMERIC && slot.input < in->n_inputs &&
+    if (view->type == DN_NUMERIC && slot.input < in->n_inputs && !in->missing->numbers &&
         in->schema->type[slot.input] == DN_NUMERIC) {
         out[slot.input] = view->number[row];
         return;

@@ -80,13 +80,17 @@ static void put_hint(const struct instances *in, size_t i, const struct value *v
     }
 }
 
-/* Reads a trimmed text as a number of input i; n_inputs: of the target. */
-static bool text_number(const struct instances *in, size_t i, struct text t, double *out) {
-    if (in->marked && in->comma != NULL && in->comma[i]) {
+bool instances_number(const struct instances *in, bool comma, struct text t, double *out) {
+    if (in->marked && comma) {
         const enum marks_form form = marks_form(&in->marks, t, out);
         return form == MARKS_PLAIN || form == MARKS_COMMA || form == MARKS_EITHER;
     }
     return in->marked ? marks_number(&in->marks, t, out) : dn_number_parse(t.bytes, t.n, out);
+}
+
+/* Reads a trimmed text as a number of input i; n_inputs: of the target. */
+static bool text_number(const struct instances *in, size_t i, struct text t, double *out) {
+    return instances_number(in, in->comma != NULL && in->comma[i], t, out);
 }
 
 static bool as_number(const struct instances *in, size_t i, const struct value *value, double *out,

@@ -10,13 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED = 10 /* number of missing columns that the warning names */ };
+enum {
+    NAMED = 10,         /* number of missing columns that the warning names */
+    CASE_COLUMNS = 1000 /* limit of is_name */
+};
 
 /* ---- columns of the body ---- */
-/* The nearest column of the table to a name that is none. */
+/* The nearest column of the table to a name that is none. The search takes time for many columns:
+ * nothing is found after TABLE_FAULTS_LISTED faults or faulty rows. */
 static struct nearest nearest_column(const struct table *t, struct text name) {
     struct nearest nearest = nearest_to(name.bytes, name.n);
-    for (size_t i = 0; i < t->builder.n_columns; i++) {
+    const bool listed = t->n_faults < TABLE_FAULTS_LISTED && t->skipped.rows < TABLE_FAULTS_LISTED;
+    for (size_t i = 0; listed && i < t->builder.n_columns; i++) {
         const char *own = t->builder.column[i].name;
         nearest_offer(&nearest, own, strlen(own));
     }
@@ -222,6 +227,18 @@ struct first_rows {
     bool no_memory;
 };
 
+/* Whether the cell is a column name, or differs from one in the case of letters only. For many columns
+ * the case counts, because the search takes time. */
+static bool is_name(const struct table *t, struct text cell) {
+    bool found = names_find(&t->builder.names, cell.bytes, cell.n) >= 0;
+    for (size_t i = 0; !found && t->builder.n_columns <= CASE_COLUMNS && i < t->builder.n_columns;
+         i++) {
+        const char *own = t->builder.column[i].name;
+        found = nearest_same(cell.bytes, cell.n, own, strlen(own));
+    }
+    return found;
+}
+
 static bool on_sample_row(void *arg, const struct csv_row *row) {
     struct first_rows *f = arg;
     const struct table_builder *b = &f->t->builder;
@@ -238,7 +255,7 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
     f->cells = f->rows == 0 ? row->n_cells : f->cells;
     for (size_t i = 0; i < row->n_cells; i++) {
         const struct text cell = csv_cell_trimmed(row, i);
-        f->known += f->rows == 0 && names_find(&b->names, cell.bytes, cell.n) >= 0;
+        f->known += f->rows == 0 && is_name(f->t, cell);
         if (i < b->n_columns &&
             (b->column[i].state == COLUMN_NUMBERS || b->column[i].state == COLUMN_BOOLEANS)) {
             const enum cell_says says = cell_says(&b->missing, cell.bytes, cell.n);

@@ -100,9 +100,11 @@ bool marks_set_strip(struct marks *m, const char *value, struct problem *problem
 void marks_replace(struct marks *m, const struct marks *later) {
     if (later->decimal != '\0') {
         m->decimal = later->decimal;
+        m->thousands = m->thousands == m->decimal ? '\0' : m->thousands;
     }
     if (later->has_thousands) {
         m->thousands = later->thousands;
+        m->decimal = m->decimal == m->thousands && later->decimal == '\0' ? '\0' : m->decimal;
     }
     if (later->has_strip) {
         memcpy(m->strip, later->strip, sizeof m->strip);

@@ -211,8 +211,10 @@ static bool accept_form(struct http_call *call) {
     case FORM_NEW:
         return true;
     case FORM_NO_BOUNDARY:
-        http_fail(call, PROBLEM_BAD_REQUEST,
-                  "Content-Type multipart/form-data must have the parameter \"boundary\"");
+        http_fail(
+            call, PROBLEM_BAD_REQUEST,
+            "Content-Type multipart/form-data must have the parameter \"boundary\", of 2 to 70 "
+            "characters");
         return false;
     case FORM_NO_MEMORY:
         break;

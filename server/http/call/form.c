@@ -130,7 +130,9 @@ bool form_step(struct form *form, const char *bytes, size_t n, const char **cont
     *size = form->content.size;
     if (form->fault.size == 0 && !form->content.failed) {
         if (!read) {
-            (void)fail(form, "its parts cannot be read (nothing may follow the last boundary)");
+            (void)fail(form,
+                       "its parts cannot be read: a part has no proper header, or text follows the "
+                       "last boundary");
         } else if (form->read - form->found > FORM_FRAME) {
             (void)fail(form, "more than %d bytes of it are outside of its part", FORM_FRAME);
         }
