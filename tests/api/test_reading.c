@@ -116,7 +116,7 @@ static void test_refusals(void **state) {
     problem_check(post("evaluate?comment=a", "text/csv", "u;-;3\n"), 400, "bad-request");
     problem_check(post("transform?missing=%22a", "text/csv", "u;-;3\n"), 400, "bad-request");
     problem_check(post("predict?comment=ab", "application/x-ndjson", "[1]\n"), 400, "bad-request");
-    /* a model without words of its own keeps the standard ones */
+    /* a model without further words keeps the standard ones */
     status_check(call_upload("/v1/datasets/plain", "a,b,y\n1,2,u\n2,1,v\n3,3,u\n5,1,v\n"), 201);
     job_train("{'model':'plain','dataset':'plain','target':'y','algorithm':'logistic'}");
     const struct response *r = status_check(call_get("/v1/models/plain"), 200);

@@ -163,7 +163,7 @@ static void note(char *signs, const char *c, size_t n) {
     }
 }
 
-/* Removes characters at both ends, and the blanks beside them. signs: gets the characters; NULL:
+/* Removes characters at both ends, and the blanks beside them. signs: receives the characters; NULL:
  * they are not needed. */
 static struct peeled peel(struct text t, peels *may, const char *list, char *signs) {
     struct peeled p = {.rest = t};
