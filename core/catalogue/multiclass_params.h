@@ -34,8 +34,8 @@ extern const char *const dni_decisions[], *const dni_decisions_meanings[];
                      "ambiguous by its scores has no class with either choice.",                   \
                      "probabilities", dni_decisions, dni_decisions_meanings)
 
-/* Checks `multiclass` and `discriminants` against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
- * `multiclass` is not one_vs_rest_strict. */
+/* Checks `multiclass` and `discriminants` against each other. DN_ERR_ARGUMENT: `discriminants` is
+ * K-1, and `multiclass` is not one_vs_rest_strict. */
 DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);
 
 /* Implements a part of dn_params_check_classes. DN_ERR_ARGUMENT: the model would have more than

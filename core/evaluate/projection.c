@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum { DEFAULT_ANGLES = 181, POLL_ROWS = 65536 };
-/* S_W is singular if 1 − r² is at most this, r the correlation of the columns within the classes. */
+/* S_W is singular if 1 − r² is at most this, r the correlation of the columns within the
+ * classes. */
 #define SINGULAR 1e-14
 
 /* A symmetric 2 × 2 matrix. */

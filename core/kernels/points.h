@@ -4,8 +4,8 @@
  *
  * Squared distances of dense rows are computed after the rows were centred and scaled by the width,
  * in double precision, and are at least 0. K(x, x) is exact. Values in float differ from values in
- * double by at most 3e-6. A value depends only on the two rows, the kernel and the kind of storage, not
- * on the other values that are computed in the same call. */
+ * double by at most 3e-6. A value depends only on the two rows, the kernel and the kind of storage,
+ * not on the other values that are computed in the same call. */
 #ifndef DNI_POINTS_H
 #define DNI_POINTS_H
 

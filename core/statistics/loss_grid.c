@@ -29,8 +29,8 @@ struct line {
 
 struct grid;
 
-/* A loss. prepare: sets base, p and q of a line from the scores g of the row, of which g[moving] has
- * 0 for the weights that vary. value: the loss for the score s. */
+/* A loss. prepare: sets base, p and q of a line from the scores g of the row, of which g[moving]
+ * has 0 for the weights that vary. value: the loss for the score s. */
 struct loss {
     void (*prepare)(const struct grid *grid, const double *g, size_t truth, struct line *line);
     double (*value)(const struct line *line, double s);
@@ -105,8 +105,8 @@ static void one_score(const struct grid *grid, const double *g, size_t truth, st
     line->p = line->q = 0;
 }
 
-/* p: of another class than that of the score, the loss is greater by ln Σ_{k≠m} e^{g_k − g_c}. base:
- * minus ln Σ_{k≠m} e^{g_k}. m is the class of the score, c that of the row. */
+/* p: of another class than that of the score, the loss is greater by ln Σ_{k≠m} e^{g_k − g_c}.
+ * base: minus ln Σ_{k≠m} e^{g_k}. m is the class of the score, c that of the row. */
 static void entropy_prepare(const struct grid *grid, const double *g, size_t truth,
                             struct line *line) {
     const double greatest = greatest_other(grid, g, grid->moving, SIZE_MAX);
@@ -128,8 +128,8 @@ static double probability_value(const struct line *line, double s) {
     return miss * miss / 2;
 }
 
-/* p: Σ π_k², q: Σ π_k over the classes other than m and c. π is the softmax without class m, so that
- * the other classes have p_k = (1 − p_m) π_k. base as above. */
+/* p: Σ π_k², q: Σ π_k over the classes other than m and c. π is the softmax without class m, so
+ * that the other classes have p_k = (1 − p_m) π_k. base as above. */
 static void probabilities_prepare(const struct grid *grid, const double *g, size_t truth,
                                   struct line *line) {
     const double greatest = greatest_other(grid, g, grid->moving, SIZE_MAX);

@@ -13,9 +13,9 @@ typedef struct dni_split {
  *
  *   target   [n_rows] class index; NaN: the row gets DN_ROW_SKIP
  *   holdout  fraction of the rows that get DN_ROW_VALIDATE, rounded to the nearest row. The rows
- *            are allotted to the classes by largest remainder, so that the number of rows of a class
- *            differs from its share by less than one. The other rows get DN_ROW_TRAIN. Every class
- *            keeps at least one training row
+ *            are allotted to the classes by largest remainder, so that the number of rows of a
+ *            class differs from its share by less than one. The other rows get DN_ROW_TRAIN. Every
+ *            class keeps at least one training row
  *   role     [n_rows]
  *
  * The result depends only on target, holdout and run->seed. */
@@ -35,7 +35,8 @@ DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_
                                       dn_error *err);
 
 /* Returns the peak memory in bytes: the array `fold` of dni_split_folds, and the greater of the
- * working memory of this function and `later`. later: bytes that the caller allocates afterwards. */
+ * working memory of this function and `later`. later: bytes that the caller allocates
+ * afterwards. */
 double dni_split_folds_memory(size_t n_rows, double later);
 
 #endif

@@ -1,5 +1,5 @@
-/* Lists: {"items":[…],"next":"…"|null}, or cells with a link to the next page. The cursor is the name or number of the last item;
- * it is opaque to clients. */
+/* Lists: {"items":[…],"next":"…"|null}, or cells with a link to the next page. The cursor is the
+ * name or number of the last item; it is opaque to clients. */
 #include "api/cells.h"
 #include "api/policy.h"
 #include "api/support.h"

@@ -14,14 +14,14 @@ size_t nearest_distance(const char *a, size_t n, const char *b, size_t m);
 /* Whether two names are equal but for the case of ASCII letters. */
 bool nearest_same(const char *a, size_t n, const char *b, size_t m);
 
-/* The nearest of the names that are offered for an unknown one. Names that differ only in the case of
- * ASCII letters are nearest of all. */
+/* The nearest of the names that are offered for an unknown one. Names that differ only in the case
+ * of ASCII letters are nearest of all. */
 struct nearest {
     const char *name; /* [n] the unknown name */
     size_t n;
     size_t distance;
-    /* "; did you mean \"x\"?" with the nearest name so far; "" if none is near, or the name itself was
-     * offered */
+    /* "; did you mean \"x\"?" with the nearest name so far; "" if none is near, or the name itself
+     * was offered */
     char hint[NEAREST_LONGEST + 24];
 };
 struct nearest nearest_to(const char *name, size_t n);

@@ -40,8 +40,8 @@ struct table_options {
     /* TABLE_HEADER_YES: number of header lines, whose cells are joined by blanks; 0: one */
     int64_t header_lines;
     int64_t skip_rows; /* separated text: number of lines before the table, which are not read */
-    /* separator of the cells; ' ': runs of blanks; '\0': detected from the body (',', ';', tab, '|',
-     * runs of blanks) */
+    /* separator of the cells; ' ': runs of blanks; '\0': detected from the body (',', ';', tab,
+     * '|', runs of blanks) */
     char delimiter;
     /* separated text: lines that begin with this character are comments. '\0': lines that begin
      * with # are comments if their number of cells differs from that of the first row */
@@ -60,11 +60,12 @@ struct table_options {
     /* the names of the columns if the body has none, or in place of its header: a comma-separated
      * list (list_item); NULL: c<position> */
     const char *names;
-    /* the label column. If the body names no columns, and there are no `names`, it is the name of the
-     * last column; otherwise the name of a column. svmlight: the name of the label column.
+    /* the label column. If the body names no columns, and there are no `names`, it is the name of
+     * the last column; otherwise the name of a column. svmlight: the name of the label column.
      * NULL: c<position>; "label" for svmlight */
     const char *label;
-    /* in place of `label`: its position from 1; 0: none. A column without a name is called "label" */
+    /* in place of `label`: its position from 1; 0: none. A column without a name is called
+     * "label" */
     int64_t label_at;
     /* a name that an earlier column has becomes name_2, name_3, …; false: it is a fault */
     bool rename;
@@ -73,9 +74,9 @@ struct table_options {
      * faults of their rows */
     bool allow_type_change;
     int64_t rows; /* preview: number of rows to show; the reader does not use it */
-    /* the media type of the body is application/x-www-form-urlencoded: curl -d sends it, and removes
-     * the line ends of a file. If the table has no rows, or one long row, the answer has the hint to
-     * send the file with -T or --data-binary */
+    /* the media type of the body is application/x-www-form-urlencoded: curl -d sends it, and
+     * removes the line ends of a file. If the table has no rows, or one long row, the answer has
+     * the hint to send the file with -T or --data-binary */
     bool form;
 };
 /* Parses a query parameter of an upload (table_options.c lists them). Returns false if the value is
@@ -272,12 +273,13 @@ int64_t row_notes_unseen(const struct row_notes *notes);
 int64_t row_notes_unseen_of(const struct row_notes *notes, size_t input);
 /* Returns the number of ignored columns. */
 size_t row_notes_ignored(const struct row_notes *notes);
-/* Notes the unseen categories of a categorical input in a view of its column. Returns false if out of
- * memory. */
+/* Notes the unseen categories of a categorical input in a view of its column. Returns false if out
+ * of memory. */
 bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
                     const dn_column_view *view);
 /* Writes the members "unseen" and "ignored_columns" of the open object, each unless it is empty:
- * [{"column":…,"value":…,"rows":…},…] of the first UNSEEN_LISTED categories, and a list of names. */
+ * [{"column":…,"value":…,"rows":…},…] of the first UNSEEN_LISTED categories, and a list of
+ * names. */
 void row_notes_write(const struct row_notes *notes, const dn_encoder *encoder,
                      struct json_writer *w);
 
@@ -316,8 +318,8 @@ const struct format *instances_sniff(const char *body, size_t size);
 /* What the readers of instances need of a model's inputs. Immutable: any number of threads may read
  * with one schema. */
 struct instance_schema;
-/* document: a JSON object that may have the member "reading" (table_reading_write); NULL: it has none.
- * Returns NULL if out of memory or if the document is damaged. */
+/* document: a JSON object that may have the member "reading" (table_reading_write); NULL: it has
+ * none. Returns NULL if out of memory or if the document is damaged. */
 struct instance_schema *instance_schema_new(const dn_model *model, const char *document);
 void instance_schema_free(struct instance_schema *schema); /* NULL is allowed */
 
@@ -429,11 +431,12 @@ int64_t instance_lines_at(const struct instance_lines *lines);
 int64_t instance_lines_line_of(const struct instance_lines *lines, size_t row);
 size_t instance_lines_memory(const struct instance_lines *lines); /* estimated bytes in use */
 
-/* Reads rows of a stored table into a block of rows, which the caller scores and clears. Columns are
- * found by name. A value that does not fit its input refuses its row only. Not thread-safe. */
+/* Reads rows of a stored table into a block of rows, which the caller scores and clears. Columns
+ * are found by name. A value that does not fit its input refuses its row only. Not thread-safe. */
 struct instance_table;
-/* columns: [n_columns] names and types of the columns of the table. options: `keep` and `refuse_extra` are used. Returns NULL with a
- * problem (PROBLEM_INVALID_INSTANCES at /dataset): a column is missing, or refused. */
+/* columns: [n_columns] names and types of the columns of the table. options: `keep` and
+ * `refuse_extra` are used. Returns NULL with a problem (PROBLEM_INVALID_INSTANCES at /dataset): a
+ * column is missing, or refused. */
 struct instance_table *instance_table_new(const dn_model *model,
                                           const struct instance_schema *schema,
                                           const struct instances_options *options,
@@ -444,9 +447,10 @@ void instance_table_free(struct instance_table *table); /* NULL is allowed */
 bool instance_table_uses(const struct instance_table *table, size_t column);
 /* Returns the input to which a column belongs; SIZE_MAX: none. */
 size_t instance_table_input(const struct instance_table *table, size_t column);
-/* Reads rows first … first + n - 1 of a chunk. views: [n_columns] of the chunk, those that are used.
- * *used ← the number of rows that were read. Returns INSTANCE_LINES_MORE: all rows were read; FULL:
- * the block is full; FAULT: the last of them was refused, with problem; FAILED: out of memory. */
+/* Reads rows first … first + n - 1 of a chunk. views: [n_columns] of the chunk, those that are
+ * used. *used ← the number of rows that were read. Returns INSTANCE_LINES_MORE: all rows were read;
+ * FULL: the block is full; FAULT: the last of them was refused, with problem; FAILED: out of
+ * memory. */
 enum instance_lines_state instance_table_read(struct instance_table *table,
                                               const dn_column_view *views, size_t first, size_t n,
                                               size_t *used, struct problem *problem);
@@ -530,10 +534,10 @@ struct predictions_writer {
  *             has the names of its features instead, in {"feature":…,"value":…}, and in "rest" the
  *             sum of the other contributions to each score
  *   NDJSON    the objects of the rows, one on each line
- *   CSV, TSV  a header and a line for each row: the kept columns, "label", "p(<class>)" for each class, "score" or
- *             "score(<class>)" (of a pair "score(<positive> vs <negative>)"), "distance",
- *             "contribution(<feature>)" (with several scores "contribution(<score>: <feature>)"),
- *             or with `top` "feature1", "contribution1" … "rest" (with several scores
+ *   CSV, TSV  a header and a line for each row: the kept columns, "label", "p(<class>)" for each
+ *             class, "score" or "score(<class>)" (of a pair "score(<positive> vs <negative>)"),
+ *             "distance", "contribution(<feature>)" (with several scores "contribution(<score>:
+ *             <feature>)"), or with `top` "feature1", "contribution1" … "rest" (with several scores
  *             "feature1(<score>)" …),
  *             "ambiguous", "log_density", "log_density(<class>)", "prior(<class>)",
  *             "posterior(<class>)", "candidates" (a JSON array), "out_of_support", "error". Only

@@ -176,9 +176,10 @@ static bool replace_success(const struct training *t, struct store_job_end *end,
 }
 
 /* Writes the job's end. Retries until the write succeeds or the claim is lost: space on a full disk
- * may become free, and a job that stayed "running" would pin its dataset until the next start. The reporter
- * renews the lease meanwhile. If the daemon ends before a write succeeds, the next start queues the
- * job again. If another version of the model became live since the decision, decides again.
+ * may become free, and a job that stayed "running" would pin its dataset until the next start. The
+ * reporter renews the lease meanwhile. If the daemon ends before a write succeeds, the next start
+ * queues the job again. If another version of the model became live since the decision, decides
+ * again.
  *
  *   s  NULL: the job ends without a model */
 static bool write_end(struct training *t, struct store_job_end *end, struct success *s,

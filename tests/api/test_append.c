@@ -700,8 +700,8 @@ static void test_types_that_are_not_known(void **state) {
     assert_non_null(strstr(r->body, "column \\\"c\\\": a cell must be a boolean (got \\\"2\\\")"));
 }
 
-/* A categorical column stays categorical, with a warning in the append that gives it the values of a
- * text column: 101 values in 101 rows are more than 100, and more than half of the rows. */
+/* A categorical column stays categorical, with a warning in the append that gives it the values of
+ * a text column: 101 values in 101 rows are more than 100, and more than half of the rows. */
 static void test_categories_are_kept(void **state) {
     (void)state;
     char rows[600] = "";

@@ -1,5 +1,5 @@
-/* The names of columns: several header lines, names given with the upload, the label, names that are
- * used twice. */
+/* The names of columns: several header lines, names given with the upload, the label, names that
+ * are used twice. */
 #include "lib/api.h"
 
 #include <stdlib.h>

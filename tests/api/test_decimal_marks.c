@@ -1,5 +1,5 @@
-/* Decimal commas, separators of thousands and signs around numbers: detected or given at the upload,
- * and read in the same way in appended rows and in rows that predict. */
+/* Decimal commas, separators of thousands and signs around numbers: detected or given at the
+ * upload, and read in the same way in appended rows and in rows that predict. */
 #include "lib/api.h"
 
 #include <stdio.h>

@@ -49,7 +49,8 @@ static void check(const struct response *r, double n, double accuracy, const cha
     }
 }
 
-/* Numbers differ by rounding errors: the rows of a dataset are standardised before they are scored. */
+/* Numbers differ by rounding errors: the rows of a dataset are standardised before they are
+ * scored. */
 static void same_check(const json_t *a, const json_t *b) {
     const char *key;
     json_t *value;

@@ -1,5 +1,5 @@
-/* Bodies of type multipart/form-data, and of type text/plain: rows in them are read as the same rows
- * sent as the body. */
+/* Bodies of type multipart/form-data, and of type text/plain: rows in them are read as the same
+ * rows sent as the body. */
 #include "lib/api.h"
 
 #include <stdlib.h>

@@ -63,8 +63,8 @@ static void test_descriptions_mark_identifiers(void **state) {
     assert_false(is_identifier(r, 0) || is_identifier(r, 1));
 }
 
-/* More values than are counted exactly: numbers are compared with the numbers of their rows, of texts
- * the estimate is within 2 % of the number of rows. */
+/* More values than are counted exactly: numbers are compared with the numbers of their rows, of
+ * texts the estimate is within 2 % of the number of rows. */
 static void test_long_columns(void **state) {
     (void)state;
     enum { ROWS = 20000 };

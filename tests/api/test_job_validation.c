@@ -117,8 +117,8 @@ static void test_folds_that_do_not_count(void **state) {
     assert_false(has(r, "/result/metrics/validation/counted/accuracy"));
 }
 
-/* 0.1 of 400 rows in 100 classes are 40 rows. A holdout of 0 rows is refused, also where each row has
- * a class of its own, which keeps it. */
+/* 0.1 of 400 rows in 100 classes are 40 rows. A holdout of 0 rows is refused, also where each row
+ * has a class of its own, which keeps it. */
 static void test_a_holdout_of_small_classes(void **state) {
     (void)state;
     const char *rows = "x,c,own\n";
@@ -146,8 +146,8 @@ static void test_a_holdout_of_small_classes(void **state) {
                    "/validation/folds", "at least 2 rows, 0,");
 }
 
-/* Classes of 3 and of 1 rows in 5 folds: two folds have none of the first, and the row of the second
- * is in no fold. */
+/* Classes of 3 and of 1 rows in 5 folds: two folds have none of the first, and the row of the
+ * second is in no fold. */
 static void test_more_folds_than_rows_of_a_class(void **state) {
     (void)state;
     const char *rows = "x,c\n10,rare\n100,rare\n101,rare\n50,one\n";
@@ -179,8 +179,8 @@ static void test_more_folds_than_rows_of_a_class(void **state) {
     assert_int_equal(whole_at(r, "/result/metrics/validation/rows"), 30);
 }
 
-/* Leaving out one row is a cross-validation with as many folds as rows; its metrics are those of all
- * rows, so that the area under the ROC curve is defined. */
+/* Leaving out one row is a cross-validation with as many folds as rows; its metrics are those of
+ * all rows, so that the area under the ROC curve is defined. */
 static void test_leave_one_out(void **state) {
     (void)state;
     const struct response *r =

@@ -1,5 +1,5 @@
-/* Previews: every format; types and faults equal those of an upload; nothing is stored; bodies are cut
- * at --max-body. Also the figures of speed in the answer to an upload. */
+/* Previews: every format; types and faults equal those of an upload; nothing is stored; bodies are
+ * cut at --max-body. Also the figures of speed in the answer to an upload. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -139,8 +139,9 @@ static void test_bad_previews(void **state) {
     nothing_stored();
 }
 
-/* The type of a column that changes in the last of many rows, and the number of its values, are those
- * of the upload. The rows are those of several chunks: with 200 columns a chunk has 4,096 rows. */
+/* The type of a column that changes in the last of many rows, and the number of its values, are
+ * those of the upload. The rows are those of several chunks: with 200 columns a chunk has 4,096
+ * rows. */
 static void test_all_rows_are_judged(void **state) {
     (void)state;
     const char *line = repeat("0.5,", 199), *rows = repeat(text("%s7\n", line), 5000);
@@ -161,8 +162,8 @@ static void test_all_rows_are_judged(void **state) {
     nothing_stored();
 }
 
-/* Bodies longer than --max-body (4 MiB here): the preview has the rows that end within the bytes that
- * are read, and the connection can be used afterwards. */
+/* Bodies longer than --max-body (4 MiB here): the preview has the rows that end within the bytes
+ * that are read, and the connection can be used afterwards. */
 static void test_long_bodies(void **state) {
     (void)state;
     const char *line = repeat("0.125,", 199); /* with the end of the line 1,196 bytes */

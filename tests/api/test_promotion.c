@@ -1,8 +1,8 @@
 /* "promote": which versions become live, by which figures, and for which reason.
  *
  * Dataset tK has 4 rows "a" with x = 0 and 4 rows "b" with x = 2 K: least squares chooses "b" above
- * the middle, x > K. Dataset "check" has x = 0.5, 1.5 … 9.5, "a" below 5 and "b" above: the model of
- * tK is wrong in |K - 5| of 10 rows, so its accuracy is 1 - |K - 5|/10. */
+ * the middle, x > K. Dataset "check" has x = 0.5, 1.5 … 9.5, "a" below 5 and "b" above: the model
+ * of tK is wrong in |K - 5| of 10 rows, so its accuracy is 1 - |K - 5|/10. */
 #include "lib/api.h"
 
 #include <math.h>
@@ -89,7 +89,8 @@ static void test_better_equal_worse(void **state) {
                     "m", true, 0, 0.1, 7, ": better");
 }
 
-/* Both figures are in the result whatever the rule is. The live version outlives --keep-versions. */
+/* Both figures are in the result whatever the rule is. The live version outlives
+ * --keep-versions. */
 static void test_always_and_never(void **state) {
     (void)state;
     promotion_check(job_train(JOB("t4", ",'promote':'never'"), "n"), "n", true, (double)NAN,

@@ -1,5 +1,5 @@
-/* Separated text in the forms in which it is found: runs of blanks, the line "sep=;" of Excel, titles
- * above the table, tables of one column that look separated. */
+/* Separated text in the forms in which it is found: runs of blanks, the line "sep=;" of Excel,
+ * titles above the table, tables of one column that look separated. */
 #include "lib/api.h"
 
 #include <stdlib.h>

@@ -176,8 +176,8 @@ bool dn_params_drops_first(const dn_params *params);
 bool dn_params_standardizes(const dn_params *params);
 
 /* Returns true if the scores of a model with these parameters, which must have passed
- * dn_params_check, are linear in the features: least_squares, logistic, perceptron, fisher, svm with
- * a linear kernel, gaussian with a shared covariance. */
+ * dn_params_check, are linear in the features: least_squares, logistic, perceptron, fisher, svm
+ * with a linear kernel, gaussian with a shared covariance. */
 bool dn_params_is_linear(const dn_params *params);
 
 /* Return the value of a parameter; NaN, false or NULL if the algorithm does not have the

@@ -10,8 +10,8 @@
  *                        scores the lowest index
  *   one versus rest      K machines of two classes. Class k is positive in machine k, all other
  *                        classes are negative. The class with the greatest score is chosen
- *   … closed             as one versus rest; of two classes the second is chosen if g >= 0. Then the
- *                        first class has the open half-space (Bishop, PRML, equation 4.53)
+ *   … closed             as one versus rest; of two classes the second is chosen if g >= 0. Then
+ *                        the first class has the open half-space (Bishop, PRML, equation 4.53)
  *   … strict             machine k claims class k if its score is > 0. A class is chosen if it is
  *                        the only class that is claimed. With K − 1 machines the last class is
  *                        chosen if no class is claimed

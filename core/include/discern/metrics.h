@@ -195,8 +195,8 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows);
 DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
 
 /* Name and value of scalar metric i, for listings and for means over folds: "accuracy", "error",
- * "balanced_accuracy", "log_loss", "brier", "mcc", "kappa", "roc_auc", "average_precision", "hinge",
- * "squared_loss", "logistic_loss", "ece", "ambiguous". NULL and NaN if i is too large. */
+ * "balanced_accuracy", "log_loss", "brier", "mcc", "kappa", "roc_auc", "average_precision",
+ * "hinge", "squared_loss", "logistic_loss", "ece", "ambiguous". NULL and NaN if i is too large. */
 const char *dn_metric_name(size_t i);
 /* Whether a smaller value of metric i is better: "error", "log_loss", "brier", "hinge",
  * "squared_loss", "logistic_loss", "ece", "ambiguous". */

@@ -124,7 +124,8 @@ typedef struct dn_train_result {
                          * DN_LEAVE_ONE_OUT, or no target */
     size_t n_folds;
     /* Numbers of rows. n_skipped: rows whose target is missing or whose weight is 0. n_validation:
-     * held-out rows, also of DN_LEAVE_ONE_OUT, or evaluated rows of the other table; 0 with folds. */
+     * held-out rows, also of DN_LEAVE_ONE_OUT, or evaluated rows of the other table; 0 with
+     * folds. */
     size_t n_train, n_validation, n_skipped;
     /* Durations measured with run->elapsed. The fits of folds are part of seconds_evaluate. */
     double seconds_load, seconds_encode, seconds_fit, seconds_evaluate;
@@ -162,9 +163,9 @@ typedef struct dn_train_result {
  * DN_ERR_ARGUMENT: the request is invalid. DN_ERR_DATA: no usable row, fewer than two classes, too
  * many classes, an invalid weight or input, a class without a row of weight > 0, fewer rows in
  * classes of at least two rows than folds, more rows than DN_MAX_LEAVE_ONE_OUT with
- * DN_LEAVE_ONE_OUT, a class of one row with `calibrate`, or validation rows that cannot be evaluated
- * (dn_model_evaluate). DN_ERR_MEMORY, DN_ERR_BUDGET, DN_ERR_STOPPED, DN_ERR_TIME; errors of the
- * source and of the learner. */
+ * DN_LEAVE_ONE_OUT, a class of one row with `calibrate`, or validation rows that cannot be
+ * evaluated (dn_model_evaluate). DN_ERR_MEMORY, DN_ERR_BUDGET, DN_ERR_STOPPED, DN_ERR_TIME; errors
+ * of the source and of the learner. */
 DN_MUST_USE dn_status dn_train(const dn_train_request *request,
                                const dn_run *run,
                                dn_train_result *out,
@@ -311,8 +312,8 @@ typedef enum dn_labels {
     DN_LABELS_SCORES,       /* the class that the scores choose (decision.h) */
     DN_LABELS_PROBABILITIES /* the most probable class */
 } dn_labels;
-/* Returns the rule that the model was trained with, parameter `decision`. Models of library versions
- * without this parameter: DN_LABELS_SCORES. */
+/* Returns the rule that the model was trained with, parameter `decision`. Models of library
+ * versions without this parameter: DN_LABELS_SCORES. */
 dn_labels dn_model_labels(const dn_model *model);
 /* Output arrays of dn_model_predict, allocated by the caller. If an array is NULL, the result is
  * not computed. Probabilities, contributions, log densities and posteriors that the model cannot
@@ -482,12 +483,12 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
                                             dn_metrics **out,
                                             dn_error *err);
 
-/* Evaluates a model on the validation rows of a training: on the rows that dn_train holds out, on the
- * rows of each fold, or on the other table. A model that was trained before can so be compared with
- * the model of the training.
+/* Evaluates a model on the validation rows of a training: on the rows that dn_train holds out, on
+ * the rows of each fold, or on the other table. A model that was trained before can so be compared
+ * with the model of the training.
  *
- *   request  the request of dn_train, with holdout, folds or validation. The split depends on it and
- *            on run->seed; the weights of the rows are those of its weight column
+ *   request  the request of dn_train, with holdout, folds or validation. The split depends on it
+ *            and on run->seed; the weights of the rows are those of its weight column
  *   source   a table of the same rows, with the columns of `model` (found by name): the rows of
  *            request->validation, if it is set, and also its weight column; otherwise the rows of
  *            request->source

@@ -173,8 +173,8 @@ static inline dn_run dn_run_default(void) {
 }
 
 /* ---- the functions of a run; a function that is NULL has its default; `run` may be NULL ---- */
-/* Calls run->sum. DN_ERR_ARGUMENT: the calls of sum->fn changed one of the first sum->arg_size bytes
- * of *sum->arg, of which at most 1,024 are checked. */
+/* Calls run->sum. DN_ERR_ARGUMENT: the calls of sum->fn changed one of the first sum->arg_size
+ * bytes of *sum->arg, of which at most 1,024 are checked. */
 DN_MUST_USE dn_status
 dn_run_sum(const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out, dn_error *err);
 DN_MUST_USE dn_status

@@ -61,8 +61,8 @@ struct dataset_body {
  * to the documents. false: answered. */
 bool dataset_body_options(struct http_call *call, struct table_options *options,
                           struct dataset_options *texts);
-/* The value of an option in a stored document, a copy in the arena. NULL: the document does not have
- * the option or has an empty value, or no memory. */
+/* The value of an option in a stored document, a copy in the arena. NULL: the document does not
+ * have the option or has an empty value, or no memory. */
 const char *dataset_body_option(struct arena *arena, const char *document, const char *name);
 /* Makes the body of this call, without a reader. It is the state of the call and freed with it.
  * NULL: answered. */

@@ -1,7 +1,7 @@
-/* POST /v1/datasets:preview: describes the dataset that an upload of this body would make, and shows
- * its first rows. The body is read and staged as that of an upload, up to --max-body bytes; then the
- * staged chunks are dropped, and the rest of a longer body is discarded. So the preview of a body
- * that is read to its end equals the upload. */
+/* POST /v1/datasets:preview: describes the dataset that an upload of this body would make, and
+ * shows its first rows. The body is read and staged as that of an upload, up to --max-body bytes;
+ * then the staged chunks are dropped, and the rest of a longer body is discarded. So the preview of
+ * a body that is read to its end equals the upload. */
 #include "api/datasets/dataset_body.h"
 #include "api/handlers.h"
 #include "api/support.h"

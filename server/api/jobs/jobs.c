@@ -1,5 +1,5 @@
-/* Handlers of /v1/jobs: create, list, get (optionally wait for the end), cancel, delete. The body of
- * a POST is read by jobs/request/. */
+/* Handlers of /v1/jobs: create, list, get (optionally wait for the end), cancel, delete. The body
+ * of a POST is read by jobs/request/. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/jobs/job_dry_run.h"

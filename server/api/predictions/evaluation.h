@@ -1,5 +1,5 @@
-/* Computations of a call with a stored dataset. The run of a computation is limited to the memory of
- * a job, and it is cancelled when the client leaves. */
+/* Computations of a call with a stored dataset. The run of a computation is limited to the memory
+ * of a job, and it is cancelled when the client leaves. */
 #ifndef API_EVALUATION_H
 #define API_EVALUATION_H
 
@@ -24,8 +24,8 @@ struct dataset_work {
 bool api_dataset_work(struct http_call *call, const dn_model *model,
                       const struct dataset_work *work, struct problem *problem);
 
-/* Finds the dataset "name" or "name@version". Returns false with a problem at /dataset; otherwise the
- * caller calls store_dataset_done. */
+/* Finds the dataset "name" or "name@version". Returns false with a problem at /dataset; otherwise
+ * the caller calls store_dataset_done. */
 bool api_dataset_referenced(struct http_call *call, const char *reference,
                             struct store_dataset *out, struct problem *problem);
 

@@ -1,4 +1,5 @@
-/* Weights of the rows in a body. A stored dataset has its weights in a column that the core reads. */
+/* Weights of the rows in a body. A stored dataset has its weights in a column that the core
+ * reads. */
 #include "api/predictions/row_weights.h"
 #include "api/support.h"
 #include "base/json/json.h"

@@ -10,8 +10,8 @@
  * model was trained without weights, or ?weight=none. Reads the store. Returns false if it has
  * replied. */
 bool api_weight_column(struct http_call *call, const struct serving_model *m, const char **out);
-/* Takes the weights of labelled rows from the only kept column. Rows with weight 0 lose their label.
- * *out [number of rows that still have a label]: malloc'ed. Returns false with a problem. */
+/* Takes the weights of labelled rows from the only kept column. Rows with weight 0 lose their
+ * label. *out [number of rows that still have a label]: malloc'ed. Returns false with a problem. */
 bool row_weights_take(struct instance_rows *rows, double **out, struct problem *problem);
 
 #endif

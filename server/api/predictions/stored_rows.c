@@ -1,6 +1,6 @@
-/* Streams the answer for the rows of a stored dataset, chunk by chunk. The version of the dataset is
- * pinned and the version of the model is held until the reply has ended. A row that is refused is
- * answered with its problem, as a line of NDJSON is. */
+/* Streams the answer for the rows of a stored dataset, chunk by chunk. The version of the dataset
+ * is pinned and the version of the model is held until the reply has ended. A row that is refused
+ * is answered with its problem, as a line of NDJSON is. */
 #include "api/predictions/stored_rows.h"
 #include "api/handlers.h"
 #include "api/policy.h"

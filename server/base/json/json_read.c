@@ -95,8 +95,8 @@ const json_t *json_read_any(const json_t *object, const char *key, bool required
     return !required && json_is_null(value) ? NULL : value;
 }
 
-/* Returns the member if it has one of the JSON types in `types`, a sum of bits 1 << json_type. NULL:
- * the member is absent, or a fault was added. wanted: the types in words. */
+/* Returns the member if it has one of the JSON types in `types`, a sum of bits 1 << json_type.
+ * NULL: the member is absent, or a fault was added. wanted: the types in words. */
 static const json_t *read_typed(const json_t *object, const char *key, bool required,
                                 const char *parent, unsigned types, const char *wanted,
                                 struct problem *problem) {

@@ -43,7 +43,8 @@ static void parse_checked(struct csv *c) {
 }
 
 /* Handles the byte at c->in.checked, which is not valid text. A lenient reader reports it as a
- * fault of its row, or ignores it if it is in a comment or a skipped line. A body with a NUL byte is refused. */
+ * fault of its row, or ignores it if it is in a comment or a skipped line. A body with a NUL byte
+ * is refused. */
 static void wrong_byte(struct csv *c, const char *wrong) {
     if (c->in.data[c->in.checked] == '\0') {
         csv_fault(c, c->in.checked, true, wrong);

@@ -7,9 +7,9 @@
  * line, with the closing quote as its last character; otherwise it is read as plain text. Lines
  * that begin with the comment character, if one is set, are skipped before their cells are parsed.
  *
- * With the delimiter CSV_BLANKS cells are separated by runs of blanks (spaces and tabs). Blanks at the
- * beginning and at the end of a line are no cells, and a line of blanks is an empty line. Blanks
- * before a comment character are ignored.
+ * With the delimiter CSV_BLANKS cells are separated by runs of blanks (spaces and tabs). Blanks at
+ * the beginning and at the end of a line are no cells, and a line of blanks is an empty line.
+ * Blanks before a comment character are ignored.
  *
  * Faults: an unclosed quote, text after a closing quote, NUL, invalid UTF-8, too long cells and
  * rows, too many cells. Reading continues after text that follows a closing quote; a lenient reader

@@ -13,12 +13,12 @@ struct csv_heading {
     struct csv_cell *cells;
 };
 void csv_heading_done(struct csv_heading *h);
-/* Adds a header line: the text of each cell that is not empty is appended to the name of its column,
- * after a blank. Returns false if out of memory. */
+/* Adds a header line: the text of each cell that is not empty is appended to the name of its
+ * column, after a blank. Returns false if out of memory. */
 bool csv_heading_add(struct csv_heading *h, const struct csv_row *row);
-/* Sets *out to a row whose cells are the names, with the places of the cells of `last`, which is the
- * last line that was added and the longest. `last` and h must stay valid. Returns false if out of
- * memory. */
+/* Sets *out to a row whose cells are the names, with the places of the cells of `last`, which is
+ * the last line that was added and the longest. `last` and h must stay valid. Returns false if out
+ * of memory. */
 bool csv_heading_row(struct csv_heading *h, const struct csv_row *last, struct csv_row *out);
 
 #endif

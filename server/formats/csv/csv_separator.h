@@ -1,5 +1,5 @@
-/* Signs of a delimiter in separated text: the line that Excel writes, and what seems to separate the
- * cells of a table that was read as one column. Private to formats. */
+/* Signs of a delimiter in separated text: the line that Excel writes, and what seems to separate
+ * the cells of a table that was read as one column. Private to formats. */
 #ifndef FORMATS_CSV_SEPARATOR_H
 #define FORMATS_CSV_SEPARATOR_H
 
@@ -12,7 +12,8 @@ bool csv_delimiter_allowed(char c);
  * The line is not part of the table. */
 bool csv_separator_line(const struct csv_sample *sample, char *delimiter);
 
-/* Whether the trimmed text is a number, or several numbers with blanks between them. *n: how many. */
+/* Whether the trimmed text is a number, or several numbers with blanks between them. *n: how
+ * many. */
 bool csv_is_numbers(struct text t, size_t *n);
 
 struct csv_separator {

@@ -13,9 +13,9 @@
  * with the most cells, then the first of that list. If there is no candidate, the
  * delimiter is CSV_BLANKS if it divides all rows into the same number of cells, at least two;
  * otherwise it is the comma, or the semicolon or | if it divides fewer rows than the comma.
- * CSV_BLANKS takes precedence over a candidate that leaves several numbers in one cell, or that does
- * not divide all rows equally, if no unquoted cell has a comma, a semicolon or |, except as the
- * decimal mark of a number.
+ * CSV_BLANKS takes precedence over a candidate that leaves several numbers in one cell, or that
+ * does not divide all rows equally, if no unquoted cell has a comma, a semicolon or |, except as
+ * the decimal mark of a number.
  *
  * Title. The lines before the table are a title if they have fewer cells than all rows that follow,
  * of which there are at least two and which have equal numbers of cells. Several lines are a title

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Whether n bytes are a UTF-8 sequence that further bytes may complete. It is true of some
- * sequences that none can complete (E0 80): their fault is found later. For a single byte the result
- * is true, because the next byte is needed to describe a fault. */
+ * sequences that none can complete (E0 80): their fault is found later. For a single byte the
+ * result is true, because the next byte is needed to describe a fault. */
 static bool cut_sequence(const char *bytes, size_t n) {
     if (n == 1) {
         return true;

@@ -229,8 +229,8 @@ static bool on_first_row(void *arg, const struct csv_row *row) {
 }
 
 /* Detects the delimiter. If the body has no header, that of the training table is chosen if it
- * divides the first row into as many cells as a row without a header has. If that is one cell, it may
- * be a text with blanks: runs of blanks are then chosen only if they make a header of the first
+ * divides the first row into as many cells as a row without a header has. If that is one cell, it
+ * may be a text with blanks: runs of blanks are then chosen only if they make a header of the first
  * row. */
 static char find_delimiter(struct instances *in, const struct csv_sample *sample,
                            struct csv_shape *shape) {

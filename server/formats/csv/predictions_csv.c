@@ -65,8 +65,8 @@ static void put_scores(struct predictions_writer *p, struct buf *name) {
     }
 }
 
-/* Writes "<name><number>(<score>)", without the number if it is 0, and without the score if there is
- * only one. */
+/* Writes "<name><number>(<score>)", without the number if it is 0, and without the score if there
+ * is only one. */
 static void put_top_column(struct predictions_writer *p, const char *word, size_t number, size_t s,
                            struct buf *name) {
     buf_clear(name);

@@ -105,8 +105,8 @@ struct instances {
 bool instances_init(struct instances *in, const dn_model *model,
                     const struct instance_schema *schema, bool labelled, struct problem *problem);
 void instances_done(struct instances *in);
-/* Makes texts be read with the decimal marks of the reading. delimiter: of separated text, '\0': the
- * body is not delimited. In a body delimited by commas numbers have decimal points, unless the
+/* Makes texts be read with the decimal marks of the reading. delimiter: of separated text, '\0':
+ * the body is not delimited. In a body delimited by commas numbers have decimal points, unless the
  * training table was delimited by commas or the call gives the marks. */
 void instances_use_marks(struct instances *in, char delimiter);
 /* Reads a trimmed text as a number. comma: of a column with decimal commas. Returns false if it is

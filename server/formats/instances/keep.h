@@ -1,5 +1,5 @@
-/* Columns that an answer repeats beside the results of each row, as in ?keep=id,region: their names,
- * and their values in some rows. */
+/* Columns that an answer repeats beside the results of each row, as in ?keep=id,region: their
+ * names, and their values in some rows. */
 #ifndef FORMATS_KEEP_H
 #define FORMATS_KEEP_H
 

@@ -101,8 +101,8 @@ struct table {
     struct table_blob *saved;  /* [n_saved] saved summaries of the columns */
     size_t n_saved;
     struct buf declared; /* table_summary.declared */
-    /* [TABLE_MAX_COLUMNS] options.rename: the last k of the names <name of column i>_k; NULL: no name
-     * was used twice */
+    /* [TABLE_MAX_COLUMNS] options.rename: the last k of the names <name of column i>_k; NULL: no
+     * name was used twice */
     uint32_t *copies;
     struct table_append append; /* append only: the stored table */
 };
@@ -151,16 +151,16 @@ bool table_add_column(struct table *t, const char *name, size_t n, size_t positi
                       const struct names *header, const struct table_where *where);
 
 /* Adds n columns for a body that names none, or whose names are replaced: with the names of the
- * option `names`; otherwise c1, c2, …, of which the option `label` names one. Returns false if reading
- * stops. */
+ * option `names`; otherwise c1, c2, …, of which the option `label` names one. Returns false if
+ * reading stops. */
 bool table_add_numbered(struct table *t, size_t n, const struct table_where *where);
 /* Checks that the option `label` is a column of a table whose columns have names. Returns false if
  * reading stops. */
 bool table_check_label(struct table *t);
 /* Returns the name of the column that the option `label` means, after the columns were added. */
 const char *table_label_name(const struct table *t);
-/* Returns a name for a column whose name is that of column `same`: name_2, name_3, …, the first that
- * is neither in the header nor used. NULL: out of memory. */
+/* Returns a name for a column whose name is that of column `same`: name_2, name_3, …, the first
+ * that is neither in the header nor used. NULL: out of memory. */
 #define TABLE_COPY_NAME (TABLE_MAX_NAME + 24)
 const char *table_copy_name(struct table *t, struct text name, size_t same,
                             const struct names *header, char made[TABLE_COPY_NAME]);

@@ -43,9 +43,9 @@ static inline size_t table_append_column(const struct table_append *a, size_t i)
 }
 
 /* Decides, with header=auto, whether the first row is a header. It is one if at least half of its
- * cells are column names; if at least half of the names are column names that it makes with the next
- * lines, as many as the header of the uploaded table had; or if it has words in all columns of numbers and booleans and the second
- * row has no word there. Returns false if out of memory. */
+ * cells are column names; if at least half of the names are column names that it makes with the
+ * next lines, as many as the header of the uploaded table had; or if it has words in all columns of
+ * numbers and booleans and the second row has no word there. Returns false if out of memory. */
 bool table_append_header(struct table *t, const struct csv_sample *sample, char delimiter,
                          size_t first_cells, struct csv_header *out);
 /* Returns the delimiter of the stored table if it divides the first row into as many cells as the

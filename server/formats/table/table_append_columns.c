@@ -227,8 +227,8 @@ struct first_rows {
     bool no_memory;
 };
 
-/* Whether the cell is a column name, or differs from one in the case of letters only. For many columns
- * the case counts, because the search takes time. */
+/* Whether the cell is a column name, or differs from one in the case of letters only. For many
+ * columns the case counts, because the search takes time. */
 static bool is_name(const struct table *t, struct text cell) {
     bool found = names_find(&t->builder.names, cell.bytes, cell.n) >= 0;
     for (size_t i = 0; !found && t->builder.n_columns <= CASE_COLUMNS && i < t->builder.n_columns;

@@ -16,7 +16,8 @@ struct marks {
     /* UTF-8 characters that are removed at both ends of a number, with the blanks beside them */
     char strip[MARKS_STRIP_MAX + 1];
 };
-/* Each reads the value of an option. Returns false if it is invalid and sets PROBLEM_BAD_REQUEST. */
+/* Each reads the value of an option. Returns false if it is invalid and sets
+ * PROBLEM_BAD_REQUEST. */
 bool marks_set_decimal(struct marks *m, const char *value, struct problem *problem);
 bool marks_set_thousands(struct marks *m, const char *value, struct problem *problem);
 bool marks_set_strip(struct marks *m, const char *value, struct problem *problem);

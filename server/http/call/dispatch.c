@@ -343,8 +343,8 @@ static struct refusal refusal_of(unsigned status, const struct http_call *call) 
                             "a header line, Content-Length or a chunk is malformed"};
 }
 
-/* Writes the reply that is filled, or else a problem document, on the descriptor. The library closes
- * the connection afterwards. */
+/* Writes the reply that is filled, or else a problem document, on the descriptor. The library
+ * closes the connection afterwards. */
 static void on_refused(struct MHD_Connection *mhd, unsigned status) {
     struct connection *c = connection_of(mhd);
     if (c == NULL) {

@@ -1,5 +1,5 @@
-/* Bodies of type multipart/form-data (RFC 7578), as HTML forms and many clients send files. The form
- * must have one part, whose content is taken as the body of the request. The library's post
+/* Bodies of type multipart/form-data (RFC 7578), as HTML forms and many clients send files. The
+ * form must have one part, whose content is taken as the body of the request. The library's post
  * processor divides the form into parts. */
 #ifndef HTTP_FORM_H
 #define HTTP_FORM_H

@@ -54,7 +54,8 @@ void relay_end(struct http_call *call, void (*end)(struct http_call *call));
 /* The connection is over. Returns true if the sink needs no abort by the caller: it has refused the
  * body, or the thread of the slice aborts it. */
 bool relay_abandon(struct http_call *call);
-/* The sum of the bytes that are gathered, those that are being taken and those that the sink holds. */
+/* The sum of the bytes that are gathered, those that are being taken and those that the sink
+ * holds. */
 size_t relay_weight(const struct http_call *call);
 void relay_done(struct relay *r);
 /* The server stops: resumes all connections that wait. */

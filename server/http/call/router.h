@@ -23,8 +23,8 @@ struct router_match {
  * outlive the router. */
 struct router *router_new(const struct http_route *routes, size_t n, struct problem *problem);
 void router_free(struct router *router);
-/* skip: number of leading segments that are the base path. A target without further segments is "/".
- * false: out of memory. */
+/* skip: number of leading segments that are the base path. A target without further segments is
+ * "/". false: out of memory. */
 bool router_match(const struct router *router, const char *method, const struct target *target,
                   size_t skip, struct arena *arena, struct router_match *out);
 /* The value of the placeholder of that name; NULL: the route has none. */

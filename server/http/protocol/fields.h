@@ -11,7 +11,8 @@ struct part {
     size_t n; /* bytes */
 };
 
-/* Whether the part is not empty, and each of its bytes is an ASCII letter, a digit or in `others`. */
+/* Whether the part is not empty, and each of its bytes is an ASCII letter, a digit or in
+ * `others`. */
 bool part_consists_of(struct part part, const char *others);
 /* Whether the part is this word, compared case-insensitively. */
 bool part_is(struct part part, const char *word);

@@ -36,8 +36,8 @@ void request_check_id(struct http_call *call) {
     }
 }
 
-/* "text/CSV; charset=utf-8" becomes "text/csv". A type that clients send for any body, as curl -d and
- * fetch do, becomes "". */
+/* "text/CSV; charset=utf-8" becomes "text/csv". A type that clients send for any body, as curl -d
+ * and fetch do, becomes "". */
 static void take_content_type(struct http_call *call) {
     const char *type = call->request.headers.content_type;
     if (type == NULL) {

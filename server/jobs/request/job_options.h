@@ -1,6 +1,6 @@
 /* The options of a job that do not depend on the columns: the members "model", "class_weight",
- * "validation", "promote", "seed" and "snapshots". A client's request and the stored request have the same
- * form. */
+ * "validation", "promote", "seed" and "snapshots". A client's request and the stored request have
+ * the same form. */
 #ifndef JOBS_JOB_OPTIONS_H
 #define JOBS_JOB_OPTIONS_H
 

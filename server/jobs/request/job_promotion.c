@@ -161,8 +161,8 @@ static void add_warning(void *arg, const char *text) {
     jobs_request_warn(arg, DN_WARNING_OTHER, "%s", text);
 }
 
-/* Reads the live version. Refuses a comparison for which it is too large, and warns of columns whose
- * type has changed. */
+/* Reads the live version. Refuses a comparison for which it is too large, and warns of columns
+ * whose type has changed. */
 static void check_live(struct jobs_request *r) {
     struct problem why = {0};
     struct store_model live;

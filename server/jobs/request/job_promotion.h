@@ -8,10 +8,11 @@
 #include "base/json/json_write.h"
 #include "jobs/request/job_request.h"
 
-/* Reads "promote"; absent, as in jobs of older releases: "always". Adds every fault to `problem`. */
+/* Reads "promote"; absent, as in jobs of older releases: "always". Adds every fault to
+ * `problem`. */
 void jobs_promotion_read(const json_t *root, struct jobs_promotion *out, struct problem *problem);
-/* For a POST, after target, options and limits were read: a comparison needs a target and validation
- * rows. Warns of columns whose type has changed. */
+/* For a POST, after target, options and limits were read: a comparison needs a target and
+ * validation rows. Warns of columns whose type has changed. */
 void jobs_promotion_check(struct jobs_request *r, const json_t *root);
 /* Writes the member "promote" into the open object. */
 void jobs_promotion_write(const struct jobs_promotion *promotion, struct json_writer *w);

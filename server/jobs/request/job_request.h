@@ -173,7 +173,8 @@ bool jobs_dataset_read(struct jobs_request *r, const json_t *object, bool requir
                        const char *parent, struct store_dataset *dataset, struct schema *schema);
 /* Removes columns that tell the rows apart but describe none from order[n], the indices of the
  * columns that features.include would name, and warns of them (job_identifiers.c). Columns that
- * features.basis names remain; `features` may be NULL. Returns the number of columns that remain. */
+ * features.basis names remain; `features` may be NULL. Returns the number of columns that
+ * remain. */
 size_t jobs_identifiers_remove(struct jobs_request *r, const json_t *features, size_t *order,
                                size_t n);
 /* Describes a column of the dataset. Borrows the name. */

@@ -1,5 +1,5 @@
-/* Decimal commas, separators of thousands, signs around numbers; columns in which they are detected,
- * for all cuts of a body. */
+/* Decimal commas, separators of thousands, signs around numbers; columns in which they are
+ * detected, for all cuts of a body. */
 #include "table_helper.h"
 
 #include "formats/text/marks.h"

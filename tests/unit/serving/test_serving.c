@@ -479,8 +479,8 @@ static void plan_free(void *plan) {
     free(plan);
 }
 
-/* A plan is made with each load and freed with the model. A plan that cannot be made fails the load;
- * the next call loads the model again. */
+/* A plan is made with each load and freed with the model. A plan that cannot be made fails the
+ * load; the next call loads the model again. */
 static void a_plan_lives_as_long_as_its_model(void **state) {
     (void)state;
     static const struct serving_plans plans = {.make = plan_make, .free = plan_free};

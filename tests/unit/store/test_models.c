@@ -157,8 +157,8 @@ static void test_keep_versions(void **state) {
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
 }
 
-/* A version that is not promoted; a decision that was made for another live version; a model without
- * a live version. The live version outlives keep_versions. */
+/* A version that is not promoted; a decision that was made for another live version; a model
+ * without a live version. The live version outlives keep_versions. */
 static void test_promotion(void **state) {
     struct fixture *f = *state;
     int64_t version = 0;

@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of a tile of G; columns of a product; numbers of a panel; the least number of its columns. */
+/* Rows of a tile of G; columns of a product; numbers of a panel; the least number of its
+ * columns. */
 enum { TILE = 64, STRIP = 64, PANEL = 1 << 22, MIN_PANEL = 512 };
 /* Maximum number of passes that improve weights, and their relative accuracy. */
 enum { MAX_PASSES = 5 };

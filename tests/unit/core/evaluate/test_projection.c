@@ -1,5 +1,5 @@
-/* Fisher's criterion over the angle: two classes against S_W⁻¹(m_2 − m_1), weights as repeated rows,
- * chunk borders, columns of very different units; refused options, data and allocations. */
+/* Fisher's criterion over the angle: two classes against S_W⁻¹(m_2 − m_1), weights as repeated
+ * rows, chunk borders, columns of very different units; refused options, data and allocations. */
 #include "unit/core/support.h"
 
 #include "unit/core/table/chunked.h"

@@ -81,10 +81,10 @@ static void small_classes_share_the_holdout(void **state) {
 }
 
 /* Classes of 13, 11, 9, 2 and 1 rows, 36 in all. A quarter is 9 rows; the shares are 3.25, 2.75,
- * 2.25, 0.5 and 0.25, and their integer parts sum to 7. The two rows that are left go to the largest
- * fractional parts, those of the second and the fourth class. Nine tenths are 32.4 rows; the shares
- * are 11.7, 9.9, 8.1, 1.8, 0.9: 29 rows, and no class can give another row but the first (12 of 13)
- * and the second (10 of 11), as the others keep one. */
+ * 2.25, 0.5 and 0.25, and their integer parts sum to 7. The two rows that are left go to the
+ * largest fractional parts, those of the second and the fourth class. Nine tenths are 32.4 rows;
+ * the shares are 11.7, 9.9, 8.1, 1.8, 0.9: 29 rows, and no class can give another row but the first
+ * (12 of 13) and the second (10 of 11), as the others keep one. */
 static void largest_remainder(void **state) {
     (void)state;
     enum { ROWS = 36, CLASSES = 5 };

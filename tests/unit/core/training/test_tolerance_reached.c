@@ -6,8 +6,9 @@
 struct method {
     const char *algorithm, *solver, *kernel;
     double tolerance;
-    /* true: the iterations end when the measure is within the tolerance, so that a smaller tolerance
-     * takes more of them. false: the solver ends by another measure, or keeps the best iteration */
+    /* true: the iterations end when the measure is within the tolerance, so that a smaller
+     * tolerance takes more of them. false: the solver ends by another measure, or keeps the best
+     * iteration */
     bool continues;
 };
 
