@@ -277,9 +277,10 @@ size_t row_notes_ignored(const struct row_notes *notes);
  * of memory. */
 bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
                     const dn_column_view *view);
-/* Writes the members "unseen" and "ignored_columns" of the open object, each unless it is empty:
- * [{"column":…,"value":…,"rows":…},…] of the first UNSEEN_LISTED categories, and a list of
- * names. */
+const char *row_notes_warning(const struct row_notes *notes); /* NULL: none */
+/* Writes the members "unseen", "ignored_columns" and "warnings" of the open object, each unless it
+ * is empty: [{"column":…,"value":…,"rows":…},…] of the first UNSEEN_LISTED categories, and lists of
+ * names and texts. */
 void row_notes_write(const struct row_notes *notes, const dn_encoder *encoder,
                      struct json_writer *w);
 
@@ -325,8 +326,9 @@ void instance_schema_free(struct instance_schema *schema); /* NULL is allowed */
 
 /* The reading of a table: how the texts of its cells were read (missing words, comment character,
  * delimiter). It is the member "reading" of the document of a model, and rows of predictions are
- * read in the same way. Writes the reading as an object. notes: of the table (table_summary). */
-void table_reading_write(const char *notes, struct json_writer *w);
+ * read in the same way. Writes the reading as an object. notes, columns: of the table
+ * (table_summary). */
+void table_reading_write(const char *notes, const char *columns, struct json_writer *w);
 /* Returns a copy of the document with only the member "reading"; the caller frees it. NULL: out of
  * memory. */
 char *table_reading_document(const char *document);

@@ -234,7 +234,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     json_put_key(&w, "dataset");
     dataset_write(dataset, &w);
     json_put_key(&w, "reading");
-    table_reading_write(dataset->notes, &w);
+    table_reading_write(dataset->notes, dataset->columns, &w);
     json_kv_int(&w, "job", job);
     fit_write(r, MAX_NAMES, &w);
     json_kv_string(&w, "daemon_version", DISCERN_VERSION);

@@ -40,6 +40,12 @@ static void reply_cells(struct http_call *call, const struct serving_model *m,
         csv_text_write(weight != NULL ? weight : "", weight != NULL ? strlen(weight) : 0,
                        format->answers->delimiter, &body);
         buf_putc(&body, '\n');
+        if (row_notes_warning(notes) != NULL) {
+            buf_printf(&body, "warning%c", format->answers->delimiter);
+            csv_text_write(row_notes_warning(notes), strlen(row_notes_warning(notes)),
+                           format->answers->delimiter, &body);
+            buf_putc(&body, '\n');
+        }
     }
     body.failed = body.failed || document.failed;
     buf_done(&document);

@@ -1,7 +1,7 @@
 /* Reads instances as separated text. Lines that begin with # are comments by the rule for tables.
  * The first line is a header if each of its cells names a column of the model, or if one cell does
- * and none is a number. The columns of a header may have any order. Without a header the cells are
- * in the order of the inputs, and the target, if it is read, is the last cell. */
+ * and none is a number. The columns of a header may have any order; instances_cells.c finds those of
+ * rows without a header. */
 #include "base/nearest.h"
 #include "formats/csv/csv.h"
 #include "formats/csv/csv_separator.h"
@@ -18,10 +18,8 @@ enum { LOOK = 256 * 1024 };
 /* The state of reading one body. */
 struct reading {
     struct instances *in;
-    bool begun; /* the first line that is not a comment was read */
-    /* [n] the slot of each cell, if there is a header or columns are kept; NULL: the cells are in
-     * the order of the inputs */
-    struct slot *column;
+    bool begun;          /* the first line that is not a comment was read */
+    struct slot *column; /* [n] the slot of each cell; NULL: there is no header */
     /* number of cells expected in a line; before the first line was read: number of cells in the
      * first row of the sample */
     size_t n;
@@ -104,24 +102,6 @@ static bool read_header(struct reading *r, const struct csv_row *row) {
     return !in->stopped;
 }
 
-/* Finds the slots of cells without a header, if columns are kept. */
-static bool find_cells(struct reading *r) {
-    struct instances *in = r->in;
-    if (in->keep == NULL) {
-        return true;
-    }
-    r->column = malloc((r->n + 1) * sizeof *r->column);
-    if (r->column == NULL) {
-        instances_no_memory(in);
-        return false;
-    }
-    instances_keep_cells(in);
-    for (size_t i = 0; i < r->n; i++) {
-        r->column[i] = instances_keep_cell(in, instances_cell(in, i));
-    }
-    return true;
-}
-
 /* ---- rows ---- */
 static void put_cell(struct reading *r, const struct csv_row *row, size_t i, struct slot slot,
                      double *out) {
@@ -150,6 +130,22 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
     }
 }
 
+static void fault_width(struct reading *r, const struct csv_row *row) {
+    struct instances *in = r->in;
+    struct buf expected = {0};
+    int64_t line = 0, column = 0;
+    csv_cell_place(row, row->n_cells > r->n ? r->n : row->n_cells, &line, &column);
+    if (r->column != NULL || in->cells_known) {
+        buf_printf(&expected, "%zu", r->n);
+    } else {
+        instances_put_expected(in, &expected);
+    }
+    instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %s",
+                    (size_t)in->n_begun - 1, row->n_cells, row->n_cells == 1 ? "" : "s",
+                    buf_cstr(&expected) != NULL ? buf_cstr(&expected) : "another number");
+    buf_done(&expected);
+}
+
 static bool on_row(void *arg, const struct csv_row *row) {
     struct reading *r = arg;
     struct instances *in = r->in;
@@ -163,30 +159,27 @@ static bool on_row(void *arg, const struct csv_row *row) {
     }
     if (!r->begun) {
         r->begun = true;
-        r->n = in->schema->n_cells + in->labelled;
         if (is_header(in, row)) {
             return read_header(r, row);
         }
-        in->all_named = true;
-        if (!find_cells(r)) {
+    }
+    if (r->column == NULL && !in->cells_known) {
+        if (!instances_know_cells(in, row->n_cells, NULL, row->line)) {
             return false;
         }
+        r->n = in->n_row;
     }
     double *out = instances_row(in);
     if (out == NULL) {
         return false;
     }
     if (row->n_cells != r->n) {
-        int64_t line = 0, column = 0;
-        csv_cell_place(row, row->n_cells > r->n ? r->n : row->n_cells, &line, &column);
-        instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s",
-                        (size_t)in->n_begun - 1, row->n_cells, row->n_cells == 1 ? "" : "s", r->n,
-                        in->labelled && in->all_named ? " (the target last)" : "");
+        fault_width(r, row);
         (void)instances_row_end(in);
         return !in->stopped;
     }
     for (size_t i = 0; i < r->n && !in->stopped; i++) {
-        const struct slot slot = r->column != NULL ? r->column[i] : instances_cell(in, i);
+        const struct slot slot = r->column != NULL ? r->column[i] : instances_cell_slot(in, i);
         if (slot.input != SIZE_MAX) {
             put_cell(r, row, i, slot, out);
         }
@@ -214,10 +207,6 @@ struct first_row {
     size_t n_cells; /* number of cells of the sample's first row that is not a comment */
     bool header;
 };
-
-static size_t plain_cells(const struct instances *in) {
-    return in->schema->n_cells + in->labelled;
-}
 
 static bool on_first_row(void *arg, const struct csv_row *row) {
     struct first_row *first = arg;
@@ -249,12 +238,12 @@ static char find_delimiter(struct instances *in, const struct csv_sample *sample
         csv_sniff_shape(sample, trained, &by_trained);
         shape->no_memory |= by_trained.no_memory;
     }
-    if (by_trained.cells == plain_cells(in)) {
+    if (instances_may_have(in, by_trained.cells)) {
         by_trained.no_memory = shape->no_memory;
         *shape = by_trained;
         return trained;
     }
-    if (found == CSV_BLANKS && !first.header && plain_cells(in) == 1) {
+    if (found == CSV_BLANKS && !first.header && instances_may_have(in, 1)) {
         csv_sniff_shape(sample, ',', shape);
         return ',';
     }

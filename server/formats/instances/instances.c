@@ -105,6 +105,7 @@ void instances_done(struct instances *in) {
     instance_schema_free(in->own_schema);
     free(in->named);
     free(in->keep_slot);
+    free(in->cell);
     names_done(&in->names);
     dn_text_work_free(in->words);
     buf_done(&in->why);

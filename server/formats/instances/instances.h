@@ -77,6 +77,11 @@ struct instances {
     bool keep_checked; /* instances_check_keep was called */
     bool all_named;    /* a row without names was read, which has all columns */
     bool stopped;      /* reading stopped: too many faults, or out of memory */
+    /* rows without names (instances_cells.c): whether their cells are known, and [n_row] the slot
+     * of each cell; NULL: the cells are in the order of the inputs, then the target */
+    bool cells_known;
+    size_t n_row;
+    struct slot *cell;
     /* name of the target column; NULL: the model has none, so no target is read */
     const char *target;
     struct instance_rows rows;
@@ -156,9 +161,22 @@ static inline bool instances_is_sparse(const struct instances *in, size_t i) {
 /* Returns the slot for a name; input SIZE_MAX if no column has it. expected: the input to compare
  * with first. */
 struct slot instances_find(struct instances *in, const char *name, size_t n, size_t expected);
-/* Returns the slot of value number `cell` of a row without names; the target if `cell` is not below
- * n_cells. */
+/* ---- rows without names (instances_cells.c) ---- */
+/* Whether a row without names may have n cells. */
+bool instances_may_have(const struct instances *in, size_t n);
+/* Finds the columns of the cells by the number of cells of the first row without names. Sets
+ * in->n_row to the number that each row must have. pointer, line: the place of the row. Returns
+ * false if reading stopped. */
+bool instances_know_cells(struct instances *in, size_t n, const char *pointer, int64_t line);
+/* Writes the number of cells that a row must have, for a message. */
+void instances_put_expected(const struct instances *in, struct buf *out);
+/* Returns the slot of value number `cell` of a row in the order of the inputs; the target if `cell`
+ * is not below n_cells. */
 struct slot instances_cell(const struct instances *in, size_t cell);
+/* Returns the slot of value number `cell` of a row without names. */
+static inline struct slot instances_cell_slot(const struct instances *in, size_t cell) {
+    return in->cell != NULL ? in->cell[cell] : instances_cell(in, cell);
+}
 /* returns the name of input i; n_inputs: of the target */
 const char *instances_name(const struct instances *in, size_t i);
 /* Writes the name of the column in quotes; for a sparse input the name of the feature. */

@@ -171,23 +171,6 @@ const char *instances_claim(struct instances *in, struct text name, size_t expec
     return instances_why(in);
 }
 
-struct slot instances_cell(const struct instances *in, size_t cell) {
-    if (!in->schema->sparse || cell >= in->schema->n_cells) {
-        return (struct slot){cell < in->schema->n_cells ? cell : in->n_inputs, 0};
-    }
-    size_t i = 0;
-    for (;; i++) {
-        const size_t width =
-            instances_is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->n_features : 1;
-        if (cell < width) {
-            return (struct slot){i, instances_is_sparse(in, i)
-                                        ? dn_encoder_sparse_index(in->encoder, i, cell)
-                                        : 0};
-        }
-        cell -= width;
-    }
-}
-
 const char *instances_show(const struct instances *in, struct slot slot, char out[SLOT_SHOWN]) {
     if (instances_is_kept(in, slot)) {
         const struct text name = in->keep->names.text[slot.input - in->n_inputs - 1];

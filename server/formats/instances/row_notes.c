@@ -215,6 +215,15 @@ size_t row_notes_ignored(const struct row_notes *t) {
 }
 
 /* ---- answers ---- */
+bool row_notes_warn(struct row_notes *t, const char *text) {
+    t->warning = arena_strdup(&t->names, text);
+    return t->warning != NULL;
+}
+
+const char *row_notes_warning(const struct row_notes *t) {
+    return t != NULL ? t->warning : NULL;
+}
+
 void row_notes_write(const struct row_notes *t, const dn_encoder *encoder, struct json_writer *w) {
     if (row_notes_unseen(t) > 0) {
         write_unseen(t, encoder, w);
@@ -224,6 +233,11 @@ void row_notes_write(const struct row_notes *t, const dn_encoder *encoder, struc
         for (size_t k = 0; k < t->ignored.n; k++) {
             json_put_stringn(w, t->ignored.text[k].bytes, t->ignored.text[k].n);
         }
+        json_end_array(w);
+    }
+    if (row_notes_warning(t) != NULL) {
+        json_kv_begin_array(w, "warnings");
+        json_put_string(w, t->warning);
         json_end_array(w);
     }
 }

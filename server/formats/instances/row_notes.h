@@ -34,7 +34,8 @@ struct row_notes {
     struct arena names; /* the texts of `ignored` */
     size_t *meant;      /* [ignored.n] the input with the nearest name; SIZE_MAX: none is near */
     size_t meant_capacity;
-    size_t n_compared; /* names of inputs that ignored names were compared with */
+    size_t n_compared;   /* names of inputs that ignored names were compared with */
+    const char *warning; /* how the rows were read, in `names`; NULL: none */
 };
 
 /* Allocates *notes if it is NULL. Returns false if out of memory. */
@@ -46,6 +47,9 @@ bool row_notes_unseen_add(struct row_notes **notes, size_t n_inputs, size_t inpu
 void row_notes_row_end(struct row_notes *notes);
 /* Forgets the unseen categories of the current row. */
 void row_notes_row_drop(struct row_notes *notes);
+
+/* Sets the warning. Returns false if out of memory. */
+bool row_notes_warn(struct row_notes *notes, const char *text);
 
 #define IGNORED_MAX 1000 /* limit of the distinct names of ignored columns */
 #define IGNORED_FULL (-1)

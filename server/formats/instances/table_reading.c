@@ -62,8 +62,25 @@ static void put_commas(const json_t *names, struct json_writer *w) {
     }
 }
 
-void table_reading_write(const char *notes, struct json_writer *w) {
-    json_t *object = parse(notes);
+/* columns: JSON array of the columns of the table. */
+static void put_columns(const json_t *columns, struct json_writer *w) {
+    bool cells = json_array_size(columns) > 0;
+    for (size_t i = 0; cells && i < json_array_size(columns); i++) {
+        const char *type = json_string_value(json_object_get(json_array_get(columns, i), "type"));
+        cells = type != NULL && strcmp(type, dn_column_type_name(DN_SPARSE)) != 0;
+    }
+    if (cells) {
+        json_kv_begin_array(w, "columns");
+        for (size_t i = 0; i < json_array_size(columns); i++) {
+            const struct text name = text_of(json_object_get(json_array_get(columns, i), "name"));
+            json_put_stringn(w, name.bytes != NULL ? name.bytes : "", name.n);
+        }
+        json_end_array(w);
+    }
+}
+
+void table_reading_write(const char *notes, const char *columns, struct json_writer *w) {
+    json_t *object = parse(notes), *list = parse(columns);
     json_begin_object(w);
     put_character(object, "delimiter", w);
     put_character(object, "comment", w);
@@ -74,8 +91,10 @@ void table_reading_write(const char *notes, struct json_writer *w) {
     }
     put_commas(json_object_get(object, "decimal_comma"), w);
     put_missing(object, w);
+    put_columns(list, w);
     json_end_object(w);
     json_decref(object);
+    json_decref(list);
 }
 
 char *table_reading_document(const char *document) {
@@ -98,19 +117,20 @@ char *table_reading_document(const char *document) {
     return text;
 }
 
-static bool parse_commas(const json_t *names, struct table_reading *out) {
+/* Reads an array of distinct names. *bytes gets their texts. */
+static bool parse_names(const json_t *names, struct names *out, char **bytes) {
     size_t size = 1, used = 0;
     for (size_t i = 0; i < json_array_size(names); i++) {
         size += json_string_length(json_array_get(names, i));
     }
-    out->comma_bytes = malloc(size);
-    bool well = out->comma_bytes != NULL;
+    *bytes = malloc(size);
+    bool well = *bytes != NULL;
     for (size_t i = 0; well && i < json_array_size(names); i++) {
         const struct text name = text_of(json_array_get(names, i));
         well = name.bytes != NULL;
         if (well) {
-            memcpy(out->comma_bytes + used, name.bytes, name.n);
-            well = names_add(&out->commas, out->comma_bytes + used, name.n);
+            memcpy(*bytes + used, name.bytes, name.n);
+            well = names_add(out, *bytes + used, name.n);
             used += name.n;
         }
     }
@@ -130,7 +150,9 @@ static bool parse_marks(const json_t *reading, struct marks *out) {
 
 void table_reading_done(struct table_reading *reading) {
     names_done(&reading->commas);
+    names_done(&reading->columns);
     free(reading->comma_bytes);
+    free(reading->column_bytes);
 }
 
 bool table_reading_parse(const char *document, struct table_reading *out) {
@@ -139,8 +161,10 @@ bool table_reading_parse(const char *document, struct table_reading *out) {
     const json_t *reading = json_object_get(object, "reading"),
                  *missing = json_object_get(reading, "missing");
     bool well = (document == NULL || object != NULL) && missing_init(&out->missing, NULL, &ignored);
-    well = well && parse_marks(reading, &out->marks) &&
-           parse_commas(json_object_get(reading, "decimal_comma"), out);
+    well =
+        well && parse_marks(reading, &out->marks) &&
+        parse_names(json_object_get(reading, "decimal_comma"), &out->commas, &out->comma_bytes) &&
+        parse_names(json_object_get(reading, "columns"), &out->columns, &out->column_bytes);
     out->delimiter = character(reading, "delimiter");
     out->comment = character(reading, "comment");
     for (size_t i = 0; well && i < json_array_size(missing); i++) {

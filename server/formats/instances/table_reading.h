@@ -6,7 +6,9 @@
  *   comment    the comment character, if one was given
  *   decimal, thousands, strip  the options of these names, if they were given
  *   decimal_comma  names of the columns of numbers with decimal commas, which were detected
- *   missing    the tokens for missing values beside the standard ones, if there are any */
+ *   missing    the tokens for missing values beside the standard ones, if there are any
+ *   columns    the names of all columns in their order; absent if one is sparse, and in models of
+ *              earlier releases */
 #ifndef FORMATS_TABLE_READING_H
 #define FORMATS_TABLE_READING_H
 
@@ -18,8 +20,9 @@ struct table_reading {
     char comment;   /* as in table_options */
     struct missing missing;
     struct marks marks;
-    struct names commas; /* names of the columns with decimal commas */
-    char *comma_bytes;   /* their texts */
+    struct names commas;              /* names of the columns with decimal commas */
+    struct names columns;             /* names of all columns; n 0: they are unknown */
+    char *comma_bytes, *column_bytes; /* the texts of the names */
 };
 
 /* Parses a document with the member "reading". Without that member, or with NULL, the reading is

@@ -137,7 +137,7 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
  * number of values read, which may be 0. */
 static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     struct instances *in = r->in;
-    if (i >= in->schema->n_cells || in->keep != NULL || in->missing->numbers) {
+    if (i >= in->schema->n_cells || in->cell != NULL || in->missing->numbers) {
         return 0;
     }
     const struct slot slot = instances_cell(in, i);
@@ -149,16 +149,32 @@ static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
                : 0;
 }
 
+/* Finds the columns of the values by the number of values in the first array. */
+static void know_values(struct json_reading *r) {
+    (void)instances_know_cells(r->in, json_reader_count(&r->json), pointer_of(r, NULL, SIZE_MAX),
+                               r->line);
+}
+
+static void fault_width(struct json_reading *r, size_t n) {
+    struct buf expected = {0};
+    if (r->in->cells_known) {
+        buf_printf(&expected, "%zu", r->in->n_row);
+    } else {
+        instances_put_expected(r->in, &expected);
+    }
+    fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %s", n, n == 1 ? "" : "s",
+          buf_cstr(&expected) != NULL ? buf_cstr(&expected) : "another number");
+    buf_done(&expected);
+}
+
 static void array_row(struct json_reading *r, double *row) {
     struct instances *in = r->in;
-    const size_t expected = in->schema->n_cells + in->labelled;
     size_t i = 0;
-    if (!in->all_named) {
-        in->all_named = true;
-        instances_keep_cells(in);
+    if (!in->cells_known) {
+        know_values(r);
     }
     for (;;) {
-        const size_t read = plain_numbers(r, row, i);
+        const size_t read = in->cells_known ? plain_numbers(r, row, i) : 0;
         i += read;
         if (read > 0 && i < in->schema->n_cells && in->schema->sparse) {
             continue;
@@ -167,16 +183,17 @@ static void array_row(struct json_reading *r, double *row) {
         if (r->token.kind == JSON_TOKEN_END_ARRAY || json_over(r)) {
             break;
         }
-        if (i < expected) {
-            put(r, instances_keep_cell(in, instances_cell(in, i)), false, i);
+        const struct slot slot = in->cells_known && i < in->n_row ? instances_cell_slot(in, i)
+                                                                  : (struct slot){SIZE_MAX, 0};
+        if (slot.input != SIZE_MAX) {
+            put(r, slot, false, i);
         } else {
             json_skip(r);
         }
         i++;
     }
-    if (i != expected && !json_over(r)) {
-        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu%s", i,
-              i == 1 ? "" : "s", expected, in->labelled ? " (the target last)" : "");
+    if ((!in->cells_known || i != in->n_row) && !json_over(r)) {
+        fault_width(r, i);
     }
 }
 

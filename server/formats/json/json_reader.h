@@ -116,6 +116,9 @@ bool json_reader_next_line(struct json_reader *r);
  * are those of json_reader_next. Stops before any other token, a long number, and the end of the
  * piece. Returns the number of values read. */
 size_t json_reader_numbers(struct json_reader *r, double *out, size_t max);
+/* Behind the token BEGIN_ARRAY: counts the values of the array in the piece, without reading
+ * them. */
+size_t json_reader_count(const struct json_reader *r);
 /* Whether the text of the token is in the piece, and valid as long as the piece is. Otherwise the
  * text is valid until the next call. */
 static inline bool json_token_is_of_piece(const struct json_reader *r,

@@ -385,3 +385,25 @@ size_t json_reader_numbers(struct json_reader *r, double *out, size_t max) {
     }
     return n;
 }
+
+size_t json_reader_count(const struct json_reader *r) {
+    size_t n = 0, depth = 1;
+    bool quoted = false, begun = false;
+    for (const char *p = r->at; p < r->end && depth > 0; p++) {
+        if (quoted) {
+            quoted = *p != '"';
+            p += *p == '\\' && p + 1 < r->end;
+            continue;
+        }
+        quoted = *p == '"';
+        if (*p == ']' || *p == '}') {
+            depth--;
+        } else if (*p == ',' && depth == 1) {
+            n++;
+        } else {
+            begun |= *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n';
+            depth += *p == '[' || *p == '{';
+        }
+    }
+    return n + begun;
+}
