@@ -389,10 +389,12 @@ struct instances_options {
  * columns. */
 bool instances_read(const char *body, size_t size, const struct instances_options *options,
                     const dn_model *model, struct instance_rows *out, struct problem *problem);
-/* Reads one row from the name/value pairs of a query. schema: if NULL, the function makes one. */
+/* Reads one row from the name/value pairs of a query. schema: if NULL, the function makes one.
+ * keep: columns whose values are kept; NULL: none. */
 bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
                           const dn_model *model, const struct instance_schema *schema,
-                          struct instance_rows *out, struct problem *problem);
+                          const struct keep *keep, struct instance_rows *out,
+                          struct problem *problem);
 
 /* Reads NDJSON of any length: lines are parsed into a block of rows, which the caller scores and
  * clears. A fault in a line does not affect other lines. Not thread-safe. */

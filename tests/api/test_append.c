@@ -577,12 +577,8 @@ static const struct response *append_made(int from, int upto) {
 }
 
 static void forget_summaries(const char *change) {
-    sqlite3 *db = NULL;
     service_stop();
-    assert_int_equal(sqlite3_open(the_daemon.database, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
-    assert_true(sqlite3_changes(db) >= 4);
-    sqlite3_close(db);
+    assert_true(database_change("%s", change) >= 4);
     service_restart(NULL);
 }
 

@@ -139,6 +139,30 @@ static void test_a_failed_job_can_be_posted_again(void **state) {
     assert_same(first, repeat_job(first, "/resolved"), "/error");
 }
 
+/* A job of a release without the parameter `decision` has the labels of the scores. `resolved` makes
+ * it again; the body that was posted would not. */
+static void test_labels_of_an_earlier_release(void **state) {
+    (void)state;
+    const struct response *first =
+        job_train("{'model':'old','dataset':'iris','target':'class','algorithm':'svm','params':"
+                  "{'calibrate':'isotonic','decision':'scores'},'validation':{'holdout':0.5}}");
+    const int64_t id = whole_at(first, "/id");
+    for (int with_result = 1; with_result >= 0; with_result--) {
+        const int changed = database_change(
+            "UPDATE jobs SET spec = replace(spec, ',\"decision\":\"scores\"', ''), result = CASE "
+            "%d "
+            "WHEN 1 THEN replace(result, ',\"decision\":\"scores\"', '') END WHERE id = %lld",
+            with_result, (long long)id);
+        assert_int_equal(changed, 1);
+        const struct response *r = status_check(call_get("/v1/jobs/%lld", (long long)id), 200);
+        assert_json(r, "/resolved/params/decision", "'scores'");
+        assert_json(r, "/request", "null");
+        const struct response *again = repeat_job(r, "/resolved");
+        assert_json(again, "/result/params/decision", "'scores'");
+        assert_same(first, again, "/result/metrics");
+    }
+}
+
 /* A byte order mark before the body is not a part of the job. */
 static void test_byte_order_mark(void **state) {
     (void)state;
@@ -159,6 +183,7 @@ int main(void) {
         TEST(test_both_members_make_the_job_again),   TEST(test_resolved_names_every_value),
         TEST(test_lists_have_neither_member),         TEST(test_a_failed_job_can_be_posted_again),
         TEST(test_the_body_is_kept_as_it_was_posted), TEST(test_byte_order_mark),
+        TEST(test_labels_of_an_earlier_release),
     };
     return cmocka_run_group_tests(tests, open_daemon, group_end);
 }

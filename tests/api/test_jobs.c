@@ -1,6 +1,4 @@
 /* Jobs: their JSON, waiting, lists, events, history, cancel, delete. */
-#include <sqlite3.h>
-
 #include "lib/api.h"
 
 #include <stdlib.h>
@@ -230,18 +228,6 @@ static void test_events_of_a_job_that_has_ended(void **state) {
                   "bad-request");
 }
 
-/* Runs SQL on the daemon's database. */
-static void change_database(const char *format, long number) {
-    sqlite3 *db = NULL;
-    char *sql = sqlite3_mprintf(format, number);
-    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READWRITE, NULL),
-                     SQLITE_OK);
-    sqlite3_busy_timeout(db, 5000);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_free(sql);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 /* A client that has missed more events than one step of the stream writes gets all of them. */
 static void test_many_missed_events(void **state) {
     (void)state;
@@ -253,9 +239,10 @@ static void test_many_missed_events(void **state) {
     const long last = message(a->body, 1, event, &data);
     json_decref(data);
     /* 350 progress events before the last event: four steps of at most 100 */
-    change_database("UPDATE job_events SET seq = seq + 350 WHERE job = %ld AND kind = 2", (long)id);
-    change_database("UPDATE jobs SET last_event = last_event + 350 WHERE id = %ld", (long)id);
-    change_database(
+    (void)database_change("UPDATE job_events SET seq = seq + 350 WHERE job = %ld AND kind = 2",
+                          (long)id);
+    (void)database_change("UPDATE jobs SET last_event = last_event + 350 WHERE id = %ld", (long)id);
+    (void)database_change(
         "WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 349)"
         " INSERT INTO job_events (job, seq, kind, progress)"
         " SELECT j.id, j.last_event - 350 + n.i, 1, '{\"iteration\":' || n.i || '}'"

@@ -104,6 +104,67 @@ static void test_default(void **state) {
     }
 }
 
+/* GET …/predict takes decision= and keep=; evaluate_grid the member "decision". */
+static void test_one_row_and_grid(void **state) {
+    (void)state;
+    int differ = 0;
+    const struct response *g[3];
+    static const char *const members[] = {"", ",'decision':'probabilities'",
+                                          ",'decision':'scores'"};
+    train("");
+    for (int k = 0; k < 3; k++) {
+        g[k] = status_check(call_post("/v1/models/m/evaluate_grid",
+                                      "{'x':{'column':'x','from':0,'to':299,'steps':300},"
+                                      "'output':'label,probabilities,scores'%s}",
+                                      members[k]),
+                            200);
+    }
+    assert_true(json_equal(value_at(g[0], "/labels"), value_at(g[1], "/labels")));
+    for (int i = 0; i < ROWS; i++) {
+        const long long by_probability = whole_at(g[1], text("/labels/%d", i)),
+                        by_score = whole_at(g[2], text("/labels/%d", i));
+        assert_int_equal(by_probability, real_at(g[1], text("/probabilities/1/%d", i)) > 0.5);
+        assert_int_equal(by_score, real_at(g[2], text("/scores/0/%d", i)) > 0);
+        if (by_probability == by_score || ++differ > 3) {
+            continue;
+        }
+        const struct response *r =
+            status_check(call_get("/v1/models/m/predict?x=%d&decision=scores&id=7&keep=id,x", i),
+                         200);
+        assert_string_equal(string_at(r, "/predictions/0/label"), by_score ? "b" : "a");
+        assert_string_equal(string_at(r, "/predictions/0/keep/id"), "7");
+        assert_string_equal(string_at(r, "/predictions/0/keep/x"), text("%d", i));
+        r = status_check(call_get("/v1/models/m/predict?x=%d&decision=probabilities", i), 200);
+        assert_string_equal(string_at(r, "/predictions/0/label"), by_probability ? "b" : "a");
+    }
+    assert_true(differ > 3);
+    const struct response *cells =
+        call_get_with("Accept: text/csv", "/v1/models/m/predict?x=1&id=a%%20b&keep=id");
+    assert_int_equal(strncmp(status_check(cells, 200)->body, "id,label", 8), 0);
+    problem_check(call_get("/v1/models/m/predict?x=1&decision=votes"), 400, "bad-request");
+    problem_check(call_get("/v1/models/m/predict?x=1&decision=scores&decision=scores"), 400,
+                  "bad-request");
+    problem_check(call_get("/v1/models/m/predict?x=1&keep="), 400, "bad-request");
+    problem_check(call_get("/v1/models/m/predict?x=1&keep=id"), 422, "invalid-instances");
+    problem_check(call_get("/v1/models/m/predict?x=1&id=7"), 422, "invalid-instances");
+    fault_check(problem_check(call_post("/v1/models/m/evaluate_grid",
+                                        "{'x':{'column':'x'},'decision':'votes'}"),
+                              422, "invalid"),
+                "/decision");
+}
+
+/* A column of the model with the name of an option is the column. */
+static void test_columns_with_names_of_options(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/named", "decision,keep,y\n1,4,a\n2,3,b\n3,5,b\n0,1,a\n"),
+                 201);
+    job_train("{'model':'named','dataset':'named','target':'y','algorithm':'logistic'}");
+    const struct response *a =
+        status_check(call_get("/v1/models/named/predict?decision=1&keep=4"), 200);
+    const struct response *b = call_post("/v1/models/named/predict", "[[1,4]]");
+    assert_true(json_equal(value_at(a, "/predictions"), value_at(b, "/predictions")));
+}
+
 static void test_scores(void **state) {
     (void)state;
     const struct response *r = train(",'decision':'scores'");
@@ -155,7 +216,8 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_default), TEST(test_scores), TEST(test_pairs),
-                                       TEST(test_refused)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_default), TEST(test_scores),           TEST(test_pairs),
+        TEST(test_refused), TEST(test_one_row_and_grid), TEST(test_columns_with_names_of_options)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

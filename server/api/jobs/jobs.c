@@ -11,35 +11,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parameters in the result of a job as JSON text, which the caller frees; NULL: the result has
- * none. They are its first member: the rest, which may be long, is not parsed. */
-static char *read_params(const char *result) {
+/* Appends the parameters in the result of a job as JSON text; nothing if the result has none. They
+ * are its first member: the rest, which may be long, is not parsed. old_labels: as in
+ * jobs_request. */
+static void read_params(const char *result, bool old_labels, struct buf *out) {
     static const char begin[] = "{\"params\":";
     const size_t n = sizeof begin - 1;
     json_error_t end;
     if (result == NULL || strncmp(result, begin, n) != 0) {
-        return NULL;
+        return;
     }
     json_t *params = json_loads(result + n, JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL, &end);
+    if (params != NULL && old_labels && json_object_get(params, "decision") == NULL) {
+        buf_append(out, result + n, (size_t)end.position - 1); /* without the brace */
+        buf_puts(out, ",\"decision\":\"scores\"}");
+    } else if (params != NULL) {
+        buf_append(out, result + n, (size_t)end.position);
+    }
     json_decref(params);
-    return params != NULL ? strndup(result + n, (size_t)end.position) : NULL;
 }
 
-/* Writes "request", the body of the POST (null: an earlier release made the job), and "resolved",
- * the request with every value (null: it has an algorithm or a parameter that this release does
- * not have). */
+/* Writes "request", the body of the POST (null: an earlier release made the job, and did not store
+ * the body or had other labels by default), and "resolved", the request with every value (null: it
+ * has an algorithm or a parameter that this release does not have). */
 static void put_request(const struct store_job *j, struct json_writer *w) {
     struct jobs_request spec = {0};
     struct arena arena;
-    struct buf text = {0};
+    struct buf text = {0}, params = {0};
     struct problem ignored = {0};
     arena_init(&arena, 0);
-    json_kv_raw(w, "request", j->request);
-    if (jobs_request_read_stored(j->spec, &arena, &spec, &ignored)) {
-        char *params = read_params(j->result);
-        jobs_request_write_resolved(&spec, params, &text);
-        w->out->failed = w->out->failed || text.failed;
-        free(params);
+    const bool known = jobs_request_read_stored(j->spec, &arena, &spec, &ignored);
+    json_kv_raw(w, "request", known && spec.old_labels ? NULL : j->request);
+    if (known) {
+        read_params(j->result, spec.old_labels, &params);
+        jobs_request_write_resolved(&spec, params.size > 0 ? buf_cstr(&params) : NULL, &text);
+        w->out->failed = w->out->failed || text.failed || params.failed;
+        buf_done(&params);
         jobs_request_done(&spec);
     }
     json_kv_raw(w, "resolved", text.size > 0 ? buf_cstr(&text) : NULL);

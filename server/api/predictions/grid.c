@@ -74,6 +74,7 @@ static bool make_room(struct grid *g) {
         !outputs_room_init(&g->room, g->m, g->outputs, g->n, g->problem)) {
         return false;
     }
+    g->room.rows.labels = g->request.labels;
     const dn_prediction *rows = &g->room.rows;
     g->n_scores = rows->scores ? dn_model_n_scores(model) : 0;
     g->n_probabilities = rows->probabilities ? n_classes : 0;

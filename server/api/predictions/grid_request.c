@@ -313,6 +313,14 @@ static void read_outputs(struct reading *r, const json_t *root) {
     r->out.outputs = bits;
 }
 
+static void read_decision(struct reading *r, const json_t *root) {
+    static const char *const names[] = {"probabilities", "scores", NULL};
+    size_t scores = 0;
+    if (json_read_choice(root, "decision", false, "", names, &scores, r->problem)) {
+        r->out.labels = scores == 1 ? DN_LABELS_SCORES : DN_LABELS_PROBABILITIES;
+    }
+}
+
 /* Only models whose inputs are all numeric, boolean or categorical have grids. */
 static bool can_vary(struct reading *r) {
     if (dn_model_is_precomputed(r->m->model)) {
@@ -334,7 +342,7 @@ static bool can_vary(struct reading *r) {
 }
 
 static void read_body(struct reading *r, const json_t *root) {
-    static const char *const known[] = {"x", "y", "at", "output", "snapshot", NULL};
+    static const char *const known[] = {"x", "y", "at", "output", "decision", "snapshot", NULL};
     json_refuse_unknown(root, known, "", r->problem);
     if (!can_vary(r)) {
         return;
@@ -344,6 +352,7 @@ static void read_body(struct reading *r, const json_t *root) {
     read_axis(r, root, "y");
     read_at(r, root);
     read_outputs(r, root);
+    read_decision(r, root);
     r->out.snapshot = -1;
     (void)json_read_int(root, "snapshot", false, "", 0, JSON_READ_EXACT, &r->out.snapshot,
                         r->problem);

@@ -20,6 +20,7 @@ struct grid_request {
     size_t n_axes;
     double *row;      /* [n_inputs] raw values (encoder.h) of the inputs that do not vary */
     unsigned outputs; /* answer_output bits of the request */
+    dn_labels labels; /* the rule for the classes */
     int64_t snapshot; /* number of the snapshot of the training; -1: the trained model */
 };
 

@@ -50,37 +50,78 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
     return done;
 }
 
+/* The query parameters of a GET that are no columns. */
+static const char *const pair_options[] = {"output", "decision", "keep"};
+enum { N_PAIR_OPTIONS = sizeof pair_options / sizeof pair_options[0] };
+
+/* Whether the parameter is an option. `output` always is one; the other names are columns if the
+ * model has such inputs. */
+static bool is_option(const dn_model *model, const char *name, size_t option) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    bool is = strcmp(name, pair_options[option]) == 0;
+    for (size_t i = 0; is && option > 0 && i < dn_encoder_n_inputs(encoder); i++) {
+        is = strcmp(dn_encoder_input(encoder, i)->name, name) != 0;
+    }
+    return is;
+}
+
+/* A GET: the names and values that are columns, and which options are given. */
+struct pairs {
+    const char **names, **values;
+    size_t n;
+    bool given[N_PAIR_OPTIONS];
+};
+
+/* Returns false if it has replied. */
+static bool pairs_take(struct http_call *call, const dn_model *model, struct pairs *out) {
+    const size_t n = http_query_count(call);
+    *out = (struct pairs){.names = arena_alloc(http_arena(call), (n + 1) * sizeof *out->names),
+                          .values = arena_alloc(http_arena(call), (n + 1) * sizeof *out->values)};
+    if (!out->names || !out->values) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char **name = &out->names[out->n];
+        size_t option = 0;
+        http_query_at(call, i, name, &out->values[out->n]);
+        while (option < N_PAIR_OPTIONS && !is_option(model, *name, option)) {
+            option++;
+        }
+        if (option == N_PAIR_OPTIONS) {
+            out->n++;
+        } else if (out->given[option]) {
+            http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" is given more than once",
+                      *name);
+            return false;
+        } else {
+            out->given[option] = true;
+        }
+    }
+    return true;
+}
+
 static bool predict_pairs(struct http_call *call, const struct serving_model *m, bool pool) {
     struct instance_rows in = {0};
     struct problem problem = {0};
-    size_t n = http_query_count(call), n_pairs = 0;
-    const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
-    const char **values = arena_alloc(http_arena(call), (n + 1) * sizeof *values);
+    struct pairs pairs;
+    struct keep keep = {0};
     struct api_answer_options how = {.kind = API_PREDICTIONS,
                                      .format = api_reply_format(call, &format_json)};
     bool done = true;
-    if (!names || !values) {
-        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
+    if (!pairs_take(call, m->model, &pairs) || !api_outputs_read(call, &how.outputs) ||
+        (pairs.given[1] && !api_decision_read(call, &how.labels)) ||
+        (pairs.given[2] && !api_instances_keep(call, &keep, &how.keep))) {
         return true;
     }
-    if (!api_outputs_read(call, &how.outputs)) {
-        return true;
-    }
-    for (size_t i = 0; i < n; i++) {
-        http_query_at(call, i, &names[n_pairs], &values[n_pairs]);
-        n_pairs += strcmp(names[n_pairs], "output") != 0;
-    }
-    if (n - n_pairs > 1) {
-        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"output\" is given more than once");
-        return true;
-    }
-    if (instances_read_pairs(names, values, n_pairs, m->model, predict_plan_of(m)->schema, &in,
-                             &problem)) {
+    if (instances_read_pairs(pairs.names, pairs.values, pairs.n, m->model,
+                             predict_plan_of(m)->schema, how.keep, &in, &problem)) {
         done = api_score_rows(call, m, &in, &how, pool);
     } else {
         http_reply_problem(call, &problem);
     }
     instance_rows_done(&in);
+    keep_done(&keep);
     return done;
 }
 

@@ -42,9 +42,11 @@ static void read_pairs(struct instances *in, const char *const *names, const cha
 
 bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
                           const dn_model *model, const struct instance_schema *schema,
-                          struct instance_rows *out, struct problem *problem) {
+                          const struct keep *keep, struct instance_rows *out,
+                          struct problem *problem) {
     struct instances in;
-    bool well = instances_init(&in, model, schema, false, problem);
+    bool well = instances_init(&in, model, schema, false, problem) &&
+                (keep == NULL || instances_keep(&in, keep));
     if (well) {
         instances_use_marks(&in, '\0');
         read_pairs(&in, names, values, n);

@@ -97,6 +97,7 @@ struct jobs_request {
     const char **warning_codes; /* [n_warnings] jobs_warning_code of each warning in the answer to
                                    the POST */
     size_t n_warnings;
+    bool old_labels; /* stored by a release without the parameter `decision`, which has an effect */
 
     /* What only jobs_request_read sets. */
     struct store *store;

@@ -349,10 +349,17 @@ static bool read_rules(const json_t *root, dn_params *params, struct problem *pr
 }
 
 /* Jobs of releases without the parameter `decision` keep the labels of the scores. */
-static bool keep_decision(const json_t *root, dn_params *params) {
-    return !dn_params_has(params, "decision") ||
-           json_object_get(json_object_get(root, "params"), "decision") != NULL ||
-           dn_params_set_word(params, "decision", "scores", NULL) == DN_OK;
+static bool keep_decision(const json_t *root, struct jobs_request *r) {
+    if (!dn_params_has(r->params, "decision") ||
+        json_object_get(json_object_get(root, "params"), "decision") != NULL) {
+        return true;
+    }
+    size_t i = 0;
+    while (strcmp(r->algorithm->params[i].name, "decision") != 0) {
+        i++;
+    }
+    r->old_labels = dn_params_applies(r->params, i);
+    return dn_params_set_word(r->params, "decision", "scores", NULL) == DN_OK;
 }
 
 /* Reads the target. Fails if it is absent and the algorithm needs one, or the reverse. */
@@ -383,7 +390,7 @@ bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs
         }
     }
     bool good = r.algorithm != NULL && read_rules(root, r.params, &why) &&
-                keep_decision(root, r.params) && read_scalars(root, arena, &r, &why) &&
+                keep_decision(root, &r) && read_scalars(root, arena, &r, &why) &&
                 read_target(root, arena, &r, &why) &&
                 (r.inputs = read_columns(root, "inputs", arena, &r.n_inputs, &why)) != NULL &&
                 read_column_options(root, arena, &r, &why) && !why.type;

@@ -359,14 +359,14 @@ static void test_pairs(void **state) {
     struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    assert_true(instances_read_pairs(names, values, 5, mixed, NULL, &in, &problem));
+    assert_true(instances_read_pairs(names, values, 5, mixed, NULL, NULL, &in, &problem));
     put_rows(mixed, &in, &out);
     assert_string_equal(buf_cstr(&out), "[1.5 - red 1]\n");
     instance_rows_done(&in);
     names[4] = "width";
     values[1] = "tall";
     names[3] = "color";
-    assert_false(instances_read_pairs(names, values, 5, mixed, NULL, &in, &problem));
+    assert_false(instances_read_pairs(names, values, 5, mixed, NULL, NULL, &in, &problem));
     buf_clear(&out);
     problem_write(&problem, "", NULL, &out);
     const char *text = buf_cstr(&out);
@@ -381,7 +381,7 @@ static void test_pairs(void **state) {
                "{\"pointer\":\"/width\",\"detail\":\"the column \\\"width\\\" comes twice\"}"));
     assert_non_null(strstr(text, "the column \\\"colour\\\" is not given"));
     problem_done(&problem);
-    assert_false(instances_read_pairs(names, values, 0, numeric, NULL, &in, &problem));
+    assert_false(instances_read_pairs(names, values, 0, numeric, NULL, NULL, &in, &problem));
     assert_int_equal(problem.n_errors, 2);
     problem_done(&problem);
     buf_done(&out);
