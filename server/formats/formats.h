@@ -438,8 +438,8 @@ size_t instance_lines_memory(const struct instance_lines *lines); /* estimated b
 /* Reads rows of a stored table into a block of rows, which the caller scores and clears. Columns
  * are found by name. A value that does not fit its input refuses its row only. Not thread-safe. */
 struct instance_table;
-/* columns: [n_columns] names and types of the columns of the table. options: `keep` and
- * `refuse_extra` are used. Returns NULL with a problem (PROBLEM_INVALID_INSTANCES at /dataset): a
+/* columns: [n_columns] names and types of the columns of the table. options: `keep`, `missing`,
+ * `marks` and `refuse_extra` are used. Returns NULL with a problem (PROBLEM_INVALID_INSTANCES at /dataset): a
  * column is missing, or refused. */
 struct instance_table *instance_table_new(const dn_model *model,
                                           const struct instance_schema *schema,
@@ -447,16 +447,17 @@ struct instance_table *instance_table_new(const dn_model *model,
                                           const dn_table_column *columns, size_t n_columns,
                                           struct problem *problem);
 void instance_table_free(struct instance_table *table); /* NULL is allowed */
-/* Whether values of the column are read. */
-bool instance_table_uses(const struct instance_table *table, size_t column);
+/* Whether the values of the column are kept as they are written. */
+bool instance_table_keeps(const struct instance_table *table, size_t column);
 /* Returns the input to which a column belongs; SIZE_MAX: none. */
 size_t instance_table_input(const struct instance_table *table, size_t column);
-/* Reads rows first … first + n - 1 of a chunk. views: [n_columns] of the chunk, those that are
- * used. *used ← the number of rows that were read. Returns INSTANCE_LINES_MORE: all rows were read;
+/* Reads rows first … first + n - 1 of a chunk. views: [n_columns] of the chunk, those of the inputs;
+ * spelled: [n_columns] those that are kept, as texts. *used ← the number of rows that were read. Returns INSTANCE_LINES_MORE: all rows were read;
  * FULL: the block is full; FAULT: the last of them was refused, with problem; FAILED: out of
  * memory. */
 enum instance_lines_state instance_table_read(struct instance_table *table,
-                                              const dn_column_view *views, size_t first, size_t n,
+                                              const dn_column_view *views,
+                                              const dn_column_view *spelled, size_t first, size_t n,
                                               size_t *used, struct problem *problem);
 const struct instance_rows *instance_table_block(const struct instance_table *table);
 void instance_table_clear(struct instance_table *table); /* empties the block */

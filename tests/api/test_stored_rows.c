@@ -94,6 +94,41 @@ static void test_formats(void **state) {
     status_check(r, 200);
 }
 
+/* Kept cells come back as they were written, also those of inputs. */
+static void test_keeps_spellings(void **state) {
+    (void)state;
+    static const char *const cells =
+        "zip,length,ok,sex,note\n00123,3.50,TRUE,m,x\n+7,1e1,false,f,y\n"
+        "12345678901234567890,-0,True,m,z\n0.5,2,,f,z\n";
+    status_check(call_upload("/v1/datasets/spelled?types=zip:numeric,ok:boolean", cells), 201);
+    const struct response *r = ask("/v1/models/f/predict?keep=zip,length,ok&output=label",
+                                   "text/csv", "{'dataset':'spelled'}");
+    const char *const lines[] = {"zip,length,ok,label,error", "\n00123,3.50,TRUE,",
+                                 "\n+7,1e1,false,", "\n12345678901234567890,-0,True,", "\n0.5,2,,"};
+    for (size_t i = 0; i < 5; i++) {
+        assert_non_null(strstr(status_check(r, 200)->body, lines[i]));
+    }
+    r = ask("/v1/models/f/transform?keep=zip,length,ok", "application/json",
+            "{'dataset':'spelled'}");
+    const char *const kept[] = {"{'keep':{'zip':'00123','length':3.50,'ok':'TRUE'},",
+                                "{'keep':{'zip':'+7','length':1e1,'ok':false},",
+                                "{'keep':{'zip':12345678901234567890,'length':-0,'ok':'True'},",
+                                "{'keep':{'zip':0.5,'length':2,'ok':null},"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_non_null(strstr(status_check(r, 200)->body, quoted("%s", kept[i])));
+    }
+    /* a number that is an input is read as one */
+    r = ask("/v1/models/f/predict?output=label", "text/csv", "{'dataset':'spelled'}");
+    const char *with =
+        ask("/v1/models/f/predict?keep=length&output=label", "text/csv", "{'dataset':'spelled'}")
+            ->body;
+    for (const char *a = strchr(r->body, '\n'), *b = strchr(with, '\n'); a != NULL && a[1] != '\0';
+         a = strchr(a + 1, '\n'), b = strchr(b + 1, '\n')) {
+        const char *label = strchr(b, ',') + 1;
+        assert_memory_equal(a + 1, label, strcspn(label, "\n"));
+    }
+}
+
 static void test_transform(void **state) {
     (void)state;
     const struct response *body = send_rows("/v1/models/f/transform?keep=id", "text/csv", rows),
@@ -247,9 +282,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_formats),   TEST(test_transform),
-                                       TEST(test_types),     TEST(test_evaluated_types),
-                                       TEST(test_many_rows), TEST(test_sparse),
-                                       TEST(test_refused)};
+    const struct CMUnitTest tests[] = {TEST(test_keeps_spellings), TEST(test_formats),
+                                       TEST(test_transform),       TEST(test_types),
+                                       TEST(test_evaluated_types), TEST(test_many_rows),
+                                       TEST(test_sparse),          TEST(test_refused)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

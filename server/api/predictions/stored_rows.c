@@ -30,9 +30,11 @@ struct stored_rows {
     struct instance_table *table;
     struct row_notes *notes; /* about all rows; NULL: none */
     struct api_answer answer;
-    struct buf out;        /* the part of the answer that is not sent */
-    dn_column_view *views; /* [n_columns] of the current chunk, by column of the dataset */
-    size_t *from;          /* [n_columns] column of the source; SIZE_MAX: not read */
+    struct buf out; /* the part of the answer that is not sent */
+    /* [n_columns] of the current chunk, by column of the dataset: the values, and those of kept
+     * columns as they were written */
+    dn_column_view *views, *spelled;
+    size_t *from, *spelled_from; /* [n_columns] columns of the source; SIZE_MAX: not read */
     size_t n_columns;
     size_t chunk, at;     /* the next row: chunk, and row in the chunk */
     bool decoded;         /* the views are those of the chunk */
@@ -55,7 +57,9 @@ static void stored_rows_free(void *state) {
     problem_done(&s->fault);
     buf_done(&s->out);
     free(s->views);
+    free(s->spelled);
     free(s->from);
+    free(s->spelled_from);
     serving_release(s->serving, s->m);
     free(s);
 }
@@ -66,15 +70,21 @@ static bool read_failed(const dn_error *err, struct problem *problem) {
     return problem_set(problem, PROBLEM_INTERNAL, "%s", err->message);
 }
 
-/* Decodes the columns of the current chunk. */
-static bool decode(struct stored_rows *s, struct problem *problem) {
+static bool decode_column(struct stored_rows *s, size_t from, dn_column_view *out,
+                          struct problem *problem) {
     const dn_table_source *table = jobs_source_table(s->source);
     dn_error err;
     dn_error_clear(&err);
+    return from == SIZE_MAX || table->column(table, s->chunk, from, 0, out, &err) == DN_OK ||
+           read_failed(&err, problem);
+}
+
+/* Decodes the columns of the current chunk. */
+static bool decode(struct stored_rows *s, struct problem *problem) {
     for (size_t j = 0; j < s->n_columns; j++) {
-        if (s->from[j] != SIZE_MAX &&
-            table->column(table, s->chunk, s->from[j], 0, &s->views[j], &err) != DN_OK) {
-            return read_failed(&err, problem);
+        if (!decode_column(s, s->from[j], &s->views[j], problem) ||
+            !decode_column(s, s->spelled_from[j], &s->spelled[j], problem)) {
+            return false;
         }
     }
     s->decoded = true;
@@ -100,7 +110,7 @@ static bool read_block(struct stored_rows *s, struct problem *problem) {
     }
     const size_t n = table->chunk_first_row[s->chunk + 1] - table->chunk_first_row[s->chunk];
     const enum instance_lines_state state =
-        instance_table_read(s->table, s->views, s->at, n - s->at, &used, &s->fault);
+        instance_table_read(s->table, s->views, s->spelled, s->at, n - s->at, &used, &s->fault);
     if (state == INSTANCE_LINES_FAILED) {
         problem_move(problem, &s->fault);
         return false;
@@ -192,24 +202,27 @@ static bool open_columns(struct stored_rows *s, struct http_call *call,
                          const struct store_dataset *d, const struct schema *schema,
                          struct problem *problem) {
     const dn_encoder *encoder = dn_model_encoder(s->m->model);
-    struct jobs_column *columns = calloc(schema->n + 1, sizeof *columns);
+    struct jobs_column *columns = calloc(2 * schema->n + 1, sizeof *columns);
     size_t n = 0;
     if (columns == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read rows");
     }
     for (size_t j = 0; j < schema->n; j++) {
         const size_t input = instance_table_input(s->table, j);
-        s->from[j] = SIZE_MAX;
-        if (!instance_table_uses(s->table, j)) {
-            continue;
-        }
-        columns[n] = jobs_column_of(&schema->columns[j], j);
-        if (input != SIZE_MAX && columns[n].type != DN_SPARSE) {
+        s->from[j] = s->spelled_from[j] = SIZE_MAX;
+        if (input != SIZE_MAX) {
+            columns[n] = jobs_column_of(&schema->columns[j], j);
             const dn_column_type type = dn_encoder_input(encoder, input)->type;
-            /* every column of cells can be read as text, with its spelling */
-            columns[n].type = type == DN_TEXT || type == DN_CATEGORICAL ? type : columns[n].type;
+            if (columns[n].type != DN_SPARSE && (type == DN_TEXT || type == DN_CATEGORICAL)) {
+                columns[n].type = type; /* every column of cells can be read with its spelling */
+            }
+            s->from[j] = n++;
         }
-        s->from[j] = n++;
+        if (instance_table_keeps(s->table, j)) {
+            columns[n] = jobs_column_of(&schema->columns[j], j);
+            columns[n].type = DN_TEXT;
+            s->spelled_from[j] = n++;
+        }
     }
     const bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, 0, NULL,
                                        &s->source, problem);
@@ -222,8 +235,11 @@ static bool find_columns(struct stored_rows *s, const struct schema *schema,
     dn_table_column *columns = calloc(schema->n + 1, sizeof *columns);
     s->n_columns = schema->n;
     s->views = calloc(schema->n + 1, sizeof *s->views);
+    s->spelled = calloc(schema->n + 1, sizeof *s->spelled);
     s->from = calloc(schema->n + 1, sizeof *s->from);
-    if (columns == NULL || s->views == NULL || s->from == NULL) {
+    s->spelled_from = calloc(schema->n + 1, sizeof *s->spelled_from);
+    if (columns == NULL || s->views == NULL || s->spelled == NULL || s->from == NULL ||
+        s->spelled_from == NULL) {
         free(columns);
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read rows");
     }

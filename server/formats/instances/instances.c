@@ -92,6 +92,22 @@ bool instances_init(struct instances *in, const dn_model *model,
     return true;
 }
 
+bool instances_use_options(struct instances *in, const struct instances_options *options) {
+    in->options = options;
+    in->takes_extra = !options->refuse_extra;
+    in->missing = options->missing != NULL ? options->missing : in->missing;
+    in->comment = options->has_comment ? options->comment : in->comment;
+    if (options->marks != NULL) {
+        marks_replace(&in->marks, options->marks);
+        in->marks_given = options->marks->decimal != '\0' || options->marks->has_thousands;
+        in->comma = options->marks->decimal != '\0' ? NULL : in->comma;
+    }
+    if (options->target != NULL) {
+        in->target = options->target;
+    }
+    return options->keep == NULL || instances_keep(in, options->keep);
+}
+
 void instances_use_marks(struct instances *in, char delimiter) {
     if (delimiter == ',' && in->schema->reading.delimiter != ',' && !in->marks_given) {
         in->marks.decimal = in->marks.thousands = '\0';

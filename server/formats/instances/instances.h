@@ -110,6 +110,8 @@ struct instances {
 bool instances_init(struct instances *in, const dn_model *model,
                     const struct instance_schema *schema, bool labelled, struct problem *problem);
 void instances_done(struct instances *in);
+/* Applies the options of a call, which must stay valid. Returns false if out of memory. */
+bool instances_use_options(struct instances *in, const struct instances_options *options);
 /* Makes texts be read with the decimal marks of the reading. delimiter: of separated text, '\0':
  * the body is not delimited. In a body delimited by commas numbers have decimal points, unless the
  * training table was delimited by commas or the call gives the marks. */

@@ -85,19 +85,7 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     struct instances in;
     struct buf converted = {0};
     bool well = instances_init(&in, model, options->schema, options->labelled, problem);
-    in.options = options;
-    in.takes_extra = !options->refuse_extra;
-    in.missing = options->missing != NULL ? options->missing : in.missing;
-    in.comment = options->has_comment ? options->comment : in.comment;
-    if (options->marks != NULL) {
-        marks_replace(&in.marks, options->marks);
-        in.marks_given = options->marks->decimal != '\0' || options->marks->has_thousands;
-        in.comma = options->marks->decimal != '\0' ? NULL : in.comma;
-    }
-    if (options->target != NULL) {
-        in.target = options->target;
-    }
-    well = well && (options->keep == NULL || instances_keep(&in, options->keep));
+    well = well && instances_use_options(&in, options);
     if (well && (options->encoding != NULL || begins_utf16(body, size))) {
         well = convert(&in, body, size, &converted);
         body = converted.data != NULL ? converted.data : "";

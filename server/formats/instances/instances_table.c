@@ -99,10 +99,10 @@ struct instance_table *instance_table_new(const dn_model *model,
     t->n_columns = n_columns;
     t->slot = calloc(n_columns + 1, sizeof *t->slot);
     bool well = instances_init(&t->in, model, schema, false, &t->problem) && t->slot != NULL;
-    t->in.options = &t->options;
-    t->in.takes_extra = !options->refuse_extra;
-    t->in.missing = options->missing != NULL ? options->missing : t->in.missing;
-    well = well && (options->keep == NULL || instances_keep(&t->in, options->keep));
+    well = well && instances_use_options(&t->in, &t->options);
+    if (well) {
+        instances_use_marks(&t->in, '\0');
+    }
     if (!well) {
         problem_done(&t->problem);
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
@@ -126,8 +126,8 @@ void instance_table_free(struct instance_table *t) {
     }
 }
 
-bool instance_table_uses(const struct instance_table *t, size_t column) {
-    return t->slot[column].input != SIZE_MAX;
+bool instance_table_keeps(const struct instance_table *t, size_t column) {
+    return instances_is_kept(&t->in, t->slot[column]);
 }
 
 size_t instance_table_input(const struct instance_table *t, size_t column) {
@@ -172,11 +172,59 @@ static struct value value_of(const struct instances *in, struct slot used,
     return value;
 }
 
+static size_t skip_digits(struct text t, size_t at) {
+    while (at < t.n && t.bytes[at] >= '0' && t.bytes[at] <= '9') {
+        at++;
+    }
+    return at;
+}
+
+/* Whether the text is a number that JSON can write (RFC 8259), true or false. */
+static bool is_literal(struct text t) {
+    const size_t first = t.n > 0 && t.bytes[0] == '-', whole = skip_digits(t, first);
+    size_t at = whole;
+    double number = 0;
+    if (text_is(t, "true") || text_is(t, "false")) {
+        return true;
+    }
+    if (whole == first || (t.bytes[first] == '0' && whole > first + 1)) {
+        return false;
+    }
+    if (at < t.n && t.bytes[at] == '.') {
+        at = skip_digits(t, at + 1);
+        if (at == whole + 1) {
+            return false;
+        }
+    }
+    return (at == t.n || t.bytes[at] == 'e' || t.bytes[at] == 'E') &&
+           dn_number_parse(t.bytes, t.n, &number);
+}
+
+/* Stores the value of a kept column as it was written. Numbers and truth values that JSON cannot
+ * write so are texts. */
+static void keep_cell(struct instances *in, struct slot slot, const dn_column_view *spelled,
+                      size_t row) {
+    struct value value = {.kind = VALUE_MISSING, .text = {"", 0}};
+    char room[DN_NUMBER_SIZE];
+    if (view_cell(spelled, row, room, &value.text)) {
+        value.kind = is_literal(value.text) ? VALUE_NUMBER : VALUE_STRING;
+    }
+    (void)instances_keep_put(in, slot.input - in->n_inputs - 1, &value);
+}
+
 static void put_cell(struct instance_table *t, size_t column, const dn_column_view *view,
-                     size_t row, double *out) {
+                     const dn_column_view *spelled, size_t row, double *out) {
     struct instances *in = &t->in;
-    const struct slot slot = t->slot[column], used = instances_used(in, slot);
+    struct slot slot = t->slot[column];
+    const struct slot used = instances_used(in, slot);
     char room[DN_NUMBER_SIZE], shown[SLOT_SHOWN];
+    if (instances_is_kept(in, slot)) {
+        keep_cell(in, slot, spelled, row);
+        slot = used;
+    }
+    if (slot.input >= in->n_inputs) { /* the target, or no column of the model */
+        return;
+    }
     if (view->type == DN_NUMERIC && slot.input < in->n_inputs && !in->missing->numbers &&
         in->schema->type[slot.input] == DN_NUMERIC) {
         out[slot.input] = view->number[row];
@@ -194,8 +242,8 @@ static void put_cell(struct instance_table *t, size_t column, const dn_column_vi
 }
 
 enum instance_lines_state instance_table_read(struct instance_table *t, const dn_column_view *views,
-                                              size_t first, size_t n, size_t *used,
-                                              struct problem *problem) {
+                                              const dn_column_view *spelled, size_t first, size_t n,
+                                              size_t *used, struct problem *problem) {
     struct instances *in = &t->in;
     for (size_t i = first; i < first + n; i++) {
         *used = i - first;
@@ -205,7 +253,7 @@ enum instance_lines_state instance_table_read(struct instance_table *t, const dn
         double *out = instances_row(in);
         for (size_t j = 0; out != NULL && j < t->n_columns && !in->stopped; j++) {
             if (t->slot[j].input != SIZE_MAX) {
-                put_cell(t, j, &views[j], i, out);
+                put_cell(t, j, &views[j], &spelled[j], i, out);
             }
         }
         if (out != NULL) {
