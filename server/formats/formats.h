@@ -464,6 +464,23 @@ void instance_table_clear(struct instance_table *table); /* empties the block */
 /* Takes the notes about the rows so far, which the caller frees; NULL: none. */
 struct row_notes *instance_table_take_notes(struct instance_table *table);
 
+/* A source of columns of a stored table whose cells are read as those of a body: tokens for missing
+ * values, and marks of numbers. Not thread-safe. */
+struct instance_source;
+/* Whether the reading differs from the standard one. */
+bool instance_source_needed(const struct instance_schema *schema,
+                            const struct instances_options *options);
+/* options: `missing` and `marks` are used. inner: has one slot; must outlive the source. types:
+ * [inner->n_cols] those of the source; DN_NUMERIC or DN_BOOLEAN where the inner column is DN_TEXT,
+ * otherwise the same. Returns NULL if out of memory. */
+struct instance_source *instance_source_new(const dn_model *model,
+                                            const struct instance_schema *schema,
+                                            const struct instances_options *options,
+                                            const dn_table_source *inner,
+                                            const dn_column_type *types);
+void instance_source_free(struct instance_source *source); /* NULL is allowed */
+const dn_table_source *instance_source_table(const struct instance_source *source);
+
 /* ---- answers of prediction calls ---- */
 /* The outputs of a row that an answer can have. */
 enum answer_output {

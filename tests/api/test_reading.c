@@ -145,12 +145,72 @@ static void test_one_input(void **state) {
     assert_int_equal(count_at(r, "/predictions"), 2);
 }
 
+/* The rows of a stored dataset that was uploaded without the words are read with them. */
+static void test_stored_rows(void **state) {
+    (void)state;
+    static const char *const cells = "a;b;c;y\nx,y;-;4;no\n-;3;-9;yes\nz,w;1;2;-\nz,w;-;-9;no\n";
+    status_check(call_upload("/v1/datasets/later", cells), 201);
+    const char *const same[] = {"evaluate", "evaluate?missing=u",
+                                "evaluate?missing=-,-9&curves=true"};
+    const char *const bodies[] = {cells,
+                                  "a;b;c;y\nx,y;u;4;no\nu;3;-9;yes\nz,w;1;2;u\nz,w;u;-9;no\n",
+                                  cells};
+    status_check(call_upload("/v1/datasets/words", bodies[1]), 201);
+    const char *const names[] = {"later", "words", "later"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct response *body = status_check(post(same[i], "text/csv", bodies[i]), 200),
+                              *r = status_check(call_post(text("/v1/models/hand/%s", same[i]),
+                                                          "{'dataset':'%s'}", names[i]),
+                                                200);
+        assert_json(r, "/rows", "3"); /* the third row has no class */
+        assert_near(real_at(r, "/metrics/log_loss"), real_at(body, "/metrics/log_loss"), 1e-12);
+        assert_near(real_at(r, "/metrics/accuracy"), real_at(body, "/metrics/accuracy"), 1e-12);
+    }
+    const char *expected =
+        predictions_of(post("predict?missing=u&output=scores", "text/csv", bodies[1]));
+    const char *const headers[] = {"Accept: application/json", "Content-Type: application/json",
+                                   NULL};
+    const char *reference = "{\"dataset\":\"words\"}";
+    const struct response *r = call_bytes("POST", "/v1/models/hand/predict?missing=u&output=scores",
+                                          headers, reference, 0);
+    assert_non_null(
+        strstr(status_check(r, 200)->body, text("%.*s", (int)strcspn(expected, "]"), expected)));
+    /* decimal commas of texts */
+    status_check(call_upload("/v1/datasets/commas?types=b:text",
+                             "a;b;c;y\nx,y;1,5;4;no\nx,y;2,5;4;yes\n"),
+                 201);
+    problem_check(call_post("/v1/models/hand/evaluate", "{'dataset':'commas'}"), 422, "invalid");
+    r = call_post("/v1/models/hand/evaluate?decimal=,", "{'dataset':'commas'}");
+    assert_near(real_at(status_check(r, 200), "/metrics/log_loss"),
+                real_at(post("evaluate?decimal=,", "text/csv",
+                             "a;b;c;y\nx,y;1,5;4;no\nx,y;2,5;4;yes\n"),
+                        "/metrics/log_loss"),
+                1e-12);
+    status_check(call_post("/v1/models/hand/importance", "{'dataset':'later'}"), 200);
+    /* nothing is ignored silently */
+    static const char *const refused[] = {"comment=%25", "encoding=utf-8", "zero_based=true"};
+    static const char *const calls[] = {"predict", "evaluate", "transform"};
+    for (size_t i = 0; i < 9; i++) {
+        const char *call = text("/v1/models/hand/%s?%s", calls[i / 3], refused[i % 3]);
+        r = problem_check(call_post(call, "{'dataset':'later'}"), 400, "bad-request");
+        assert_non_null(
+            strstr(r->body, text("%.*s", (int)strcspn(refused[i % 3], "="), refused[i % 3])));
+    }
+    status_check(call_upload("/v1/datasets/more", "a;b;c;y;id\nx,y;1;4;no;7\n"), 201);
+    assert_json(call_post("/v1/models/hand/evaluate", "{'dataset':'more'}"), "/ignored_columns",
+                "['id']");
+    r = problem_check(call_post("/v1/models/hand/evaluate?extra=error", "{'dataset':'more'}"), 422,
+                      "invalid");
+    fault_contains(r, "/dataset", "\"id\"");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_predicts_as_it_was_trained),
         TEST(test_other_calls),
         TEST(test_refusals),
         TEST(test_one_input),
+        TEST(test_stored_rows),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

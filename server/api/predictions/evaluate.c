@@ -11,6 +11,7 @@
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "formats/formats.h"
+#include "formats/instances/row_notes.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
 #include "jobs/model_columns.h"
@@ -94,6 +95,8 @@ struct evaluation {
     dn_run run;
     const char *weight;      /* column of weights; NULL: none, or the rows do not have it */
     struct row_notes *notes; /* about the rows; NULL: none */
+    const struct instance_schema *schema;    /* how stored cells are read; NULL: as they are */
+    const struct instances_options *options; /* of the call; set with `schema` */
     /* the result; both NULL: there is a problem */
     dn_metrics *metrics;
     dn_importance *importance;
@@ -316,12 +319,11 @@ static bool note_unseen(struct evaluation *e, const dn_table_source *table) {
     return true;
 }
 
-static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
+static bool evaluate_source(struct evaluation *e, const dn_table_source *table) {
     const dn_evaluate_options options = {.curves = e->curves,
                                          .target = e->target,
                                          .weight = e->weight,
                                          .labels = e->labels};
-    const dn_table_source *table = jobs_source_table(source);
     dn_error err;
     dn_error_clear(&err);
     if (e->work != NULL) {
@@ -343,12 +345,66 @@ static bool evaluate_source(struct evaluation *e, const struct jobs_source *sour
            refuse(e, true, &err);
 }
 
+/* Evaluates on columns of the dataset, whose cells are read as those of a body. */
+static bool evaluate_read(struct evaluation *e, const struct store_dataset *d,
+                          const struct schema *schema, struct jobs_column *columns, size_t n) {
+    const bool reads = e->schema != NULL && instance_source_needed(e->schema, e->options);
+    dn_column_type *types = calloc(n + 1, sizeof *types);
+    struct jobs_source *source = NULL;
+    struct instance_source *read = NULL;
+    bool good = types != NULL;
+    for (size_t k = 0; k < n && good; k++) {
+        types[k] = columns[k].type;
+        if (reads && (types[k] == DN_NUMERIC || types[k] == DN_BOOLEAN) &&
+            schema->columns[columns[k].index].type != types[k]) {
+            columns[k].type = DN_TEXT;
+        }
+    }
+    good = good && jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES,
+                                    NULL, &source, e->problem);
+    if (good && reads) {
+        read =
+            instance_source_new(e->model, e->schema, e->options, jobs_source_table(source), types);
+        good = read != NULL;
+    }
+    if (!good && e->problem->type == PROBLEM_NONE) {
+        problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+    }
+    good = good && evaluate_source(e, read != NULL ? instance_source_table(read)
+                                                   : jobs_source_table(source));
+    instance_source_free(read);
+    jobs_source_close(source);
+    free(types);
+    return good;
+}
+
+/* Notes or refuses the columns of the dataset that are not read. */
+static bool note_ignored(struct evaluation *e, const struct schema *schema,
+                         const struct jobs_column *columns, size_t n) {
+    bool *read = calloc(schema->n + 1, sizeof *read);
+    bool good =
+        read != NULL && row_notes_need(&e->notes, dn_encoder_n_inputs(dn_model_encoder(e->model)));
+    for (size_t k = 0; k < n && good; k++) {
+        read[columns[k].index] = true;
+    }
+    for (size_t j = 0; j < schema->n && good; j++) {
+        const char *name = schema->columns[j].name;
+        if (!read[j] && e->options->refuse_extra) {
+            free(read);
+            return json_fault(e->problem, "", "dataset", "the model has no column \"%s\"", name);
+        }
+        good = read[j] || row_notes_ignored(e->notes) == IGNORED_MAX ||
+               row_notes_ignore(e->notes, name, strlen(name), dn_model_encoder(e->model)) >= 0;
+    }
+    free(read);
+    return good || problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+}
+
 static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d,
                              const struct schema *schema) {
     const size_t n_others = e->work != NULL ? e->work->n_columns : 0;
     struct jobs_column *columns =
         calloc(dn_encoder_n_inputs(dn_model_encoder(e->model)) + n_others + 2, sizeof *columns);
-    struct jobs_source *source = NULL;
     if (!columns) {
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     }
@@ -362,10 +418,8 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
     } else {
         e->weight = NULL; /* the dataset has no weights */
     }
-    bool good = jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES, NULL,
-                                 &source, e->problem) &&
-                evaluate_source(e, source);
-    jobs_source_close(source);
+    const bool good = (e->options == NULL || note_ignored(e, schema, columns, n)) &&
+                      evaluate_read(e, d, schema, columns, n);
     free(columns);
     return good;
 }
@@ -453,6 +507,11 @@ void api_model_evaluate(struct http_call *call) {
         e.weight = NULL;
     }
     if (good && reference) {
+        e.schema = predict_plan_of(m)->schema;
+        e.options = &options;
+        if (!api_instances_stored(call, &options)) {
+            goto cleanup; /* answered */
+        }
         (void)evaluate_dataset(&e, reference);
     } else if (good && !api_instances_options(call, true, &options)) {
         goto cleanup; /* answered */
@@ -599,6 +658,7 @@ static void reply_importance(struct http_call *call, const struct serving_model 
 }
 
 void api_model_importance(struct http_call *call) {
+    static const struct instances_options as_trained = {0};
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct evaluation e;
@@ -613,6 +673,8 @@ void api_model_importance(struct http_call *call) {
         return;
     }
     e.permutations = &r.options;
+    e.schema = predict_plan_of(m)->schema;
+    e.options = &as_trained;
     e.run.seed = (uint64_t)r.seed;
     if (choose_target(&e)) {
         (void)evaluate_dataset(&e, r.dataset);
@@ -623,5 +685,6 @@ void api_model_importance(struct http_call *call) {
         http_reply_problem(call, &problem);
     }
     dn_importance_free(e.importance);
+    row_notes_free(e.notes);
     serving_release(app->serving, m);
 }

@@ -76,6 +76,21 @@ bool api_instances_reading(struct http_call *call, struct instances_options *out
     return true;
 }
 
+bool api_instances_stored(struct http_call *call, struct instances_options *out) {
+    static const char *const names[] = {"encoding", "comment", "zero_based"};
+    *out = (struct instances_options){0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (http_query(call, names[i]) != NULL) {
+            http_fail(call, PROBLEM_BAD_REQUEST,
+                      "query parameter \"%s\" is for rows in the body; those of a stored dataset "
+                      "were read at its upload",
+                      names[i]);
+            return false;
+        }
+    }
+    return api_instances_extra(call, &out->refuse_extra) && api_instances_reading(call, out);
+}
+
 bool api_instances_keep(struct http_call *call, struct keep *out, const struct keep **used) {
     const char *list = http_query(call, "keep");
     struct problem problem = {0};

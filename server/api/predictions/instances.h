@@ -23,6 +23,9 @@ bool api_instances_reading(struct http_call *call, struct instances_options *out
 /* Reads ?extra=: whether a column that the model does not have is refused. Returns false if it has
  * replied with 400. */
 bool api_instances_extra(struct http_call *call, bool *refused);
+/* Sets the options for the rows of a stored dataset, and refuses parameters that are for bodies.
+ * Returns false if it has replied. */
+bool api_instances_stored(struct http_call *call, struct instances_options *out);
 /* Reads ?keep=: the columns that the answer repeats. *used: out, or NULL without the parameter.
  * Returns false if it has replied; otherwise the caller calls keep_done. */
 bool api_instances_keep(struct http_call *call, struct keep *out, const struct keep **used);

@@ -344,8 +344,7 @@ void api_stored_rows(struct http_call *call, const struct serving_model *m,
     http_set_state(call, s);
     http_on_done(call, stored_rows_free);
     s->serving = app->serving;
-    if (!api_instances_keep(call, &s->keep, &how.keep) ||
-        !api_instances_extra(call, &options.refuse_extra)) {
+    if (!api_instances_keep(call, &s->keep, &how.keep) || !api_instances_stored(call, &options)) {
         return;
     }
     options.keep = how.keep;
