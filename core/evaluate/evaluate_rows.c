@@ -65,11 +65,6 @@ static void scorer_layout(dni_layout *layout, const void *shape, void *out) {
 }
 
 /* ---- scorer ---- */
-static bool has_class_scores(const dn_model *m, double *scores, double *class_scores) {
-    memset(scores, 0, m->n_scores * sizeof *scores);
-    return dn_decision_class_scores(m->decision, m->classes.view.n, scores, class_scores);
-}
-
 /* Allocates and initializes all members except `metrics`. `raw`: the rows are raw, not encoded. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
                          dn_error *err) {
@@ -95,7 +90,8 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     if (!dn_model_has_probabilities(m)) {
         t->probabilities = NULL;
     }
-    if (!has_class_scores(m, t->scores, t->class_scores)) {
+    memset(t->scores, 0, m->n_scores * sizeof *t->scores);
+    if (!dn_decision_has_class_scores(m->decision, shape.n_classes)) {
         if (t->probabilities == NULL &&
             dn_decision_rank_scores(m->decision, shape.n_classes, t->scores, t->class_scores)) {
             t->rank_scores = t->class_scores;

@@ -392,11 +392,12 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
 }
 
 /* ---- by name ---- */
-#define ROW(member, loss) {#member, offsetof(dn_metrics, member), loss},
+#define ROW(member, loss, of) {#member, offsetof(dn_metrics, member), loss, DN_METRIC_OF_##of},
 static const struct {
     const char *name;
     size_t offset;
     bool loss;
+    dn_metric_of of;
 } named[] = {DNI_CLASS_METRICS(ROW)};
 
 const char *dn_metric_name(size_t i) {
@@ -405,6 +406,10 @@ const char *dn_metric_name(size_t i) {
 
 bool dn_metric_is_loss(size_t i) {
     return i < sizeof named / sizeof *named && named[i].loss;
+}
+
+dn_metric_of dn_metric_computed_of(size_t i) {
+    return i < sizeof named / sizeof *named ? named[i].of : DN_METRIC_OF_LABELS;
 }
 
 double dn_metric_value(const dn_metrics *metrics, size_t i) {

@@ -212,6 +212,11 @@ void dn_decision_probabilities(dn_decision decision, size_t K, const double *sco
     }
 }
 
+bool dn_decision_has_class_scores(dn_decision decision, size_t K) {
+    return K == 2 || (dn_decision_n_scores(decision, K) == K &&
+                      !dni_decision_is_pairwise(decision, K)); /* K = 3 has three pairs too */
+}
+
 bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scores, double *m) {
     if (K == 2) {
         const double second = decision == DN_DECISION_OUTLIER ? -scores[0] : scores[0];
@@ -219,8 +224,7 @@ bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scor
         m[1] = 0.5 * second;
         return true;
     }
-    if (dn_decision_n_scores(decision, K) != K ||
-        dni_decision_is_pairwise(decision, K)) { /* for K = 3 there are also three pairs */
+    if (!dn_decision_has_class_scores(decision, K)) {
         return false;
     }
     memcpy(m, scores, K * sizeof *m);

@@ -2,22 +2,22 @@
 #ifndef DNI_CLASS_METRICS_H
 #define DNI_CLASS_METRICS_H
 
-/* Expands X(member, loss) for each metric. `member` is a member of dn_metrics; `loss` is true if a
- * smaller value is better. */
+/* Expands X(member, loss, of) for each metric. `member` is a member of dn_metrics; `loss` is true if
+ * a smaller value is better; `of` is the end of the name of a dn_metric_of. */
 #define DNI_CLASS_METRICS(X)                                                                       \
-    X(accuracy, false)                                                                             \
-    X(error, true)                                                                                 \
-    X(balanced_accuracy, false)                                                                    \
-    X(log_loss, true)                                                                              \
-    X(brier, true)                                                                                 \
-    X(mcc, false)                                                                                  \
-    X(kappa, false)                                                                                \
-    X(roc_auc, false)                                                                              \
-    X(average_precision, false)                                                                    \
-    X(hinge, true)                                                                                 \
-    X(squared_loss, true)                                                                          \
-    X(logistic_loss, true)                                                                         \
-    X(ece, true)                                                                                   \
-    X(ambiguous, true)
+    X(accuracy, false, LABELS)                                                                     \
+    X(error, true, LABELS)                                                                         \
+    X(balanced_accuracy, false, LABELS)                                                            \
+    X(log_loss, true, PROBABILITIES)                                                               \
+    X(brier, true, PROBABILITIES)                                                                  \
+    X(mcc, false, LABELS)                                                                          \
+    X(kappa, false, LABELS)                                                                        \
+    X(roc_auc, false, RANKS)                                                                       \
+    X(average_precision, false, RANKS)                                                             \
+    X(hinge, true, MARGINS)                                                                        \
+    X(squared_loss, true, MARGINS)                                                                 \
+    X(logistic_loss, true, MARGINS)                                                                \
+    X(ece, true, PROBABILITIES)                                                                    \
+    X(ambiguous, true, LABELS)
 
 #endif

@@ -31,7 +31,7 @@ static dn_status class_refuse_folds(size_t n, size_t n_folds, dn_error *err) {
         n_folds, n_folds, n, n < 2 ? "use another validation" : "use fewer folds");
 }
 
-#define NAME(member, loss) #member,
+#define NAME(member, loss, of) #member,
 static const char *const class_metrics[] = {DNI_CLASS_METRICS(NAME) NULL};
 
 const dni_task dni_task_classes = {"classes",   true,       class_metrics,

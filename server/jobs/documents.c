@@ -246,6 +246,18 @@ static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, doub
     return mean;
 }
 
+bool jobs_metric_read(const json_t *object, const char *parent, size_t *out,
+                      struct problem *problem) {
+    const char *names[32];
+    size_t n = 0;
+    while (n < sizeof names / sizeof *names - 1 && dn_metric_name(n) != NULL) {
+        names[n] = dn_metric_name(n);
+        n++;
+    }
+    names[n] = NULL;
+    return json_read_choice(object, "metric", false, parent, names, out, problem);
+}
+
 double jobs_folds_mean(const dn_metrics *const *folds, size_t n, size_t metric) {
     double deviation;
     return fold_mean(folds, n, metric, &deviation);

@@ -16,6 +16,10 @@ void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
  * of these folds), the sum of the confusion matrices, and "folds" with the metrics of each fold. */
 void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
                       struct json_writer *w);
+/* Reads the optional member "metric", one of dn_metric_name; *out is its index. False: it is absent
+ * or invalid. */
+bool jobs_metric_read(const json_t *object, const char *parent, size_t *out,
+                      struct problem *problem);
 /* The mean of a metric (dn_metric_name) over the folds in which it is defined; NaN: in none. */
 double jobs_folds_mean(const dn_metrics *const *folds, size_t n, size_t metric);
 /* Writes class k as a JSON number, boolean or string. */

@@ -191,12 +191,73 @@ static void test_not_comparable(void **state) {
     a = job_train("{'model':'o','dataset':'words','target':'y','algorithm':'least_squares'}");
     promotion_check(a, "o", true, (double)NAN, (double)NAN, 1, "always");
     assert_string_equal(string_at(a, "/warnings/0"), warning);
-    /* the metric is undefined */
-    job_train(job, "u", "wide", "y", "x");
-    a = job_train("{'model':'u','dataset':'wide','target':'y','algorithm':'perceptron','validation'"
-                  ":{'holdout':0.5},'promote':{'if_better':{'metric':'log_loss'}}}");
+    /* the metric is undefined: the validation rows have one class */
+    status_check(call_upload("/v1/datasets/one", "x,y\n0.5,a\n1.5,a\n"), 201);
+    for (int i = 0; i < 2; i++) {
+        a = job_train(JOB("t5", ",'validation':{'dataset':'one'},'promote':{'if_better':{'metric':"
+                                "'roc_auc'}}"),
+                      "u");
+    }
     assert_true(json_is_false(value_at(a, "/result/promoted")));
     assert_non_null(strstr(string_at(a, "/result/promotion/reason"), "undefined"));
+}
+
+/* A live version that cannot be read is no reason for the job to fail. */
+static void test_damaged_live_version(void **state) {
+    (void)state;
+    job_train(JOB("t4", CHECK), "d");
+    assert_true(
+        database_change("UPDATE blobs SET bytes = zeroblob(length(bytes)) WHERE id IN (SELECT "
+                        "first_blob FROM chunks JOIN model_versions USING (part) WHERE name "
+                        "= 'd')") > 0);
+    promotion_check(job_train(JOB("t5", CHECK IF_BETTER), "d"), "d", false, 1, (double)NAN, 1,
+                    "live version 1 is not compared: ");
+    promotion_check(job_train(JOB("t5", CHECK), "d"), "d", true, 1, (double)NAN, 1,
+                    "\"promote\" is \"always\"; live version 1 is not compared: ");
+    promotion_check(job_train(JOB("t4", CHECK IF_BETTER), "d"), "d", false, 0.9, 1, 3,
+                    "not better");
+}
+
+/* A metric that no model of the job has is refused. With 3 classes the pairs of svm have no score of
+ * each class, but the sums of their scores rank the rows. */
+static void test_impossible_metrics(void **state) {
+    (void)state;
+    static const struct {
+        const char *dataset, *target, *algorithm, *metric;
+        bool possible;
+    } jobs[] = {
+        {"t5", "y", "'perceptron'", "log_loss", false},
+        {"t5", "y", "'perceptron'", "roc_auc", true},
+        {"t5", "y", "'svm'", "brier", false},
+        {"t5", "y", "'svm'", "hinge", true},
+        {"t5", "y", "'svm','params':{'calibrate':'platt'}", "ece", true},
+        {"iris", "class", "'svm'", "hinge", false},
+        {"iris", "class", "'svm','params':{'multiclass':'one_vs_rest'}", "hinge", true},
+        {"iris", "class", "'svm'", "roc_auc", true},
+        {"iris", "class", "'svm'", "mcc", true},
+        {"iris", "class", "'logistic'", "roc_auc", true},
+        {"iris", "class",
+         "'perceptron','params':{'multiclass':'one_vs_rest_strict','discriminants':'K-1'}",
+         "average_precision", false},
+        {"iris", "class", "'logistic'", "logistic_loss", true},
+        {"iris", "class", "'logistic','params':{'multiclass':'one_vs_one'}", "log_loss", true},
+        {"iris", "class", "'logistic','params':{'multiclass':'one_vs_one'}", "squared_loss", false},
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        const struct response *a =
+            call_post("/v1/jobs",
+                      "{'model':'i%zu','dataset':'%s','target':'%s','algorithm':%s,'validation':{"
+                      "'holdout':0.5},'promote':{'if_better':{'metric':'%s'}}}",
+                      i, jobs[i].dataset, jobs[i].target, jobs[i].algorithm, jobs[i].metric);
+        if (jobs[i].possible) {
+            a = job_wait(whole_at(status_check(a, 202), "/id"));
+            assert_string_equal(string_at(a, "/state"), "succeeded");
+            (void)real_at(a, "/result/promotion/new"); /* it is defined */
+        } else {
+            fault_contains(problem_check(a, 422, "invalid"), "/promote/if_better/metric",
+                           jobs[i].metric);
+        }
+    }
 }
 
 /* The live version at the end counts, not that at the POST. */
@@ -264,7 +325,8 @@ int main(void) {
         TEST(test_better_equal_worse), TEST(test_always_and_never),
         TEST(test_holdout_and_folds),  TEST(test_weights),
         TEST(test_not_comparable),     TEST(test_live_version_changes),
-        TEST(test_the_request),
+        TEST(test_the_request),        TEST(test_damaged_live_version),
+        TEST(test_impossible_metrics),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -94,6 +94,8 @@ void dn_decision_probabilities(
 static inline dn_decision dn_calibrated_decision(dn_decision decision) {
     return decision == DN_DECISION_NATIVE ? DN_DECISION_ONE_VS_REST : decision;
 }
+/* Returns true if the rule has class scores (dn_decision_class_scores). */
+bool dn_decision_has_class_scores(dn_decision decision, size_t n_classes);
 /* Computes one score per class, m [K], for ranking rows and for margins (g_true − max other).
  *
  *   two classes               −g/2 and g/2, whose difference is g. Outlier rule: f/2 and −f/2

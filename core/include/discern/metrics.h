@@ -201,6 +201,15 @@ const char *dn_metric_name(size_t i);
 /* Whether a smaller value of metric i is better: "error", "log_loss", "brier", "hinge",
  * "squared_loss", "logistic_loss", "ece", "ambiguous". */
 bool dn_metric_is_loss(size_t i);
+/* The results of a model that a metric is computed from. */
+typedef enum dn_metric_of {
+    DN_METRIC_OF_LABELS,        /* the chosen class, which every model has */
+    DN_METRIC_OF_PROBABILITIES, /* "log_loss", "brier", "ece" */
+    DN_METRIC_OF_RANKS,         /* "roc_auc", "average_precision": probabilities, class scores or
+                                 * rank scores (decision.h) */
+    DN_METRIC_OF_MARGINS        /* "hinge", "squared_loss", "logistic_loss": class scores */
+} dn_metric_of;
+dn_metric_of dn_metric_computed_of(size_t i);
 double dn_metric_value(const dn_metrics *metrics, size_t i);
 
 DN_END_DECLS

@@ -361,6 +361,9 @@ typedef struct dn_prediction {
     dn_labels labels; /* the rule for `label` and `candidates` */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
+/* Returns false if metric i (dn_metric_name) is undefined for every model with these parameters,
+ * which have passed dn_params_check, and n_classes classes. */
+bool dn_params_have_metric(const dn_params *params, size_t n_classes, size_t i);
 bool dn_model_has_density(const dn_model *model); /* one machine with class densities */
 /* Returns [K] the prior probabilities P(C_k) > 0 of the model, which it owns; NULL if the model has
  * no class densities (dn_model_has_density). */

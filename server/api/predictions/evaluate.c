@@ -555,14 +555,9 @@ static bool importance_read(struct http_call *call, struct evaluation *e,
                             struct importance_request *out) {
     static const char *const known[] = {"dataset", "target", "repeats", "metric", "seed", NULL};
     struct problem problem = {0};
-    const char *metrics[32], *dataset = NULL, *target = NULL;
-    size_t n = 0, metric = 0;
+    const char *dataset = NULL, *target = NULL;
+    size_t metric = 0;
     int64_t repeats = 5;
-    while (n < 31 && dn_metric_name(n) != NULL) {
-        metrics[n] = dn_metric_name(n);
-        n++;
-    }
-    metrics[n] = NULL;
     json_t *root = api_body_object(call);
     if (root == NULL) {
         return false;
@@ -572,9 +567,9 @@ static bool importance_read(struct http_call *call, struct evaluation *e,
     e->target_in_body = json_read_string(root, "target", false, "", &target, &problem);
     json_read_int(root, "repeats", false, "", 1, 1000, &repeats, &problem);
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &out->seed, &problem);
-    json_read_choice(root, "metric", false, "", metrics, &metric, &problem);
+    jobs_metric_read(root, "", &metric, &problem);
     out->options.repeats = (size_t)repeats;
-    out->options.metric = metrics[metric];
+    out->options.metric = dn_metric_name(metric);
     out->dataset = dataset == NULL ? NULL : arena_strdup(http_arena(call), dataset);
     e->target = target == NULL ? NULL : arena_strdup(http_arena(call), target);
     if (!problem.type && (out->dataset == NULL || (target != NULL && e->target == NULL))) {

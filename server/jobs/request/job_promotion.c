@@ -1,6 +1,8 @@
 /* Reads, checks and writes "promote". */
 #include "jobs/request/job_promotion.h"
 
+#include "jobs/documents.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,21 +24,14 @@ static void read_object(const json_t *promote, struct jobs_promotion *out,
                         struct problem *problem) {
     static const char *const known[] = {"if_better", NULL}, *const options[] = {"metric", "by",
                                                                                 NULL};
-    const char *metrics[32];
     const json_t *object = NULL;
-    size_t n = 0;
-    while (n < 31 && dn_metric_name(n) != NULL) {
-        metrics[n] = dn_metric_name(n);
-        n++;
-    }
-    metrics[n] = NULL;
     out->kind = JOBS_PROMOTE_IF_BETTER;
     json_refuse_unknown(promote, known, "/promote", problem);
     if (!json_read_object(promote, "if_better", true, "/promote", &object, problem)) {
         return;
     }
     json_refuse_unknown(object, options, "/promote/if_better", problem);
-    json_read_choice(object, "metric", false, "/promote/if_better", metrics, &out->metric, problem);
+    jobs_metric_read(object, "/promote/if_better", &out->metric, problem);
     if (json_read_number(object, "by", false, "/promote/if_better", &out->by, problem) &&
         !(out->by >= 0)) {
         json_fault(problem, "/promote/if_better", "by", "must be >= 0, got %g", out->by);
@@ -185,6 +180,24 @@ static void check_live(struct jobs_request *r) {
     problem_done(&why);
 }
 
+/* Refuses a metric that no model of the job has. */
+static void check_metric(struct jobs_request *r) {
+    const size_t metric = r->promotion.metric;
+    if (r->problem->type || r->n_classes < 2 ||
+        dn_params_have_metric(r->params, r->n_classes, metric)) {
+        return;
+    }
+    const bool probable = dn_metric_computed_of(metric) == DN_METRIC_OF_PROBABILITIES,
+               calibrated =
+                   probable && dn_params_has(r->params, "calibrate") &&
+                   dn_decision_has_probabilities(dn_params_decision(r->params), r->n_classes);
+    json_fault(r->problem, "/promote/if_better", "metric",
+               "\"%s\" is computed from %s, which %s with these parameters does not give for %zu "
+               "classes%s; \"accuracy\" is defined for every model",
+               dn_metric_name(metric), probable ? "probabilities" : "a score of each class",
+               r->algorithm->id, r->n_classes, calibrated ? " (set params.calibrate)" : "");
+}
+
 void jobs_promotion_check(struct jobs_request *r, const json_t *root) {
     const json_t *validation = json_object_get(root, "validation");
     if (r->promotion.kind == JOBS_PROMOTE_IF_BETTER && r->targetless) {
@@ -197,6 +210,8 @@ void jobs_promotion_check(struct jobs_request *r, const json_t *root) {
         json_fault(r->problem, "", "promote",
                    "\"if_better\" compares both versions on held-out rows: it needs "
                    "\"validation\", such as {\"holdout\":0.25}");
+    } else if (r->promotion.kind == JOBS_PROMOTE_IF_BETTER) {
+        check_metric(r);
     }
     if (r->has_dataset && r->model != NULL && ids_name_valid(r->model, strlen(r->model))) {
         check_live(r);
