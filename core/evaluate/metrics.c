@@ -1,9 +1,11 @@
 /* Metrics that are ratios of sums over rows. Rank statistics are in ranking.c. */
 #include "base/argument.h"
+#include "catalogue/calibration_params.h"
 #include <discern/decision.h>
 #include <discern/metrics.h>
 
 #include "evaluate/ranking.h"
+#include "machine/decision_pairs.h"
 #include "task/class_metrics.h"
 
 #include <math.h>
@@ -410,6 +412,19 @@ bool dn_metric_is_loss(size_t i) {
 
 dn_metric_of dn_metric_computed_of(size_t i) {
     return i < sizeof named / sizeof *named ? named[i].of : DN_METRIC_OF_LABELS;
+}
+
+bool dn_params_have_metric(const dn_params *params, size_t n_classes, size_t i) {
+    const dn_decision decision = dn_params_decision(params);
+    const dn_metric_of of = dn_metric_computed_of(i);
+    const bool probabilities = ((params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 ||
+                                dni_calibration_method(params) != DN_CALIBRATION_NONE) &&
+                               dn_decision_has_probabilities(decision, n_classes),
+               class_scores = dn_decision_has_class_scores(decision, n_classes);
+    return of == DN_METRIC_OF_LABELS || (of == DN_METRIC_OF_MARGINS && class_scores) ||
+           (of == DN_METRIC_OF_PROBABILITIES && probabilities) ||
+           (of == DN_METRIC_OF_RANKS &&
+            (probabilities || class_scores || dni_decision_is_pairwise(decision, n_classes)));
 }
 
 double dn_metric_value(const dn_metrics *metrics, size_t i) {

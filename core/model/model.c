@@ -1,12 +1,10 @@
 /* Trained models: construction, reference counting and accessors. */
-#include "catalogue/calibration_params.h"
 #include "catalogue/param_rows.h"
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
-#include "machine/decision_pairs.h"
 #include "machine/machine_dispatch.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
@@ -338,19 +336,6 @@ bool dn_model_has_probabilities(const dn_model *model) {
     return ((model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 ||
             model->calibration != NULL) &&
            dn_decision_has_probabilities(model->decision, model->classes.view.n);
-}
-
-bool dn_params_have_metric(const dn_params *params, size_t n_classes, size_t i) {
-    const dn_decision decision = dn_params_decision(params);
-    const dn_metric_of of = dn_metric_computed_of(i);
-    const bool probabilities = ((params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 ||
-                                dni_calibration_method(params) != DN_CALIBRATION_NONE) &&
-                               dn_decision_has_probabilities(decision, n_classes),
-               class_scores = dn_decision_has_class_scores(decision, n_classes);
-    return of == DN_METRIC_OF_LABELS || (of == DN_METRIC_OF_MARGINS && class_scores) ||
-           (of == DN_METRIC_OF_PROBABILITIES && probabilities) ||
-           (of == DN_METRIC_OF_RANKS &&
-            (probabilities || class_scores || dni_decision_is_pairwise(decision, n_classes)));
 }
 
 dn_labels dn_model_labels(const dn_model *model) {

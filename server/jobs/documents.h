@@ -8,6 +8,10 @@
 #include "jobs/request/job_request.h"
 #include <discern/discern.h>
 
+/* The rule by which a holdout allots rows to the classes: the member "holdout_rows" of a model.
+ * Models of releases with another rule lack it. */
+#define JOBS_HOLDOUT_ROWS "largest_remainder"
+
 /* Writes metrics as one JSON object. It has the curves if metrics->curves is not NULL. */
 void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
                         struct json_writer *w);

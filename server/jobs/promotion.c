@@ -152,14 +152,16 @@ static void add_warning(void *arg, const char *text) {
     buf_done(&escaped);
 }
 
-/* Whether both trainings have held out the same rows of the same table. */
+/* Whether both trainings have held out the same rows of the same table. A live version of a release
+ * with another rule for the rows has not. */
 static bool same_split(const struct promotion_subject *s, const json_t *info) {
     const struct jobs_request *r = s->request;
     const json_t *dataset = json_object_get(info, "dataset"),
                  *validation = json_object_get(info, "validation");
     const char *weight = json_string_value(json_object_get(info, "weight")),
                *target = json_string_value(json_object_get(info, "target"));
-    return r->holdout > 0 &&
+    const char *rule = json_string_value(json_object_get(info, "holdout_rows"));
+    return r->holdout > 0 && rule != NULL && strcmp(rule, JOBS_HOLDOUT_ROWS) == 0 &&
            json_number_value(json_object_get(dataset, "version")) == (double)s->trained->version &&
            json_number_value(json_object_get(validation, "holdout")) == r->holdout &&
            json_number_value(json_object_get(info, "seed")) == (double)r->seed && target != NULL &&

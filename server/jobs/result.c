@@ -229,6 +229,9 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     jobs_features_write(&request->features, request->inputs, request->n_inputs, &w);
     json_end_object(&w);
     jobs_options_write(request, &w);
+    if (request->holdout > 0) {
+        json_kv_string(&w, "holdout_rows", JOBS_HOLDOUT_ROWS);
+    }
     json_kv_string(&w, "decision", jobs_decision_name(dn_model_decision(r->model)));
     json_kv_int(&w, "n_machines", (int64_t)dn_model_n_machines(r->model));
     json_put_key(&w, "dataset");

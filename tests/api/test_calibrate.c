@@ -157,6 +157,40 @@ static void test_too_few_rows(void **state) {
     assert_non_null(strstr(r->body, "needs at least 2 training rows of every class"));
 }
 
+/* A holdout of 0.5 of 3 and 3 rows takes 3: of one class two, so that one row is left. Of 5 and 5
+ * rows a holdout of 0.3 takes 3 (1.5 each): one class keeps 3. Of 3 and 7 rows 0.1 is one row, of the
+ * class with the share 0.7: the other keeps 3. Of 6 and 6 rows 2 folds take 3 each. */
+static void test_rows_that_a_holdout_leaves(void **state) {
+    (void)state;
+    static const struct {
+        int a, b;
+        const char *validation;
+        int left;
+    } cases[] = {{3, 3, "'holdout':0.5", 1},
+                 {5, 5, "'holdout':0.3", 3},
+                 {3, 7, "'holdout':0.1", 3},
+                 {6, 6, "'folds':2", 3},
+                 {5, 5, "'folds':'leave_one_out'", 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *rows = "x,y\n";
+        for (int k = 0; k < cases[i].a + cases[i].b; k++) {
+            rows = text("%s%d,%s\n", rows, k, k < cases[i].a ? "a" : "b");
+        }
+        status_check(call_upload(text("/v1/datasets/left%zu", i), rows), 201);
+        const char *body = text("{'model':'left','dataset':'left%zu','target':'y','algorithm':"
+                                "'least_squares','params':{'calibrate':'platt'},'validation':{%s}}",
+                                i, cases[i].validation);
+        const struct response *r = call_post("/v1/jobs?dry_run=true", "%s", body);
+        if (cases[i].left < 2) {
+            fault_contains(problem_check(r, 422, "invalid"), "/params/calibrate", "may keep 1");
+            continue;
+        }
+        assert_non_null(strstr(status_check(r, 200)->body,
+                               text("the calibration has %d folds, not 5", cases[i].left)));
+        assert_string_equal(string_at(job_train("%s", body), "/state"), "succeeded");
+    }
+}
+
 static void test_memory_of_the_scores(void **state) {
     (void)state;
     const double plain =
@@ -177,6 +211,7 @@ int main(void) {
         TEST(test_no_probabilities_without_calibration),
         TEST(test_many_classes),
         TEST(test_too_few_rows),
+        TEST(test_rows_that_a_holdout_leaves),
         TEST(test_memory_of_the_scores),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);

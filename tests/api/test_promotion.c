@@ -135,6 +135,24 @@ static void test_holdout_and_folds(void **state) {
     assert_int_equal(real_at(a, "/result/rows/validation"), 150);
 }
 
+/* A live version of a release that allotted the rows of a holdout otherwise was trained on some of
+ * the validation rows. */
+static void test_holdout_of_an_earlier_release(void **state) {
+    (void)state;
+    static const char *const job =
+        "{'model':'e','dataset':'iris','target':'class','algorithm':'gaussian','promote':"
+        "'if_better','validation':{'holdout':0.25}}";
+    job_train("%s", job);
+    assert_json(call_get("/v1/models/e"), "/holdout_rows", "'largest_remainder'");
+    assert_json(job_train("%s", job), "/warnings", "[]");
+    assert_int_equal(database_change(
+                         "UPDATE model_versions SET info = replace(info, '\"holdout_rows"
+                         "\":\"largest_remainder\",', '') WHERE name = 'e'"),
+                     2);
+    const struct response *a = job_train("%s", job);
+    assert_non_null(strstr(string_at(a, "/warnings/0"), "may be among the validation rows"));
+}
+
 /* Weights count in both figures: of the rows of weight 2, 2 and 1 the last two are right. */
 static void test_weights(void **state) {
     (void)state;
@@ -322,10 +340,15 @@ static void test_the_request(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_better_equal_worse), TEST(test_always_and_never),
-        TEST(test_holdout_and_folds),  TEST(test_weights),
-        TEST(test_not_comparable),     TEST(test_live_version_changes),
-        TEST(test_the_request),        TEST(test_damaged_live_version),
+        TEST(test_better_equal_worse),
+        TEST(test_always_and_never),
+        TEST(test_holdout_and_folds),
+        TEST(test_weights),
+        TEST(test_not_comparable),
+        TEST(test_live_version_changes),
+        TEST(test_the_request),
+        TEST(test_damaged_live_version),
+        TEST(test_holdout_of_an_earlier_release),
         TEST(test_impossible_metrics),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);

@@ -66,16 +66,16 @@ static void put_version(const void *item, struct buf *out) {
     buf_printf(out, "%" PRId64, m->version);
 }
 
-static const char *const fields[] = {"name",           "version",    "live",       "live_version",
-                                     "newest_version", "created_at", "bytes",      "description",
-                                     "tags",           "algorithm",  "params",     "target",
-                                     "classes",        "inputs",     "n_features", "features",
-                                     "standardize",    "encoding",   "weight",     "weights",
-                                     "class_weight",   "validation", "seed",       "decision",
-                                     "n_machines",     "dataset",    "job",        "converged",
-                                     "stop_reason",    "iterations", "objective",  "gradient_norm",
-                                     "rows",           "details",    "metrics",    "daemon_version",
-                                     "reading",        NULL};
+static const char *const fields[] = {"name",           "version",     "live",       "live_version",
+                                     "newest_version", "created_at",  "bytes",      "description",
+                                     "tags",           "algorithm",   "params",     "target",
+                                     "classes",        "inputs",      "n_features", "features",
+                                     "standardize",    "encoding",    "weight",     "weights",
+                                     "class_weight",   "validation",  "seed",       "holdout_rows",
+                                     "decision",       "n_machines",  "dataset",    "job",
+                                     "converged",      "stop_reason", "iterations", "objective",
+                                     "gradient_norm",  "rows",        "details",    "metrics",
+                                     "daemon_version", "reading",     NULL};
 
 void api_models_list(struct http_call *call) {
     static const struct api_item kind = {sizeof(struct store_model), write_item, put_name, fields,

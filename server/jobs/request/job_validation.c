@@ -10,9 +10,10 @@
 
 /* What is known of the numbers of rows of the classes. */
 struct class_rows {
-    int64_t smallest; /* rows of the smallest class; 0: the summary does not list all classes */
-    int64_t single;   /* classes with one row; a lower bound if `smallest` is 0 */
-    int64_t all;      /* rows that have a class */
+    const int64_t *rows; /* [n_classes]; NULL: the summary does not list all classes */
+    int64_t smallest;    /* rows of the smallest class; 0: `rows` is NULL */
+    int64_t single;      /* classes with one row; a lower bound if `rows` is NULL */
+    int64_t all;         /* rows that have a class */
 };
 
 static struct class_rows count_class_rows(const struct jobs_request *r) {
@@ -21,12 +22,16 @@ static struct class_rows count_class_rows(const struct jobs_request *r) {
     struct class_rows c = {.all = r->data.n_rows - r->target_missing};
     json_t *columns = json_parse(r->data.columns, strlen(r->data.columns), &ignored);
     const json_t *top = json_object_get(json_array_get(columns, r->target.index), "top");
+    int64_t *rows = json_array_size(top) == r->n_classes
+                        ? arena_alloc(r->arena, (r->n_classes + 1) * sizeof *rows)
+                        : NULL;
     problem_done(&ignored);
-    for (size_t i = 0; json_array_size(top) == r->n_classes && i < r->n_classes; i++) {
-        const int64_t rows = (int64_t)json_number_value(json_array_get(json_array_get(top, i), 1));
-        c.smallest = i == 0 || rows < c.smallest ? rows : c.smallest;
-        c.single += rows == 1;
+    for (size_t i = 0; rows != NULL && i < r->n_classes; i++) {
+        rows[i] = (int64_t)json_number_value(json_array_get(json_array_get(top, i), 1));
+        c.smallest = i == 0 || rows[i] < c.smallest ? rows[i] : c.smallest;
+        c.single += rows[i] == 1;
     }
+    c.rows = rows;
     if (c.smallest == 0 && 2 * n_classes > c.all) {
         c.single = 2 * n_classes - c.all; /* the other classes have at least 2 rows */
     }
@@ -99,18 +104,36 @@ static void check_folds(struct jobs_request *r) {
 
 /* ---- calibration ---- */
 
-/* Minimum number of training rows of a class with `rows` rows, over all fits. With a holdout it may
- * be one less, as classes share the rounding. */
-static int64_t rows_of_a_fit(const struct jobs_request *r, int64_t rows) {
+/* The rows of class k that a holdout may take: the integer part of its share, and one more row if it
+ * can get one of the rows that are left. They go to the classes with the largest fractional parts;
+ * the seed orders equal ones, so that class k may be the first of these. */
+static int64_t rows_held(const struct jobs_request *r, const struct class_rows *c, size_t k) {
+    const double share = (double)c->rows[k] * r->holdout, part = share - floor(share);
+    int64_t left = (int64_t)floor((double)c->all * r->holdout + 0.5);
+    for (size_t i = 0; i < r->n_classes; i++) {
+        const double other = (double)c->rows[i] * r->holdout;
+        const bool before = other - floor(other) > part && (int64_t)other + 1 < c->rows[i];
+        left -= (int64_t)fmin(floor(other), (double)(c->rows[i] - 1)) + before;
+    }
+    const int64_t held = (int64_t)share + (left > 0);
+    return held < c->rows[k] ? held : c->rows[k] - 1;
+}
+
+/* Minimum number of training rows of a class, over all fits and all seeds. */
+static int64_t least_training_rows(const struct jobs_request *r, const struct class_rows *c) {
     const int64_t folds = (int64_t)r->folds;
-    if (r->folds == DN_LEAVE_ONE_OUT) {
-        return rows - 1;
+    int64_t least = c->smallest;
+    if (r->folds == DN_LEAVE_ONE_OUT || c->smallest == 1) {
+        return c->smallest > 1 ? c->smallest - 1 : 1; /* a class of one row is in no fold */
     }
     if (folds > 0) {
-        return rows - (rows + folds - 1) / folds;
+        return c->smallest - (c->smallest + folds - 1) / folds;
     }
-    const int64_t left = rows - (int64_t)floor((double)rows * r->holdout);
-    return left < 1 ? 1 : left;
+    for (size_t k = 0; r->holdout > 0 && k < r->n_classes; k++) {
+        const int64_t rows = c->rows[k] - rows_held(r, c, k);
+        least = rows < least ? rows : least;
+    }
+    return least;
 }
 
 /* Checks that every class has at least 2 training rows, and warns if it has fewer than folds. */
@@ -120,14 +143,15 @@ static void check_calibration(struct jobs_request *r) {
         strcmp(dn_params_word(params, "calibrate"), "none") == 0) {
         return;
     }
-    const int64_t all = count_class_rows(r).smallest, least = all > 0 ? rows_of_a_fit(r, all) : 0,
+    const struct class_rows c = count_class_rows(r);
+    const int64_t least = c.rows != NULL ? least_training_rows(r, &c) : 0,
                   folds = (int64_t)dn_params_number(params, "calibration_folds");
-    if (all > 0 && least < 2) {
+    if (c.rows != NULL && least < 2) {
         json_fault(r->problem, "/params", "calibrate",
-                   "needs at least 2 training rows of every class, and the smallest class of "
-                   "\"%s\" has %" PRId64,
+                   "needs at least 2 training rows of every class, and a class of \"%s\" with "
+                   "few rows may keep %" PRId64,
                    r->target.name, least);
-    } else if (all > 0 && least < folds) {
+    } else if (c.rows != NULL && least < folds) {
         jobs_request_warn(r, DN_WARNING_CALIBRATION_FOLDS,
                           "the calibration has %" PRId64 " folds, not %" PRId64
                           ": the smallest class has %" PRId64 " training rows",
