@@ -11,14 +11,14 @@ dn_status dni_argument_not_null(const void *p, const char *name, dn_error *err) 
 dn_status dni_argument_struct(size_t struct_size, size_t known, const char *name, dn_error *err) {
     if (struct_size > known) {
         return dn_error_set(err, DN_ERR_VERSION,
-                            "%s has a struct_size of %zu bytes, this version of the library knows "
-                            "%zu: it is older than the headers",
+                            "%s has a struct_size of %zu bytes, but this version of the library "
+                            "knows only %zu: the library is older than the headers",
                             name, struct_size, known);
     }
     if (struct_size != 0 && struct_size < known) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
-                            "%s has a struct_size of %zu bytes, at least %zu are needed (0 for the "
-                            "size in version 0.1)",
+                            "%s has a struct_size of %zu bytes, but at least %zu are needed (0: "
+                            "the size in version 0.1)",
                             name, struct_size, known);
     }
     return DN_OK;
@@ -63,10 +63,10 @@ dn_status dni_argument_source(const dn_table_source *source, const char *name, d
         }
     }
     const size_t n_rows = source->n_chunks == 0 ? 0 : source->chunk_first_row[source->n_chunks];
-    return n_rows == source->n_rows
-               ? DN_OK
-               : dn_error_set(err, DN_ERR_ARGUMENT, "%s has %zu rows, its chunks end at row %zu",
-                              name, source->n_rows, n_rows);
+    return n_rows == source->n_rows ? DN_OK
+                                    : dn_error_set(err, DN_ERR_ARGUMENT,
+                                                   "%s has %zu rows, but its chunks end at row %zu",
+                                                   name, source->n_rows, n_rows);
 }
 
 dn_status dni_argument_call(const dn_table_source *source, const dn_run *run, size_t struct_size,

@@ -23,7 +23,7 @@ static inline dn_status dni_error_at(dn_status status, const char *field, int64_
 /* Reports that the argument with this name is NULL. Returns DN_ERR_ARGUMENT. */
 dn_status dni_argument_null(const char *name, dn_error *err);
 
-/* p is not NULL. */
+/* Checks that p is not NULL. */
 DN_MUST_USE dn_status dni_argument_not_null(const void *p, const char *name, dn_error *err);
 
 /* Checks that struct_size is 0 or `known`, the size of the struct in this version of the
@@ -39,8 +39,9 @@ DN_MUST_USE dn_status dni_argument_run(const dn_run *run, dn_error *err);
 DN_MUST_USE dn_status dni_argument_source(const dn_table_source *source, const char *name,
                                           dn_error *err);
 
-/* The checks of a function that reads a table: dni_argument_source for "source",
- * dni_argument_run, and dni_argument_struct for "options" (struct_size 0 if they are NULL). */
+/* Checks the arguments of a function that reads a table: calls dni_argument_source for "source",
+ * dni_argument_run, and dni_argument_struct for "options". struct_size: that of the options, 0 if
+ * they are NULL. */
 DN_MUST_USE dn_status dni_argument_call(const dn_table_source *source, const dn_run *run,
                                         size_t struct_size, size_t known, dn_error *err);
 

@@ -11,14 +11,14 @@
 /* ---- writer ---- */
 typedef struct dni_writer {
     unsigned char *bytes; /* malloc'ed, NULL while empty */
-    size_t size;          /* written so far */
-    size_t capacity;      /* of bytes */
+    size_t size;          /* number of bytes written */
+    size_t capacity;      /* allocated size of `bytes` */
     bool failed;          /* true: an allocation failed; all later writes do nothing */
 } dni_writer;
 
 void dni_writer_init(dni_writer *writer);
-void dni_writer_done(dni_writer *writer); /* frees the bytes that dni_writer_take has not
-                                           * transferred */
+/* Frees the bytes that dni_writer_take has not transferred. */
+void dni_writer_done(dni_writer *writer);
 /* Transfers the bytes to the caller, who frees them with free(); *out is never NULL on success. The
  * writer is empty afterwards. DN_ERR_MEMORY if a write failed. */
 DN_MUST_USE dn_status dni_writer_take(dni_writer *writer, void **out, size_t *out_size,
@@ -28,13 +28,13 @@ void dni_write_u8(dni_writer *writer, uint8_t value);
 void dni_write_u16(dni_writer *writer, uint16_t value);
 void dni_write_u32(dni_writer *writer, uint32_t value);
 void dni_write_u64(dni_writer *writer, uint64_t value);
-void dni_write_f64(dni_writer *writer,
-                   double value); /* written as IEEE 754 bits, including NaN payloads and -0 */
+/* Writes the IEEE 754 bits of the value; NaN payloads and -0 are preserved. */
+void dni_write_f64(dni_writer *writer, double value);
 void dni_write_f64s(dni_writer *writer, const double *values, size_t n);
 void dni_write_u32s(dni_writer *writer, const uint32_t *values, size_t n);
-void dni_write_bytes(dni_writer *writer, const void *bytes, size_t size); /* without a length */
-void dni_write_text(dni_writer *writer, const char *text,
-                    size_t length); /* a u64 length, then the bytes; no NUL */
+void dni_write_bytes(dni_writer *writer, const void *bytes, size_t size); /* writes no length */
+/* Writes a u64 length and the bytes, without a terminating NUL. */
+void dni_write_text(dni_writer *writer, const char *text, size_t length);
 /* Overwrites the four bytes at offset `at`, which must have been written before. For lengths and
  * checksums that are computed after the data are written. */
 void dni_write_u32_at(dni_writer *writer, size_t at, uint32_t value);

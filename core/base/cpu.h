@@ -15,7 +15,7 @@
  * function may be called only if dni_cpu_is_avx2 or dni_cpu_is_avx512 returns true. */
 #define DNI_FOR_AVX2 __attribute__((target("avx2,fma,popcnt")))
 #define DNI_FOR_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,popcnt")))
-/* A vector type of `bytes` bytes, without alignment. */
+/* A vector type of `bytes` bytes with elements of type `type`, aligned like one element. */
 #define DNI_VECTOR(type, bytes)                                                                    \
     __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias)) type
 
@@ -44,8 +44,8 @@ static inline bool dni_cpu_is_avx512(void) {
 #define DNI_ALWAYS_INLINE static inline
 #endif
 
-/* Before a loop of a constant number of steps, at most 16: the compiler unrolls the loop, so that an
- * array indexed by the loop's variable can be kept in registers. */
+/* Put before a loop with a constant number of at most 16 iterations. The compiler unrolls the loop,
+ * so that an array indexed by the loop's variable can be kept in registers. */
 #if defined(__clang__)
 #define DNI_UNROLL _Pragma("clang loop unroll(full)")
 #elif defined(__GNUC__)
@@ -66,13 +66,13 @@ DNI_ALWAYS_INLINE unsigned dni_count_bits(uint64_t x) {
 #define DNI_COUNT_BITS(x) ((unsigned)__builtin_popcountll(x))
 #endif
 
-/* Index of the lowest one bit of x; x > 0. */
+/* Returns the index of the lowest one bit of x; x > 0. */
 DNI_ALWAYS_INLINE unsigned dni_lowest_bit(uint64_t x) {
     return dni_count_bits((x & (0 - x)) - 1);
 }
 
-/* Prefetches the first 32 of the n numbers at x. The address need not be valid. For random access
- * to a table larger than the cache. */
+/* Prefetches the first 32 of the n numbers at x; x need not be a valid address. It speeds up random
+ * access to a table larger than the cache. */
 static inline void dni_prefetch(const double *x, size_t n) {
 #if defined(__GNUC__)
     enum { LINE = 8, MOST = 32 }; /* numbers */
@@ -90,7 +90,8 @@ typedef struct dni_wide {
     uint64_t high, low;
 } dni_wide;
 
-/* The product computed from 32-bit halves; the tests use it as reference. */
+/* Computes the product from 32-bit halves: the fallback for compilers without __int128, and the
+ * reference of the tests. */
 static inline dni_wide dni_wide_product_by_halves(uint64_t a, uint64_t b) {
     uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
     uint64_t low = a0 * b0, cross = a1 * b0 + (low >> 32), other = a0 * b1 + (cross & 0xffffffffu);
@@ -108,7 +109,7 @@ static inline dni_wide dni_wide_product(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* The number of zero bits above the highest one bit; x > 0. */
+/* Returns the number of zero bits above the highest one bit of x; x > 0. */
 static inline unsigned dni_leading_zeros(uint64_t x) {
 #if defined(__GNUC__)
     return (unsigned)__builtin_clzll(x);

@@ -41,7 +41,7 @@ double *dni_layout_doubles(dni_layout *layout, size_t count);
 /* Reserves rows × cols doubles; the product may exceed size_t while measuring. */
 double *dni_layout_matrix(dni_layout *layout, size_t rows, size_t cols);
 
-/* Return the current position of the layout, and set the position back to a mark. */
+/* dni_layout_mark returns the current position of the layout; dni_layout_rewind returns to it. */
 static inline double dni_layout_mark(const dni_layout *layout) {
     return layout->at;
 }

@@ -23,9 +23,8 @@ dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows) {
     if (m.kind == DN_CSR) {
         m.row_start += first;
     } else if (n_rows > 0) {
-        m.values +=
-            first * m.stride; /* no pointer arithmetic for an empty range, whose start may be
-                               * outside the array */
+        /* An empty range may start outside the array: its address must not be computed. */
+        m.values += first * m.stride;
     }
     return m;
 }

@@ -1,12 +1,13 @@
-/* The functions of a run and the defaults for members that are NULL: working memory, cancellation,
- * clock, each. */
+/* The functions of a run: working memory, cancellation, clock, each; with defaults for members of
+ * dn_run that are NULL. */
 #include "base/run_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In bytes; the operating system needs about 10 ms to provide so much memory. */
+/* Before an allocation of at least this many bytes the stop function is polled: the operating
+ * system may need 10 ms or more to provide so much memory. */
 #define LARGE ((size_t)32 << 20)
 
 void dn_run_init(dn_run *run, size_t struct_size) {
@@ -45,9 +46,8 @@ static dn_status refused(const dn_allocator *allocator, const char *what, size_t
                          dn_error *err) {
     const bool budgeted = allocator != NULL && allocator->budgeted;
     return dn_error_set(err, budgeted ? DN_ERR_BUDGET : DN_ERR_MEMORY,
-                        "%s need %zu bytes of memory, %s", what, bytes,
-                        budgeted ? "more than is left of the budget"
-                                 : "which the system does not have");
+                        "no memory for %s: %zu bytes are more than %s", what, bytes,
+                        budgeted ? "is left of the budget" : "the system has");
 }
 
 /* Without an allocator, zeroed memory is allocated by calloc: pages of a large array that are
@@ -56,8 +56,8 @@ static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zer
                           const char *what, void **out, dn_error *err) {
     if (size != 0 && count > SIZE_MAX / 2 / size) {
         return dn_error_set(err, DN_ERR_MEMORY,
-                            "%s need %zu times %zu bytes, more than can be addressed", what, count,
-                            size);
+                            "no memory for %s: %zu times %zu bytes are more than can be addressed",
+                            what, count, size);
     }
     size_t bytes = count * size == 0 ? 1 : count * size;
     const dn_allocator *allocator = run == NULL ? NULL : run->allocator;

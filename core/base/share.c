@@ -1,4 +1,4 @@
-/* The run of one fit of several fits. */
+/* The run that is passed to one of several fits. */
 #include "base/share.h"
 
 static dn_status share_stop(const dn_run *run) {

@@ -1,5 +1,6 @@
-/* The run of one fit of several fits. Memory, stop function, clock and threads are those of the
- * whole run; the progress of the fit is a part of the progress of the whole run. */
+/* The run that is passed to one of several fits. Memory, stop function, clock and threads are those
+ * of the whole run; the progress of the fit is reported as a part of the progress of the whole
+ * run. */
 #ifndef DNI_SHARE_H
 #define DNI_SHARE_H
 

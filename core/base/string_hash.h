@@ -13,8 +13,8 @@ static inline uint64_t dni_hash_fold(uint64_t a, uint64_t b) {
     return product.high ^ product.low;
 }
 
-/* Maps fewer than eight bytes to a number that is unique among strings of the same length. Without
- * a loop, because most words are this short. */
+/* Maps fewer than eight bytes to a number that is unique among strings of the same length. It has
+ * no loop, because most words are this short. */
 static inline uint64_t dni_hash_short(const char *text, size_t length) {
     uint32_t first = 0, last = 0;
     if (length >= 4) {
@@ -29,8 +29,8 @@ static inline uint64_t dni_hash_short(const char *text, size_t length) {
            (unsigned char)text[length - 1];
 }
 
-/* Hashes eight bytes per step; each step folds them in by a 128-bit product with secret
- * operands. */
+/* Hashes eight bytes per step: each step combines them with the hash by a 128-bit product with
+ * secret operands. */
 static inline uint32_t dni_string_hash(uint64_t seed, const char *text, size_t length) {
     const uint64_t k1 = UINT64_C(0x9e3779b97f4a7c15), k2 = UINT64_C(0xd6e8feb86659fd93);
     uint64_t h = seed ^ (k1 * ((uint64_t)length + 1));

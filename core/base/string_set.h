@@ -16,9 +16,9 @@ typedef struct dni_string_slot {
 typedef struct dni_string_set {
     uint32_t *start;       /* [n + 1], as in dn_strings; NULL before the first string */
     char *bytes;           /* the concatenated strings */
-    size_t n;              /* strings */
+    size_t n;              /* number of strings */
     size_t start_capacity; /* allocated elements of `start` */
-    size_t capacity;       /* of bytes */
+    size_t capacity;       /* allocated size of `bytes` */
     dni_string_slot *slots;
     size_t n_slots; /* a power of two, or 0 */
     uint64_t seed;  /* seed of the hash; secret; does not affect results */

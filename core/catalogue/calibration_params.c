@@ -44,10 +44,9 @@ dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classe
         return DN_OK;
     }
     return dni_error_at(
-        dn_error_set(
-            err, DN_ERR_ARGUMENT,
-            "parameter \"calibrate\" has no effect: with \"discriminants\" = \"K-1\" the %zu "
-            "classes have no probabilities; omit one of the two parameters",
-            n_classes),
+        dn_error_set(err, DN_ERR_ARGUMENT,
+                     "parameter \"calibrate\" has no effect: with \"discriminants\" = \"K-1\" the "
+                     "%zu classes have no probabilities: omit one of the two parameters",
+                     n_classes),
         "calibrate", -1, err);
 }

@@ -36,8 +36,8 @@ const char *const dni_discriminants_meanings[] = {
 const char *const dni_decisions[] = {"probabilities", "scores", NULL};
 const char *const dni_decisions_meanings[] = {
     "the most probable class",
-    "the class that multiclass chooses by the scores; near the boundary "
-    "another class can be more probable",
+    "the class that the rule of multiclass selects from the scores; near a boundary another class "
+    "can be more probable",
     NULL};
 
 dn_decision dn_params_decision(const dn_params *params) {
@@ -94,9 +94,8 @@ dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes
         return DN_OK;
     }
     return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
-                                     "parameter \"multiclass\" = \"%s\" needs %zu machines of "
-                                     "two classes for %zu classes, at most %d "
-                                     "are allowed: use %s",
+                                     "parameter \"multiclass\" = \"%s\" needs %zu machines of two "
+                                     "classes for %zu classes, but at most %d are allowed: use %s",
                                      dn_params_word(params, "multiclass"), n, n_classes,
                                      DNI_MAX_MACHINES, alternatives(params, list)),
                         "multiclass", -1, err);

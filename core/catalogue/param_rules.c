@@ -1,4 +1,4 @@
-/* Checks of the parameters of an algorithm against each other, and calls of the functions of its
+/* Checks the parameters of an algorithm against each other, and calls the functions of its
  * dn_algorithm. */
 #include "base/argument.h"
 #include "catalogue/calibration_params.h"
@@ -76,7 +76,8 @@ bool dn_params_standardizes(const dn_params *params) {
            (algorithm->standardizes == NULL || algorithm->standardizes(params));
 }
 
-/* Whether the value of a choice is `word`, or the algorithm does not have the parameter. */
+/* Returns true if the value of a choice is `word`, or if the algorithm does not have the
+ * parameter. */
 static bool is_word_or_absent(const dn_params *params, const char *name, const char *word) {
     return !dn_params_has(params, name) || strcmp(dn_params_word(params, name), word) == 0;
 }

@@ -19,7 +19,7 @@ struct words {
                          * possible list */
 };
 
-/* Finds a parameter by name; "kernel.type" finds "kernel". NULL: not found. */
+/* Finds a parameter by name; "kernel.type" finds "kernel". Returns NULL if there is none. */
 static const dn_param *find(const dn_algorithm *algorithm, const char *name) {
     static const char type[] = ".type";
     const size_t length = strlen(name), end = sizeof type - 1;
@@ -141,13 +141,12 @@ static dn_status check_effects(const struct words *w, dn_error *err) {
     for (size_t i = 0; i < algorithm->n_params; i++) {
         const dn_param *param = &algorithm->params[i];
         if (w->given[i] && !dn_params_applies(w->params, i)) {
-            return dni_error_at(
-                dn_error_set(
-                    err, DN_ERR_ARGUMENT,
-                    "parameter \"%s\" has no effect with the other parameters: omit it%s%s",
-                    param->name, param->hint == NULL ? "" : "; ",
-                    param->hint == NULL ? "" : param->hint),
-                param->name, -1, err);
+            return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                             "parameter \"%s\" has no effect with the given values "
+                                             "of the other parameters: omit it%s%s",
+                                             param->name, param->hint == NULL ? "" : "; ",
+                                             param->hint == NULL ? "" : param->hint),
+                                param->name, -1, err);
         }
     }
     return DN_OK;

@@ -1,4 +1,4 @@
-/* Reports of fits. */
+/* Adds parts and warnings to reports of fits, and formats names of features and classes. */
 #include "catalogue/report.h"
 
 #include <math.h>

@@ -11,8 +11,8 @@ extern const char *const dni_statistics_meanings[];
     DNI_PARAM_CHOICE("statistics",                                                                 \
                      "Whether the training computes standard errors, confidence intervals, "       \
                      "deviances and variance inflation factors of the weights, for GET "           \
-                     "/v1/models/{model}/weights?statistics=true. It changes no weight. Never "    \
-                     "with more than 2000 features.",                                              \
+                     "/v1/models/{model}/weights?statistics=true. The weights do not depend on "   \
+                     "it. With more than 2000 features no statistics are computed.",               \
                      "auto", dni_statistics_words, dni_statistics_meanings)
 
 #endif

@@ -7,9 +7,8 @@
 
 enum {
     MAX_LETTERS = 32, /* number of letters that are compared */
-    MIN_LETTERS =
-        3 /* minimum length of a matching prefix, and of a word that is compared for typing
-                   * errors */
+    /* minimum length of a matching prefix, and of a word that is compared for typing errors */
+    MIN_LETTERS = 3
 };
 
 struct letters {

@@ -7,7 +7,7 @@
 /* Returns the choice that is most similar to `word`. Only ASCII letters and digits are compared,
  * without case. In this order of preference:
  *
- *   1. the choice of a synonym
+ *   1. the choice of which `word` is a synonym
  *   2. a choice with the same letters
  *   3. a choice that differs by one typing error: a letter changed, added or omitted, or two
  *      adjacent letters exchanged

@@ -21,8 +21,8 @@
 enum { MAX_TERMS = 100000 };
 static const double two_pi = 6.283185307179586476925;
 
-/* δ(z) = ln Γ(z) − ln(√(2π/z) (z/e)^z), z > 0. Stirling's series (DLMF 5.11.1) above 15; below, by
- * Γ(z) = Γ(z + 1)/z. */
+/* δ(z) = ln Γ(z) − ln(√(2π/z) (z/e)^z), z > 0. Above 15 Stirling's series (DLMF 5.11.1) is used; a
+ * smaller z is first increased to 15 or more by Γ(z) = Γ(z + 1)/z. */
 static double stirling_error(double z) {
     double shift = 0;
     for (; z < 15; z += 1) { /* δ(z) − δ(z + 1) = (z + ½) ln(1 + 1/z) − 1 */
@@ -36,7 +36,7 @@ static double stirling_error(double z) {
                z;
 }
 
-/* The term of Lentz's method: 1/v, with a smallest number in place of 0. */
+/* Lentz's method divides by its terms: a term close to 0 is replaced by a tiny number. */
 static double nonzero(double v) {
     return fabs(v) < DBL_MIN / DBL_EPSILON ? DBL_MIN / DBL_EPSILON : v;
 }
@@ -75,8 +75,8 @@ static double beta_fraction(double x, double a, double b) {
     return value;
 }
 
-/* I_x(a, b) with y = 1 − x, both given because the smaller one has digits that 1 − the other lacks.
- */
+/* Returns I_x(a, b). y = 1 − x is passed as well, because the smaller of x and y is more accurate
+ * than 1 minus the larger. */
 static double beta_lower(double x, double y, double a, double b) {
     if (!(a > 0 && b > 0 && x >= 0 && y >= 0)) {
         return (double)NAN;

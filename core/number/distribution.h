@@ -1,7 +1,7 @@
 /* Distribution functions of the normal, Student's t, F and chi-squared distributions: the tail
  * probabilities of tests and the quantiles of confidence intervals.
  *
- * Relative error: some 1e-12, also far in the tails; it grows in proportion to the degrees of
+ * Relative error: about 1e-12, also far in the tails; it grows in proportion to the degrees of
  * freedom above 1e5 and is 1e-9 at 1e8 (absolute error < 1e-10). Results are NaN if an argument is
  * NaN or a number of degrees of freedom is not > 0. Degrees of freedom need not be integers.
  * Thread-safe; no state. */

@@ -223,8 +223,9 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     return compose(bits, grow + 1 + dni_log2_power10(k) - (int)shift, out);
 }
 
-/* Parses the digits as one integer by strtod. Of the digits after the first 767 only matters
- * whether all are zero: a single 1 replaces all digits after the first 800. */
+/* Parses the digits as one integer by strtod. The digits after the first 767 affect the result only
+ * by whether any is nonzero. All digits after the first 800 are therefore replaced by a single 1 if
+ * any of them is nonzero. */
 static bool parse_by_strtod(const struct decimal *number, double *out) {
     char text[800 + 1 + 32];
     size_t n = 0;

@@ -26,9 +26,8 @@ static dn_status class_read(const dn_train_request *r, dni_labels *l, dn_error *
 static dn_status class_refuse_folds(size_t n, size_t n_folds, dn_error *err) {
     return dn_error_set(
         err, DN_ERR_DATA,
-        "%zu folds need at least %zu rows of classes with 2 rows or more, there are "
-        "%zu: %s",
-        n_folds, n_folds, n, n < 2 ? "use another validation" : "use fewer folds");
+        "%zu folds need at least %zu rows in classes with 2 rows or more (got %zu): %s", n_folds,
+        n_folds, n, n < 2 ? "use another validation" : "use fewer folds");
 }
 
 #define NAME(member, loss, of) #member,

@@ -36,7 +36,7 @@ struct dni_labels {
  * dni_labels_done, also after a failure. */
 DN_MUST_USE dn_status dni_labels_read(const dn_train_request *request, const dn_run *run,
                                       dni_labels *labels, dn_error *err);
-void dni_labels_done(dni_labels *labels); /* {0} is allowed */
+void dni_labels_done(dni_labels *labels); /* labels may be zero-initialised */
 
 static inline size_t dni_labels_n_classes(const dni_labels *labels) {
     return labels->classes.view.n;

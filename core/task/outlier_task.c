@@ -29,7 +29,7 @@ static dn_status outlier_read(const dn_train_request *r, dni_labels *l, dn_error
 }
 
 static dn_status outlier_refuse_folds(size_t n, size_t n_folds, dn_error *err) {
-    return dn_error_set(err, DN_ERR_DATA, "%zu folds need at least %zu rows, there %s %zu: %s",
+    return dn_error_set(err, DN_ERR_DATA, "%zu folds need at least %zu rows, but there %s %zu: %s",
                         n_folds, n_folds, n == 1 ? "is" : "are", n,
                         n < 2 ? "use another validation" : "use fewer folds");
 }

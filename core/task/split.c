@@ -40,7 +40,7 @@ static void allot(const size_t *rows, size_t n_classes, double holdout, uint64_t
     dni_random random;
     dni_random_init(&random, seed, DNI_STREAM_HOLDOUT_TIES);
     for (size_t k = 0; k < n_classes; k++) {
-        held[k] = k; /* for the moment, a permutation */
+        held[k] = k; /* `held` first stores a permutation of the classes */
         n += rows[k];
     }
     dni_random_shuffle(&random, held, n_classes);
@@ -80,7 +80,7 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     }
     size_t *left = memory; /* [n_classes] rows of the class that were not visited yet */
     size_t *to_hold_out =
-        left + n_classes; /* [n_classes] how many of the rows in `left` to hold out */
+        left + n_classes; /* [n_classes] number of rows in `left` still to hold out */
     dni_split split = {0};
     dni_random random;
     dni_random_init(&random, run->seed, DNI_STREAM_HOLDOUT);

@@ -24,7 +24,8 @@ DN_MUST_USE dn_status dni_split_holdout(const double *target, size_t n_rows, siz
                                         dni_split *out, dn_error *err);
 
 /* Assigns a fold to each row: fold[i] = 0 ... n_folds - 1, n_folds < UINT16_MAX. The row of a class
- * with one row gets n_folds, which is no fold, so that every class has rows outside of each fold.
+ * with one row gets n_folds, which means that no fold holds it out: every class then has rows
+ * outside of each fold.
  *
  * The rows of each class are shuffled and assigned to the folds in turn, one class after the
  * other. The numbers of rows of two folds differ by at most one, in each class and in total. Rows
@@ -35,7 +36,7 @@ DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_
                                       dn_error *err);
 
 /* Returns the peak memory in bytes: the array `fold` of dni_split_folds, and the greater of the
- * working memory of this function and `later`. later: bytes that the caller allocates
+ * working memory of dni_split_folds and `later`. later: bytes that the caller allocates
  * afterwards. */
 double dni_split_folds_memory(size_t n_rows, double later);
 

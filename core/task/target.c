@@ -31,12 +31,12 @@ static dn_status no_memory(dn_error *err) {
 }
 
 static dn_status too_many(const struct reader *r, dn_error *err) {
-    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
-                                     "target column \"%.64s\" has more than %zu classes: a "
-                                     "classifier wants a column with few different "
-                                     "values, no measured number or identifier",
-                                     r->column->name, r->max_classes),
-                        r->column->name, -1, err);
+    return dni_error_at(
+        dn_error_set(err, DN_ERR_DATA,
+                     "target column \"%.64s\" has more than %zu classes: choose a column with few "
+                     "different values, not a measurement or an identifier",
+                     r->column->name, r->max_classes),
+        r->column->name, -1, err);
 }
 
 static dn_status too_long(const struct reader *r, dn_error *err) {
@@ -298,9 +298,10 @@ static dn_status match_chunk(const dn_table_source *source, size_t column, size_
         }
         if (k == SIZE_MAX) {
             return dni_error_at(
-                dn_error_set(err, DN_ERR_DATA,
-                             "column \"%.64s\", row %zu: \"%.*s\" is none of the model's classes",
-                             name, first + i, length > 64 ? 64 : (int)length, text),
+                dn_error_set(
+                    err, DN_ERR_DATA,
+                    "column \"%.64s\", row %zu: \"%.*s\" is not one of the model's classes", name,
+                    first + i, length > 64 ? 64 : (int)length, text),
                 name, (int64_t)(first + i), err);
         }
         index[first + i] = (double)k;
@@ -314,7 +315,7 @@ dn_status dni_target_match(const dn_table_source *source, size_t column, const d
     bool numeric = dni_classes_numeric(classes->view.type);
     if (numeric ? target->type != classes->view.type : dni_classes_numeric(target->type)) {
         return dni_error_at(dn_error_set(err, DN_ERR_DATA,
-                                         "column \"%.64s\" is %s, the model's target is %s",
+                                         "column \"%.64s\" is %s, but the model's target is %s",
                                          target->name, dn_column_type_name(target->type),
                                          dn_column_type_name(classes->view.type)),
                             target->name, -1, err);

@@ -1,4 +1,4 @@
-/* The target column as class indexes. */
+/* Reads a target column as class indices. */
 #ifndef DNI_TARGET_H
 #define DNI_TARGET_H
 
@@ -20,8 +20,8 @@ DN_MUST_USE dn_status dni_target_read(const dn_table_source *source, size_t colu
  *
  *   index  [source->n_rows]; NaN: the value is missing
  *
- * DN_ERR_DATA: the column has another type, or a value that is none of the classes (row = the first
- * such row). */
+ * DN_ERR_DATA: the column has another type, or a value that is not one of the classes (row = the
+ * first such row). */
 DN_MUST_USE dn_status dni_target_match(const dn_table_source *source, size_t column,
                                        const dni_classes *classes, const dn_run *run, double *index,
                                        dn_error *err);

@@ -27,7 +27,7 @@ typedef struct dni_task {
     dn_status (*read)(const dn_train_request *request, dni_labels *labels, dn_error *err);
 
     /* Sets the error for too many folds and returns DN_ERR_DATA. n < n_folds is the number of rows
-     * that folds can have. */
+     * that folds can hold out. */
     dn_status (*refuse_folds)(size_t n, size_t n_folds, dn_error *err);
 } dni_task;
 

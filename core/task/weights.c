@@ -67,7 +67,7 @@ dn_status dni_weights_read(const dn_table_source *source, size_t column, const d
         }
     }
     if (any && sum == 0) {
-        return bad_column(from->name, "is 0 in all rows: no row counts", err);
+        return bad_column(from->name, "is 0 in all rows: at least one weight must be > 0", err);
     }
     return DN_OK;
 }

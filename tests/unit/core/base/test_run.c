@@ -135,7 +135,7 @@ static void working_memory(void **unused) {
     dn_error_clear(&err);
     assert_int_equal(dn_run_alloc(&run, 3, 7, "the wishes", &memory, &err), DN_ERR_BUDGET);
     assert_string_equal(err.message,
-                        "the wishes need 21 bytes of memory, more than is left of the budget");
+                        "no memory for the wishes: 21 bytes are more than is left of the budget");
     allocator.budgeted = false;
     counting.refuse = counting.calls + 1;
     assert_int_equal(dn_run_alloc(&run, 3, 7, "the wishes", &memory, NULL), DN_ERR_MEMORY);

@@ -245,7 +245,7 @@ static void bad_requests(void **state) {
     dn_train_result_done(&five);
     bad.folds = 61;
     refuses(&bad, DN_ERR_DATA, "",
-            "61 folds need at least 61 rows of classes with 2 rows or more, there are 60");
+            "61 folds need at least 61 rows in classes with 2 rows or more (got 60)");
     bad.folds = 3, bad.holdout = 0.5;
     refuses(&bad, DN_ERR_ARGUMENT, "", "only one of them");
     bad.folds = 0, bad.validation = table->source;
@@ -389,7 +389,7 @@ static void another_table(void **state) {
     request.weighted = false;
     request.validation = unknown->source;
     refuses(&request, DN_ERR_DATA, "class",
-            "validation: column \"class\", row 1: \"c03\" is none of the model's classes");
+            "validation: column \"class\", row 1: \"c03\" is not one of the model's classes");
     dn_params_free(p);
     columns_table_free(table);
     columns_table_free(second);
@@ -416,7 +416,7 @@ static void too_many_classes(void **state) {
     dn_train_result_done(&r);
     request.max_classes = 38;
     refuses(&request, DN_ERR_DATA, "class",
-            "more than 38 classes: a classifier wants a column with few different values");
+            "more than 38 classes: choose a column with few different values");
     dn_params_free(p);
     columns_table_free(table);
     csv_free(t);
