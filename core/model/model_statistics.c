@@ -19,8 +19,8 @@ static const struct {
                                 "there are more than 2000 features, or more than 4096 weights and "
                                 "intercepts"},
     [DN_STATISTICS_TOO_COSTLY] = {"too_costly",
-                                  "the matrix of second derivatives takes more than a small share "
-                                  "of the fit: \"statistics\": \"on\" computes it all the same"},
+                                  "the statistics take more than 1e9 multiplications: set "
+                                  "\"statistics\" to \"on\" to compute them all the same"},
     [DN_STATISTICS_L1] = {"l1",
                           "a penalty with absolute values of the weights has no second derivative "
                           "where a weight is 0"},

@@ -80,7 +80,7 @@ typedef enum dn_rules {
      * 1000 rows. logistic: tolerance 1e-9 for lbfgs. mlp: at most 1000 steps of lbfgs; for adam
      * passes that visit a million rows, at least 20, and tolerance 1e-4. perceptron: step is mean
      * for criterion relaxation. naive_bayes: variance_floor is a share of the largest variance of a
-     * column. gaussian: dn_params_drops_first with covariance diagonal too. */
+     * column. gaussian: dn_params_drops_first returns true also with covariance diagonal. */
     DN_RULES_FIRST = 1,
     DN_RULES_CURRENT = 2 /* as the parameters' meanings document */
 } dn_rules;
@@ -243,7 +243,8 @@ typedef enum dn_warning_code {
 #define DN_WARNING_WHOLE SIZE_MAX
 typedef struct dn_warning {
     dn_warning_code code;
-    size_t machine; /* index of the machine; DN_WARNING_WHOLE: of the model */
+    size_t machine; /* index of the machine; DN_WARNING_WHOLE: the warning is about the whole
+                     * model */
     size_t fold;    /* fold of the cross-validation, from 0; DN_WARNING_WHOLE: the fit of the
                      * model */
     char text[DN_MESSAGE_SIZE];
@@ -342,7 +343,8 @@ typedef struct dn_fit_shape {
     double n_entries; /* number of stored entries of all rows if rows are sparse; INFINITY: rows
                        * are dense */
     bool counted;     /* true: no feature comes from a numeric column or a basis; false: unknown */
-    bool fewer_rows;  /* true: a machine of several; it may have fewer than n_rows rows */
+    bool fewer_rows;  /* true: the fit is one of several machines; it may have fewer than n_rows
+                       * rows */
 } dn_fit_shape;
 
 /* Memory in bytes of machines that store training rows, or that score rows in tiles. */
@@ -357,7 +359,8 @@ enum dn_algorithm_flags {
                                      * scores are logits of a softmax (decision.h) */
     DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize is on by default, unless
                                      * dn_algorithm.standardizes returns false */
-    DN_ALGORITHM_STREAMS = 8,       /* accepts rows that are streamed instead of in memory */
+    DN_ALGORITHM_STREAMS = 8,       /* accepts rows that are not in memory, but encoded each time
+                                     * they are read */
     DN_ALGORITHM_DENSITY = 16,      /* a machine for all classes has class densities: ln p(x) */
     DN_ALGORITHM_TRANSFORM = 32,    /* a machine for all classes has discriminant directions to
                                      * project on */
@@ -404,9 +407,9 @@ struct dn_algorithm {
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
 
     /* Fits a machine to input->n_classes classes; for one of several machines n_classes is 2.
-     * Parameters have passed dn_params_check and are not resolved: they may be "auto". *out is
-     * NULL and *report is {0} before the call. The caller owns both and frees them, after a
-     * failure too. */
+     * Parameters have passed dn_params_check and are not resolved: they may be "auto". *out is NULL
+     * and *report is {0} before the call. The caller owns both and frees them, also after a
+     * failure. */
     dn_status (*fit)(const dn_fit_input *input,
                      const dn_run *run,
                      dn_machine **out,

@@ -1,7 +1,6 @@
 /* Decision rules: from the scores of one or more machines to one of K classes.
  *
- * Bishop, PRML, section 4.1.2; Duda, Hart and Stork,
- * section 5.2.2.
+ * Bishop, PRML, section 4.1.2; Duda, Hart and Stork, section 5.2.2.
  *
  * Two classes, all rules but the closed rule and the outlier rule: one score g. The second class is
  * chosen if g > 0.

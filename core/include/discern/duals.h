@@ -26,7 +26,7 @@ DN_BEGIN_DECLS
 
 /* One support vector. */
 typedef struct dn_dual {
-    size_t row;   /* number of the row in the table of the training, from 0 */
+    size_t row;   /* index of the row in the training table */
     double coef;  /* c = α t */
     double slack; /* max(0, 1 − t f(x)); one_class_svm: max(0, −f(x)) */
     bool bounded; /* hinge loss: α is at its upper bound C v, where v is the weight of the row */
@@ -39,13 +39,14 @@ typedef struct dn_duals {
     bool omitted; /* true: the model has more than DN_MAX_DUALS; n is 0 */
     size_t n;
     const dn_dual *items; /* [n] in ascending order of `row` */
-    /* Linear kernel: the largest |w_j − Σ c_i x_ij| over the encoded features. It is not 0 because
-     * a solver ends at a tolerance. Other kernels: 0 */
+    /* Linear kernel: the largest |w_j − Σ c_i x_ij| over the encoded features. It differs from 0
+     * because the solver stops at a tolerance. Other kernels: 0 */
     double residual;
 } dn_duals;
 
 /* Returns the support vectors of machine i, which the model owns. NULL: the model is of another
- * algorithm, or was stored by a version that kept none; or i >= dn_model_n_machines. */
+ * algorithm, or was stored by a version of the library that stored no support vectors; or i >=
+ * dn_model_n_machines. */
 const dn_duals *dn_model_duals(const dn_model *model, size_t i);
 
 DN_END_DECLS

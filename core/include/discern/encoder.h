@@ -17,15 +17,15 @@
  *   v             the weight of a row; 1 without weights
  *
  * The features are those of the inputs in their order, then those of the bases:
- *   numeric, boolean  one feature: the number. A missing one is replaced by the weighted mean of
- *   the
- *                     training rows or by their most frequent value. With `missing_indicator`, an
- *                     input that is missing in some training row has one more feature,
+ *   numeric, boolean  one feature: the number. A missing number is replaced by the weighted mean of
+ *                     the training rows or by their most frequent value. With `missing_indicator`,
+ *                     an input that is missing in some training row has one more feature,
  *                     "age=(missing)": 1 where the number is missing
  *   categorical       K levels: K features, one of which is 1, or K - 1 features without the first
  *                     level, which is then all zeros. If the value is missing in some training row,
- *                     "(missing)" is the last level, or the most frequent level replaces it. If no
- *                     training row misses it, a missing value is all zeros
+ *                     "(missing)" is the last level, or the most frequent level replaces it. If the
+ *                     value is missing in no training row, a value that is missing later is all
+ *                     zeros
  *   text              one feature per word of the training rows, or per hash bucket (dn_text_spec).
  *                     A missing text has no words
  *   sparse            one feature per index of the column, or per index that dn_index_filter keeps;
@@ -237,8 +237,8 @@ typedef struct dn_encoder_spec {
     const size_t *columns; /* [n_columns] indices of the source's columns that are inputs, in
                             * feature order */
     size_t n_columns;
-    /* [n_columns] used for sparse columns only; NULL: all indices of all sparse columns are
-     * features */
+    /* [n_columns] one for each column, read for sparse columns only; NULL: all indices of all
+     * sparse columns are features */
     const dn_index_filter *index_filters;
     bool standardize;
     /* with `standardize`: also standardises sparse inputs, whose features then are nonzero in

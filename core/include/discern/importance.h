@@ -29,13 +29,14 @@ typedef struct dn_importance_options {
 typedef struct dn_importance {
     double base; /* the metric of the unchanged rows; NaN: undefined */
     size_t n_inputs;
-    double *mean; /* [n_inputs] mean over the repeats of the loss of the metric: how far it fell,
-                        * or for a loss rose. Positive: the model needs the column. NaN: undefined */
+    double *mean; /* [n_inputs] by how much the metric became worse, as mean over the repeats: its
+                   * decrease, or the increase of a loss. Positive: the model uses the column. NaN:
+                   * undefined */
     double *deviation; /* [n_inputs] standard deviation over the repeats, divisor `repeats` */
 } dn_importance;
 
-/* Computes the importance of each input on a labelled table. The cells of the rows that have a class
- * are permuted; the column is permuted as a whole, before it is encoded. The orders depend on
+/* Computes the importance of each input on a labelled table. The cells of the rows that have a
+ * class are permuted; the column is permuted as a whole, before it is encoded. The orders depend on
  * run->seed, the number of the input and the repeat only, so the result does not depend on the
  * number of threads.
  *

@@ -59,7 +59,7 @@ typedef struct dn_kernel {
     /* mahalanobis: A [n_features × n_features] with A'A = S⁻¹, lower triangular, zeros above;
      * otherwise NULL */
     double *factor;
-    size_t n_features; /* columns of a row */
+    size_t n_features; /* number of features of a row */
 } dn_kernel;
 
 /* Computes the covariance matrix S of a mahalanobis kernel. O(n_features³).

@@ -24,8 +24,8 @@
  *   perceptron     max(0, h − g_c)
  *
  * A calibration has no effect. Bishop, Pattern Recognition and Machine Learning, sections 4.3.2,
- * 4.1.7 and 7.1.2; Duda, Hart and Stork, Pattern Classification, section 5.12.1; Crammer and Singer,
- * JMLR 2, 2001; Glorot and Bengio, AISTATS 2010, figure 5. */
+ * 4.1.7 and 7.1.2; Duda, Hart and Stork, Pattern Classification, section 5.12.1; Crammer and
+ * Singer, JMLR 2, 2001; Glorot and Bengio, AISTATS 2010, figure 5. */
 #ifndef DISCERN_LOSS_GRID_H
 #define DISCERN_LOSS_GRID_H
 
@@ -38,9 +38,9 @@
 
 DN_BEGIN_DECLS
 
-#define DN_MAX_LOSS_VALUES 1001            /* of a weight */
-#define DN_MAX_LOSS_POINTS 250000          /* of a grid */
-#define DN_MAX_LOSS_EVALUATIONS 2000000000 /* rows times points */
+#define DN_MAX_LOSS_VALUES 1001            /* maximum number of values of one weight */
+#define DN_MAX_LOSS_POINTS 250000          /* maximum number of points of a grid */
+#define DN_MAX_LOSS_EVALUATIONS 2000000000 /* maximum number of rows times points */
 
 typedef enum dn_loss {
     DN_LOSS_CROSS_ENTROPY,
@@ -69,10 +69,11 @@ typedef struct dn_loss_grid_options {
 
 /* Results. Made by the library; may grow at its end. */
 typedef struct dn_loss_grid {
-    size_t n_x, n_y; /* values of axis[0] and of axis[1]; 1 without a second axis */
+    size_t n_x, n_y; /* number of values of axis[0] and of axis[1]; n_y is 1 without a second
+                      * axis */
     double *value;   /* [n_y × n_x] L; axis[0] varies fastest */
-    size_t best;     /* the first index of the least value */
-    size_t n_rows;   /* rows in the mean */
+    size_t best;     /* index of the least value; of several equal values the first */
+    size_t n_rows;   /* number of rows over which L is the mean */
 } dn_loss_grid;
 
 /* Returns true if the model has weights that can vary: its machines are linear and it has
@@ -84,13 +85,13 @@ bool dn_model_has_loss_grid(const dn_model *model);
  *   run  NULL is allowed
  *   out  set on success; free it with dn_loss_grid_free
  *
- * Errors: those of dn_model_evaluate. DN_ERR_ARGUMENT: the options (field "weights", "score" or
- * "loss"), or the model has no such weights. DN_ERR_DATA: no row has a class; more than
- * DN_MAX_LOSS_EVALUATIONS rows times points; a score or a loss is not finite. Cost: one pass over
- * the table with a score of each row, then O(1) for each row and point. Memory: the class indices
- * and weights of the rows, one block of encoded rows, dn_run_sum of n_x n_y + 2 numbers. The result
- * does not depend on the number of threads. Polls run->stop at least once for each DN_BLOCK_ROWS
- * rows and each row of the grid. */
+ * Errors: those of dn_model_evaluate. DN_ERR_ARGUMENT: the options are invalid (field "weights",
+ * "score" or "loss"), or the model has no weights that can vary. DN_ERR_DATA: no row has a class;
+ * more than DN_MAX_LOSS_EVALUATIONS rows times points; a score or a loss is not finite. Cost: one
+ * pass over the table with a score of each row, then O(1) for each row and point. Memory: the class
+ * indices and weights of the rows, one block of encoded rows, dn_run_sum of n_x n_y + 2 numbers.
+ * The result does not depend on the number of threads. Polls run->stop at least once for each
+ * DN_BLOCK_ROWS rows and each row of the grid. */
 DN_MUST_USE dn_status dn_model_loss_grid(const dn_model *model,
                                          const dn_table_source *source,
                                          const dn_loss_grid_options *options,

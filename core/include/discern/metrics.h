@@ -194,11 +194,12 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows);
  * DN_ERR_TIME: cancelled. After an error the only allowed call is dn_metrics_free. */
 DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
 
-/* Name and value of scalar metric i, for listings and for means over folds: "accuracy", "error",
- * "balanced_accuracy", "log_loss", "brier", "mcc", "kappa", "roc_auc", "average_precision",
- * "hinge", "squared_loss", "logistic_loss", "ece", "ambiguous". NULL and NaN if i is too large. */
+/* dn_metric_name and dn_metric_value return the name and the value of scalar metric i, for listings
+ * and for means over folds: "accuracy", "error", "balanced_accuracy", "log_loss", "brier", "mcc",
+ * "kappa", "roc_auc", "average_precision", "hinge", "squared_loss", "logistic_loss", "ece",
+ * "ambiguous". NULL and NaN if i is too large. */
 const char *dn_metric_name(size_t i);
-/* Whether a smaller value of metric i is better: "error", "log_loss", "brier", "hinge",
+/* Returns true if a smaller value of metric i is better: "error", "log_loss", "brier", "hinge",
  * "squared_loss", "logistic_loss", "ece", "ambiguous". */
 bool dn_metric_is_loss(size_t i);
 /* The results of a model that a metric is computed from. */

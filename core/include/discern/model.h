@@ -155,8 +155,9 @@ typedef struct dn_train_result {
  *
  * Cross-validation. After the model is trained, each fold is evaluated with an encoder and machines
  * that were fitted to the other folds. Warnings of these fits begin with "fold 3: "; warnings that
- * the model has too are omitted. A class may have fewer rows than there are folds; a warning names
- * the folds without it. The row of a class with one row is a training row of each fold.
+ * the fit of the model has also given are omitted. A class may have fewer rows than there are
+ * folds; a warning names the folds without it. The row of a class with one row is a training row of
+ * each fold.
  *
  * The result depends only on the contents of the sources, the parameters and run->seed.
  *
@@ -240,7 +241,7 @@ typedef struct dn_calibrator {
 typedef struct dn_calibration {
     dn_calibration_method method;
     size_t folds;          /* number of folds into which the training rows were divided */
-    size_t n_scores;       /* of the model */
+    size_t n_scores;       /* == of the model */
     dn_calibrator *scores; /* [n_scores] in the order of the machines */
 } dn_calibration;
 const dn_calibration *dn_model_calibration(const dn_model *model); /* NULL: none */
@@ -251,11 +252,10 @@ typedef struct dn_linear {
     size_t n_scores, n_features;
     const double *w, *w0;
 } dn_linear;
-bool dn_model_linear(const dn_model *model, dn_linear *out); /* returns false and leaves *out
-                                                              * unchanged if the machines are not
-                                                              * linear */
+/* Returns false and leaves *out unchanged if the machines are not linear. */
+bool dn_model_linear(const dn_model *model, dn_linear *out);
 
-/* Whether dn_model_with_weights accepts the model: it has one linear machine without class
+/* Returns true if dn_model_with_weights accepts the model: it has one linear machine without class
  * densities. */
 bool dn_model_takes_weights(const dn_model *model);
 /* Creates a model with the given weights and the classes, inputs, parameters and decision of
@@ -487,8 +487,8 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
                                             dn_error *err);
 
 /* Evaluates a model on the validation rows of a training: on the rows that dn_train holds out, on
- * the rows of each fold, or on the other table. A model that was trained before can so be compared
- * with the model of the training.
+ * the rows of each fold, or on the other table. Use it to compare a model that was trained before
+ * with the model of this training.
  *
  *   request  the request of dn_train, with holdout, folds or validation. The split depends on it
  *            and on run->seed; the weights of the rows are those of its weight column
@@ -500,9 +500,9 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
  *            free each with dn_metrics_free
  *
  * DN_ERR_DATA: the model has another target or other classes than the training, or the source lacks
- * a column of the model or has it with another type; the message is a clause about the model.
- * Errors of dn_train that concern target and weights; errors of dn_model_evaluate. Cost: that of
- * dn_model_evaluate for each fold. */
+ * a column of the model or has it with another type; the message is a clause that calls the model
+ * "it". Errors of dn_train that concern target and weights; errors of dn_model_evaluate. Cost: that
+ * of dn_model_evaluate for each fold. */
 DN_MUST_USE dn_status dn_model_evaluate_held_out(const dn_model *model,
                                                  const dn_train_request *request,
                                                  const dn_table_source *source,

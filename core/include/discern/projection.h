@@ -47,9 +47,9 @@ typedef struct dn_projection {
  *   run  NULL is allowed
  *   out  set on success; free it with dn_projection_free
  *
- * Errors: DN_ERR_ARGUMENT: the options (field "columns", "angles"). DN_ERR_DATA: a column is
- * missing or not numeric (field); no row has a class and both values; S_W is singular, so that J is
- * not bounded; the values are so large that the sums overflow. Errors of
+ * Errors: DN_ERR_ARGUMENT: the options are invalid (field "columns" or "angles"). DN_ERR_DATA: a
+ * column is missing or not numeric (field); no row has a class and both values; S_W is singular, so
+ * that J is not bounded; the values are so large that the sums overflow. Errors of
  * dn_model_evaluate. Cost: two passes over the rows, then O(1) for each angle. Memory: the two
  * columns, the class indices and the weights. The sums are taken in the order of the rows. Polls
  * run->stop. */

@@ -1,9 +1,9 @@
 /* Rows of feature vectors, in blocks.
  *
  * Encoders produce data, and learners and metrics read them, as a dn_rows: a sequence of rows
- * divided into blocks of DN_BLOCK_ROWS rows; the last block may be shorter. Block borders are row
- * numbers. They do not depend on chunks of files, threads or machines, so that sums over blocks
- * are the same for every source of the data. dn_rows_from_matrix makes rows of a matrix in memory.
+ * divided into blocks of DN_BLOCK_ROWS rows; the last block may be shorter. Block borders depend on
+ * row numbers only, not on chunks of files, threads or machines, so that sums over blocks are the
+ * same for every source of the data. dn_rows_from_matrix makes rows of a matrix in memory.
  * dn_rows_from_source (encoder.h) makes rows of a table that is read chunk by chunk and encoded
  * when a block is read.
  *

@@ -188,8 +188,8 @@ bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
  *
  * Polls `stop` first if count * size is 32 MiB or more, because the operating system takes time to
  * provide so much memory. DN_ERR_BUDGET or DN_ERR_MEMORY if the memory is refused or count * size
- * overflows; the message begins with `what`, a plural ("the distances"), and has the number of
- * bytes. */
+ * overflows; the message contains `what`, which names the memory ("the distances"), and the number
+ * of bytes. */
 DN_MUST_USE dn_status dn_run_alloc(
     const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
 void dn_run_free(const dn_run *run, void *memory); /* NULL is allowed */

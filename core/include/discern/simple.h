@@ -50,11 +50,11 @@ dn_array dn_array_floats(const float *values, size_t n_rows, size_t n_cols);
  *   run      seed, memory, threads, stop (run.h); NULL: dn_run_default()
  *   out      the caller releases it with dn_model_unref
  *
- * Errors: DN_ERR_ARGUMENT for a method or a parameter, with suggestions; those of dn_train.
- * Memory: that of dn_train, plus a copy of 1,024 rows of x for each slot of the run. The model is
- * equal to the model that dn_train makes of a table with the same columns. Features are
- * standardised if dn_params_standardizes is true for the parameters. A fit that has
- * not converged returns DN_OK; use dn_fit_arrays to get the report. */
+ * Errors: DN_ERR_ARGUMENT for a method or a parameter, with suggestions; those of dn_train. Memory:
+ * that of dn_train, plus a copy of 1,024 rows of x for each slot of the run. The model is equal to
+ * the model that dn_train makes of a table with the same columns. Features are standardised if
+ * dn_params_standardizes is true for the parameters. A fit that has not converged returns DN_OK;
+ * use dn_fit_arrays to get the report. */
 DN_MUST_USE dn_status dn_fit(const double *x,
                              size_t n_rows,
                              size_t n_cols,
@@ -84,8 +84,8 @@ typedef struct dn_fit_data {
     const double *y;           /* [n_rows] classes as numbers; at most one of y and labels may be
                                 * given */
     const char *const *labels; /* [n_rows] classes as strings */
-    const char *const
-        *names;           /* [n_cols] names of the features, all different; NULL: "x0", "x1", … */
+    /* [n_cols] names of the features, all different; NULL: "x0", "x1", … */
+    const char *const *names;
     const double *weight; /* [n_rows] 0 or DN_MIN_WEIGHT … DN_MAX_WEIGHT; NULL: all 1 */
     dn_weights weights;   /* meaning of `weight` */
 } dn_fit_data;
@@ -105,7 +105,7 @@ DN_MUST_USE dn_status dn_fit_arrays(const dn_fit_data *data,
  * nothing. Calls dn_params_check.
  *
  * DN_ERR_ARGUMENT (field: the parameter): the algorithm does not have the parameter, a value is
- * invalid, or a parameter is given twice or has no effect on this algorithm. On failure params is
+ * invalid, or a parameter is given twice or has no effect (dn_params_applies). On failure params is
  * unchanged. */
 DN_MUST_USE dn_status dn_params_set_words(dn_params *params, const char *words, dn_error *err);
 

@@ -42,8 +42,8 @@ typedef enum dn_statistics_reason {
     DN_STATISTICS_OFF,           /* the parameter `statistics` is off */
     DN_STATISTICS_TOO_MANY,      /* more than DN_STATISTICS_MAX_FEATURES features, or more than
                                    * DN_STATISTICS_MAX_VARIABLES weights and intercepts */
-    DN_STATISTICS_TOO_COSTLY,    /* `statistics` is auto, and the Hessian would take more than a
-                                   * small share of the fit */
+    DN_STATISTICS_TOO_COSTLY,    /* `statistics` is auto, and the computation would take more than
+                                  * 1e9 multiplications */
     DN_STATISTICS_L1,            /* the penalty is not differentiable where a weight is 0 */
     DN_STATISTICS_LOSS,          /* the loss is not a log-likelihood */
     DN_STATISTICS_SEVERAL,       /* one versus rest, or one versus one */
@@ -57,8 +57,8 @@ typedef enum dn_statistics_reason {
 } dn_statistics_reason;
 #define DN_STATISTICS_MAX_FEATURES 2000
 #define DN_STATISTICS_MAX_VARIABLES 4096
-/* The covariance is stored up to this number of weights and intercepts; their standard errors
- * always. */
+/* Maximum number of weights and intercepts for which the covariance is stored. Standard errors are
+ * always stored. */
 #define DN_STATISTICS_MAX_COVARIANCE 512
 
 /* Returns the id of a reason, such as "separable"; "available" for DN_STATISTICS_AVAILABLE. A
@@ -90,8 +90,9 @@ typedef struct dn_statistics {
     /* [S × (d + 1)] standard errors, in each row the features and then the intercept; NaN: the
      * weight is not unique, because its column is constant or depends on other columns */
     const double *error;
-    /* [n_covariance × n_covariance] symmetric, order as `error`; NaN as there. Least squares:
-     * (J/2)⁻¹ [(d + 1) × (d + 1)], to be multiplied by s_k². NULL: not stored, n_covariance is 0 */
+    /* [n_covariance × n_covariance] symmetric, in the order of `error` and NaN where `error` is
+     * NaN. Least squares: (J/2)⁻¹ [(d + 1) × (d + 1)], to be multiplied by s_k². NULL: not stored,
+     * n_covariance is 0 */
     const double *covariance;
     size_t n_covariance;
     size_t n_terms;
@@ -99,28 +100,32 @@ typedef struct dn_statistics {
     bool no_intercept;       /* the model was fitted with w0 = 0 (parameter `intercept`: none) */
 } dn_statistics;
 
-/* Returns the statistics; NULL: the model has none, because of its method, or because a version of
- * the library before they existed trained it. The model owns them. */
+/* Returns the statistics; NULL: the model has none, because its method does not compute statistics,
+ * or because it was trained by a version of the library that had no statistics. The model owns
+ * them. */
 const dn_statistics *dn_model_statistics(const dn_model *model);
-/* Returns true if the method of the model computes statistics: NULL above then means an old
- * model. */
+/* Returns true if the method of the model computes statistics. If dn_model_statistics returns NULL
+ * for such a model, an older version of the library trained it. */
 bool dn_model_has_statistics_method(const dn_model *model);
 
 /* The fit of one response. NaN: undefined. */
 typedef struct dn_goodness {
     double null_deviance, deviance;
-    double df_null, df_residual; /* n − 1 and n − p; logistic with K > 2: (n − 1)(K − 1) and
-                                  * n(K − 1) − p. With no_intercept df_null has n for n − 1 */
+    double df_null, df_residual; /* n − 1 and n − p; with no_intercept n and n − p. Logistic with K
+                                  * > 2: (n − 1)(K − 1) and n(K − 1) − p, with no_intercept n(K − 1)
+                                  * and n(K − 1) − p */
     double log_likelihood; /* at the fitted weights, without the penalty; least squares: of normal
                             * errors, with the variance estimated by RSS/n, as R's logLik */
-    double aic, bic; /* −2 ln L + 2q and + q ln n; q = p, for least squares p + 1, as in R */
+    double aic, bic; /* aic = −2 ln L + 2q, bic = −2 ln L + q ln n; q = p, for least squares p + 1,
+                      * as in R */
     /* logistic: McFadden's 1 − deviance/null deviance; least squares: R² */
     double r_squared;
     double adjusted_r_squared; /* least squares */
     double residual_variance;  /* least squares: s² */
-    double statistic, df, p; /* test that all weights are 0: the likelihood ratio, chi-squared with
-                              * df degrees of freedom; least squares: F with df and df_residual.
-                              * Undefined with a penalty */
+    /* test that all weights are 0: the statistic and its p-value. Logistic: likelihood ratio,
+     * chi-squared with df degrees of freedom; least squares: F with df and df_residual. Undefined
+     * with a penalty */
+    double statistic, df, p;
 } dn_goodness;
 /* Requires DN_STATISTICS_AVAILABLE and response < n_responses. */
 void dn_statistics_goodness(const dn_statistics *statistics, size_t response, dn_goodness *out);
@@ -134,7 +139,7 @@ double dn_statistics_factor(const dn_statistics *statistics, double level);
 typedef struct dn_weight_statistics {
     double weight, standard_error;
     double statistic;  /* weight/standard_error: z or t */
-    double p;          /* two-sided */
+    double p;          /* two-sided p-value */
     double low, high;  /* weight ± factor · standard_error */
     double odds_ratio; /* logistic: e^weight; otherwise NaN */
     double odds_low, odds_high;
