@@ -241,7 +241,8 @@ static const double *bayes_prior(const dn_machine *machine) {
     return dni_bayes_of(machine)->prior;
 }
 
-/* The contribution of feature j is ln p(x_j | C_k); for two classes the difference. */
+/* The contribution of feature j is ln p(x_j | C_k); for two classes ln p(x_j | C_2) − ln p(x_j |
+ * C_1). */
 static void bayes_contributions(const dn_machine *machine, const double *x, double *out,
                                 double *work) {
     const dni_naive_bayes *b = dni_bayes_of(machine);

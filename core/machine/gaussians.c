@@ -345,7 +345,7 @@ static dn_status gaussian_to_raw(const dn_machine *machine, const double *mean, 
                : dni_machine_not_finite(err);
 }
 
-/* Two vectors [d]. */
+/* Returns the number of doubles of two vectors [d]. */
 static size_t gaussian_work(const dn_machine *machine) {
     return 2 * machine->n_features;
 }
@@ -361,7 +361,8 @@ static const double *gaussian_prior(const dn_machine *machine) {
 }
 
 /* ---- tiles ---- */
-/* Doubles of one slot: work of dni_gaussians_joint_tile, and joint [DNI_TILE_ROWS × K]. */
+/* Returns the number of doubles of one slot: work of dni_gaussians_joint_tile, and joint
+ * [DNI_TILE_ROWS × K]. */
 static size_t slot_work(dn_machine *const *machines, size_t n) {
     bool whitened = false;
     for (size_t i = 0; i < n; i++) {

@@ -20,7 +20,7 @@
 #define MIN_FLOAT_NUMBERS 1e6
 /* Cost of the exponential function, in multiplications. */
 #define EXP_COST 8
-/* Steps of about 10 ms (dni_points_step) between two checks for cancellation by the caller. */
+/* Maximum number of steps of about 10 ms (dni_points_step) between two checks for cancellation. */
 enum { MAX_STEPS = 100 };
 
 /* ---- memory ---- */
@@ -143,7 +143,8 @@ static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine
     m->norm = dni_read_f64(r);
     if (!whole || r->failed || !kernel_good(m)) {
         dn_machine_free(made);
-        return dni_machine_corrupt("a machine of support vectors breaks its rule", err);
+        return dni_machine_corrupt(
+            "the row indices, coefficients or intercept of a kernel machine are invalid", err);
     }
     *out = made;
     return DN_OK;
@@ -263,7 +264,8 @@ static bool kernel_is_precomputed(const dn_machine *machine) {
     return dni_kernel_machine_of(machine)->support->kernel.type == DN_KERNEL_PRECOMPUTED;
 }
 
-/* The kernel values of all support vectors, and the sums of each machine. */
+/* Returns the multiplications for one row: the kernel values of all support vectors, and the sums
+ * of each machine. */
 static double kernel_cost(dn_machine *const *machines, size_t n_machines) {
     const dni_support *s = dni_kernel_machine_of(machines[0])->support;
     const double n = (double)s->x.n_rows;

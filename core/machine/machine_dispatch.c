@@ -96,7 +96,7 @@ dn_status dni_machine_new_projection(dn_machine *machine, size_t n_components, d
     return DN_OK;
 }
 
-/* Items follow the structure in one allocation. */
+/* The items follow the structure in the same allocation. */
 struct machine_duals {
     dn_duals duals;
     dn_dual items[];
@@ -369,8 +369,8 @@ size_t dni_machines_n_scores(dn_machine *const *machines, size_t n) {
     return n_scores;
 }
 
-/* Doubles of `work` of one slot without score_tile: an expanded row, then the largest `work` of all
- * machines. */
+/* Returns the number of doubles of `work` of one slot for kinds without score_tile: an expanded
+ * row, then the largest `work` of all machines. */
 static size_t rows_work(dn_machine *const *machines, size_t n) {
     size_t max_work = 0;
     for (size_t i = 0; i < n; i++) {

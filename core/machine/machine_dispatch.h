@@ -22,7 +22,7 @@ struct dn_machine {
     dn_duals *duals;  /* support vectors of the training; NULL: none */
     double threshold; /* DN_DECISION_OUTLIER: a row with a score below −threshold is an outlier */
 
-    void *array[DNI_MACHINE_MAX_ARRAYS]; /* [n_arrays] allocated by dni_machine_array */
+    void *array[DNI_MACHINE_MAX_ARRAYS]; /* [n_arrays] arrays allocated by dni_machine_array */
     size_t n_arrays;
     double bytes;    /* size of the structure and of its arrays */
     bool incomplete; /* an array could not be allocated */
@@ -43,8 +43,8 @@ DN_MUST_USE dn_status dni_machine_new_projection(dn_machine *machine, size_t n_c
 /* Sets the threshold >= 0 of DN_DECISION_OUTLIER. A row with a score below −threshold is an
  * outlier. */
 void dni_machine_set_threshold(dn_machine *machine, double threshold);
-/* Allocates the support vectors of a machine, with all numbers 0. *out [n] receives the items, which
- * the machine owns; the caller sets them, and machine->duals->residual. Fails with
+/* Allocates the support vectors of a machine, with all numbers 0. *out [n] receives the items,
+ * which the machine owns; the caller sets them, and machine->duals->residual. Fails with
  * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_new_duals(dn_machine *machine, size_t n, dn_dual **out,
                                             dn_error *err);
@@ -86,7 +86,8 @@ bool dni_machine_finite_scores(const dn_machine *machine);
 /* Returns whether the machine has a projection, or densities that depend on zero features too. If
  * so, x must be expanded to all features. */
 bool dni_machine_needs_all(const dn_machine *machine);
-/* Returns whether the `_entries` functions may be called. */
+/* Returns whether dni_machine_scores_entries and, with densities, dni_machine_joint_entries may be
+ * called. */
 bool dni_machine_takes_entries(const dn_machine *machine);
 bool dni_machine_is_precomputed(const dn_machine *machine);
 /* Returns the number by which a score of a two-class machine is divided to give the distance from

@@ -268,7 +268,8 @@ static size_t neighbours_tile_rows(const dn_machine *machine) {
     return at_once == 0 ? 1 : at_once < DNI_POINTS_QUERIES ? at_once : DNI_POINTS_QUERIES;
 }
 
-/* The numbers of all stored rows, and 4 operations for the heap for each row. */
+/* Returns the multiplications for one row: one for each number of the stored rows, plus 4 for each
+ * stored row, for the heap. */
 static double neighbours_cost(dn_machine *const *machines, size_t n_machines) {
     const dn_matrix x = dni_neighbours_of(machines[0])->rows->x;
     const double n = (double)x.n_rows;

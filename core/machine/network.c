@@ -229,7 +229,8 @@ dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matri
     return DN_OK;
 }
 
-/* Doubles of one slot: the outputs of all layers for a tile, of the machine with the most units. */
+/* Returns the number of doubles of one slot: the outputs of all layers for a tile, for the machine
+ * with the most units. */
 static size_t slot_work(dn_machine *const *machines, size_t n) {
     size_t max_units = 0;
     for (size_t i = 0; i < n; i++) {

@@ -64,7 +64,7 @@ static bool make_arrays(struct owner *h, const dn_kernel *kernel, bool dense) {
 dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, const dn_run *run,
                           dni_support **out, dn_error *err) {
     const bool dense = n_entries == SIZE_MAX ||
-                       kernel->type == DN_KERNEL_MAHALANOBIS; /* multiplies rows by a matrix */
+                       kernel->type == DN_KERNEL_MAHALANOBIS; /* its factor is a dense matrix */
     struct owner *h = calloc(1, sizeof *h);
     if (h == NULL) {
         return no_memory(n, err);
@@ -388,7 +388,8 @@ static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dni_
     dn_status status = DN_OK;
     if (n > r->left / sizeof(uint32_t) ||
         kernel->type == DN_KERNEL_MAHALANOBIS) { /* requires dense rows */
-        return dni_machine_corrupt("the support vectors are truncated", err);
+        return dni_machine_corrupt(
+            "the support vectors are truncated, or sparse with kernel mahalanobis", err);
     }
     s.length = calloc(n + 1, sizeof *s.length);
     const bool counted = s.length != NULL && dni_read_u32s(r, s.length, n);

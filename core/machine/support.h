@@ -3,7 +3,7 @@
  * A learner fills a support, creates its machines over it and releases its reference:
  *
  *   dni_support_new
- *   dni_support_add, repeatedly
+ *   dni_support_add, any number of times
  *   dni_support_end
  *   dni_kernel_machine_new for each machine; the learner sets index, coef, w0 and norm
  *   dni_support_unref

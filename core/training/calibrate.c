@@ -250,8 +250,8 @@ void dni_calibrated_report(const dni_calibrated *calibrated, dni_fit *fit) {
     if (calibrated->n_flat > 0) {
         dn_report_warn(
             report, DN_WARNING_CALIBRATION_FLAT,
-            "calibration: on held-out rows %zu of %zu scores are not higher for the rows of "
-            "their class: the probabilities of these classes say little",
+            "calibration: on held-out rows %zu of %zu scores are not higher for the rows of their "
+            "class; the calibrated probabilities of these classes are nearly constant",
             calibrated->n_flat, c->n_scores);
     }
 }

@@ -12,8 +12,8 @@
 
 /* Result of a calibration. {0}: the parameters request no calibration. */
 typedef struct dni_calibrated {
-    dni_share
-        share; /* the part of the run for the fit of the model, after the parts for the folds */
+    /* the part of the run for the fit of the model; the parts for the folds precede it */
+    dni_share share;
     dn_calibration_method method;
     size_t folds;         /* number of folds used */
     size_t requested;     /* value of the parameter `calibration_folds` */

@@ -32,10 +32,11 @@ DN_MUST_USE dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run
 
 /* Working memory of dni_calibrate_isotonic for n rows. */
 typedef struct dni_isotonic_work {
-    dni_pairs scratch;      /* [n] of the sort */
+    dni_pairs scratch;      /* [n] working memory of the sort */
     struct dni_pool *pools; /* [n] */
 } dni_isotonic_work;
-void dni_isotonic_layout(dni_layout *layout, const void *n_rows, void *work); /* n_rows: size_t */
+/* n_rows: a size_t * */
+void dni_isotonic_layout(dni_layout *layout, const void *n_rows, void *work);
 
 /* Isotonic regression: fits the non-decreasing function of the score that minimises the weighted
  * sum of squared differences from the targets 1 (positive rows) and 0 (negative rows). Rows with

@@ -40,9 +40,10 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
                        "no training row has a word in %s: it was ignored", names);
     }
     if (*list(encoder, DN_INPUT_RARE, names) != '\0') {
-        dn_report_warn(report, DN_WARNING_RARE_WORDS,
-                       "no word of %s is in %zu training rows (\"min_rows\"): it was ignored",
-                       names, min_rows);
+        dn_report_warn(
+            report, DN_WARNING_RARE_WORDS,
+            "no word of %s is in at least %zu training rows (\"min_rows\"): it was ignored", names,
+            min_rows);
     }
     if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0') {
         dn_report_warn(report, DN_WARNING_CONSTANT_INPUT,
@@ -57,9 +58,8 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
         char name[DN_FIELD_SIZE];
         dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, name);
         dn_report_warn(report, DN_WARNING_CONSTANT_FEATURES,
-                       "%zu of the features of the bases (the first: %s) have one value in all "
-                       "training rows: they do not "
-                       "distinguish %s",
+                       "%zu of the features of the bases (the first: %s) have the same value in "
+                       "all training rows: they do not distinguish %s",
                        n, name, what);
     }
 }

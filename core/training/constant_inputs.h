@@ -9,7 +9,7 @@
 #include <discern/model.h>
 
 /* Adds warnings with the names of the input columns without information and with the number of
- * constant features of the bases. min_rows: the member of the text options of the encoder. */
+ * constant features of the bases. min_rows: dn_text_spec.min_rows of the encoder. */
 void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_report *report);
 
 /* Sets the weights of features that are 0 in every training row to 0: standardised numeric columns

@@ -14,7 +14,8 @@
 
 struct crossval {
     dni_evaluation *folds; /* [n_folds] */
-    dn_metrics **pool;     /* metrics of the rows of all folds; NULL: each fold has metrics */
+    dn_metrics **pool;     /* leave-one-out: metrics of the rows of all folds; NULL: each fold has
+                            * its metrics */
     size_t n_rows;         /* number of rows of all folds */
     const dn_run *run;
     dn_report *report; /* report of the model */
@@ -48,7 +49,8 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
     }
     dni_calibrated_report(&calibrated, fit);
     if (c->pool != NULL) {
-        /* of many folds, each kind of warning is reported once */
+        /* leave-one-out has as many folds as rows: each kind of warning is added for its first fold
+         * only */
         add_warnings(&fit->report, f, c->report->n_warnings, c->report);
         return dni_fit_add_held_out(fit, c->n_rows, c->run, c->pool, err);
     }

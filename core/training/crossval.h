@@ -11,8 +11,9 @@
  *   run     the run is divided into folds + 1 equal parts: part 0 for the fit of the model, the
  *           others for the folds
  *   report  report of the model; warnings of the folds are added that the report does not contain
- *   pool    NULL: each fold has an evaluation. Otherwise *pool is NULL; it receives the metrics of
- *           the rows of all folds, also after a failure, and the evaluations are empty
+ *   pool    NULL: each fold has an evaluation. Otherwise (leave-one-out) *pool is NULL before the
+ *           call and receives the metrics of the rows of all folds, also after a failure; the
+ *           evaluations are empty
  *   out     [folds] evaluations, allocated by malloc; see dni_crossval_free */
 DN_MUST_USE dn_status dni_crossval(const dn_train_request *request, dni_labels *labels,
                                    const dn_run *run, dn_report *report, dn_metrics **pool,

@@ -21,7 +21,7 @@ typedef struct dni_evaluation {
     dn_metrics *metrics;        /* task "classes"; NULL otherwise */
     dni_outlier_count outliers; /* task "outliers" */
 } dni_evaluation;
-void dni_evaluation_done(dni_evaluation *evaluation); /* {0} is allowed */
+void dni_evaluation_done(dni_evaluation *evaluation); /* evaluation may be zero-initialised */
 
 typedef struct dni_fit {
     /* set by the caller */

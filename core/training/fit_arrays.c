@@ -91,8 +91,8 @@ static dn_status free_name(const dni_string_set *names, char letter, char out[NA
         }
         out[length] = '_';
     }
-    return dn_error_set(err, DN_ERR_ARGUMENT, "the names of the features leave none for %c",
-                        letter);
+    return dn_error_set(err, DN_ERR_ARGUMENT,
+                        "every name that is tried for column %c is the name of a feature", letter);
 }
 
 /* Names the columns. DN_ERR_ARGUMENT: a feature has an empty name, or two have the same name. */
@@ -238,7 +238,8 @@ static dn_status check_arguments(const dn_fit_data *data, const dn_run *run,
 static dn_status check_data(const dn_fit_data *data, const dn_algorithm *method, dn_error *err) {
     const bool target = data->y != NULL || data->labels != NULL;
     if (data->y != NULL && data->labels != NULL) {
-        return dn_error_set(err, DN_ERR_ARGUMENT, "classes are numbers or strings, not both");
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "the classes must be numbers (y) or strings (labels), not both");
     }
     if (target && (method->flags & DN_ALGORITHM_TARGET) == 0) {
         return dn_error_set(err, DN_ERR_ARGUMENT, "method \"%s\" has no target: y must be NULL",

@@ -136,10 +136,10 @@ static void end_report(const struct fitting *f) {
 }
 
 /* ---- support vectors ---- */
-/* Replaces the numbers of support vectors among the rows of machine i by numbers of rows of the
- * table.
+/* Converts the row indices of the support vectors of machine i: from indices among the rows of the
+ * machine to indices of the rows of the table.
  *
- *   pair  the machine was fitted to the rows of its two classes only; false: to all training rows */
+ *   pair  the machine was fitted to the rows of its two classes; false: to all training rows */
 static void number_duals(struct fitting *f, size_t i, bool pair) {
     const dni_prepared *p = f->prepared;
     dn_machine *machine = f->machines[i];
@@ -166,7 +166,7 @@ static void number_duals(struct fitting *f, size_t i, bool pair) {
     }
 }
 
-/* If the support vectors of some machines are omitted, omits those of all. */
+/* If the support vectors of some machines are omitted, omits those of all machines. */
 static void limit_duals(const struct fitting *f) {
     for (size_t i = 0; i < f->n && f->n_duals > DN_MAX_DUALS; i++) {
         dni_machine_omit_duals(f->machines[i]);

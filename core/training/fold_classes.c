@@ -5,13 +5,14 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { NAMED = 8 }; /* limit of the classes that are named for a fold */
+enum { NAMED = 8 }; /* maximum number of classes that are named for a fold */
 
 /* The classes that a list names. */
 struct listed {
     const dni_labels *labels;
-    const uint8_t
-        *present; /* [n_strata] whether the fold has a row; NULL: list classes of one row */
+    /* [n_strata] true: the fold has a row of the class. NULL: the classes with one row
+     * are listed */
+    const uint8_t *present;
 };
 
 static bool name_class(const void *ctx, size_t k, char out[DN_FIELD_SIZE]) {
@@ -30,8 +31,8 @@ static void warn_of_single_rows(const dni_labels *labels, dn_report *report) {
     dni_name_list(&single, labels->n_strata, name_class, NAMED, names);
     if (names[0] != '\0') {
         dn_report_warn(report, DN_WARNING_FOLD_CLASSES,
-                       "classes with one row: %s: the row is a training row of every fold and is "
-                       "not validated",
+                       "classes with one row are not validated, because the row is a training row "
+                       "of every fold: %s",
                        names);
     }
 }
@@ -56,7 +57,8 @@ static bool add_fold(const struct listed *missing, size_t f, char text[DN_MESSAG
     return true;
 }
 
-/* present: [n_folds × n_strata] whether the fold has a row of the class. */
+/* Adds the warnings for the folds. present: [n_folds × n_strata] true: the fold has a row of the
+ * class. */
 static void warn_of_folds(const dni_labels *labels, const uint8_t *present, size_t n_folds,
                           dn_report *report) {
     char text[DN_MESSAGE_SIZE] = "";

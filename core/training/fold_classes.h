@@ -4,11 +4,11 @@
 
 #include "task/labels.h"
 
-/* Adds warnings (DN_WARNING_FOLD_CLASSES) that name the folds without a row of some classes, with
- * these classes, and the classes of one row, which no fold has.
+/* Adds warnings (DN_WARNING_FOLD_CLASSES): one names the folds that have no row of some classes,
+ * with the names of these classes; another names the classes with one row, which no fold holds out.
  *
  *   fold   [source rows] from dni_split_folds
- *   alone  each fold has one row: the folds are not named */
+ *   alone  each fold has one row: the folds without a row of a class are not named */
 DN_MUST_USE dn_status dni_warn_of_fold_classes(const dni_labels *labels, size_t n_rows,
                                                const uint16_t *fold, size_t n_folds, bool alone,
                                                dn_report *report, dn_error *err);

@@ -1,5 +1,5 @@
-/* Evaluation of a model on the validation rows of another training. The rows are found again from
- * the request and the seed, as dn_train finds them. */
+/* Evaluation of a model on the validation rows of another training. The validation rows are
+ * selected from the request and the seed in the same way as in dn_train. */
 #include "base/argument.h"
 #include "evaluate/evaluate_table.h"
 #include "model/model_impl.h"
@@ -25,7 +25,7 @@ static dn_status check_classes(const dn_model *model, const dn_train_request *r,
     }
     if ((own->number == NULL) != (wanted->number == NULL)) {
         return dni_error_at(dn_error_set(err, DN_ERR_DATA,
-                                         "its classes are %s, those of \"%.64s\" are %s",
+                                         "its classes are %s, but those of \"%.64s\" are %s",
                                          dn_column_type_name(own->type), target,
                                          dn_column_type_name(wanted->type)),
                             target, -1, err);
@@ -39,10 +39,11 @@ static dn_status check_classes(const dn_model *model, const dn_train_request *r,
                                 target, -1, err);
         }
     }
-    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
-                                     "it has %zu classes, and column \"%.64s\" has %zu of them",
-                                     own->n, target, wanted->n),
-                        target, -1, err);
+    return dni_error_at(
+        dn_error_set(err, DN_ERR_DATA,
+                     "it has %zu classes, but column \"%.64s\" has only %zu of them", own->n,
+                     target, wanted->n),
+        target, -1, err);
 }
 
 static dn_status check(const dn_model *model, const dn_train_request *r,
@@ -110,7 +111,7 @@ static dn_status evaluate_each(const dn_model *model, dni_labels *l, const dn_ta
     return evaluate(model, l, source, run, out, err);
 }
 
-/* out: [r->folds], all NULL. */
+/* Evaluates the model on each fold. out [r->folds]: NULL on entry; receives the metrics. */
 static dn_status evaluate_folds(const dn_model *model, const dn_train_request *r, dni_labels *l,
                                 const dn_table_source *source, const dn_run *run, dn_metrics **out,
                                 dn_error *err) {

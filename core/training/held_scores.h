@@ -7,8 +7,8 @@
 typedef struct dni_held_scores {
     dn_decision decision;
     size_t n_classes, n_scores;
-    bool pairs;         /* true: one versus one. Of each row the scores of the pairs with its class
-                         * are stored */
+    bool pairs;         /* true: one versus one; a row stores the scores of the pairs that contain
+                         * its class */
     size_t kept;        /* number of stored scores of a row: n_classes − 1 with pairs, otherwise
                          * n_scores */
     size_t n_rows;      /* total number of rows to be added */
@@ -44,7 +44,7 @@ DN_MUST_USE dn_status dni_held_scores_loss(const dni_held_scores *held,
                                            const dn_calibration *calibration, const dn_run *run,
                                            double *before, double *after, dn_error *err);
 
-/* Bytes that a calibration needs; 0 without calibration.
+/* Estimates the bytes that a calibration needs; 0 without calibration.
  *
  *   n_rows    number of training rows, each of which is held out once
  *   n_source  number of rows of the source

@@ -243,8 +243,8 @@ double dni_machine_rows_memory(size_t n_source_rows, size_t n_classes, size_t n_
                     dni_layout_bytes(index_layout, &shape, &index));
 }
 
-/* Counts the rows of each class in start[class + 1], or, if `row` is not NULL, stores their numbers
- * at start[class], which becomes the end of the class. */
+/* row NULL: counts the rows of each class in start[class + 1]. Otherwise stores the indices of the
+ * rows of each class in `row`, from start[class], which is advanced to the end of the class. */
 static dn_status walk_classes(const dn_rows *rows, size_t *start, size_t *row, dn_error *err) {
     for (size_t b = 0; b < rows->n_blocks; b++) {
         dn_block block;

@@ -49,10 +49,10 @@ DN_MUST_USE dn_status dni_prepared_rows(dni_prepared *prepared, const dn_params 
                                         const dn_run *run, dn_error *err);
 void dni_prepared_release_rows(dni_prepared *prepared);
 
-/* The numbers of the prepared rows of each class. With them the rows of a pair are found without a
- * pass over the rows of all classes. */
+/* The indices of the prepared rows of each class. With this index the rows of a pair are found
+ * without a pass over the rows of all classes. */
 typedef struct dni_class_rows {
-    size_t *row;   /* [n_rows] row numbers, by class, ascending within a class; NULL: no index */
+    size_t *row;   /* [n_rows] row indices, by class, ascending within a class; NULL: no index */
     size_t *start; /* [n_classes + 1] position in `row` of the first row of each class */
     void *memory;
 } dni_class_rows;
@@ -76,7 +76,8 @@ DN_MUST_USE dn_status dni_prepared_pair(const dni_prepared *prepared, const dni_
 DN_MUST_USE dn_status dni_prepared_rest(const dni_prepared *prepared, size_t positive,
                                         const dn_run *run, dn_rows **out, dn_error *err);
 
-/* Bytes of targets and roles of the rows of a machine with two classes, and of the index. */
+/* Returns the bytes of the targets and roles of the rows of a machine with two classes, and of
+ * dni_class_rows. */
 double dni_machine_rows_memory(size_t n_source_rows, size_t n_classes, size_t n_slots);
 
 #endif

@@ -165,9 +165,10 @@ static dn_status count_folds(struct training *t, dn_error *err) {
         return DN_OK;
     }
     if (n > DN_MAX_LEAVE_ONE_OUT) {
-        return dn_error_set(err, DN_ERR_DATA,
-                            "there are %zu rows to leave out one by one; there may be %d", n,
-                            DN_MAX_LEAVE_ONE_OUT);
+        return dn_error_set(
+            err, DN_ERR_DATA,
+            "there are %zu rows to leave out one by one, but at most %d are allowed", n,
+            DN_MAX_LEAVE_ONE_OUT);
     }
     t->request_used.folds = n > 1 ? n : 2;
     return DN_OK;
@@ -241,7 +242,8 @@ static bool has_weights(struct training *t, const char *weight) {
         }
     }
     dn_report_warn(&t->fit.report, DN_WARNING_VALIDATION_WEIGHTS,
-                   "the validation rows have no column \"%.128s\": each of them counts 1", weight);
+                   "the validation rows have no column \"%.128s\": all their weights are 1",
+                   weight);
     return false;
 }
 

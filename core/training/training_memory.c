@@ -53,13 +53,13 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     return shape;
 }
 
-/* Bytes of small allocations that are not estimated one by one. */
+/* Estimated total bytes of small allocations. */
 #define SMALL_BYTES 8192
 
 /* Ratio of the capacity of the arrays of a sparse block to its expected number of entries. */
 #define SPARE_ENTRIES 1.25
 
-/* Numbers of rows in memory: if the rows are sparse, and if they are dense. */
+/* Number of rows in memory if the rows are sparse, and if they are dense. */
 struct row_counts {
     double sparse, dense;
 };
@@ -95,8 +95,9 @@ static enum form form_of(const dn_train_request *request, const struct shape *sh
                : FORM_EITHER; /* each block may have more entries than the mean */
 }
 
-/* Bytes of encoded rows with `entries` entries of text and sparse columns each. `capacity`: the
- * ratio of allocated to used entries. FORM_EITHER: the greater of the sparse and the dense size. */
+/* Estimates the bytes of encoded rows with `entries` entries of text and sparse columns each.
+ * `capacity`: the ratio of allocated to used entries. FORM_EITHER: the greater of the sparse and
+ * the dense size. */
 static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries,
                          double capacity, struct row_counts n) {
     const enum form form = form_of(request, shape, entries);
@@ -113,8 +114,8 @@ static double stored_entries(const dn_train_request *request, const struct shape
                : (double)INFINITY;
 }
 
-/* Bytes of the encoding workspace of a slot, with a 4-byte level index for each string of a
- * chunk. */
+/* Estimates the bytes of the encoding workspace of a slot, with a 4-byte level index for each
+ * string of a chunk. */
 static double encoding_bytes(const dn_train_request *request, const struct shape *shape) {
     const dni_encoding_shape encoding = {.n_inputs = request->features.n_columns,
                                          .n_base = (size_t)shape->features,
@@ -126,9 +127,9 @@ static double encoding_bytes(const dn_train_request *request, const struct shape
     return dni_encoding_memory(&encoding) + 4 * (shape->features - shape->vector);
 }
 
-/* Bytes of a slot that encodes blocks of n_rows rows in total: its workspace and its block, or one
- * piece of the block if rows are dense. If there are fewer features than estimated, a piece has
- * more rows, but not more bytes. */
+/* Estimates the bytes of a slot that encodes blocks of n_rows rows in total: its workspace and its
+ * block, or one piece of the block if rows are dense. If there are fewer features than estimated, a
+ * piece has more rows, but not more bytes. */
 static double slot_bytes(const dn_train_request *request, const struct shape *shape, double entries,
                          size_t n_rows) {
     const double row = 8 * shape->features + 16, rows = fmin((double)n_rows, DN_BLOCK_ROWS),
@@ -139,15 +140,17 @@ static double slot_bytes(const dn_train_request *request, const struct shape *sh
            encoding_bytes(request, shape);
 }
 
-/* Bytes of the index of selected rows (table/selection.h) and of the list of blocks. */
+/* Estimates the bytes of the index of selected rows (table/selection.h) and of the list of
+ * blocks. */
 static double selection_bytes(const dn_table_source *source, size_t n_rows) {
     const size_t blocks = n_rows / DN_BLOCK_ROWS + 1;
     return 8 * ((double)source->n_chunks + 1) + (double)blocks * (8 + sizeof(dn_rows));
 }
 
-/* Bytes for counting the words of a text column, in excess of dni_encoder_levels_memory for the
- * same words. A thread finds at most as many different words as its rows have words. While the
- * counts of two threads are merged, the words of one thread are in memory twice. */
+/* Estimates the bytes for counting the words of a text column, in excess of
+ * dni_encoder_levels_memory for the same words. A thread finds at most as many different words as
+ * its rows have words. While the counts of two threads are merged, the words of one thread are in
+ * memory twice. */
 static double words_memory(const dn_train_request *request, const struct shape *shape,
                            size_t n_slots) {
     const double n_words = request->different_words;
@@ -177,8 +180,8 @@ static bool is_several(const dn_params *params, size_t n_classes) {
     return n_classes > 2 && dn_params_decision(params) != DN_DECISION_NATIVE && !together;
 }
 
-/* Bytes of the learner, or of the statistics and feature means that are computed after it, for
- * n_rows rows with `entries` entries of text and sparse columns each. */
+/* Estimates the bytes of the learner, or of the statistics and feature means that are computed
+ * after the fit, for n_rows rows with `entries` entries of text and sparse columns each. */
 static double method_memory(const dn_train_request *request, const struct shape *shape,
                             double entries, size_t n_rows, size_t n_classes, size_t n_slots) {
     const bool several = is_several(request->params, n_classes);
@@ -236,7 +239,8 @@ static dn_kept_memory kept_memory(const struct plan *p, size_t n_train) {
                                                   : params->algorithm->kept_memory(params, &fitted);
 }
 
-/* Bytes for scoring rows, including the machines of a model that was fitted to n_train rows. */
+/* Estimates the bytes for scoring rows, including the machines of a model that was fitted to
+ * n_train rows. */
 static double scoring_bytes(const struct plan *p, size_t n_train) {
     const dn_kept_memory kept = kept_memory(p, n_train);
     const size_t n_scores =
@@ -246,15 +250,15 @@ static double scoring_bytes(const struct plan *p, size_t n_train) {
                                (p->request->params->algorithm->flags & DN_ALGORITHM_DENSITY) != 0);
 }
 
-/* Bytes of an evaluation of n_rows rows that are encoded block by block. */
+/* Estimates the bytes of an evaluation of n_rows rows that are encoded block by block. */
 static double evaluation_bytes(const struct plan *p, const dn_table_source *source, size_t n_rows,
                                size_t n_train) {
     return selection_bytes(source, n_rows) + slot_bytes(p->request, &p->shape, p->entries, n_rows) +
            scoring_bytes(p, n_train);
 }
 
-/* Bytes of the fit of the encoder to n_rows rows, including the bases, which are fitted to encoded
- * rows. */
+/* Estimates the bytes of the fit of the encoder to n_rows rows, including the bases, which are
+ * fitted to encoded rows. */
 static double encoder_bytes(const struct plan *p, size_t n_rows, double slots) {
     const dn_train_request *r = p->request;
     const size_t n_levels = (size_t)(p->shape.features - p->shape.vector);
@@ -267,7 +271,7 @@ static double encoder_bytes(const struct plan *p, size_t n_rows, double slots) {
     return bytes;
 }
 
-/* Bytes of the slots that encode n_rows rows. */
+/* Estimates the bytes of the slots that encode n_rows rows. */
 static double slots_bytes(const struct plan *p, size_t n_rows) {
     const size_t n_blocks = n_rows / DN_BLOCK_ROWS + 1;
     return (double)(p->n_slots < n_blocks ? p->n_slots : n_blocks) *
@@ -283,7 +287,7 @@ static bool can_stream(const struct plan *p) {
     return (p->request->params->algorithm->flags & DN_ALGORITHM_STREAMS) != 0;
 }
 
-/* Bytes of the learner, plus the rows of machines with two classes. */
+/* Estimates the bytes of the learner, plus the rows of machines with two classes. */
 static double learner_bytes(const struct plan *p, size_t n_rows) {
     const dn_train_request *r = p->request;
     const dn_decision decision = dn_params_decision(r->params);
@@ -299,7 +303,7 @@ static double learner_bytes(const struct plan *p, size_t n_rows) {
     return bytes;
 }
 
-/* Bytes of one fit to n_rows rows and of the evaluation of these rows. */
+/* Estimates the bytes of one fit to n_rows rows and of the evaluation of these rows. */
 static double fit_bytes(const struct plan *p, size_t n_rows) {
     const dn_train_request *r = p->request;
     const double slots = slots_bytes(p, n_rows);
@@ -316,7 +320,7 @@ static double fit_bytes(const struct plan *p, size_t n_rows) {
     return fmax(encoder_bytes(p, n_rows, slots), rows + working);
 }
 
-/* Bytes of a fit together with its calibration. */
+/* Estimates the bytes of a fit together with its calibration. */
 static double calibrated_bytes(const struct plan *p, size_t n_rows) {
     const dn_train_request *r = p->request;
     const double fit = fit_bytes(p, n_rows),

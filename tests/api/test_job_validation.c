@@ -167,8 +167,8 @@ static void test_more_folds_than_rows_of_a_class(void **state) {
     assert_int_equal(count_at(r, "/warnings"), 2);
     assert_string_equal(
         string_at(r, "/warnings/0"),
-        "classes with one row: \"one\": the row is a training row of every fold and "
-        "is not validated");
+        "classes with one row are not validated, because the row is a training row of every fold: "
+        "\"one\"");
     size_t without = 0;
     for (int f = 1; f <= 5; f++) {
         without +=

@@ -298,7 +298,7 @@ static void one_row_is_left_out(void **state) {
         assert_near(r.validation->log_loss, log_loss, 1e-12);
         assert_true(r.report.n_warnings == single);
         if (single == 1) {
-            assert_non_null(strstr(r.report.warnings[0].text, "classes with one row: \"c01\""));
+            assert_non_null(strstr(r.report.warnings[0].text, "of every fold: \"c01\""));
         }
         dn_train_result_done(&r);
         dn_train_result_done(&f);
@@ -383,7 +383,7 @@ static void another_table(void **state) {
     second->columns[2].name = "something else";
     r = train(&request, &run);
     assert_int_equal(r.report.n_warnings, 1);
-    assert_non_null(strstr(r.report.warnings[0].text, "no column \"x2\": each of them counts 1"));
+    assert_non_null(strstr(r.report.warnings[0].text, "no column \"x2\": all their weights are 1"));
     assert_true(r.validation->weight == 77);
     dn_train_result_done(&r);
     request.weighted = false;
