@@ -167,7 +167,9 @@ static bool admit_body(struct http_call *call) {
     const struct format *format;
     if (accepts != NULL && accepts->kind == MEDIA_FORMATS &&
         strcmp(type, "multipart/form-data") == 0) {
-        http_take_form(call);
+        size_t n;
+        (void)http_charset(call, &n);
+        http_take_form(call, n > 0 || http_query(call, "encoding") != NULL);
         return true;
     }
     if (accepts == NULL ||

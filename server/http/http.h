@@ -183,8 +183,9 @@ const char *http_body_bytes(const struct http_call *call, size_t *size);
  * (application/x-www-form-urlencoded, application/octet-stream, text/plain), or a form. */
 const char *http_content_type(const struct http_call *call);
 /* From http_settings.admit, for a body of type multipart/form-data: the content of the only part of
- * the form is taken as the body, and its format is recognised by the content. */
-void http_take_form(struct http_call *call);
+ * the form is taken as the body, and its format is recognised by the content. any_charset: the
+ * encoding of the content is known, whatever the charset of the part is. */
+void http_take_form(struct http_call *call, bool any_charset);
 /* The charset parameter of Content-Type, not NUL-terminated. *n 0: there is none. */
 const char *http_charset(const struct http_call *call, size_t *n);
 /* The index of the offered media type (NULL-terminated list) that Accept prefers. 0: no Accept. -1:

@@ -133,9 +133,10 @@ static void refused(const char *form, const char *word) {
 /* A form that is not exactly one part, or not complete, is refused with the reason. */
 static void test_refused(void **state) {
     (void)state;
-    refused(FILE_PART(ROWS) PART("header", "", "yes") LAST, "a second part, \"header\"");
-    refused(PART("header", "", "yes") FILE_PART(ROWS) LAST, "a second part, \"file\"");
-    refused(FILE_PART(ROWS) FILE_PART(ROWS) LAST, "a second part, \"file\"");
+    refused(FILE_PART(ROWS) PART("header", "", "yes") LAST, "the field \"header\"");
+    refused(PART("header", "", "yes") FILE_PART(ROWS) LAST, "the field \"header\"");
+    refused(PART("x", "", "1") PART("header", "", "yes") LAST, "the field \"header\"");
+    refused(FILE_PART(ROWS) FILE_PART(ROWS) LAST, "a second file, \"file\"");
     refused(FILE_PART(ROWS) LAST "epilogue", "last boundary");
     refused(LAST, "no part");
     refused("a,b\n1,2\n", "no part");
@@ -143,10 +144,14 @@ static void test_refused(void **state) {
     refused("--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n" ROWS,
             "last boundary");
     refused(PART("f", "\r\nContent-Type: text/csv; charset=windows-1252", ROWS) LAST,
-            "windows-1252");
+            "query parameter \"encoding\"");
     refused(PART("f", "\r\nContent-Transfer-Encoding: base64", "YQ==") LAST, "base64");
     const struct response *a =
-        call_text("PUT", "/v1/datasets/refused", "Content-Type: multipart/form-data", ROWS);
+        call_text("PUT", "/v1/datasets/refused", "Content-Type: multipart/form-data; boundary=x",
+                  "--x\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n" ROWS "\r\n--x--\r\n");
+    problem_check(a, 400, "bad-request");
+    assert_non_null(strstr(string_at(a, "/detail"), "of 2 to 70 characters"));
+    a = call_text("PUT", "/v1/datasets/refused", "Content-Type: multipart/form-data", ROWS);
     problem_check(a, 400, "bad-request");
     assert_non_null(strstr(string_at(a, "/detail"), "boundary"));
     problem_check(post("/v1/jobs", FILE_PART("{}") LAST), 415, "unsupported-media-type");
@@ -154,6 +159,36 @@ static void test_refused(void **state) {
                   "invalid-dataset");
     problem_check(call_text("PUT", "/v1/datasets/refused", "Content-Type: multipart/mixed", ROWS),
                   415, "unsupported-media-type");
+}
+
+/* ?encoding= says how the file is encoded, whatever the charset of its part is. */
+static void test_encoding(void **state) {
+    (void)state;
+    static const char *const form =
+        PART("f", "; filename=\"a.csv\"\r\nContent-Type: text/csv; charset=windows-1252",
+             "caf\xE9,y\n1,a\n2,b\n") LAST;
+    const struct response *a =
+        status_check(call_text("PUT", "/v1/datasets/latin?encoding=windows-1252", TYPE, form), 201);
+    assert_string_equal(string_at(a, "/columns/0/name"), "caf\xC3\xA9");
+    status_check(
+        call_text("PUT", "/v1/datasets/latin-2",
+                  "Content-Type: multipart/form-data; charset=windows-1252; boundary=" BOUNDARY,
+                  form),
+        201);
+    a = status_check(post("/v1/models/m/predict?encoding=windows-1252",
+                          PART("f", "\r\nContent-Type: text/csv; charset=windows-1252",
+                               "a,b\n3,4\n") LAST),
+                     200);
+    assert_int_equal(count_at(a, "/predictions"), 1);
+}
+
+/* Content-Encoding would be that of the form: the hint for a compressed file is another. */
+static void test_compressed_file(void **state) {
+    (void)state;
+    const struct response *a = problem_check(call_text("PUT", "/v1/datasets/refused", TYPE,
+                                                       FILE_PART("\x1F\x8B\x08\x01\xFF\xFE") LAST),
+                                             422, "invalid-dataset");
+    assert_non_null(strstr(a->body, "unpack them (gunzip FILE.gz), or send the file as the body"));
 }
 
 /* Bytes outside of the part are limited: a form cannot keep a connection busy with a preamble. */
@@ -167,7 +202,9 @@ static void test_frame(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_tables), TEST(test_pieces), TEST(test_instances),
-                                       TEST(test_refused), TEST(test_frame)};
+    const struct CMUnitTest tests[] = {TEST(test_tables),         TEST(test_pieces),
+                                       TEST(test_instances),      TEST(test_refused),
+                                       TEST(test_frame),          TEST(test_encoding),
+                                       TEST(test_compressed_file)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -13,8 +13,13 @@ struct foreign {
     const char *text;
 };
 
-#define GZIP "the body is compressed by gzip: add the header Content-Encoding: gzip"
-#define DEFLATE "the body is compressed by zlib: add the header Content-Encoding: deflate"
+#define GZIP                                                                                       \
+    "the rows are compressed by gzip: unpack them (gunzip FILE.gz), or send the file as the "      \
+    "body, "                                                                                       \
+    "not in a form, with the header Content-Encoding: gzip"
+#define DEFLATE                                                                                    \
+    "the rows are compressed by zlib: unpack them, or send the file as the body, not in a form, "  \
+    "with the header Content-Encoding: deflate"
 #define UTF16 "the body looks like UTF-16 without a byte order mark: add the parameter encoding="
 #define WORKBOOK "save the sheet as CSV (ssconvert FILE FILE.csv)"
 

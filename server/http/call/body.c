@@ -207,7 +207,7 @@ static bool accept_form(struct http_call *call) {
     if (!call->request.is_form) {
         return true;
     }
-    switch (form_new(call->mhd, &call->body.form)) {
+    switch (form_new(call->mhd, call->request.any_charset, &call->body.form)) {
     case FORM_NEW:
         return true;
     case FORM_NO_BOUNDARY:

@@ -55,7 +55,7 @@ struct call_request {
     struct address client_address; /* the same */
     bool client_counted;           /* server->per_address counts client_address for this call */
     const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
-    bool is_form;                  /* http_take_form */
+    bool is_form, any_charset;     /* http_take_form */
     const char *cross_origin;      /* Origin, if --allow-origin allows it; NULL: no CORS headers */
 };
 

@@ -18,6 +18,8 @@ struct form {
     size_t read;                         /* bytes of the form so far */
     size_t found;                        /* bytes of the part so far */
     bool begun;                          /* the part has begun */
+    bool any_charset;                    /* the charset of the part is not checked */
+    bool is_file;                        /* the part has a file name */
     struct buf field;                    /* name of the part */
     struct buf fault;                    /* NUL-terminated; empty: none */
 };
@@ -50,20 +52,32 @@ static bool is_plain(const char *coding) {
            part_is(part, "7bit");
 }
 
-static enum MHD_Result begin_part(struct form *form, const char *name, const char *content_type,
-                                  const char *coding) {
+static enum MHD_Result begin_part(struct form *form, const char *name, bool is_file,
+                                  const char *content_type, const char *coding) {
     if (!is_plain(coding)) {
         return fail(form, "its part is coded as \"%.40s\": send the content as it is", coding);
     }
-    if (!is_utf8(content_type)) {
+    if (!form->any_charset && !is_utf8(content_type)) {
         return fail(form,
-                    "its part is of type \"%.100s\", which is not UTF-8: send the file as the "
-                    "body, with its charset in Content-Type",
+                    "its part is of type \"%.100s\", which is not UTF-8: name the encoding in the "
+                    "query parameter \"encoding\"",
                     content_type);
     }
     form->begun = true;
+    form->is_file = is_file;
     buf_puts(&form->field, name);
     return MHD_YES;
+}
+
+/* A second part: a text field beside the file, before or behind it, or another file. */
+static enum MHD_Result refuse_second(struct form *form, const char *name, bool is_file) {
+    if (is_file && form->is_file) {
+        return fail(form, "it has a second file, \"%.100s\": send one file", name);
+    }
+    return fail(form,
+                "it has the field \"%.100s\" beside the part with the rows: send the rows as the "
+                "only part, and options as query parameters",
+                is_file ? buf_cstr(&form->field) : name);
 }
 
 /* MHD_PostDataIterator. A part begins at offset 0, for which there may be a call without bytes. */
@@ -73,18 +87,14 @@ static enum MHD_Result part_bytes(void *arg, enum MHD_ValueKind kind, const char
                                   size_t n) {
     struct form *form = arg;
     (void)kind;
-    (void)filename;
     const char *name = key != NULL ? key : "", *field = buf_cstr(&form->field);
     if (field == NULL) {
         return MHD_NO;
     }
     if (offset == 0 && form->begun && (form->found > 0 || strcmp(field, name) != 0)) {
-        return fail(form,
-                    "it has a second part, \"%.100s\": send the rows as the only part, and options "
-                    "as query parameters",
-                    name);
+        return refuse_second(form, name, filename != NULL);
     }
-    if (!form->begun && begin_part(form, name, content_type, coding) == MHD_NO) {
+    if (!form->begun && begin_part(form, name, filename != NULL, content_type, coding) == MHD_NO) {
         return MHD_NO;
     }
     form->found += n;
@@ -92,12 +102,13 @@ static enum MHD_Result part_bytes(void *arg, enum MHD_ValueKind kind, const char
     return form->content.failed ? MHD_NO : MHD_YES;
 }
 
-enum form_state form_new(struct MHD_Connection *mhd, struct form **out) {
+enum form_state form_new(struct MHD_Connection *mhd, bool any_charset, struct form **out) {
     struct form *form = calloc(1, sizeof *form);
     *out = NULL;
     if (form == NULL) {
         return FORM_NO_MEMORY;
     }
+    form->any_charset = any_charset;
     errno = 0;
     form->processor = MHD_create_post_processor(mhd, PROCESSOR_BYTES, part_bytes, form);
     if (form->processor == NULL) {

@@ -14,9 +14,9 @@
 struct form;
 enum form_state { FORM_NEW, FORM_NO_BOUNDARY, FORM_NO_MEMORY };
 
-/* Makes the reader of a form by the Content-Type of the request. *out is NULL unless FORM_NEW is
- * returned. */
-enum form_state form_new(struct MHD_Connection *mhd, struct form **out);
+/* Makes the reader of a form by the Content-Type of the request. any_charset: the part may have any
+ * charset; otherwise UTF-8. *out is NULL unless FORM_NEW is returned. */
+enum form_state form_new(struct MHD_Connection *mhd, bool any_charset, struct form **out);
 void form_free(struct form *form); /* NULL is allowed */
 /* Reads the next n bytes of the form. *content[*size] are the bytes of the part among them, which
  * are valid until the next call. Returns false if the form has a fault or there is no memory. */

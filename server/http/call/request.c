@@ -82,8 +82,9 @@ const char *http_content_type(const struct http_call *call) {
     return call->request.content_type;
 }
 
-void http_take_form(struct http_call *call) {
+void http_take_form(struct http_call *call, bool any_charset) {
     call->request.is_form = true;
+    call->request.any_charset = any_charset;
     call->request.content_type = "";
 }
 
