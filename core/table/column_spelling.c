@@ -1,6 +1,7 @@
 /* Spellings of numbers, and whether a spelling must be stored. */
 #include "table/column_format.h"
 
+#include <math.h>
 #include <string.h>
 
 static inline bool is_digit(char c) {
@@ -41,7 +42,8 @@ static dni_spelling compare(double value, const char *text, size_t length, size_
 
 /* A plain decimal of at most 15 significant digits without trailing zeros is the shortest text of
  * its double, because no two such decimals are parsed to the same double. Other texts are compared
- * with the canonical text. */
+ * with the canonical text. The point of a text may separate thousands: the digits before it are then
+ * not those of the number. */
 dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
     const dni_spelling irregular = {0};
     const char *p = text, *end = text + length;
@@ -53,10 +55,12 @@ dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
         return irregular;
     }
     bool below_one = *p == '0';
+    double whole = *p - '0';
     for (p++; p < end && is_digit(*p); p++) {
         if (below_one) {
             return irregular; /* "007" */
         }
+        whole = 10 * whole + (*p - '0');
     }
     size_t significant = below_one ? 0 : (size_t)(p - first);
     dni_spelling plain = {.regular = true, .plain = true};
@@ -79,6 +83,9 @@ dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
     }
     if (decimals == 0 || (zeros > 0 && decimals > DNI_COLUMN_MAX_DECIMALS)) {
         return irregular; /* "5." */
+    }
+    if (significant <= 15 && fabs(value) - whole >= 1) {
+        return irregular; /* "2.000" for 2000 */
     }
     plain.decimals =
         (unsigned)(decimals < DNI_COLUMN_MAX_DECIMALS ? decimals : DNI_COLUMN_MAX_DECIMALS);

@@ -197,8 +197,8 @@ static void test_predicted(void **state) {
         const char *query, *body;
     } same[] = {{"", "4,5;1.5;7\n1,234;3;2\n"},
                 {"", "a;b;c\n4,5;1.5;7 %\n1,234;3.0;2%\n"},
-                {"", "4.5,1.5,7%\n1.234,3,2\n"},
-                {"", "c,a,b\n7,4.5,1.5\n2,1.234,3\n"},
+                {"?decimal=.", "4.5,1.5,7%\n1.234,3,2\n"},
+                {"", "c,a,b\n7,4.5,1.5\n2,1.2340,3\n"},
                 {"?decimal=.", "4.5;1.5;7\n1.234;3;2\n"},
                 {"?decimal=,", "4,5;1,5;7\n1,234;3;2\n"},
                 {"?decimal=,&strip=$", "$4,5;1,5;7\n1,234;3;$ 2\n"}};
@@ -226,10 +226,106 @@ static void test_predicted(void **state) {
     assert_true(json_equal(value_at(a, "/metrics"), value_at(b, "/metrics")));
 }
 
+/* In a body that is delimited by commas, a point of a column with decimal commas that could separate
+ * thousands is refused: 1.150 may be 1.15 or 1150. */
+static void test_doubtful_points(void **state) {
+    (void)state;
+    static const char rows[] = "/v1/datasets/commas/rows", path[] = "/v1/models/commas/predict";
+    status_check(call_upload("/v1/datasets/commas",
+                             "a;b;y\n1,5;2;u\n2,25;3;v\n3,5;1;u\n4,75;9;v\n"),
+                 201);
+    job_train("{'model':'commas','dataset':'commas','target':'y','algorithm':'logistic'}");
+    const char *const refused[] = {"a,b,y\n1.150,2,u\n", "a,b,y\n2.5,2,u\n1.155,2,u\n",
+                                   "a\n1.150\n", "a,b,y\n-1.000,2,u\n"};
+    for (size_t i = 0; i < 4; i++) {
+        const struct response *r =
+            problem_check(post(rows, "text/csv", refused[i]), 422, "invalid-dataset");
+        assert_non_null(strstr(r->body, "its point may separate thousands"));
+        assert_null(strstr(r->body, "allow_type_change"));
+        assert_non_null(strstr(r->body, "column \\\"a\\\""));
+        if (i != 2) { /* the others have all columns */
+            r = problem_check(post(path, "text/csv", refused[i]), 422, "invalid-instances");
+            assert_non_null(strstr(r->body, "its point may separate thousands"));
+        }
+    }
+    /* the cure, and points that separate no thousands */
+    status_check(post(text("%s?decimal=.", path), "text/csv", "a,b\n1.150,2\n"), 200);
+    const struct response *r =
+        status_check(post(text("%s?decimal=.", rows), "text/csv", "a,b,y\n1.150,2,u\n"), 201);
+    check_numbers(r, 0, 1.15, 4.75);
+    r = status_check(post(rows, "text/csv", "a,b,y\n1.05,2.125,u\n"), 201);
+    check_numbers(r, 0, 1.05, 4.75);
+    check_numbers(r, 1, 1, 9);
+    status_check(post(path, "text/csv", "a,b\n1.5,2.125\n"), 200);
+    /* marks that were given at the upload */
+    status_check(call_upload("/v1/datasets/given?decimal=,", "a;b\n1,5;2\n"), 201);
+    problem_check(post("/v1/datasets/given/rows", "text/csv", "a,b\n1.5,2.125\n"), 422,
+                  "invalid-dataset");
+    r = status_check(post("/v1/datasets/given/rows?decimal=.", "text/csv", "a,b\n1.5,2.125\n"),
+                     201);
+    check_numbers(r, 1, 2, 2.125);
+}
+
+/* Each message proposes what then works. */
+static void test_cures(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/cured", "a;b\n1,5;2\n2,25;3\n"), 201);
+    const struct response *r =
+        problem_check(post("/v1/datasets/cured/rows", "text/csv", "a;b\n170.5;2\n"), 422,
+                      "invalid-dataset");
+    assert_non_null(strstr(r->body, "decimal=. reads points as decimal marks"));
+    assert_null(strstr(r->body, "allow_type_change"));
+    r = status_check(post("/v1/datasets/cured/rows?decimal=.", "text/csv", "a;b\n170.5;2\n"), 201);
+    check_numbers(r, 0, 1.5, 170.5);
+    r = problem_check(post("/v1/datasets/cured/rows", "text/csv", "a;b\n1.170;2\n"), 422,
+                      "invalid-dataset");
+    assert_non_null(strstr(r->body, "set decimal=, and thousands=."));
+    r = status_check(post("/v1/datasets/cured/rows?decimal=,&thousands=.", "text/csv",
+                          "a;b\n1.170;2\n"),
+                     201);
+    check_numbers(r, 0, 1.5, 1170);
+    /* marks of separated text are not proposed for JSON */
+    static const char *const json = "[{\"a\":\"1,5\"},{\"a\":\"1,234,567\"},{\"a\":2}]";
+    const char *const headers[] = {"Content-Type: application/json", NULL};
+    r = call_bytes("PUT", "/v1/datasets/json?types=a:numeric", headers, json, strlen(json));
+    problem_check(r, 422, "invalid-dataset");
+    assert_non_null(strstr(r->body, "write decimal fractions with a point\""));
+    assert_null(strstr(r->body, "decimal=,"));
+    assert_null(strstr(r->body, "thousands=,"));
+    r = call_bytes("PUT", "/v1/datasets/json", headers, json, strlen(json));
+    assert_null(strstr(status_check(r, 201)->body, "decimal=,"));
+    r = problem_check(post("/v1/models/german/predict", "application/json", "[[\"4,5\",1.5,7]]"),
+                      422, "invalid-instances");
+    assert_null(strstr(r->body, "decimal=,"));
+    r = problem_check(post("/v1/models/german/predict", "text/csv", "a,b,c\n\"4,5\",1.5,7\n"), 422,
+                      "invalid-instances");
+    assert_non_null(strstr(r->body, "set decimal=,"));
+    status_check(post("/v1/models/german/predict?decimal=,", "text/csv",
+                      "a,b,c\n\"4,5\",\"1,5\",7\n"),
+                 200);
+}
+
+/* Cells with separators of thousands come back as they were written, whatever type the column
+ * gets. */
+static void test_spelling(void **state) {
+    (void)state;
+    static const char *const cells = "a;b\n2.000;1\n3.500;2\n12;1\n0.000;1\n-4.000;3\n";
+    const struct response *r =
+        call_upload("/v1/datasets/spelled?thousands=.", text("%sx;1\n", cells));
+    assert_string_equal(string_at(status_check(r, 201), "/columns/0/type"), "categorical");
+    r = status_check(call_get_with("Accept: text/csv", "/v1/datasets/spelled/rows"), 200);
+    assert_string_equal(r->body, "a,b\n2.000,1\n3.500,2\n12,1\n0.000,1\n-4.000,3\nx,1\n");
+    r = upload("?thousands=.&types=a:text", cells);
+    assert_json(r, "/columns/0/type", "'text'");
+    r = upload("?thousands=.", cells);
+    check_numbers(r, 0, -4000, 3500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_detected), TEST(test_ambiguous), TEST(test_given),
-        TEST(test_signs),    TEST(test_appended),  TEST(test_predicted),
+        TEST(test_doubtful_points), TEST(test_spelling),  TEST(test_detected),
+        TEST(test_ambiguous),       TEST(test_given),     TEST(test_signs),
+        TEST(test_appended),        TEST(test_predicted), TEST(test_cures),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -114,15 +114,18 @@ static bool misfit(struct table *t, const struct csv_row *row, size_t i) {
     char shown[TEXT_SHOWN];
     int64_t line = 0, column = 0;
     const struct csv_cell *cell = &row->cells[i];
-    const char *hint = cell_hint(csv_cell_text(row, cell), cell->length);
+    const char *text = csv_cell_text(row, cell);
+    const char *marks = builder_mark_hint(&t->builder, &t->builder.column[i],
+                                          text_trim(text, cell->length)),
+               *hint = marks != NULL ? marks : cell_hint(text, cell->length);
     csv_cell_place(row, i, &line, &column);
-    text_show(csv_cell_text(row, cell), cell->length, shown);
+    text_show(text, cell->length, shown);
     return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s%s%s",
                            t->builder.column[i].name,
                            builder_given_type(&t->builder, i) == DN_BOOLEAN ? "a boolean"
                                                                             : "a number",
                            shown, hint != NULL ? ": " : "", hint != NULL ? hint : "",
-                           table_type_hint(t, i));
+                           marks != NULL ? "" : table_type_hint(t, i));
 }
 
 /* Reports the cells that do not fit the given type of their column. Returns false if reading
@@ -326,6 +329,8 @@ static bool doubt_delimiter(struct table *t, const struct csv_sample *sample, ch
 static void take_marks(struct table *t, char delimiter) {
     struct marks *marks = &t->builder.marks;
     if (t->options.stored_marks && delimiter == ',' && t->append.delimiter != ',') {
+        t->builder.doubts = true;
+        t->builder.doubts_all = marks->decimal == ',' || marks->thousands == '.';
         marks->decimal = marks->thousands = '\0';
     }
     builder_set_delimiter(&t->builder, delimiter);

@@ -110,10 +110,12 @@ bool instances_use_options(struct instances *in, const struct instances_options 
 
 void instances_use_marks(struct instances *in, char delimiter) {
     if (delimiter == ',' && in->schema->reading.delimiter != ',' && !in->marks_given) {
+        in->doubts_all = in->marks.decimal == ',' || in->marks.thousands == '.';
+        in->doubts = in->comma;
         in->marks.decimal = in->marks.thousands = '\0';
         in->comma = NULL;
     }
-    in->marked = in->comma != NULL || marks_any(&in->marks);
+    in->marked = in->doubts_all || in->doubts != NULL || in->comma != NULL || marks_any(&in->marks);
 }
 
 void instances_done(struct instances *in) {

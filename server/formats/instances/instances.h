@@ -68,8 +68,12 @@ struct instances {
     const bool *comma;                  /* as in the schema */
     struct instance_schema *own_schema; /* NULL: the caller owns the schema */
     struct marks marks;                 /* how numbers in texts are written */
-    char comment;                       /* as in table_options */
-    bool marks_given;                   /* by the options of the call */
+    /* in a body that is delimited by commas: the inputs (as in `comma`) whose points may separate
+     * thousands; doubts_all: all inputs */
+    const bool *doubts;
+    bool doubts_all;
+    char comment;     /* as in table_options */
+    bool marks_given; /* by the options of the call */
     /* numbers in texts are read by `marks` and `comma`: set by instances_use_marks */
     bool marked;
     bool labelled;     /* the target column is read */

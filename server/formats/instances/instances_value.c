@@ -58,13 +58,22 @@ static bool has_comma(const struct instances *in, size_t i) {
     return in->marked && ((in->comma != NULL && in->comma[i]) || in->marks.decimal == ',');
 }
 
+/* Whether the point of a number of input i may separate thousands. */
+static bool is_doubtful(const struct instances *in, size_t i, struct text t) {
+    double number = 0;
+    return (in->doubts_all || (in->doubts != NULL && in->doubts[i])) &&
+           marks_form(&in->marks, t, &number) == MARKS_GROUPED;
+}
+
 /* Appends a hint at what the client may have meant by a value of input i. */
 static void put_hint(const struct instances *in, size_t i, const struct value *value,
                      struct buf *why) {
     const struct text t = text_trim(value->text.bytes, value->text.n);
     const char *hint = NULL;
     double number = 0;
-    if (has_comma(in, i) && dn_number_parse(t.bytes, t.n, &number)) {
+    if (is_text(value) && is_doubtful(in, i, t)) {
+        hint = MARKS_DOUBT;
+    } else if (has_comma(in, i) && dn_number_parse(t.bytes, t.n, &number)) {
         hint = "the numbers of this column have decimal commas; decimal=. is for decimal points";
     } else if (value->kind == VALUE_NOT_FINITE &&
                (text_is(t, "NaN") || text_is(t, "Infinity") || text_is(t, "-Infinity"))) {
@@ -72,7 +81,8 @@ static void put_hint(const struct instances *in, size_t i, const struct value *v
     } else if (is_text(value)) {
         hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n)
                    ? "a missing value is null, or empty in text, or named in missing="
-                   : cell_hint(t.bytes, t.n);
+               : value->kind == VALUE_STRING ? cell_hint_json(t.bytes, t.n)
+                                             : cell_hint(t.bytes, t.n);
     }
     if (hint != NULL) {
         buf_puts(why, ": ");
@@ -90,7 +100,8 @@ bool instances_number(const struct instances *in, bool comma, struct text t, dou
 
 /* Reads a trimmed text as a number of input i; n_inputs: of the target. */
 static bool text_number(const struct instances *in, size_t i, struct text t, double *out) {
-    return instances_number(in, in->comma != NULL && in->comma[i], t, out);
+    return !is_doubtful(in, i, t) &&
+           instances_number(in, in->comma != NULL && in->comma[i], t, out);
 }
 
 static bool as_number(const struct instances *in, size_t i, const struct value *value, double *out,

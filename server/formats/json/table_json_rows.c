@@ -95,7 +95,7 @@ static bool check(struct table *t, dn_column_type given, const struct json_cell 
     if ((given != DN_NUMERIC && given != DN_BOOLEAN) || fits(t, given, cell)) {
         return true;
     }
-    const char *text = text_of(json_of(t), cell), *hint = cell_hint(text, cell->length);
+    const char *text = text_of(json_of(t), cell), *hint = cell_hint_json(text, cell->length);
     return table_row_fault(t, line, column,
                            "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s%s",
                            json_of(t)->row, name_of(t, cell->column, made),

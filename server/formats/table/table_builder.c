@@ -88,7 +88,10 @@ void builder_note_reason(struct table_builder *b, struct column *c, const char *
 /* Changes the column to strings because of this cell. */
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
     const char *hint = builder_mark_hint(b, c, text_trim(text, n));
-    builder_note_reason(b, c, text, n, hint != NULL ? hint : cell_hint(text, n));
+    builder_note_reason(b, c, text, n,
+                        hint != NULL   ? hint
+                        : b->separated ? cell_hint(text, n)
+                                       : cell_hint_json(text, n));
     builder_fall(b, c);
 }
 

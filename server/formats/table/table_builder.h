@@ -56,7 +56,9 @@ enum column_mark {
     MARK_GROUPED, /* with points that could separate thousands; they are read as decimal points */
     MARK_POINT,   /* with decimal points */
     MARK_COMMA,   /* with decimal commas */
-    MARK_EITHER   /* with commas that could separate thousands */
+    MARK_EITHER,  /* with commas that could separate thousands */
+    /* append: with points in a body delimited by commas, while stored rows have decimal commas */
+    MARK_DOUBT
 };
 
 /* Codes of stored reasons (member "code" of "type_reason"). */
@@ -133,8 +135,12 @@ struct table_builder {
     struct table_sink sink;
     struct missing missing;
     struct marks marks; /* how numbers are written */
+    bool separated;     /* the body is separated text */
     bool detects;       /* decimal commas are detected: marks.decimal is not given */
-    bool keeps_blanks;  /* blanks around cells without quotes are kept */
+    /* append: the body is delimited by commas, and stored numbers have decimal commas: `doubts_all`:
+     * those of all columns */
+    bool doubts, doubts_all;
+    bool keeps_blanks; /* blanks around cells without quotes are kept */
     struct type_override *types;
     size_t n_types;
     struct column *column;
@@ -194,9 +200,9 @@ dn_column_type builder_given_type_of(const struct table_builder *b, const char *
 /* Sets whether decimal commas are detected, and in which stored columns they are expected: the body
  * is separated text with this delimiter. Call it before the first row. */
 void builder_set_delimiter(struct table_builder *b, char delimiter);
-/* Whether a number of a cell may have a comma as decimal mark. */
+/* Whether a point in a number of a cell may be no decimal mark. */
 static inline bool builder_has_commas(const struct table_builder *b) {
-    return b->detects || b->marks.decimal == ',' || b->marks.thousands == '.';
+    return b->detects || b->doubts || b->marks.decimal == ',' || b->marks.thousands == '.';
 }
 /* Reads a trimmed text as a number of column c, NULL: of any. *mark: how the numbers of the column
  * are written with this one. */

@@ -9,16 +9,20 @@
 #define EITHER_HINT                                                                                \
     "the commas of its numbers may be decimal marks or separate thousands: set decimal=, or "      \
     "thousands=,"
+#define OTHER_COMMAS "other cells have commas: if these separate thousands, set thousands=,"
 #define GROUPED_HINT                                                                               \
     "the points of its numbers were read as decimal marks; if they separate thousands, set "       \
     "thousands=."
 
 void builder_set_delimiter(struct table_builder *b, char delimiter) {
+    b->separated = true;
     b->detects = marks_detect(&b->marks, delimiter);
     for (size_t i = 0; i < b->n_columns; i++) {
         struct column *c = &b->column[i];
         if (c->stored_state == COLUMN_NUMBERS) {
-            c->mark = c->comma && b->detects ? MARK_COMMA : MARK_POINT;
+            c->mark = c->comma && b->detects                     ? MARK_COMMA
+                      : b->doubts && (c->comma || b->doubts_all) ? MARK_DOUBT
+                                                                 : MARK_POINT;
         }
     }
 }
@@ -30,7 +34,8 @@ bool builder_read_number(const struct table_builder *b, const struct column *c, 
                has_comma = now == MARK_COMMA || now == MARK_EITHER;
     *mark = now;
     if (!b->detects) {
-        return marks_number(&b->marks, t, out);
+        return marks_number(&b->marks, t, out) &&
+               !(now == MARK_DOUBT && marks_form(&b->marks, t, out) == MARKS_GROUPED);
     }
     switch (marks_form(&b->marks, t, out)) {
     case MARKS_PLAIN:
@@ -68,17 +73,30 @@ const char *builder_mark_hint(const struct table_builder *b, const struct column
                               struct text text) {
     double number = 0;
     if (b->marks.decimal == ',' && dn_number_parse(text.bytes, text.n, &number)) {
-        return "with decimal=, a point is no decimal mark; thousands=. reads points that separate "
-               "thousands";
+        return marks_form(&(struct marks){0}, text, &number) == MARKS_GROUPED
+                   ? "with decimal=, a point is no decimal mark; thousands=. reads points that "
+                     "separate thousands"
+               : b->onto ? "with decimal=, of the upload a point is no decimal mark; decimal=. "
+                           "reads points as decimal marks"
+                         : "with decimal=, a point is no decimal mark";
+    }
+    if (c->mark == MARK_DOUBT && marks_form(&b->marks, text, &number) == MARKS_GROUPED) {
+        return MARKS_DOUBT;
     }
     if (!b->detects || c->state != COLUMN_NUMBERS || c->mark == MARK_NONE) {
         return NULL;
     }
     switch (marks_form(&b->marks, text, &number)) {
     case MARKS_POINT:
+        if (c->mark != MARK_EITHER) {
+            return c->comma ? "the stored numbers have decimal commas; decimal=. reads points as "
+                              "decimal marks"
+                            : "other cells have decimal commas";
+        }
+        return OTHER_COMMAS;
     case MARKS_GROUPED:
         return c->mark == MARK_EITHER
-                   ? "other cells have commas: if these separate thousands, set thousands=,"
+                   ? OTHER_COMMAS
                    : "other cells have decimal commas: if the point separates thousands, set "
                      "decimal=, and thousands=.";
     case MARKS_COMMA:

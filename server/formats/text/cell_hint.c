@@ -1,7 +1,8 @@
 /* Hints at what the client may have meant by a text that is not a number. */
 #include "formats/text/cell_hint.h"
-#include "formats/text/cell.h"
+#include "formats/text/marks.h"
 #include <discern/table.h>
+#include <string.h>
 
 /* length limit in bytes; a longer text gets no hint, except a number that is too large */
 enum { HINT_MAX = 64 };
@@ -22,34 +23,18 @@ static size_t sign(struct text t) {
     return t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
 }
 
-/* Matches "1,5", "-0,25", "1.234,5": digits follow the only comma. Points before the comma may
- * separate groups of three digits. */
+/* "1,5", "-0,25", "1.234,5", and "1,234", whose comma may separate thousands. */
 static bool has_decimal_comma(struct text t) {
-    size_t at = sign(t), n = digits_at(t, at);
-    const size_t first = n;
-    for (at += n; n > 0 && at < t.n && t.bytes[at] == '.'; at += 1 + n) {
-        n = digits_at(t, at + 1);
-        if (n != 3 || first > 3) {
-            return false;
-        }
-    }
-    return first > 0 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) > 0 &&
-           at + 1 + digits_at(t, at + 1) == t.n;
+    double number = 0;
+    const enum marks_form form = marks_form(&(struct marks){0}, t, &number);
+    return form == MARKS_COMMA || form == MARKS_EITHER;
 }
 
-/* Matches "1,234,567", "1,234.5": commas that separate groups of three digits. Two commas are
- * required, or one comma and a fraction after a point, because in "1,234" the comma could also be a
- * decimal comma. */
+/* "1,234,567", "1,234.5": commas that separate groups of three digits. */
 static bool has_thousands(struct text t) {
-    size_t at = sign(t), commas = 0;
-    const size_t first = digits_at(t, at);
-    for (at += first;
-         first > 0 && first <= 3 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) == 3;
-         at += 4) {
-        commas++;
-    }
-    const bool fraction = at < t.n && t.bytes[at] == '.' && at + 1 + digits_at(t, at + 1) == t.n;
-    return (commas > 0 && fraction) || (commas > 1 && at == t.n);
+    double number = 0;
+    return t.n > 0 && memchr(t.bytes, ',', t.n) != NULL && !has_decimal_comma(t) &&
+           marks_number(&(struct marks){.thousands = ','}, t, &number);
 }
 
 static bool is_hexadecimal(struct text t) {
@@ -144,13 +129,24 @@ bool cell_hint_missing(const char *bytes, size_t n) {
     return is_word_for_missing(text_trim(bytes, n));
 }
 
+#define POINT_HINT "write decimal fractions with a point"
+#define GROUPS_HINT "write numbers without thousands separators"
+
+const char *cell_hint_json(const char *bytes, size_t n) {
+    const struct text t = text_trim(bytes, n);
+    return t.n > HINT_MAX         ? cell_hint(bytes, n)
+           : has_decimal_comma(t) ? POINT_HINT
+           : has_thousands(t)     ? GROUPS_HINT
+                                  : cell_hint(bytes, n);
+}
+
 const char *cell_hint(const char *bytes, size_t n) {
     static const struct {
         bool (*is)(struct text t);
         const char *hint;
     } known[] = {
-        {has_decimal_comma, "write decimal fractions with a point, or set decimal=,"},
-        {has_thousands, "write numbers without thousands separators, or set thousands=,"},
+        {has_decimal_comma, POINT_HINT ", or set decimal=,"},
+        {has_thousands, GROUPS_HINT ", or set thousands=,"},
         {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
         {is_date, "dates are not read as numbers; write days since a fixed day, or year, month and "
                   "day as columns"},

@@ -46,6 +46,11 @@ enum marks_form {
 };
 enum marks_form marks_form(const struct marks *m, struct text t, double *out);
 
+/* Why a grouped number is refused in a body that is delimited by commas. */
+#define MARKS_DOUBT                                                                                \
+    "its point may separate thousands, as the numbers of this column have decimal commas; "        \
+    "decimal=. reads points as decimal marks"
+
 /* Signs of currencies and percentages around a number, for warnings. */
 #define MARKS_SIGNS 24
 struct marks_signs {
