@@ -33,7 +33,7 @@ void mailbox_done(struct mailbox *m) {
 void mailbox_open(struct mailbox *m, const struct store_claim *claim) {
     pthread_mutex_lock(&m->lock);
     m->claim = *claim;
-    m->fresh = false;
+    m->fresh = m->ending = false;
     m->progress = (dn_progress){0};
     m->row_iteration = 0;
     m->elapsed = 0;
@@ -214,6 +214,7 @@ void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_
     pthread_mutex_lock(&m->lock);
     await_delivery(m);
     m->fresh = false;
+    m->ending = true;
     take_rows(m, rows, n_rows);
     dn_progress p = m->progress;
     double elapsed = m->elapsed;
@@ -237,6 +238,7 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     pthread_mutex_lock(&m->lock);
     const struct store_claim claim = m->claim;
     bool fresh = m->fresh;
+    const bool ending = m->ending; /* mailbox_take waits for this delivery */
     dn_progress p = m->progress;
     double elapsed = m->elapsed;
     if (claim.job != 0) {
@@ -258,10 +260,10 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     }
     const bool good =
         store_job_report(store, &claim, text, rows, fresh ? n_rows : 0, &cancel, &problem);
-    if (!good) {
+    const bool lost = problem.type == PROBLEM_CONFLICT;
+    if (!good && !(lost && ending)) {
         log_warn("job.progress", log_int("job", claim.job), log_str("detail", problem.detail));
     }
-    const bool lost = problem.type == PROBLEM_CONFLICT;
     problem_done(&problem);
     buf_done(&doc);
     const bool delivered = good && fresh;

@@ -21,6 +21,7 @@ struct mailbox {
     pthread_cond_t delivered;
     struct store_claim claim;    /* of the running job; job 0: idle */
     bool delivering;             /* the reporter has taken rows and writes them to the store */
+    bool ending;                 /* the end of the job is being written: mailbox_take was called */
     bool fresh;                  /* progress has changed since the last delivery */
     struct dn_progress progress; /* the latest; w and w0 are NULL */
     size_t
@@ -44,7 +45,8 @@ void mailbox_report(struct mailbox *m, const dn_progress *progress, double elaps
 void mailbox_complete(struct mailbox *m, double elapsed);
 /* Waits for the current delivery and takes the rows and the progress that were not delivered; the
  * caller frees the rows with mailbox_rows_free. Later deliveries only renew the lease and read
- * cancellations. */
+ * cancellations; one that finds the claim gone is no fault, as the end may be written already. The
+ * worker learns from the store if the claim was lost before. */
 void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
                   struct buf *progress);
 /* Waits for the current delivery and frees the rows that were not taken. */

@@ -2,7 +2,12 @@
  * closes; why a training stops. */
 #include "jobs/mailbox.h"
 
+#include "base/log/log.h"
 #include "database.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 /* A job that is running, and ours. */
 static struct store_claim running_job(struct fixture *f) {
@@ -184,12 +189,47 @@ static void why_a_training_stops(void **state) {
     fixture_done(&f);
 }
 
+/* The reporter may look at a job between the end in the store and mailbox_close: it logs nothing. A
+ * claim that is gone before is a warning. */
+static void a_delivery_after_the_end_is_no_fault(void **state) {
+    (void)state;
+    struct fixture f;
+    struct mailbox m;
+    struct store_history_row *rows = NULL;
+    size_t n_rows = 0;
+    struct buf progress = {0};
+    char line[256] = "";
+    fixture_init(&f);
+    FILE *log = tmpfile();
+    assert_non_null(log);
+    log_open(fileno(log), LOG_TEXT, LOG_WARN);
+    const struct store_claim claim = running_job(&f);
+    mailbox_init(&m);
+    mailbox_open(&m, &claim);
+    report(&m, 1, 5);
+    database_run(&f, "UPDATE jobs SET owner = 'somebody'");
+    mailbox_deliver(&m, f.store);
+    rewind(log);
+    assert_non_null(fgets(line, sizeof line, log));
+    assert_non_null(strstr(line, "no longer claimed by this worker"));
+    mailbox_take(&m, &rows, &n_rows, &progress);
+    mailbox_deliver(&m, f.store);
+    assert_null(fgets(line, sizeof line, log));
+    log_open(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_TEXT, LOG_ERROR);
+    (void)fclose(log);
+    mailbox_rows_free(rows, n_rows);
+    buf_done(&progress);
+    mailbox_done(&m);
+    fixture_done(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_store_refused_is_delivered_later),
         cmocka_unit_test(a_drain_gives_back_what_was_not_delivered),
         cmocka_unit_test(a_job_begins_with_nothing_of_the_one_before),
         cmocka_unit_test(why_a_training_stops),
+        cmocka_unit_test(a_delivery_after_the_end_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
