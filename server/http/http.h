@@ -219,7 +219,8 @@ void http_fail(struct http_call *call, enum problem_type type, const char *forma
 void http_etag(struct http_call *call, const char *state);
 
 /* Sets the bytes that the handler holds beside the body, which are counted against body_memory
- * until the reply is filled. Returns false if there is no room. */
+ * until the reply is filled; those of a streamed reply until its end, and its `next` may change
+ * them. Returns false if there is no room. */
 bool http_hold(struct http_call *call, size_t bytes);
 /* Whether there would be room for so many bytes if there were no other call. */
 bool http_may_ever_hold(const struct http_call *call, size_t bytes);

@@ -286,22 +286,18 @@ static bool judge(const struct promotion_subject *s, const struct store_model *l
 
 bool promotion_decide(const struct promotion_subject *s, struct promotion *out,
                       struct problem *problem) {
-    struct problem none = {0};
     struct store_model live;
     struct buf why = {0};
     *out = (struct promotion){.rule = &s->request->promotion,
                               .figure = own_figure(s),
                               .live_figure = (double)NAN};
     buf_puts(&out->warnings, s->posted != NULL ? s->posted : "[]");
-    bool good = true;
-    if (store_model_get(s->store, s->request->model, 0, &live, &none)) {
+    bool found = false,
+         good = store_model_try_live(s->store, s->request->model, &live, &found, problem);
+    if (good && found) {
         good = judge(s, &live, out, &why, problem);
         store_model_done(&live);
-    } else if (none.type != PROBLEM_UNKNOWN_MODEL) {
-        problem_move(problem, &none);
-        good = false;
     }
-    problem_done(&none);
     const char *text = buf_cstr(&why);
     if (good) {
         decide(out, text != NULL ? text : "");

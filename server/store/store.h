@@ -224,6 +224,9 @@ void store_append_leave(struct store *store, int64_t append);
  * none. */
 bool store_dataset_get(struct store *store, const char *name, int64_t version,
                        struct store_dataset *out, struct problem *problem);
+/* Reads the newest version if there is one. Returns false if the store failed. */
+bool store_dataset_try_newest(struct store *store, const char *name, struct store_dataset *out,
+                              bool *found, struct problem *problem);
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
                              struct problem *problem);
 /* Lists the newest version of each dataset in ascending order of names, from the first name after
@@ -282,6 +285,9 @@ void store_model_done(struct store_model *m);
  * none. */
 bool store_model_get(struct store *store, const char *name, int64_t version,
                      struct store_model *out, struct problem *problem);
+/* Reads the live version if there is one. Returns false if the store failed. */
+bool store_model_try_live(struct store *store, const char *name, struct store_model *out,
+                          bool *found, struct problem *problem);
 /* Lists the live version of each model in ascending order of names, from the first name after
  * `after` (NULL: from the start). Items: struct store_model. */
 bool store_model_list(struct store *store, const char *after, const struct store_limit *limit,

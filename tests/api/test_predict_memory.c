@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NDJSON "Content-Type: application/x-ndjson"
 
@@ -180,9 +181,63 @@ static void test_rows_of_an_evaluation(void **state) {
     metric_falls_to_zero("discern_http_body_bytes");
 }
 
+enum { BROAD = 255, BROAD_ROWS = 4000, STREAMS = 12 };
+
+/* The decoded columns of a stored dataset count against --body-memory while its answer is sent: a
+ * chunk of 4,000 rows of 255 numbers has 8 MB, so that 64 MiB take at most 8 answers. */
+static void test_streams_of_a_stored_dataset(void **state) {
+    (void)state;
+    char *body = keep(malloc((size_t)(BROAD_ROWS + 1) * (BROAD + 1) * 6), free);
+    size_t at = 0;
+    for (int i = -1; i < BROAD_ROWS; i++) {
+        for (int j = 0; j < BROAD; j++) {
+            at += (size_t)(i < 0 ? sprintf(body + at, "x%d,", j)
+                                 : sprintf(body + at, "%d,", (i * 31 + j * 17 + i * j) % 101));
+        }
+        at += (size_t)sprintf(body + at, "%s\n", i < 0 ? "y" : i % 2 == 0 ? "a" : "b");
+    }
+    static const char *const flags[] = {"--body-memory", "64M", "--max-body", "64M", NULL};
+    service_start(flags);
+    status_check(call(&(struct request){.method = "PUT",
+                                        .path = "/v1/datasets/broad",
+                                        .headers = HEADERS("Content-Type: text/csv"),
+                                        .body = body,
+                                        .size = at}),
+                 201);
+    job_train("{'model':'broad','dataset':'broad','target':'y','algorithm':'least_squares'}");
+    int fds[STREAMS], sent = 0, refused = 0;
+    for (int k = 0; k < STREAMS; k++) {
+        fds[k] = raw_open();
+        assert_true(
+            raw_send_text(fds[k],
+                          "POST /v1/models/broad/predict?output=contributions HTTP/1.1\r\nHost: "
+                          "localhost\r\nContent-Type: application/json\r\nContent-Length: "
+                          "19\r\n\r\n{\"dataset\":\"broad\"}"));
+        const char *head = raw_until(fds[k], "", "\r\n\r\n");
+        sent += strncmp(head, "HTTP/1.1 200", 12) == 0;
+        refused += strncmp(head, "HTTP/1.1 503", 12) == 0;
+    }
+    assert_int_equal(sent + refused, STREAMS);
+    if (sent < 4 || sent > 8) {
+        fail_msg("%d answers begin", sent);
+    }
+    for (int k = 0; k < STREAMS; k++) {
+        close(fds[k]);
+    }
+    for (int tries = 0; tries < 100; tries++) { /* the memory is free again */
+        const struct response *r =
+            call_json("POST", "/v1/models/broad/predict?output=label", "{'dataset':'broad'}");
+        if (r->status == 200) {
+            return;
+        }
+        pause_ms(100);
+    }
+    fail_msg("the memory of the closed answers is not given back");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_long_answers), TEST(test_answer_too_long),
-                                       TEST(test_empty_instances),
-                                       TEST(test_rows_of_an_evaluation)};
+                                       TEST(test_empty_instances), TEST(test_rows_of_an_evaluation),
+                                       TEST(test_streams_of_a_stored_dataset)};
     return RUN_WITHOUT_DAEMON(tests);
 }

@@ -12,14 +12,10 @@ static void upload_judge(struct http_call *call) {
     const char *name = http_path_param(call, "dataset");
     struct problem problem = {0};
     struct store_dataset now;
-    bool there = store_dataset_get(api_app_of(call)->store, name, 0, &now, &problem);
-    bool good = there;
-    if (!there && problem.type == PROBLEM_UNKNOWN_DATASET) {
-        problem_done(&problem);
-        good = true;
-    }
-    good = good &&
-           store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem);
+    bool there = false;
+    const bool good =
+        store_dataset_try_newest(api_app_of(call)->store, name, &now, &there, &problem) &&
+        store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem);
     if (there) {
         store_dataset_done(&now);
     }

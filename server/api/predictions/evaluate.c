@@ -291,20 +291,29 @@ static bool importance_fits(const struct evaluation *e, const dn_table_source *t
                        most, table->n_rows, inputs, e->permutations->repeats);
 }
 
+/* Returns the input with this name, looking from input `first` on; SIZE_MAX: none. */
+static size_t find_input(const dn_encoder *encoder, const char *name, size_t first) {
+    const size_t n = dn_encoder_n_inputs(encoder);
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = first + k < n ? first + k : first + k - n;
+        if (strcmp(dn_encoder_input(encoder, i)->name, name) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
 /* Notes the unseen categories in the rows of the dataset. */
 static bool note_unseen(struct evaluation *e, const dn_table_source *table) {
     const dn_encoder *encoder = dn_model_encoder(e->model);
     dn_error err;
     dn_error_clear(&err);
+    size_t next = 0; /* the columns are mostly in the order of the inputs */
     for (size_t j = 0; j < table->n_cols; j++) {
-        size_t i = 0;
-        while (i < dn_encoder_n_inputs(encoder) &&
-               strcmp(dn_encoder_input(encoder, i)->name, table->columns[j].name) != 0) {
-            i++;
-        }
-        const bool read = i < dn_encoder_n_inputs(encoder) &&
-                          dn_encoder_input(encoder, i)->type == DN_CATEGORICAL &&
+        const size_t i = find_input(encoder, table->columns[j].name, next);
+        const bool read = i != SIZE_MAX && dn_encoder_input(encoder, i)->type == DN_CATEGORICAL &&
                           table->columns[j].type == DN_CATEGORICAL;
+        next = i != SIZE_MAX && i + 1 < dn_encoder_n_inputs(encoder) ? i + 1 : 0;
         for (size_t c = 0; read && c < table->n_chunks; c++) {
             dn_column_view view;
             if (dn_run_stop(&e->run, &err) != DN_OK ||

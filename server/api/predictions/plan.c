@@ -2,17 +2,32 @@
 #include "api/predictions/plan.h"
 #include "api/api.h"
 #include "api/predictions/outputs.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void plan_free(void *made) {
     struct predict_plan *plan = made;
     if (plan != NULL) {
         free(plan->reading);
+        free(plan->weight);
         instance_schema_free(plan->schema);
         answer_texts_done(&plan->texts);
         free(plan);
     }
+}
+
+/* Copies the weight column in the document of a version. False: no memory. */
+static bool take_weight(const char *document, char **out) {
+    struct problem ignored = {0};
+    json_t *root = document != NULL ? json_parse(document, strlen(document), &ignored) : NULL;
+    const char *name = json_string_value(json_object_get(root, "weight"));
+    *out = name != NULL ? strdup(name) : NULL;
+    const bool good = name == NULL || *out != NULL;
+    problem_done(&ignored);
+    json_decref(root);
+    return good;
 }
 
 static void *plan_make(const dn_model *model, const char *name, int64_t version,
@@ -23,7 +38,8 @@ static void *plan_make(const dn_model *model, const char *name, int64_t version,
     }
     plan->reading = table_reading_document(document);
     plan->schema = plan->reading != NULL ? instance_schema_new(model, plan->reading) : NULL;
-    if (plan->schema == NULL || !answer_texts_init(&plan->texts, model, name, version)) {
+    if (plan->schema == NULL || !take_weight(document, &plan->weight) ||
+        !answer_texts_init(&plan->texts, model, name, version)) {
         plan_free(plan);
         return NULL;
     }

@@ -9,6 +9,7 @@
 
 struct predict_plan {
     char *reading; /* document with the reading of the training table, for other plans */
+    char *weight;  /* the weight column of the training; NULL: none */
     struct instance_schema *schema; /* the inputs, for the readers of instances */
     struct answer_texts texts;      /* the classes and the beginning of an answer */
     size_t n_workspace;             /* doubles that dn_model_predict needs */

@@ -1,6 +1,7 @@
 /* Weights of the rows in a body. A stored dataset has its weights in a column that the core
  * reads. */
 #include "api/predictions/row_weights.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json.h"
 
@@ -8,36 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the weight column of the document of a version, copied to the arena. */
-static const char *weight_of(const char *info, struct arena *arena) {
-    struct problem ignored = {0};
-    json_t *root = info != NULL ? json_parse(info, strlen(info), &ignored) : NULL;
-    const char *name = json_string_value(json_object_get(root, "weight")),
-               *copy = name != NULL ? arena_strdup(arena, name) : NULL;
-    problem_done(&ignored);
-    json_decref(root);
-    return copy;
-}
-
 bool api_weight_column(struct http_call *call, const struct serving_model *m, const char **out) {
     const char *given = http_query(call, "weight");
-    struct store_model stored;
-    struct problem problem = {0};
-    *out = NULL;
     if (given != NULL && strcmp(given, "none") != 0 && strcmp(given, "auto") != 0) {
         http_fail(call, PROBLEM_BAD_REQUEST,
                   "query parameter \"weight\" must be auto or none, got \"%.60s\"", given);
         return false;
     }
-    if (given != NULL && strcmp(given, "none") == 0) {
-        return true;
-    }
-    if (!store_model_get(api_app_of(call)->store, m->name, m->version, &stored, &problem)) {
-        http_reply_problem(call, &problem);
-        return false;
-    }
-    *out = weight_of(stored.info, http_arena(call));
-    store_model_done(&stored);
+    *out = given != NULL && strcmp(given, "none") == 0 ? NULL : predict_plan_of(m)->weight;
     return true;
 }
 

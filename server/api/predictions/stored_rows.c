@@ -22,6 +22,9 @@
 
 /* The state of a reply. */
 struct stored_rows {
+    struct http_call *call;
+    dn_allocator decoded_memory; /* counts decoded chunks against --body-memory */
+    size_t held, refused;        /* bytes that it counts, and bytes that had no room; 0: none */
     struct serving *serving;
     const struct serving_model *m;
     const struct format *format;
@@ -64,10 +67,50 @@ static void stored_rows_free(void *state) {
     free(s);
 }
 
+/* ---- memory ---- */
+
+static void *rows_allocate(void *ctx, size_t size) {
+    (void)ctx;
+    return malloc(size);
+}
+
+static void rows_release(void *ctx, void *memory) {
+    (void)ctx;
+    free(memory);
+}
+
+static bool rows_charge(void *ctx, size_t size) {
+    struct stored_rows *s = ctx;
+    if (!http_hold(s->call, s->held + size)) {
+        s->refused = s->held + size;
+        return false;
+    }
+    s->held += size;
+    return true;
+}
+
+/* The call counts nothing after its end, when the chunks are freed. */
+static void rows_discharge(void *ctx, size_t size) {
+    struct stored_rows *s = ctx;
+    s->held -= size;
+}
+
 /* ---- the stream. Pool thread ---- */
 
-static bool read_failed(const dn_error *err, struct problem *problem) {
-    return problem_set(problem, PROBLEM_INTERNAL, "%s", err->message);
+static bool read_failed(const struct stored_rows *s, const dn_error *err, struct problem *problem) {
+    if (s->refused == 0) {
+        return problem_set(problem, PROBLEM_INTERNAL, "%s", err->message);
+    }
+    if (http_may_ever_hold(s->call, s->refused)) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE,
+                           "the bodies and answers in flight leave no room for %zu MiB of the "
+                           "dataset in what --body-memory allows; try again",
+                           s->refused >> 20);
+    }
+    return json_fault(problem, "", "dataset",
+                      "a chunk of its rows needs at least %zu MiB of memory, more than "
+                      "--body-memory allows: raise it, or store fewer columns",
+                      s->refused >> 20);
 }
 
 static bool decode_column(struct stored_rows *s, size_t from, dn_column_view *out,
@@ -76,7 +119,7 @@ static bool decode_column(struct stored_rows *s, size_t from, dn_column_view *ou
     dn_error err;
     dn_error_clear(&err);
     return from == SIZE_MAX || table->column(table, s->chunk, from, 0, out, &err) == DN_OK ||
-           read_failed(&err, problem);
+           read_failed(s, &err, problem);
 }
 
 /* Decodes the columns of the current chunk. */
@@ -224,8 +267,8 @@ static bool open_columns(struct stored_rows *s, struct http_call *call,
             s->spelled_from[j] = n++;
         }
     }
-    const bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, 0, NULL,
-                                       &s->source, problem);
+    const bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, 0,
+                                       &s->decoded_memory, &s->source, problem);
     free(columns);
     return good;
 }
@@ -272,7 +315,7 @@ static bool note_unseen(struct stored_rows *s, struct http_call *call, struct pr
                                    "the daemon is shutting down");
             }
             if (table->column(table, c, s->from[j], 0, &view, &err) != DN_OK) {
-                return read_failed(&err, problem);
+                return read_failed(s, &err, problem);
             }
             if (!row_notes_view(&s->notes, encoder, input, &view)) {
                 return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read rows");
@@ -326,6 +369,7 @@ static bool begin(struct stored_rows *s, struct http_call *call, struct api_answ
                                                 : ANSWER_SCORES);
     return reference != NULL && api_answer_check(s->m, how, problem) &&
            open_dataset(s, call, reference, options, problem) &&
+           (jobs_source_table(s->source)->n_chunks == 0 || decode(s, problem)) &&
            api_answer_begin(&s->answer, s->m, how, &s->out, problem);
 }
 
@@ -344,6 +388,13 @@ void api_stored_rows(struct http_call *call, const struct serving_model *m,
     http_set_state(call, s);
     http_on_done(call, stored_rows_free);
     s->serving = app->serving;
+    s->call = call;
+    s->decoded_memory = (dn_allocator){.allocate = rows_allocate,
+                                       .release = rows_release,
+                                       .charge = rows_charge,
+                                       .discharge = rows_discharge,
+                                       .ctx = s,
+                                       .budgeted = true};
     if (!api_instances_keep(call, &s->keep, &how.keep) || !api_instances_stored(call, &options)) {
         return;
     }

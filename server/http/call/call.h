@@ -106,6 +106,7 @@ struct reply {
     struct header_field headers[CALL_MAX_HEADERS]; /* [n_headers] in the arena */
     size_t n_headers;
     bool close;            /* the connection must end after it */
+    size_t held;           /* http_hold */
     size_t share;          /* of server->memory */
     uint64_t sent;         /* bytes of the body that were given to the library */
     struct stream *stream; /* REPLY_STREAM */

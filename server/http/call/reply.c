@@ -50,7 +50,15 @@ static char *shrink(char *memory, size_t size) {
 }
 
 bool http_hold(struct http_call *call, size_t bytes) {
-    return memory_hold(&call->server->memory, &call->reply.share, bytes);
+    /* the buffers of a stream are counted too */
+    const size_t others = call->reply.kind == REPLY_STREAM && call->reply.share > call->reply.held
+                              ? call->reply.share - call->reply.held
+                              : 0;
+    if (!memory_hold(&call->server->memory, &call->reply.share, others + bytes)) {
+        return false;
+    }
+    call->reply.held = bytes;
+    return true;
 }
 
 bool http_may_ever_hold(const struct http_call *call, size_t bytes) {

@@ -117,7 +117,7 @@ static void stream_fill(struct http_call *call) {
         take_fresh(s);
     }
     memory_hold_anyway(&call->server->memory, &call->reply.share,
-                       s->ready.capacity + s->fresh.capacity +
+                       call->reply.held + s->ready.capacity + s->fresh.capacity +
                            (s->encoder != NULL ? ENCODER_BYTES : 0));
     bool wait = s->state == HTTP_STREAM_WAIT && !s->abandoned;
     bool again = s->state == HTTP_STREAM_MORE && !s->abandoned && !is_full(call, s);

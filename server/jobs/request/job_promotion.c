@@ -161,7 +161,8 @@ static void add_warning(void *arg, const char *text) {
 static void check_live(struct jobs_request *r) {
     struct problem why = {0};
     struct store_model live;
-    if (store_model_get(r->store, r->model, 0, &live, &why)) {
+    bool found = false;
+    if (store_model_try_live(r->store, r->model, &live, &found, &why) && found) {
         const int64_t needed = jobs_promotion_memory(&live),
                       most = jobs_training_memory(r->limits.memory_bytes);
         if (r->promotion.kind == JOBS_PROMOTE_IF_BETTER && needed > most) {
@@ -173,7 +174,7 @@ static void check_live(struct jobs_request *r) {
         }
         jobs_changed_types(&live, &r->schema, add_warning, r);
         store_model_done(&live);
-    } else if (why.type != PROBLEM_UNKNOWN_MODEL) {
+    } else if (why.type != PROBLEM_NONE) {
         problem_done(r->problem); /* an error of the store replaces the faults found so far */
         problem_move(r->problem, &why);
     }

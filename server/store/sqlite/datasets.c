@@ -52,8 +52,10 @@ static bool load_one(struct store_query *q, struct store_dataset *out) {
     return found;
 }
 
-bool store_dataset_get(struct store *store, const char *name, int64_t version,
-                       struct store_dataset *out, struct problem *problem) {
+/* version 0: the newest version. found: receives whether there is one; NULL: it is a problem if there
+ * is none. */
+static bool get(struct store *store, const char *name, int64_t version, struct store_dataset *out,
+                bool *found, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     struct store_dataset d = {0};
@@ -69,7 +71,10 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version,
                     STORE_DATASET_SELECT "WHERE v.name = ? AND v.version = d.newest",
                     store_text(name));
     }
-    if (!load_one(&q, &d) && !problem->type) {
+    const bool loaded = load_one(&q, &d);
+    if (found != NULL) {
+        *found = loaded;
+    } else if (!loaded && !problem->type) {
         store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, version,
                       DATASET_NAMES, problem);
     }
@@ -79,6 +84,16 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version,
     }
     *out = d;
     return true;
+}
+
+bool store_dataset_get(struct store *store, const char *name, int64_t version,
+                       struct store_dataset *out, struct problem *problem) {
+    return get(store, name, version, out, NULL, problem);
+}
+
+bool store_dataset_try_newest(struct store *store, const char *name, struct store_dataset *out,
+                              bool *found, struct problem *problem) {
+    return get(store, name, 0, out, found, problem);
 }
 
 bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out,

@@ -41,9 +41,8 @@ static bool load(struct store_query *q, void *item) {
     return true;
 }
 
-/* version 0: the live version. Sets PROBLEM_UNKNOWN_MODEL if there is none. names: see
- * store_unknown. */
-static void find(struct store_connection *c, const char *name, int64_t version, const char *names,
+/* version 0: the live version. Returns false if there is none. */
+static bool find(struct store_connection *c, const char *name, int64_t version,
                  struct store_model *out, struct problem *problem) {
     struct store_query q;
     if (version) {
@@ -53,34 +52,55 @@ static void find(struct store_connection *c, const char *name, int64_t version, 
         STORE_QUERY(&q, c, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = m.live",
                     store_text(name));
     }
-    if (store_query_row(&q)) {
+    const bool found = store_query_row(&q);
+    if (found) {
         load(&q, out);
-    } else if (!problem->type) {
-        store_unknown(c, PROBLEM_UNKNOWN_MODEL, "model", name, version, names, problem);
     }
     store_query_end(&q);
+    return found;
 }
 
 void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out) {
     if (!tx->problem->type) {
-        find(tx->connection, name, 0, NULL, out, tx->problem);
+        if (!find(tx->connection, name, 0, out, tx->problem) && !tx->problem->type) {
+            store_unknown(tx->connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0, NULL,
+                          tx->problem);
+        }
     }
 }
 
-bool store_model_get(struct store *store, const char *name, int64_t version,
-                     struct store_model *out, struct problem *problem) {
+/* version 0: the live version. found: receives whether there is one; NULL: it is a problem if there
+ * is none. */
+static bool get(struct store *store, const char *name, int64_t version, struct store_model *out,
+                bool *found, struct problem *problem) {
     struct store_read r;
     struct store_model m = {0};
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    find(r.connection, name, version, MODEL_NAMES, &m, problem);
+    const bool loaded = find(r.connection, name, version, &m, problem);
+    if (found != NULL) {
+        *found = loaded;
+    } else if (!loaded && !problem->type) {
+        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, version, MODEL_NAMES,
+                      problem);
+    }
     if (!store_read_end(&r)) {
         store_model_done(&m);
         return false;
     }
     *out = m;
     return true;
+}
+
+bool store_model_get(struct store *store, const char *name, int64_t version,
+                     struct store_model *out, struct problem *problem) {
+    return get(store, name, version, out, NULL, problem);
+}
+
+bool store_model_try_live(struct store *store, const char *name, struct store_model *out,
+                          bool *found, struct problem *problem) {
+    return get(store, name, 0, out, found, problem);
 }
 
 static void free_item(void *item) {
