@@ -69,8 +69,8 @@ DN_MUST_USE dn_status dni_layout_take(const dn_run *run, dni_layout_fn fn, const
                                       void *work, const char *what, void **out_memory,
                                       dn_error *err);
 
-/* Like dni_layout_take, but the memory is not filled with zeros. For large arrays that are written
- * before they are read. */
+/* Like dni_layout_take, but the memory is not filled with zeros. Use it for large arrays that are
+ * written before they are read. */
 DN_MUST_USE dn_status dni_layout_take_raw(const dn_run *run, dni_layout_fn fn, const void *shape,
                                           void *work, const char *what, void **out_memory,
                                           dn_error *err);

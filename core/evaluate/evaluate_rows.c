@@ -206,7 +206,7 @@ static const double *next_weights(const struct scorer *t, const dni_evaluate_inp
 struct group {
     const struct scorer *scorer;
     dn_matrix x;
-    const dn_run *run; /* of each task; NULL: one thread */
+    const dn_run *run; /* run of each task; NULL: one thread */
 };
 
 /* Scores tile i of the group. */
@@ -312,7 +312,7 @@ static dn_status score_raw(const struct scorer *t, const dn_labelled_rows *rows,
             char why[DN_MESSAGE_SIZE];
             dn_model_predict_why(t->model, rows->raw, first + scored, why);
             return dni_error_at(dn_error_set(err, DN_ERR_DATA,
-                                             "row %zu of those that have a class %s",
+                                             "of the rows that have a class, row %zu %s",
                                              first + scored, why),
                                 NULL, (int64_t)(first + scored), err);
         }

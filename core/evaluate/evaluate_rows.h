@@ -11,11 +11,12 @@
 /* Rows encoded by the model's encoder. */
 typedef struct dni_evaluate_input {
     const dn_rows *rows; /* targets are class indices; without targets the class is 0 */
-    const double
-        *weight;         /* [source rows] weights of the metrics; NULL: all 1. The weights in `rows`
-                             are those of the learner and are ignored */
-    const uint8_t *role; /* [source rows] if `weight` is given: `rows` are the rows of the source
-                             with the role `wanted`, in order */
+    /* [source rows] weights of the metrics; NULL: all 1. The weights in `rows` are those of the
+     * learner and are ignored */
+    const double *weight;
+    /* [source rows] needed if `weight` is given: `rows` are the rows of the source with the role
+     * `wanted`, in order */
+    const uint8_t *role;
     uint8_t wanted;
     bool curves;
     dn_labels labels;
@@ -41,8 +42,8 @@ DN_MUST_USE dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn
  * [n] (NULL: all 1). */
 typedef void dni_scores_fn(void *arg, const double *scores, const size_t *truth,
                            const double *weight, size_t n);
-/* Passes the scores of all rows to fn, tile by tile, in order. Errors: those of dni_evaluate_rows.
- * */
+/* Passes the scores of all rows to fn, tile by tile, in order. Errors: those of
+ * dni_evaluate_rows. */
 DN_MUST_USE dn_status dni_score_rows(const dni_evaluate_input *input, const dn_model *model,
                                      const dn_run *run, dni_scores_fn *fn, void *arg,
                                      dn_error *err);
@@ -55,11 +56,12 @@ typedef struct dni_outlier_count {
 DN_MUST_USE dn_status dni_count_outliers(const dni_evaluate_input *input, const dn_model *model,
                                          const dn_run *run, dni_outlier_count *out, dn_error *err);
 
-/* Estimate of the bytes that an evaluation needs in addition to the rows. densities: the machines
- * may have class densities. */
+/* Estimates the bytes that an evaluation needs in addition to the rows. densities: the machines may
+ * have class densities. */
 double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes, size_t n_slots,
                            bool densities);
-/* Bytes that ranking needs; 0 if there are too many scores to rank. Ranking is optional. */
+/* Returns the bytes that ranking needs; 0 if there are too many scores to rank. Ranking is
+ * optional. */
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted);
 
 #endif

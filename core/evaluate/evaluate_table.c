@@ -51,11 +51,11 @@ dn_status dni_model_labels_read(const dn_model *model, const dn_table_source *so
     if (truth != NULL && target == SIZE_MAX) {
         return no_column(truth,
                          truth == dn_model_target(model) ? "the model's target"
-                                                         : "which has the true classes",
+                                                         : "the column of the true classes",
                          err);
     }
     if (weight != NULL && column == SIZE_MAX) {
-        return no_column(weight, "which has the rows' weights", err);
+        return no_column(weight, "the column of the row weights", err);
     }
     const struct shape shape = {source->n_rows, weight != NULL};
     dn_status status = dni_layout_take(run, labels_layout, &shape, l,

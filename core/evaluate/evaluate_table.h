@@ -9,7 +9,7 @@ typedef struct dni_model_labels {
     double *index;  /* [n_rows] class; 0 without true classes; NaN: the row is ignored */
     double *weight; /* [n_rows]; NULL: all 1 */
     uint8_t *role;  /* [n_rows] DN_ROW_VALIDATE; DN_ROW_SKIP if the row is ignored */
-    void *memory;   /* freed by dn_run_free, after a failure too */
+    void *memory;   /* freed by dn_run_free, also after a failure */
 } dni_model_labels;
 /* Returns the index of the column with this name; SIZE_MAX if there is none. */
 size_t dni_source_column(const dn_table_source *source, const char *name);
@@ -33,8 +33,8 @@ DN_MUST_USE dn_status dni_labelled_roles(const dn_model *model, const dn_table_s
                                          const dn_evaluate_options *options, const dn_run *run,
                                          uint8_t *role, dn_error *err);
 
-/* Bytes for the labels of a table with n_rows rows; dn_model_evaluate needs them in addition to the
- * encoded rows and dni_evaluate_memory. */
+/* Returns the bytes for the labels of a table with n_rows rows; dn_model_evaluate needs them in
+ * addition to the encoded rows and dni_evaluate_memory. */
 double dni_evaluate_table_memory(size_t n_rows, bool weighted);
 
 #endif

@@ -27,7 +27,7 @@ struct histogram {
     struct work work;
     dn_histogram *out;
     double *least, *most; /* [n_components] */
-    bool counting;        /* the second pass */
+    bool counting;        /* true: the second pass, which counts */
 };
 
 static void work_layout(dni_layout *layout, const void *shape, void *out) {
@@ -95,8 +95,7 @@ static dn_status transform_tile(const struct histogram *h, dn_matrix x, dn_error
         }
         if (!(scores ? dni_model_scores_valid(m, z) : valid)) {
             return dn_error_set(err, DN_ERR_DATA,
-                                "a row has values so large that its coordinates leave the finite "
-                                "numbers");
+                                "a row has values so large that its coordinates overflow");
         }
     }
     return status;
@@ -177,7 +176,7 @@ static void set_edges(const struct histogram *h) {
     }
 }
 
-/* Both passes over the rows. The rows are added in order, on this thread. */
+/* Makes both passes over the rows. The rows are added in order, on this thread. */
 static dn_status count_rows(struct histogram *h, const dn_rows *rows, dn_error *err) {
     dn_run serial = *h->run;
     serial.each = NULL;

@@ -230,10 +230,10 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
 }
 
 /* ---- ratios ---- */
-/* The mean of a ratio over the classes that are the true or the predicted class of some row:
- * unweighted, and weighted by the weight of the rows of the class (support). An undefined ratio
- * counts as 0. If it were omitted, a model that never predicts a class would have a better mean
- * precision. */
+/* Sums for the mean of a ratio over the classes that are the true or the predicted class of some
+ * row: unweighted, and weighted by the weight of the rows of the class (support). An undefined
+ * ratio counts as 0. If it were omitted, a model that never predicts a class would have a better
+ * mean precision. */
 struct mean {
     double sum, count, weighted, weight;
 };
@@ -280,7 +280,7 @@ struct correlation {
     double right, product, predicted, truth;
 };
 
-/* Cohen's kappa: (c·s − Σ t_k p_k)/(s² − Σ t_k p_k). */
+/* Returns Cohen's kappa: (c·s − Σ t_k p_k)/(s² − Σ t_k p_k). */
 static double cohen(const struct correlation *c, double total) {
     return ratio(c->right * total - c->product, total * total - c->product);
 }
@@ -378,10 +378,11 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
     double by_probability = m->options.probabilities ? metrics->weight : 0,
            by_score = m->options.class_scores ? metrics->weight : 0;
     if (m->misused) {
-        return dn_error_set(err, DN_ERR_ARGUMENT,
-                            "dn_metrics_add got rows that break the options: more than %zu rows, "
-                            "other results than announced, or a class index of %zu or more",
-                            m->options.n_rows, metrics->n_classes);
+        return dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "dn_metrics_add got rows that do not match the options: more than %zu rows, other "
+            "arrays than the options announce, or a class index of %zu or more",
+            m->options.n_rows, metrics->n_classes);
     }
     finish_classes(m);
     finish_calibration(m);

@@ -103,8 +103,8 @@ static void append_text(dni_permuted *p, const char *text, size_t length) {
     p->start[++p->n_texts] = at + (uint32_t)length;
 }
 
-/* Copies the cells of a chunk. Categorical: every text is appended, duplicates of earlier chunks
- * too; merge_texts removes them. */
+/* Copies the cells of a chunk. Categorical: every text is appended, also duplicates of texts in
+ * earlier chunks; merge_texts removes the duplicates. */
 static void copy_chunk(dni_permuted *p, const dn_column_view *view, size_t first) {
     const size_t offset = p->type == DN_SPARSE ? p->row_start[first] : first;
     const uint32_t *start = view->strings.start;

@@ -15,9 +15,9 @@ typedef struct dni_permuted {
     const dn_run *run;
     size_t column; /* the permuted column */
     dn_column_type type;
-    size_t *rows; /* [n_rows] the rows that change places, ascending: the first n_moved */
+    size_t *rows; /* [n_rows] the first n_moved: the rows that are permuted, ascending */
     size_t n_moved;
-    size_t *order; /* [n_rows] the same rows in random order: the first n_moved */
+    size_t *order; /* [n_rows] the first n_moved: the same rows in random order */
     size_t *from;  /* [n_rows] row i has the cell of row from[i] */
     /* the cells of the column, in the order of the base */
     double *number;  /* [n_rows] numeric, boolean; [n_entries] sparse */
@@ -36,12 +36,12 @@ typedef struct dni_permuted {
  *
  * Memory: the decoded column, and once more its cells of one chunk for each slot (a text or sparse
  * column: of all chunks). DN_ERR_BUDGET if the texts have more than 4 GiB; errors of dn_run_alloc
- * and of the base. Call dni_permuted_close after a failure, too. */
+ * and of the base. Call dni_permuted_close also after a failure. */
 DN_MUST_USE dn_status dni_permuted_open(dni_permuted *permuted, const dn_table_source *base,
                                         size_t column, const uint8_t *role, uint8_t wanted,
                                         const dn_run *run, dn_error *err);
 /* Draws a new order. Until the first call the cells are in the order of the base. */
 void dni_permuted_shuffle(dni_permuted *permuted, dni_random *random);
-void dni_permuted_close(dni_permuted *permuted); /* {0} is allowed */
+void dni_permuted_close(dni_permuted *permuted); /* permuted may be zero-initialised */
 
 #endif

@@ -259,7 +259,7 @@ static dn_status check(const dn_model *model, const dn_table_source *source,
     if (options->column[0] == NULL || options->column[1] == NULL ||
         strcmp(options->column[0], options->column[1]) == 0) {
         return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
-                                         "columns must be the names of two columns"),
+                                         "columns must be the names of two different columns"),
                             "columns", -1, err);
     }
     if (options->n_angles == 1 || options->n_angles > DN_MAX_ANGLES) {

@@ -1,8 +1,8 @@
 /* Rank statistics of one class against the rest.
  *
  * The rows are in descending order of score. Rows whose scores tie with the first score of a group
- * belong to the group. T and F are the weights of the rows of the class and of the other rows, up to
- * and including a group.
+ * belong to the group. T and F are the weights of the rows of the class and of the other rows, up
+ * to and including a group.
  *
  *   ROC area           Σ_groups ΔF (T_before + ½ΔT) / (T_all F_all): the probability that a row of
  *                      the class has the greater score, ties ½
@@ -31,8 +31,8 @@ dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *optio
     if (n > DN_MAX_RANKED_SCORES / columns) {
         return dn_error_set(
             err, DN_ERR_BUDGET,
-            "%zu rows with %zu scores each are more than the %zu scores that are ranked", n,
-            columns, DN_MAX_RANKED_SCORES);
+            "%zu rows with %zu scores each exceed the limit of %zu scores for ranking", n, columns,
+            DN_MAX_RANKED_SCORES);
     }
     size_t numbers = columns + 1 + options->weighted; /* number of doubles per row: scores,
                                                        * scratch, weight */
@@ -76,8 +76,8 @@ struct walk {
     const double *score; /* [n] descending */
     size_t at;
     uint32_t positive;
-    /* greatest difference between the first score of a group and another one; for probabilities as a
-     * share of the first */
+    /* greatest difference between the first score of a group and its other scores; for
+     * probabilities relative to the first */
     double tie;
     double true_positive, false_positive; /* T and F, including the last group */
     double true_step, false_step;         /* ΔT and ΔF of the last group */
@@ -206,7 +206,7 @@ static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_point
     return DN_OK;
 }
 
-/* position: of the point on the curve, from 0 to 1. */
+/* Passes a point to the thinner. position: the position of the point on the curve, from 0 to 1. */
 static void thinner_put(struct thinner *t, dn_curve_point point, double position) {
     size_t cell = (size_t)(position * (double)t->cells);
     t->last = point;

@@ -24,7 +24,7 @@ typedef struct dni_ranking {
 /* Allocates memory for the rows of `options`. DN_ERR_BUDGET, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options,
                                        dn_error *err);
-/* Frees the memory of a ranking. {0} is allowed. */
+/* Frees the memory of a ranking. The ranking may be zero-initialised. */
 void dni_ranking_done(dni_ranking *ranking);
 /* Adds one row; scores [n_columns]. */
 void dni_ranking_add(dni_ranking *ranking, size_t truth, double weight, const double *scores);

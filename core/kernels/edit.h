@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Doubles of scratch for texts of at most `longest` symbols and patterns of any length. */
+/* Returns the number of doubles of scratch for texts of at most `longest` symbols and patterns of
+ * any length. */
 size_t dni_edit_work(size_t n_symbols, size_t longest);
 typedef struct dni_edit {
     const uint32_t *pattern;
@@ -21,10 +22,9 @@ typedef struct dni_edit {
     /* [BLOCKS × n_symbols] bit i of a mask is set if the symbol is character i of the block; for
      * the blocks of the part of the pattern that starts at `first` */
     uint64_t *masks;
-    signed char *
-        /* [longest] change of the distance from one text position to the next, in the last row
-         * of the table that was computed */
-        step;
+    /* [longest] change of the distance from one text position to the next, in the last row of the
+     * table that was computed */
+    signed char *step;
     size_t first; /* first symbol of the part that `masks` describes; SIZE_MAX: all masks are 0 */
 } dni_edit;
 /* Initialises `edit` for a pattern, which must outlive `edit`. work: [dni_edit_work] scratch. */

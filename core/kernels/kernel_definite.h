@@ -6,7 +6,7 @@
 
 #define DNI_DEFINITE_ROWS 500
 
-/* True if the kernel is positive semidefinite for any rows of d columns. False for sigmoid,
+/* Returns true if the kernel is positive semidefinite for any rows of d columns; false for sigmoid,
  * polynomial with coef0 < 0, distance with metric edit, distance with metric chebyshev if d > 2,
  * and precomputed. */
 bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d);
@@ -26,8 +26,8 @@ DN_MUST_USE dn_status dni_kernel_extreme_eigenvalues(const dni_points *points, c
 DN_MUST_USE dn_status dni_matrix_extreme_eigenvalues(const double *matrix, size_t n,
                                                      const dn_run *run, double *least,
                                                      double *greatest, dn_error *err);
-/* Bytes of working memory of the functions above. work_bytes: scratch of dni_points_gram; 0 for a
- * given matrix. */
+/* Returns the bytes of working memory of the functions above. work_bytes: scratch of
+ * dni_points_gram; 0 for a given matrix. */
 double dni_definite_memory(size_t n_points, double work_bytes);
 
 #endif

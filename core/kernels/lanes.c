@@ -41,7 +41,7 @@ enum {
 /* ---- counts by columns ---- */
 enum { SMALL_TABLE = 32 }; /* entries of a table that fits into two registers */
 
-/* The 64 bits of a column select the byte counters that are increased. */
+/* A word of a column selects, by its 64 bits, the byte counters that are increased. */
 DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, const uint8_t *set,
                                         size_t n_set, size_t n_words, uint8_t *counts) {
     const __m512i one = _mm512_set1_epi8(1);

@@ -243,7 +243,7 @@ LANES_FOR static void LANES_NAME(expand)(double *t, const double *square, double
     }
 }
 
-/* The inner loop has a constant number of steps, which makes it some 10 % faster. */
+/* The inner loop has a constant number of steps, which makes the function about 10 % faster. */
 LANES_FOR static void LANES_NAME(exponentials)(double *t, size_t n) {
     size_t i = 0;
     for (; i + DNI_PANEL <= n; i += DNI_PANEL) {

@@ -19,15 +19,14 @@ typedef struct dni_points dni_points;
 
 #define DNI_MAX_SELF 1e37 /* limit of |K|, because values are also stored in float */
 
-/* Creates points in three steps: dni_points_new reserves memory for n rows, dni_points_add copies
- * the rows of x, dni_points_end chooses the kind of storage and prepares the rows. Memory is
- * charged to the run (NULL: malloc). The kernel is copied, but its factor must outlive the points.
+/* Creates points in three steps: dni_points_new reserves memory for n_rows rows with n_entries
+ * stored entries (SIZE_MAX: dense rows), dni_points_add copies the rows of x, dni_points_end
+ * chooses the kind of storage and prepares the rows. Memory is charged to the run (NULL: malloc).
+ * The kernel is copied, but its factor must outlive the points.
  *
  * Errors of dni_points_end: DN_ERR_NUMERIC if K(x, x) of a row is not finite. */
-DN_MUST_USE dn_status
-dni_points_new(const dn_kernel *kernel, size_t n_rows,
-               size_t n_entries /* number of stored entries of sparse rows; SIZE_MAX: dense rows */,
-               const dn_run *run, dni_points **out, dn_error *err);
+DN_MUST_USE dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows, size_t n_entries,
+                                     const dn_run *run, dni_points **out, dn_error *err);
 void dni_points_add(dni_points *points, dn_matrix x);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */
@@ -37,12 +36,13 @@ void dni_points_free(dni_points *points); /* NULL is allowed */
 typedef struct dni_points_estimate {
     double kept, building, work, query_work;
 } dni_points_estimate;
-/* n_entries: number of stored entries of sparse rows; INFINITY: dense rows. */
+/* Estimates the memory of points. n_entries: number of stored entries of sparse rows; INFINITY:
+ * dense rows. */
 dni_points_estimate dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
                                       double n_entries);
 
 size_t dni_points_n(const dni_points *points);
-/* K(x_i, x_i) in double precision. */
+/* Returns K(x_i, x_i) in double precision. */
 double dni_points_self(const dni_points *points, size_t i);
 
 /* out[k] ← K(x_i, x_(first + k)) for k < n, in single or double precision. work: scratch of

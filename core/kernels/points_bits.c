@@ -32,15 +32,15 @@ static size_t words_of(size_t d) {
     return d / WORD + (d % WORD != 0);
 }
 
-/* The cost of a pair of sparse rows is that of two word operations for each common column. */
+/* A pair of sparse rows costs as much as two word operations for each common column. */
 bool dni_bits_are_faster(const dni_points *p, double n_common) {
     const size_t words = words_of(p->d);
     return p->kernel.type != DN_KERNEL_MAHALANOBIS && p->kernel.type != DN_KERNEL_PRECOMPUTED &&
            p->n > 0 && p->d > 0 && (words <= FEW_WORDS || (double)words <= 2 * n_common);
 }
 
-/* True if bits may be faster, for rows of which only the shape is known. The mean number of common
- * columns of two rows is at most the mean number of entries of a row. */
+/* Returns true if bits may be faster for rows of which only the shape is known. The mean number of
+ * common columns of two rows is at most the mean number of entries of a row. */
 static bool may_be_faster(const dni_rows_shape *shape) {
     const double words = (double)words_of(shape->d);
     return words <= FEW_WORDS || shape->n_entries == SIZE_MAX ||
@@ -73,7 +73,8 @@ double dni_bits_memory(const dni_rows_shape *shape) {
                                 : 0;
 }
 
-/* Doubles of scratch: the words of n queries, then d ones and d column indices for measure_any. */
+/* Returns the number of doubles of scratch: the words of n queries, then d ones and d column
+ * indices for measure_any. */
 static size_t scratch_of(size_t d, size_t n) {
     return n * words_of(d) + d + (d + 1) / 2;
 }
@@ -90,8 +91,8 @@ void dni_bits_set(struct dni_bits *bits, size_t i, size_t j) {
     set_bit(bits->words + i * bits->n_words, j);
 }
 
-/* True: the kernel is a function of the number of bits that are set in exactly one of two rows.
- * False: of the number of bits that are set in both rows. */
+/* Returns true if the kernel is a function of the number of bits that are set in exactly one of two
+ * rows; false if it is a function of the number of bits that are set in both rows. */
 static bool differences(const dni_points *p) {
     return p->form == DNI_FORM_SQUARE || p->form == DNI_FORM_MANHATTAN ||
            p->form == DNI_FORM_CHEBYSHEV;
@@ -236,8 +237,8 @@ static void add_row(const dni_points *p, dni_row row, bool single, dni_queries *
         p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
 }
 
-/* For a query with numbers other than 0 and 1: measure [n] ← its products or distances with points
- * first … first + n − 1, which are converted to sparse rows. */
+/* measure [n] ← the products or distances of a query, which has numbers other than 0 and 1, and the
+ * points first … first + n − 1, which are converted to sparse rows. */
 static void measure_any(const dni_points *p, const dni_query *query, double *ones, size_t first,
                         size_t n, double *measure) {
     const struct dni_bits *storage = p->storage;
@@ -257,7 +258,7 @@ static void measure_any(const dni_points *p, const dni_query *query, double *one
     }
 }
 
-/* Values for the counts of a query of 0 and 1, in double or in single precision. */
+/* The kernel values for the counts of a query of 0 and 1, in double or in single precision. */
 struct counting {
     const double *table;
     const float *single;

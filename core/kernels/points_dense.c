@@ -16,7 +16,7 @@
  * is rounded once, is less than this. The rounding of the partial sums can make the error three
  * times as large. */
 #define MAX_SINGLE_ERROR 1e-6
-/* largest ‖x‖² for which the expanded squared distances are exact enough */
+/* Largest ‖x‖² for which the expanded squared distances are exact enough. */
 #define MAX_EXPANDED_SQUARE 1e6
 enum { OMIT_DIVISOR = 32 /* zero columns are omitted if they are at least 1/32 of the columns */ };
 
@@ -129,8 +129,8 @@ static void add(dni_points *p, size_t first, dn_matrix x) {
 }
 
 /* ---- rows of 0 and 1 ---- */
-/* True if all values are 0 or 1. Then *n_common ← the mean number of columns in which both of two
- * rows have a 1. */
+/* Returns true if all values are 0 or 1. *n_common ← then the mean number of columns in which both
+ * of two rows have a 1. */
 static bool is_binary(const dni_points *p, double *n_common) {
     const struct dni_dense *storage = p->storage;
     *n_common = 0;

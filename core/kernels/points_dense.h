@@ -28,7 +28,8 @@ static inline size_t dni_dense_lane(const struct dni_dense *dense, size_t i) {
     return i / DNI_PANEL * dense->d * DNI_PANEL + i % DNI_PANEL;
 }
 
-/* True if values are computed from inner products, to which zero columns contribute nothing. */
+/* Returns true if values are computed from inner products, to which zero columns contribute
+ * nothing. */
 static inline bool dni_dense_of_products(const dni_points *points) {
     return points->expanded || points->form == DNI_FORM_PRODUCT || points->form == DNI_FORM_COSINE;
 }

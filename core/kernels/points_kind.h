@@ -108,7 +108,7 @@ void dni_values_of(const dni_points *points, const dni_query *query, size_t firs
                    double *measure, dni_output output, size_t to);
 /* Reserves `self` and `square`, filled with 0, if the form of the kernel needs them. */
 DN_MUST_USE dn_status dni_points_reserve(dni_points *points, dn_error *err);
-/* Upper bound of the bytes that dni_points_reserve allocates. */
+/* Returns an upper bound of the bytes that dni_points_reserve allocates. */
 double dni_points_squares_bytes(size_t n, dni_form form);
 /* Stores `square`, ‖x‖² of row i, and K(x, x). Errors: DN_ERR_NUMERIC if one of them is out of
  * range. */
@@ -124,8 +124,8 @@ bool dni_bits_are_faster(const dni_points *points, double n_common);
 DN_MUST_USE dn_status dni_bits_new(const dni_points *points, struct dni_bits **out, dn_error *err);
 void dni_bits_set(struct dni_bits *bits, size_t i, size_t j);
 DN_MUST_USE dn_status dni_bits_become(dni_points *points, struct dni_bits *bits, dn_error *err);
-/* Upper bounds of bytes and of doubles of scratch if the rows become bits; 0 if their entries are
- * too few for that. */
+/* Return upper bounds of the bytes, and of the doubles of scratch, of rows that become bits; 0 if
+ * they have too few entries to become bits. */
 double dni_bits_memory(const dni_rows_shape *shape);
 double dni_bits_work_bound(const dni_rows_shape *shape, size_t n);
 

@@ -4,14 +4,14 @@
  *
  * The products of a pair are added in ascending order of columns, without zeros. The sum is bit for
  * bit that of dni_pair_measure. Rows are compared pair by pair for metrics that are not functions
- * of products, and if expanded distances are not exact enough because rows are far from the origin.
- * */
+ * of products, and if expanded distances are not exact enough because rows are far from the
+ * origin. */
 #include "kernels/points_kind.h"
 
 #include <math.h>
 #include <string.h>
 
-/* largest ‖x‖², in units of the squared width, for which expanded distances are exact enough */
+/* Largest ‖x‖², in units of the squared width, for which expanded distances are exact enough. */
 #define MAX_EXPANDED_SQUARE 1e6
 enum { BLOCK = 4096 }; /* points of a block of the transpose */
 
@@ -54,13 +54,13 @@ static void columns_layout(dni_layout *layout, const void *shape, void *work) {
     storage->member_values = dni_layout_doubles(layout, s->n_entries);
 }
 
-/* True if values of the form can be computed from inner products. */
+/* Returns true if values of the form can be computed from inner products. */
 static bool is_of_products(dni_form form) {
     return form != DNI_FORM_MANHATTAN && form != DNI_FORM_CHEBYSHEV;
 }
 
-/* Upper bounds. The rows are stored, and their transpose if values can be computed from inner
- * products. The points may be stored as bits instead. */
+/* Returns upper bounds. The rows are stored, and their transpose if values can be computed from
+ * inner products. The points may be stored as bits instead. */
 static dni_points_bytes memory(const dni_rows_shape *shape) {
     const struct sparse_shape sparse = {shape->n, shape->d, shape->n_entries};
     struct sparse storage;
@@ -162,8 +162,8 @@ static dn_status sort_columns(dni_points *p, dn_error *err) {
 }
 
 /* ---- rows of 0 and 1 ---- */
-/* *binary ← true if all entries are 1. *n_common ← the mean number of common columns of two rows.
- * */
+/* *binary ← true if all entries are 1. *n_common ← the mean number of common columns of two
+ * rows. */
 static dn_status count_columns(const dni_points *p, bool *binary, double *n_common, dn_error *err) {
     const struct sparse *storage = p->storage;
     void *memory;
@@ -274,7 +274,8 @@ static void values(const dni_points *p, const dni_queries *queries, size_t first
     for (size_t b = first / BLOCK; b * BLOCK < first + n; b++) {
         const size_t start = b * BLOCK, low = start < first ? first - start : 0,
                      high = first + n - start < BLOCK ? first + n - start : BLOCK;
-        for (size_t q = 0; q < queries->n; q++) { /* while the block is in the cache */
+        for (size_t q = 0; q < queries->n; q++) { /* all queries use the block while it is in the
+                                                   * cache */
             const dni_query *query = &queries->of[q];
             if (storage->col_start != NULL) {
                 multiply(p, query->row, b, measure);

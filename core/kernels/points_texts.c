@@ -180,7 +180,8 @@ static size_t work(const dni_points *p, size_t n) {
     return edit_doubles(p) + n * text_doubles(p->d);
 }
 
-/* The edit distance of 64 characters and a text takes about 4 ns for each character of the text. */
+/* The edit distance between 64 characters and a text takes about 4 ns for each character of the
+ * text. */
 static size_t step(const dni_points *p) {
     const struct texts *storage = p->storage;
     const double length = (double)storage->longest + 64, pair = 4e-9 * (length / 64) * length;

@@ -38,9 +38,9 @@ double dni_points_squares_bytes(size_t n, dni_form form) {
     "beyond the range of numbers: standardize the columns, leave out rows of extreme values, or "  \
     "choose other parameters of the kernel"
 
-/* Sets *err to the error that `what` of point i is out of range. For centred rows the error does
- * not name the point: one extreme row moves the mean, and then all centred rows are long. The row
- * of the error is the index of the point, which the caller replaces by the row of the table. */
+/* Sets *err to the error that `what` of point i is out of range. The row of the error is the index
+ * of the point, which the caller replaces by the row of the table. For centred rows the error has
+ * no row: one extreme row moves the mean, so that all centred rows become long. */
 static dn_status refuse(const dni_points *p, size_t i, const char *what, dn_error *err) {
     if (p->form == DNI_FORM_SQUARE) {
         return dn_error_set(

@@ -250,12 +250,13 @@ static void find_medians(const struct pair *pairs, size_t n, const double *weigh
     }
 }
 
-/* Replaces an error that names a point of the sample. The caller does not know the sample. */
+/* Replaces an error that has the index of a point of the sample, because the caller does not know
+ * the sample. */
 static dn_status too_far(dn_error *err) {
     dn_error_clear(err);
     return dn_error_set(err, DN_ERR_NUMERIC,
                         "the distances between rows are beyond the range of numbers: standardize "
-                        "the columns, or leave out those of extreme values");
+                        "the columns, or leave out columns with extreme values");
 }
 
 /* Returns the width. low, high: medians of the distances D; for rbf of their squares. */

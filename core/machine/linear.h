@@ -30,7 +30,8 @@ dni_linear_machine *dni_linear_machine_of(const dn_machine *machine);
 void dni_linear_to_raw(const double *w, size_t stride, const double *w0, size_t w0_stride,
                        size_t n_scores, size_t n_features, const double *mean, const double *scale,
                        double *w_raw, double *w0_raw);
-/* The inverse: weights for encoded features from weights for raw features. mean and scale as above.
+/* The inverse of dni_linear_to_raw: converts weights of raw features to weights of encoded
+ * features. mean and scale may be NULL for 0 and 1.
  *
  *   raw    [n_scores × (n_features + 1)] in each row the weights and then the intercept
  *   table  [n_scores × (n_features + 1)] */

@@ -15,8 +15,8 @@ void dni_calibration_free(dn_calibration *calibration); /* NULL is allowed */
 /* Allocates n points of an isotonic calibrator, uninitialized, and frees the previous ones.
  * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_calibrator_resize(dn_calibrator *calibrator, size_t n, dn_error *err);
-size_t dni_calibration_bytes(const dn_calibration *calibration); /* bytes of memory of a
-                                                                  * calibration; NULL: 0 */
+/* Returns the bytes of memory of a calibration; NULL: 0. */
+size_t dni_calibration_bytes(const dn_calibration *calibration);
 
 /* logits [n_scores] ← the calibrated log-odds of scores [n_scores]. */
 void dni_calibration_apply(const dn_calibration *calibration, const double *scores, double *logits);
@@ -34,8 +34,8 @@ void dni_model_probabilities(const dn_model *model, const double *scores, double
  *     platt     f64 slope, f64 intercept
  *     isotonic  u64 n, f64 score[n], f64 probability[n] */
 void dni_calibration_write(const dn_calibration *calibration, dni_writer *writer);
-/* Reads a calibration of n_scores scores. *out NULL: there is none. DN_ERR_CORRUPT, DN_ERR_MEMORY.
- * */
+/* Reads a calibration of n_scores scores. *out NULL: there is none. DN_ERR_CORRUPT,
+ * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_calibration_read(dni_reader *reader, size_t n_scores,
                                            dn_calibration **out, dn_error *err);
 

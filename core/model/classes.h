@@ -11,7 +11,7 @@ typedef struct dni_classes {
     dni_string_set names; /* names of the classes, in the order of the classes */
 } dni_classes;
 
-/* Whether classes of this column type are numbers (numeric, boolean). */
+/* Returns true if classes of this column type are numbers (numeric, boolean). */
 bool dni_classes_numeric(dn_column_type type);
 
 /* Create classes from copies of the values. The values must be strictly ascending; boolean numbers

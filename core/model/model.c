@@ -176,8 +176,9 @@ static dn_status prepare(dn_model *m, dn_machine *const *machines, dn_error *err
     return status == DN_OK && m->linear ? make_linear(m, err) : status;
 }
 
-/* Sets the rule for labels. The probabilities of one machine of all classes, or of machines of one
- * class against the rest, are in the order of the scores. */
+/* Sets the rule for labels. Uncalibrated probabilities of one machine of all classes, or of
+ * machines of one class against the rest, increase with the scores: both rules then choose the same
+ * class. */
 static void set_labels(dn_model *m) {
     const bool pairs =
         m->decision == DN_DECISION_ONE_VS_ONE || m->decision == DN_DECISION_ONE_VS_ONE_STRICT;
@@ -414,7 +415,8 @@ bool dn_model_describes_machines(const dn_model *model) {
 dn_status dn_model_describe_machine(const dn_model *model, size_t i, const dn_visitor *visitor,
                                     dn_error *err) {
     if (i >= model->n_machines) {
-        return dn_error_set(err, DN_ERR_ARGUMENT, "machine %zu of a model with %zu machines", i,
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "there is no machine %zu: the model has %zu machines", i,
                             model->n_machines);
     }
     return dni_machine_describe(model->raw[i], model->encoder, visitor, err);

@@ -106,7 +106,7 @@ static void write_duals(const dn_model *model, dni_writer *w) {
 /* ---- reading ---- */
 /* The parts of a model that have been read so far. */
 struct parts {
-    uint32_t version; /* of the format */
+    uint32_t version; /* format version */
     dn_params *params;
     uint64_t seed;
     const char *target; /* points into the serialized model */
@@ -372,7 +372,7 @@ static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out
     if (version > DNI_MODEL_VERSION) {
         return dn_error_set(
             err, DN_ERR_VERSION,
-            "the model has format version %lu, this library reads versions up to %d",
+            "the model has format version %lu, but this library reads only versions up to %d",
             (unsigned long)version, DNI_MODEL_VERSION);
     }
     if (version == 1) { /* version 1 is not supported */

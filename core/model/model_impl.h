@@ -1,4 +1,4 @@
-/* The members of a trained model, for the files that create, apply, evaluate and store models. */
+/* The members of a trained model. For files that create, apply, evaluate or store models. */
 #ifndef DNI_MODEL_IMPL_H
 #define DNI_MODEL_IMPL_H
 
@@ -24,7 +24,7 @@ typedef struct dni_term {
 
 struct dn_model {
     atomic_size_t references;
-    dn_params *params; /* the values used */
+    dn_params *params; /* parameters with "auto" resolved */
     uint64_t seed;
     char *target; /* name of the target column; "" without a target */
     dni_classes classes;
@@ -32,9 +32,11 @@ struct dn_model {
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
     dn_labels labels;            /* the rule for labels; not DN_LABELS_OF_MODEL */
-    bool may_disagree;           /* the most probable class can differ from that of the scores */
-    dni_statistics *statistics;  /* of the weights; NULL: none */
-    double *feature_mean; /* [n_features] of the raw features over the training rows; NULL: none */
+    bool may_disagree;           /* true: the most probable class can differ from the class that the
+                                  * scores choose */
+    dni_statistics *statistics;  /* statistics of the weights; NULL: none */
+    double *feature_mean; /* [n_features] means of the raw features over the training rows; NULL:
+                           * none */
     size_t n_machines;
     dn_machine **machines; /* [n_machines] machines for encoded x */
     dn_machine **raw;      /* [n_machines] the same machines, converted to raw features */
@@ -42,7 +44,7 @@ struct dn_model {
      * because the machines need encoded rows */
     bool raw_shares;
     size_t n_scores, n_features, n_inputs;
-    double *intercept; /* [n_scores] of the raw machines */
+    double *intercept; /* [n_scores] intercepts of the machines `raw` */
     size_t work;     /* number of doubles of workspace that a machine of `raw` needs for one row */
     dni_term *terms; /* [n_terms] mappings of the numeric and categorical inputs */
     size_t n_terms;
@@ -52,8 +54,8 @@ struct dn_model {
     bool expands;                /* true: scores or densities need all features of x */
     /* The following members are set if `linear` is true: all machines are linear. */
     bool linear;
-    const double *w;          /* [n_scores × n_features] weights of the machines `raw`; `intercept`
-                               * has the w0 */
+    const double *w; /* [n_scores × n_features] weights of the machines `raw`; their w0 are
+                               * in `intercept` */
     const double *by_feature; /* [n_features × n_scores] transpose of w, for prediction */
     double *own_w;            /* the allocation of w; NULL: w points into a machine */
     double *own_by_feature;   /* the allocation of by_feature; NULL: by_feature points to w */
@@ -69,8 +71,8 @@ typedef struct dni_model_parts {
     uint64_t seed;
     const char *target; /* copied, target_length bytes without NUL */
     size_t target_length;
-    dni_classes *classes; /* taken on success */
-    dn_encoder *encoder;  /* taken on success */
+    dni_classes *classes; /* owned by the model on success */
+    dn_encoder *encoder;  /* owned by the model on success */
     dn_decision decision;
     dn_machine **machines; /* [n_machines] allocated by malloc; owned by the model on success */
     size_t n_machines;

@@ -190,7 +190,7 @@ void dni_statistics_write(const dni_statistics *statistics, dni_writer *writer) 
     }
 }
 
-/* True if all numbers are finite or NaN, and not below `least`. */
+/* Returns true if all numbers are finite or NaN, and not below `least`. */
 static bool in_range(const double *values, size_t n, double least) {
     for (size_t i = 0; i < n; i++) {
         if (isinf(values[i]) || values[i] < least) {
@@ -261,7 +261,7 @@ dn_status dni_statistics_read(dni_reader *reader, size_t n_scores, const dn_enco
     }
     const uint8_t flags = dni_read_u8(reader);
     const size_t d = dn_encoder_n_features(encoder);
-    /* `left` bounds the memory: the standard errors are in the bytes */
+    /* the bytes contain the standard errors, so that `left` limits the memory to allocate */
     if (reader->failed || flags > 3 || n_scores == 0 || d + 1 > reader->left / 8 / n_scores) {
         return dni_machine_corrupt(wrong, err);
     }
@@ -288,7 +288,7 @@ bool dn_model_has_statistics_method(const dn_model *model) {
     return dn_params_has(model->params, "statistics");
 }
 
-/* n(K − 1) for the softmax, otherwise n: the number of independent observations. */
+/* Returns the number of independent observations: n(K − 1) for the softmax, otherwise n. */
 static double observations(const dn_statistics *s) {
     return (double)s->n_rows *
            (s->least_squares || s->n_scores == 1 ? 1.0 : (double)s->n_scores - 1);

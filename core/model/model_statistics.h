@@ -15,8 +15,8 @@ typedef struct dni_statistics {
     dn_inflation *terms;    /* [n_terms] without `factor` and `scaled` */
 } dni_statistics;
 
-/* True if all numbers can be stored and read back: they are finite, or NaN where they are not
- * defined, and not negative where they are variances, errors or counts. */
+/* Returns true if all numbers can be stored and read back: they are finite, or NaN where they are
+ * not defined, and not negative where they are variances, errors or counts. */
 bool dni_statistics_in_range(const dni_statistics *statistics);
 
 /* Creates statistics without arrays, for a reason other than DN_STATISTICS_AVAILABLE.
@@ -34,7 +34,7 @@ DN_MUST_USE dn_status dni_statistics_new(bool least_squares, size_t n_scores,
                                          const dn_encoder *encoder, dni_statistics **out,
                                          dn_error *err);
 void dni_statistics_free(dni_statistics *statistics);          /* NULL is allowed */
-size_t dni_statistics_bytes(const dni_statistics *statistics); /* of memory; NULL: 0 */
+size_t dni_statistics_bytes(const dni_statistics *statistics); /* bytes of memory; NULL: 0 */
 
 /* Returns the number of terms of the encoder. out [terms]: set without `factor` and `scaled`; NULL:
  * count only. */

@@ -27,9 +27,10 @@ dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx, dn_
     for (size_t done = 0; done < size && status == DN_OK;) {
         const ptrdiff_t n = write(ctx, (const char *)bytes + done, size - done);
         if (n <= 0 || (size_t)n > size - done) {
-            status =
-                dn_error_set(err, DN_ERR_SOURCE,
-                             "the model could not be written: %zu of %zu bytes were", done, size);
+            status = dn_error_set(
+                err, DN_ERR_SOURCE,
+                "the model could not be written: the stream accepted only %zu of %zu bytes", done,
+                size);
         } else {
             done += (size_t)n;
         }
@@ -67,8 +68,9 @@ static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
                                 "the model could not be read: an error after %zu bytes", in->size);
         }
         if (n == 0) {
-            return dn_error_set(err, DN_ERR_CORRUPT, "no model: the stream ends after %zu bytes",
-                                in->size);
+            return dn_error_set(
+                err, DN_ERR_CORRUPT,
+                "the model is missing or incomplete: the stream ends after %zu bytes", in->size);
         }
         in->size += (size_t)n;
     }
@@ -88,8 +90,8 @@ dn_status dn_model_load(dn_read_fn read, void *ctx, dn_model **out, dn_error *er
     if (status != DN_OK) {
         goto cleanup;
     }
-    /* Without the magic number the size field is meaningless; dn_model_read then reports the error.
-     * */
+    /* Without the magic number the size field is meaningless; dn_model_read then reports the
+     * error. */
     if (memcmp(in.bytes, DNI_MODEL_MAGIC, sizeof DNI_MODEL_MAGIC - 1) == 0) {
         status = read_up_to(&in, dni_get_u64(in.bytes + DNI_MODEL_SIZE_AT), err);
         if (status != DN_OK) {

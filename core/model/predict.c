@@ -313,7 +313,8 @@ static bool wants_densities(const dn_prediction *out) {
     return out->log_density != NULL || out->class_log_density != NULL || out->posterior != NULL;
 }
 
-/* Computes the densities of row i, and the posteriors by Bayes' theorem. `scores`: of the row. */
+/* Computes the densities of row i, and the posteriors by Bayes' theorem. scores: the scores of the
+ * row. */
 static void write_densities(const dn_model *m, const struct entries *entries, const double *scores,
                             size_t i, const struct workspace *w, const dn_prediction *out) {
     const size_t K = m->classes.view.n;
@@ -390,8 +391,8 @@ void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i,
     const size_t j = find_missing(m, rows, i);
     if (j < m->n_inputs) {
         (void)snprintf(out, DN_MESSAGE_SIZE,
-                       "has no value for \"%.128s\": a precomputed kernel needs K of the row with "
-                       "every row of the training",
+                       "has no value for \"%.128s\": a precomputed kernel needs the value of K for "
+                       "the row and every training row",
                        dn_encoder_input(m->encoder, j)->name);
     } else {
         (void)snprintf(out, DN_MESSAGE_SIZE, "has values so large that its scores overflow");
@@ -416,7 +417,7 @@ static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct workspac
     return rows.n;
 }
 
-/* out may be NULL. */
+/* Sets out [n] to NaN. out may be NULL. */
 static void fill_nan(double *out, size_t n) {
     for (size_t i = 0; out != NULL && i < n; i++) {
         out[i] = (double)NAN;

@@ -36,8 +36,7 @@ static dn_status check_results(const dn_model *m, const dn_prediction *out, dn_e
 static dn_status check_inputs(const dn_model *m, const dn_array *x, dn_error *err) {
     if (x->n_cols != m->n_inputs) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
-                            "x must have %zu columns, the inputs of the model "
-                            "(got %zu)",
+                            "x must have %zu columns, one for each input of the model (got %zu)",
                             m->n_inputs, x->n_cols);
     }
     for (size_t j = 0; j < m->n_inputs; j++) {
@@ -45,7 +44,7 @@ static dn_status check_inputs(const dn_model *m, const dn_array *x, dn_error *er
         if (input->type == DN_TEXT || input->type == DN_SPARSE) {
             return dni_error_at(
                 dn_error_set(err, DN_ERR_ARGUMENT,
-                             "input \"%.64s\" is a %s column: an array has numbers only",
+                             "input \"%.64s\" is a %s column, but an array has only numbers",
                              input->name, dn_column_type_name(input->type)),
                 input->name, -1, err);
         }

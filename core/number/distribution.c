@@ -47,7 +47,7 @@ static double log_ratio(double v, double v0, double more) {
     return fabs(more) > v0 / 2 ? log(v / v0) : log1p(more / v0);
 }
 
-/* x^a y^b/B(a, b) with y = 1 − x. */
+/* Returns x^a y^b/B(a, b), y = 1 − x. */
 static double beta_factor(double x, double y, double a, double b) {
     const double x0 = a / (a + b), y0 = b / (a + b); /* maximum of the factor */
     const double below = x < y ? x - x0 : y0 - y;    /* x − x0, from the smaller of x and y */
@@ -56,7 +56,8 @@ static double beta_factor(double x, double y, double a, double b) {
     return sqrt(a * y0 / two_pi) * exp(exponent);
 }
 
-/* The continued fraction of I_x(a, b)·a/factor; converges fast for x < (a + 1)/(a + b + 2). */
+/* Returns I_x(a, b)·a/factor by its continued fraction, which converges fast for x < (a + 1)/(a + b
+ * + 2). */
 static double beta_fraction(double x, double a, double b) {
     double c = 1, d = 1 / nonzero(1 - (a + b) * x / (a + 1)), value = d;
     for (int m = 1; m <= MAX_TERMS; m++) {

@@ -19,8 +19,8 @@ struct shortest {
     int exponent;
 };
 
-/* floor(g·x / 2^128), with the lowest bit set if the quotient is not exact. g is at most one unit
- * too large; the bound y > 1 allows for that. */
+/* Returns floor(g·x / 2^128), with the lowest bit set if the quotient is not exact. g is at most
+ * one unit too large; the bound y > 1 allows for that. */
 static uint64_t round_to_odd(dni_wide g, uint64_t x) {
     dni_wide low = dni_wide_product(g.low, x), high = dni_wide_product(g.high, x);
     uint64_t y = high.low + low.high;
@@ -100,7 +100,7 @@ static struct shortest strip_zeros(struct shortest number) {
     return number;
 }
 
-/* "e-7", "e300" */
+/* Writes an exponent such as "e-7" or "e300". */
 static size_t put_exponent(char *out, int exponent) {
     size_t n = 0;
     out[n++] = 'e';
@@ -110,7 +110,7 @@ static size_t put_exponent(char *out, int exponent) {
     return n + put_digits(out + n, (uint64_t)(exponent < 0 ? -exponent : exponent));
 }
 
-/* Plain notation from 1e-6 up to below 1e21, otherwise d.ddde±x. */
+/* Writes the number in plain notation from 1e-6 to below 1e21, otherwise as d.ddde±x. */
 static size_t put_shortest(char *out, struct shortest number) {
     number = strip_zeros(number);
     char digits[20];

@@ -16,7 +16,7 @@ static inline int dni_floor_shift(int x, unsigned n) {
     return x >= 0 ? x >> n : -((-x + (1 << n) - 1) >> n);
 }
 
-/* floor(log2(10^k)) for |k| <= 1233. */
+/* Returns floor(log2(10^k)) for |k| <= 1233. */
 static inline int dni_log2_power10(int k) {
     return dni_floor_shift(k * 1741647, 19);
 }

@@ -73,7 +73,8 @@ size_t dn_decision_candidates(dn_decision decision,
 /* Returns true if the rule can compute probabilities from log-odds scores. False for the outlier
  * rule, and for K − 1 machines unless K = 2. */
 bool dn_decision_has_probabilities(dn_decision decision, size_t n_classes);
-/* Number of doubles that dn_decision_probabilities needs in `work`; 0 for most rules. */
+/* Returns the number of doubles that dn_decision_probabilities needs in `work`; 0 for most
+ * rules. */
 size_t dn_decision_work(dn_decision decision, size_t n_classes);
 /* Computes p [K] from scores that are log-odds.
  *

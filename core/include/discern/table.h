@@ -137,7 +137,7 @@ DN_MUST_USE dn_status dn_column_builder_encode(dn_column_builder *builder,
 typedef struct dn_column_chunk dn_column_chunk;
 DN_MUST_USE dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err);
 void dn_column_chunk_free(dn_column_chunk *chunk); /* NULL is allowed */
-/* Number of bytes that `chunk` has allocated. */
+/* Returns the number of bytes that `chunk` has allocated. */
 size_t dn_column_chunk_memory(const dn_column_chunk *chunk);
 
 /* Decodes a chunk as a column of a logical type. *out is valid until the next call with the same
