@@ -13,8 +13,8 @@
 /* Cholesky factorisation of a [n × n]: a ← L with L Lᵀ = a, *out ← true. If a is not finite or not
  * positive definite to working precision, *out ← false and the contents of a are undefined.
  *
- * Polls the run's stop function at least every DNI_STEP_FLOPS (linalg/step.h); fails only with the
- * code of this function. Cost: O(n³/3). */
+ * Polls the run's stop function at least every DNI_STEP_FLOPS (linalg/step.h); no other errors.
+ * Cost: O(n³/3). */
 DN_MUST_USE dn_status dni_cholesky(const dn_run *run, double *a, size_t n, bool *out,
                                    dn_error *err);
 /* Solves a x = b for n_rhs right-hand sides, where L is computed by dni_cholesky. x [n_rhs × n]

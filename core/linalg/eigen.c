@@ -27,7 +27,7 @@ struct eigen {
     lapack_int n;
     double *a;           /* [n × n] the matrix, then the reflections of Q */
     double *diagonal;    /* [n] diagonal of T */
-    double *subdiagonal; /* [n] of T, n - 1 of them */
+    double *subdiagonal; /* [n] subdiagonal of T; n - 1 elements are used */
     double *tau;         /* [n] scalars τ of the reflections */
     double *values;      /* [n] eigenvalues, ascending */
     double *spare;       /* [n] eigenvalues that dstemr computes */

@@ -1,5 +1,5 @@
-/* Products of a tile of dense rows with the weights of a few classes. A matrix product of BLAS packs
- * the rows once more for so few columns; these loops read the rows where they are. */
+/* Products of a tile of dense rows with the weights of a few classes. A matrix product of BLAS
+ * packs the rows once more for so few columns; these loops read the rows where they are. */
 #ifndef DNI_FEW_SCORES_H
 #define DNI_FEW_SCORES_H
 

@@ -16,8 +16,8 @@ void dni_layer_backward(const double *delta, size_t n_rows, const double *table,
                         size_t units, double *out);
 /* Adds the gradient to the table: table += Σ_t [x_t, 1] ⊗ delta_t; delta [x.n_rows × units]. */
 void dni_layer_gradient(dn_matrix x, const double *delta, size_t units, double *table);
-/* Like dni_layer_gradient for the rows first … first + n - 1 of the table and dense x; row n_cols
- * has the biases. Parts of one gradient can be computed concurrently. */
+/* Like dni_layer_gradient, for the rows first … first + n - 1 of the table, of which row n_cols has
+ * the biases; x must be dense. Parts of one gradient can be computed concurrently. */
 void dni_layer_gradient_part(dn_matrix x, const double *delta, size_t units, size_t first, size_t n,
                              double *table);
 

@@ -132,8 +132,8 @@ static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance,
             first = length;
         }
         if (!isfinite(length)) {
-            return dn_error_set(err, DN_ERR_NUMERIC, "the triangle of %zu columns is not finite",
-                                q->d);
+            return dn_error_set(err, DN_ERR_NUMERIC,
+                                "the triangular factor of %zu columns is not finite", q->d);
         }
         *rank = s;
         if (!(length > tolerance * first) || s == max_rank) {
@@ -192,7 +192,7 @@ cleanup:
     return status;
 }
 
-/* Gram-Schmidt orthogonalisation, applied twice to remove rounding errors. */
+/* Applies Gram-Schmidt orthogonalisation twice, to remove rounding errors. */
 dn_status dni_orthonormal_rows(const dn_run *run, double *rows, size_t n, size_t d, dn_error *err) {
     for (size_t r = 0; r < n; r++) {
         dn_status status = dn_run_stop(run, err);

@@ -19,8 +19,8 @@ size_t dni_qr_work(size_t p);
  *   rows   [p × n_rows] column by column; overwritten
  *   work   [dni_qr_work(p)]
  *
- * Polls the run's stop function about every DNI_STEP_FLOPS; fails only with the code of this
- * function. Cost: O(2 n_rows p²). */
+ * Polls the run's stop function about every DNI_STEP_FLOPS; no other errors. Cost: O(2 n_rows
+ * p²). */
 DN_MUST_USE dn_status dni_qr_append(const dn_run *run, double *r, size_t p, double *rows,
                                     size_t n_rows, double *work, dn_error *err);
 

@@ -51,8 +51,7 @@ void dni_tile_centre(dn_matrix x, const double *mean, double *out);
  *   gram     [width × width] lower triangle
  *
  * Computed in panels of rows of gram. Polls the run's stop function before each panel
- * (linalg/step.h); fails only with the status
- * that run->stop returned. */
+ * (linalg/step.h); no other errors. */
 DN_MUST_USE dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width,
                                     const double *c, double sign, double *scratch, double *gram,
                                     dn_error *err);
@@ -62,7 +61,7 @@ DN_MUST_USE dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const
 /* Returns nonzero if dni_tile_gram_sparse is faster than dni_tile_expand and dni_tile_gram. */
 int dni_tile_gram_sparse_is_cheaper(dn_matrix x);
 
-/* [a × b] row-major → [b × a] */
+/* to [b × a] ← the transpose of from [a × b], both row-major. */
 void dni_transpose(const double *from, size_t a, size_t b, double *to);
 
 #endif

@@ -19,7 +19,7 @@ size_t dni_tridiagonal_work(size_t n);
  *   work         [dni_tridiagonal_work(n)]
  *
  * Polls the run's stop function every DNI_PACE_FLOPS within a panel and every DNI_STEP_FLOPS of
- * matrix products; fails only with the code of this function. Cost: O(4/3 n³). */
+ * matrix products; no other errors. Cost: O(4/3 n³). */
 DN_MUST_USE dn_status dni_tridiagonal(const dn_run *run, double *a, size_t n, double *diagonal,
                                       double *subdiagonal, double *tau, double *work,
                                       dn_error *err);

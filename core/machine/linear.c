@@ -181,8 +181,8 @@ static void linear_weights(const dn_machine *machine, double **out_w, double **o
 }
 
 /* ---- tiles ---- */
-/* `work` is the matrix of the weights of all machines [n_scores × (n_features + 1)]. The last column
- * has the intercepts. For sparse tiles the matrix is transposed. */
+/* `work` is the matrix of the weights of all machines [n_scores × (n_features + 1)]. The last
+ * column has the intercepts. For sparse tiles the matrix is transposed. */
 static size_t linear_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
     (void)n_slots;
     return dni_machines_n_scores(machines, n) * (machines[0]->n_features + 1);

@@ -66,7 +66,7 @@ static dn_status step(struct adam *t, double rate, dn_error *err) {
                         : step_range(t, 0, 0, err);
 }
 
-/* One pass. */
+/* Makes one pass over the rows. */
 static dn_status adam_advance(dni_descent *d, bool *moved, dn_error *err) {
     struct adam *t = (struct adam *)d;
     const dni_adam_settings *s = t->settings;

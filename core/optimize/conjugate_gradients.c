@@ -45,8 +45,8 @@ double dni_conjugate_gradients_bytes(size_t n_systems, size_t n) {
     return dni_layout_bytes(recurrences_layout, &shape, &scratch);
 }
 
-/* √Σ r_i²/scale_i. The terms are divided by the largest |r_i|/√scale_i, so that the sum does not
- * overflow. */
+/* Returns √Σ r_i²/scale_i. The terms are divided by the largest |r_i|/√scale_i, so that the sum
+ * does not overflow. */
 static double length(const dni_systems *s, const double *r) {
     double largest = 0, sum = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -65,12 +65,12 @@ static double length(const dni_systems *s, const double *r) {
     return largest * sqrt(sum);
 }
 
-/* The relative residual ‖r_k‖/‖b_k‖ of system k; 0 if ‖r_k‖ is at most `rounding`. */
+/* Returns the relative residual ‖r_k‖/‖b_k‖ of system k; 0 if ‖r_k‖ is at most `rounding`. */
 static double relative_residual(const struct recurrences *t, size_t k) {
     return t->length[k] <= t->systems->rounding ? 0 : t->length[k] / t->right[k];
 }
 
-/* The largest relative residual of all systems; NaN if one is NaN. */
+/* Returns the largest relative residual of all systems; NaN if one is NaN. */
 static double measure(const struct recurrences *t) {
     double largest = 0;
     for (size_t k = 0; k < t->systems->n_systems; k++) {
@@ -100,7 +100,8 @@ static void update_direction(struct recurrences *t, size_t k) {
     t->rho[k] = rho;
 }
 
-/* Computes the residuals b_k − A x_k from the data, in place of those of the recurrences. */
+/* Computes the residuals b_k − A x_k from the data. They replace the residuals of the
+ * recurrences. */
 static dn_status compute_residuals(struct recurrences *t, const dn_run *run,
                                    dni_systems_outcome *out, dn_error *err) {
     const dni_systems *s = t->systems;
@@ -142,7 +143,8 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *n_uns
         }
         double curvature = dni_dot(p, q, s->n);
         if (!(curvature >
-              0)) { /* pᵀAp ≤ 0 is a rounding error: the system is left until the next restart */
+              0)) { /* pᵀAp ≤ 0 is a rounding error: the system makes no step until the next
+                     * restart */
             memset(p, 0, s->n * sizeof *p);
             t->rho[k] = 0;
             continue;

@@ -18,24 +18,25 @@ typedef struct dni_systems {
     dn_status (*residual)(void *ctx, const dn_run *run, const double *x, double *out,
                           dn_error *err);
     double rounding; /* ‖r_k‖ <= rounding counts as ‖r_k‖ = 0 */
-    const double
-        *scale; /* [n] > 0, approximately the diagonal of A: the length of r is √Σ r_i²/scale_i */
+    /* [n] > 0, approximately the diagonal of A: the length of r is √Σ r_i²/scale_i */
+    const double *scale;
     bool preconditioned; /* true: M = diag(scale). false: M = 1; the solution of a singular system
                           * then has least norm */
-    /* Called after every product with x and the largest ‖r_k‖/‖b_k‖. A failure ends the solver. */
+    /* Called after every iteration. x: the current solutions; measure: the largest ‖r_k‖/‖b_k‖. A
+     * failure ends the solver. */
     dn_status (*accepted)(void *ctx, const dn_run *run, size_t iteration, const double *x,
                           double measure, dn_error *err);
 } dni_systems;
 
 /* Result of the solver. */
 typedef struct dni_systems_outcome {
-    size_t iterations;     /* products with A */
+    size_t iterations;     /* number of products with A */
     size_t residuals;      /* number of times that all residuals were computed from the data */
     double measure;        /* largest ‖b_k − A x_k‖/‖b_k‖, computed from the data */
     dn_stop_reason reason; /* DN_STOP_TOLERANCE, DN_STOP_MAX_ITERATIONS or DN_STOP_NO_PROGRESS */
 } dni_systems_outcome;
 
-/* Bytes that the solver allocates. */
+/* Returns the bytes that the solver allocates. */
 double dni_conjugate_gradients_bytes(size_t n_systems, size_t n);
 
 /* Solves the systems from the start point 0. x [n_systems × n] ← the solutions.

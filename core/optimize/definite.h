@@ -11,12 +11,11 @@
 typedef struct dni_definite {
     const double *matrix; /* [order × order]; only the lower triangle is read */
     size_t order;
-    const size_t
-        *index; /* [n] ascending: the rows and columns of `matrix` that form H; NULL: all, n =
-                 * order */
+    /* [n] ascending: the rows and columns of `matrix` that form H; NULL: all, n = order */
+    const size_t *index;
     size_t n;
-    /* > 0: nothing is added to the scaled matrix, and it counts as singular if a squared pivot is at
-     * most this */
+    /* > 0: nothing is added to the scaled matrix, and it counts as singular if a squared pivot is
+     * at most this */
     double least_pivot;
     double *factor; /* [n × n] work */
     double *scale;  /* [n] work */

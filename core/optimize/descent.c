@@ -46,7 +46,7 @@ static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
     return dni_objective_not_finite(
         d->out.iterations,
         d->out.iterations == 0
-            ? "inputs or a lambda too large for their squares; standardise the columns"
+            ? "inputs or a lambda so large that their squares overflow; standardise the columns"
             : d->solver->divergence,
         err);
 }

@@ -9,7 +9,7 @@
 
 struct gradient_descent {
     dni_descent base;
-    double factor; /* of the gradient */
+    double factor; /* factor of the gradient in a step */
 };
 
 static void gradient_descent_layout(dni_layout *layout, const void *shape, void *work) {

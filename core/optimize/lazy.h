@@ -1,5 +1,5 @@
 /* A vector of variables with delayed L2 decay and l1 penalty, for stochastic descent over sparse
- * rows: a step reads few of many variables. The penalty is applied to a variable only when the
+ * rows: a step reads only few of the variables. The penalty is applied to a variable only when the
  * variable is read.
  *
  *   z_i = scale·x_i for the first n_penalised variables, after the penalty is applied
@@ -18,8 +18,8 @@
 
 typedef struct dni_lazy {
     double *x; /* all variables; the first n_penalised have a penalty */
-    double
-        *applied; /* [n_penalised] sum of the changes by the penalty, with sign; NULL without l1 */
+    /* [n_penalised] sum of the changes by the penalty, with sign; NULL without l1 */
+    double *applied;
     size_t n_penalised;
     double l1;      /* the same for every penalised variable */
     double scale;   /* > 0 */

@@ -16,7 +16,7 @@ typedef struct dni_pairs {
 /* Adds s and y to the layout and sets `capacity`: max_pairs, at most DNI_LBFGS_PAIRS; fewer if n is
  * large, but at least 5. */
 void dni_pairs_layout(dni_layout *layout, size_t n, size_t max_pairs, dni_pairs *pairs);
-/* Ring position of a pair; age 0 is the newest pair. */
+/* Returns the position of a pair in the ring; age 0 is the newest pair. */
 static inline size_t dni_pairs_at(const dni_pairs *pairs, size_t age) {
     return (pairs->next + pairs->capacity - 1 - age) % pairs->capacity;
 }

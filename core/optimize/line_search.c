@@ -29,7 +29,7 @@ static double next_step(double low, double low_slope, double high, double step, 
     }
     if (isinf(high)) {
         double least = 2 * step, most = 10 * step;
-        if (!(secant > least)) { /* NaN too */
+        if (!(secant > least)) { /* also if secant is NaN */
             return least;
         }
         return secant < most ? secant : most;

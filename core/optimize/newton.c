@@ -7,8 +7,8 @@
  * textbooks, which diverges from some starts. It ends with no progress if H is singular, or F(x +
  * p) or its gradient not finite.
  *
- * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. O(n³) an iteration plus
- * the Hessian; no allocation in the loop. */
+ * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. Cost: O(n³) per iteration plus the
+ * Hessian; no allocation in the loop. */
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
 #include "optimize/definite.h"
@@ -34,8 +34,8 @@ static void newton_layout(dni_layout *layout, const void *shape, void *work) {
     t->scale = dni_layout_doubles(layout, n);
 }
 
-/* Largest rounding error of a value, relative to the value: of scores that are differences of large
- * numbers, because columns are nearly dependent. */
+/* Largest rounding error of a value, relative to the value. It occurs if columns are nearly
+ * dependent, so that scores are differences of large numbers. */
 #define ROUNDING 1e-10
 /* A Hessian scaled to diagonal 1 with a squared pivot of at most this is singular. */
 #define SINGULAR 1e-14
@@ -146,10 +146,10 @@ static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
 static dn_status newton_start(dni_descent *d, const dni_solver_options *options, dn_error *err) {
     (void)options;
     if (d->n > DNI_MAX_ORDER) {
-        return dn_error_set(
-            err, DN_ERR_BUDGET,
-            "newton for %zu variables needs a Hessian of %.0f bytes; the most is %d variables",
-            d->n, 8.0 * (double)d->n * (double)d->n, DNI_MAX_ORDER);
+        return dn_error_set(err, DN_ERR_BUDGET,
+                            "newton for %zu variables needs a Hessian of %.0f bytes; at most %d "
+                            "variables are allowed",
+                            d->n, 8.0 * (double)d->n * (double)d->n, DNI_MAX_ORDER);
     }
     return DN_OK;
 }

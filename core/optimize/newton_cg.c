@@ -3,11 +3,10 @@
  *   H(x) p ≈ −v   until   ‖Hp + v‖_D ≤ η‖v‖_D,   η = min(0.5, √(‖v‖_D/‖v_0‖_D))
  *   ‖u‖_D² = Σ u_i²/D_i,   D the diagonal of H,   v_0 = v at the start
  *
- * The system is solved by conjugate gradients preconditioned with D, from p = 0. Then a
- * line search begins at α = 1. Without l1, v is ∇f. With this η the convergence is superlinear,
- * and the first steps need few iterations. Conjugate gradients end early if a
- * direction has no positive curvature. Nocedal and Wright, Numerical Optimization, section 7.1
- * (Algorithm 7.1, equation 7.3).
+ * The system is solved by conjugate gradients preconditioned with D, from p = 0. Then a line search
+ * begins at α = 1. Without l1, v is ∇f. With this η the convergence is superlinear, and the first
+ * steps need few iterations. Conjugate gradients end early if a direction has no positive
+ * curvature. Nocedal and Wright, Numerical Optimization, section 7.1 (Algorithm 7.1, equation 7.3).
  *
  * With l1, v is the minimum-norm subgradient, the system contains only the free variables (x_i ≠ 0
  * or v_i ≠ 0), and the line search is that of orthant.c: Byrd, Chin, Nocedal and Oztoprak, A
@@ -57,7 +56,7 @@ static void truncated_layout(dni_layout *layout, const void *shape, void *work) 
     t->image = dni_layout_doubles(layout, n);
 }
 
-/* Σ a_i b_i/D_i */
+/* Returns Σ a_i b_i/D_i. */
 static double metric_dot(const struct truncated *t, const double *a, const double *b, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {

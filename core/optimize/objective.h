@@ -46,7 +46,7 @@ struct dni_objective {
      * identity. */
     void (*precondition)(void *ctx, double *v);
     /* Called for every accepted point, including the start. Reports progress. *reason is
-     * DN_STOP_NONE; another value ends the solver at this point. An error ends the solver too. */
+     * DN_STOP_NONE; another value ends the solver at this point. An error also ends the solver. */
     dn_status (*accepted)(void *ctx, const dn_run *run, const dni_iterate *iterate,
                           dn_stop_reason *reason, dn_error *err);
 };
@@ -54,7 +54,7 @@ struct dni_objective {
 /* Result of a solver. */
 typedef struct dni_outcome {
     size_t iterations;
-    size_t evaluations; /* of f and ∇f */
+    size_t evaluations; /* number of evaluations of f and ∇f */
     size_t hessians;
     size_t inner;          /* number of inner iterations: sweeps, or products with the Hessian */
     double value;          /* the objective at the solution */

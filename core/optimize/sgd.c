@@ -127,7 +127,7 @@ static dn_status visit_rows(struct sgd *t, dn_error *err) {
     return DN_OK;
 }
 
-/* One pass. */
+/* Makes one pass over the rows. */
 static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
     struct sgd *t = (struct sgd *)d;
     const dni_sgd_settings *s = t->settings;

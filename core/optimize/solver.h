@@ -11,7 +11,7 @@
 /* Functions of the objective that a solver calls besides `evaluate` and `accepted`. */
 enum dni_solver_needs {
     DNI_NEEDS_HESSIAN = 1,
-    DNI_NEEDS_PRODUCT = 2, /* and the diagonal */
+    DNI_NEEDS_PRODUCT = 2, /* calls `product` and `diagonal` */
     DNI_NEEDS_METRIC = 4,  /* uses `precondition` unless it is NULL */
     DNI_NEEDS_BATCHES = 8  /* needs dni_solver_options.sgd and .rows */
 };
@@ -22,24 +22,24 @@ typedef struct dni_sgd_settings {
     double rate;       /* first learning rate; the factor of the gradient sum of a batch */
     double decay;      /* 2λ of an L2 penalty: a batch of weight v multiplies the penalised
                         * variables by 1 − rate·decay·v */
-    uint64_t seed;     /* of the order of blocks and rows */
+    uint64_t seed;     /* seed of the order of blocks and rows */
     bool given_order; /* visits blocks and rows in their order in every pass */
     /* x ← (1 − rate·decay·v)x − rate·g, where g is the gradient of the sum of the losses of the
      * batch, v is its weight, and the batch has the rows order[0 … n_rows − 1] of the block.
      * *weight ← v. NULL: step_lazily is used. */
     dn_status (*step)(void *ctx, const dn_block *block, const size_t *order, size_t n_rows,
                       double rate, double *x, double *weight, dn_error *err);
-    /* The step of `step` for sparse rows. Reads only the variables that occur in the rows. During a
-     * pass the variables may have another order: first the penalised variables, all with the same
-     * l1. The step calls dni_lazy_apply before it reads a variable, calls dni_lazy_decay, and adds
-     * rate·v/scale to point->accrued. */
+    /* Makes the same step as `step` for sparse rows. Reads only the variables that occur in the
+     * rows. During a pass the variables may have another order: first the penalised variables, all
+     * with the same l1. The step calls dni_lazy_apply before it reads a variable, calls
+     * dni_lazy_decay, and adds rate·v/scale to point->accrued. */
     dn_status (*step_lazily)(void *ctx, const dn_block *block, const size_t *order, size_t n_rows,
                              double rate, dni_lazy *point, dn_error *err);
     size_t n_penalised; /* number of variables with a penalty */
-    void (*to_ordered)(void *ctx, const double *x,
-                       double *ordered); /* `ordered` [n] ← x in the order of step_lazily */
-    void (*from_ordered)(void *ctx, const double *ordered,
-                         double *x); /* the inverse of to_ordered */
+    /* `ordered` [n] ← x in the order of step_lazily */
+    void (*to_ordered)(void *ctx, const double *x, double *ordered);
+    /* the inverse of to_ordered */
+    void (*from_ordered)(void *ctx, const double *ordered, double *x);
 } dni_sgd_settings;
 
 /* Settings of adam (adam.h). */

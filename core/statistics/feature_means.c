@@ -2,7 +2,7 @@
 #include "statistics/feature_means.h"
 #include "linalg/tiles.h"
 
-/* out: Σv, [n_features] Σvx of the encoded features. */
+/* Adds a block. out: Σv, then [n_features] Σvx of the encoded features. */
 static dn_status add_block(const void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     (void)slot;

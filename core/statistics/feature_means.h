@@ -17,7 +17,7 @@
 DN_MUST_USE dn_status dni_feature_means_compute(const dn_rows *rows, const dn_encoder *encoder,
                                                 bool mean_fills, const dn_run *run, double *out,
                                                 dn_error *err);
-/* Upper bound of the bytes that dni_feature_means_compute allocates from the run. */
+/* Returns an upper bound of the bytes that dni_feature_means_compute allocates from the run. */
 double dni_feature_means_memory(size_t n_rows, size_t n_features, size_t n_slots);
 
 #endif

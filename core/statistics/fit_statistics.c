@@ -10,14 +10,15 @@
  * weights and intercepts. The standard errors are then norms of its columns, and the covariance is
  * a product of the matrix with itself.
  *
- *   raw weights     w_j = u_j/D_j, w0 = c − Σ_j w_j M_j, where M_j and D_j are the mean and deviation
+ *   raw weights w_j = u_j/D_j, w0 = c − Σ_j w_j M_j, where M_j and D_j are the mean and deviation
  *                   of z_j in raw units: the encoder's and the problem's standardisation together
  *   symmetric form  the mean over the classes is subtracted from the columns. dni_linear_hessian
  *                   adds curvature along equal changes of all classes; the subtraction removes the
  *                   inverse of this curvature, so that the pseudo-inverse of H remains
  *   intercept       penalised: H has the terms of linear_hessian.c. None: m = 0, and the row of the
- *                   intercept in L⁻¹ is ignored; the intercept for raw features is then −Σ_j w_j M_j
- *   λ = 0           curvature 1 is added along an orthonormal basis N of the combinations of columns
+ *                   intercept in L⁻¹ is ignored; the intercept for raw features is then −Σ_j w_j
+ *                   M_j
+ *   λ = 0 curvature 1 is added along an orthonormal basis N of the combinations of columns
  *                   that no score depends on. If c is not orthogonal to N, the weight or intercept
  *                   is not unique and gets NaN. The variances of the others do not depend on the
  *                   added curvature */
@@ -40,7 +41,8 @@
 
 /* A Newton step longer than this, in standard errors: the weights are not at the minimum. */
 #define MAX_STEP 0.05
-/* A contrast whose component along dependent columns is larger than this share is not unique. */
+/* A weight or intercept whose component along dependent columns is larger than this share is not
+ * unique. */
 #define DEPENDENT 1e-6
 /* Residuals below this share of the sum of squares are rounding errors. */
 #define EXACT 1e-24
@@ -52,12 +54,13 @@ struct shape {
 
 struct work {
     double *gram;     /* [width × width] Gram matrix of the columns z */
-    double *factor;   /* [p × p] Hessian, then L⁻¹, then L⁻¹ times the contrasts */
+    double *factor;   /* [p × p] Hessian, then L⁻¹, then L⁻¹ times the matrix that turns the
+                       * variables into raw weights and intercepts */
     double *x;        /* [S × width] variables of the fitted weights, S·width numbers */
-    double *gradient; /* [S × width] of f */
+    double *gradient; /* [S × width] gradient of f */
     double *step;     /* [S × width] L⁻¹ times the gradient */
     double *sums;     /* [2 + S] sums over rows */
-    bool *unique;     /* [p] the weight or intercept is unique */
+    bool *unique;     /* [p] true: the weight or intercept is unique */
     dni_inflation_work inflation;
 };
 
@@ -67,7 +70,7 @@ struct job {
     const dn_run *run;
     bool least_squares;
     double lambda;
-    dni_target_coding coding; /* of least squares */
+    dni_target_coding coding; /* coding of the targets; least squares only */
     dni_intercept intercept;
     double intercept_square; /* ‖L⁻¹c‖² of the encoded intercepts, summed over the scores */
     dni_moments moments;
@@ -89,7 +92,8 @@ static double lambda_of(const dn_params *params, double weight) {
     return dni_params_is(params, "penalty", "none") ? 0 : dni_lambda_of(params, weight);
 }
 
-/* Multiplications of the Gram matrices, of the inverse Hessian and of the inflation factors. */
+/* Returns the number of multiplications for the Gram matrices, the inverse Hessian and the
+ * inflation factors. */
 static double cost_of(const dn_params *params, double n, double d, double K) {
     const double S = K == 2 ? 1 : K;
     return is_least_squares(params)
@@ -166,8 +170,9 @@ double dni_statistics_memory(const dn_params *params, const dn_fit_shape *shape)
 }
 
 /* ---- the Hessian ---- */
-/* True if columns are not centred: without an intercept, and with a penalised one if a column has a
- * constant value other than 0, which is then a variable like the intercept. */
+/* Returns true if columns are not centred: without an intercept; and with a penalised intercept if
+ * a column has a constant value other than 0, because this column is then a variable like the
+ * intercept. */
 static bool uses_moments_about_zero(const struct job *j) {
     bool constant = false;
     for (size_t i = 0; i < j->input->rows->n_cols; i++) {
@@ -348,7 +353,7 @@ static dn_status measure(struct job *j, dn_error *err) {
     return status;
 }
 
-/* ‖L⁻¹g‖² of row k of the gradient; logistic: of all rows. */
+/* Returns ‖L⁻¹g‖², where g is row k of the gradient; logistic: the whole gradient. */
 static double squared_step(struct job *j, size_t k) {
     const double *g = j->work.gradient + (j->least_squares ? k * j->p : 0);
     double sum = 0;
@@ -371,8 +376,9 @@ static double newton_step(struct job *j, double df) {
     return largest;
 }
 
-/* ---- contrasts ---- */
-/* Mean and deviation of a column of raw features in the variables: raw = mean + deviation · z. */
+/* ---- raw weights and intercepts ---- */
+/* Computes the mean and the deviation by which the variables scale a column of raw features: raw =
+ * mean + deviation · z. */
 static void raw_scale(const struct job *j, size_t col, double *mean, double *deviation) {
     const dn_fit_input *input = j->input;
     const double M = input->mean == NULL ? 0 : input->mean[col],
@@ -381,8 +387,9 @@ static void raw_scale(const struct job *j, size_t col, double *mean, double *dev
     *deviation = S * j->problem.scale[col];
 }
 
-/* One row of L⁻¹ becomes its products with the contrasts of the raw weights and intercepts. */
-static void apply_contrasts(struct job *j, double *row) {
+/* Multiplies a row of L⁻¹ by the matrix that turns the variables into raw weights and
+ * intercepts. */
+static void row_to_raw(struct job *j, double *row) {
     const size_t width = j->problem.width, d = width - 1, n = j->p / width;
     double encoded = 0; /* the element for the encoded intercept of a score */
     for (size_t i = 0; n > 1 && i < width; i++) {
@@ -452,7 +459,7 @@ static dn_status add_rows(struct job *j, double *squares, dn_error *err) {
         if (status != DN_OK) {
             return status;
         }
-        apply_contrasts(j, row);
+        row_to_raw(j, row);
         for (size_t i = 0; i < p; i++) {
             squares[i] += row[i] * row[i];
         }
@@ -465,7 +472,8 @@ static dn_status add_rows(struct job *j, double *squares, dn_error *err) {
     return DN_OK;
 }
 
-/* The number of parameters: the rank, less what the penalty takes: tr P Cov with the penalty P. */
+/* Returns the number of parameters: the rank minus tr P Cov, where P is the matrix of the
+ * penalty. */
 static double parameters_of(const struct job *j, const double *squares) {
     const size_t width = j->problem.width, d = width - 1, n = j->p / width;
     const double penalty = j->least_squares ? j->lambda : 2 * j->lambda;
@@ -483,7 +491,7 @@ static double parameters_of(const struct job *j, const double *squares) {
     return rank * (n > 1 ? (double)n - 1 : 1) - taken;
 }
 
-/* Divides by Σv and marks what is not unique. */
+/* Divides the variances by Σv, and sets those of weights that are not unique to NaN. */
 static void finish(struct job *j, const double *squares) {
     dni_statistics *out = j->out;
     const size_t p = j->p, n = out->view.n_covariance;

@@ -9,8 +9,9 @@
  * core. */
 #define DNI_STATISTICS_MAX_COST 1e9
 
-/* Returns true if a fit with these parameters has statistics, if they are not off or too costly.
- * `n_classes` is that of the model. */
+/* Returns DN_STATISTICS_AVAILABLE if the parameters and the shape of the data permit statistics;
+ * otherwise the reason why not. The computation may still find another reason. n_classes: that of
+ * the model. */
 dn_statistics_reason dni_statistics_reason(const dn_params *params, size_t n_rows,
                                            size_t n_features, size_t n_classes);
 
@@ -26,7 +27,7 @@ dn_statistics_reason dni_statistics_reason(const dn_params *params, size_t n_row
 DN_MUST_USE dn_status dni_statistics_compute(const dn_fit_input *input, const dn_machine *machine,
                                              bool separable, const dn_run *run,
                                              dni_statistics **out, dn_error *err);
-/* Upper bound of the bytes that dni_statistics_compute allocates from the run. */
+/* Returns an upper bound of the bytes that dni_statistics_compute allocates from the run. */
 double dni_statistics_memory(const dn_params *params, const dn_fit_shape *shape);
 
 #endif

@@ -8,7 +8,7 @@
  * Left out of R: constant columns, and the first level of a category all of whose levels have a
  * column, because these columns sum to 1. If other columns depend on each other, 1 is added to R
  * along an orthonormal basis of the combinations that vanish; this does not change the factors of
- * the columns that are orthogonal to it, and the others have none. */
+ * the columns that are orthogonal to the basis, and the other columns have no factor. */
 #include "statistics/inflation.h"
 #include "learners/shared/linear/linear_rank.h"
 #include "linalg/cholesky.h"
@@ -100,7 +100,8 @@ static dn_status remove_null(dni_inflation_work *w, size_t d, const dn_run *run,
     return status;
 }
 
-/* The determinant of a small positive definite matrix [n × n], lower triangle; overwritten. */
+/* Returns the determinant of a small positive definite matrix [n × n], lower triangle, which is
+ * overwritten. */
 static double determinant(double *a, size_t n) {
     double product = 1;
     for (size_t i = 0; i < n; i++) {

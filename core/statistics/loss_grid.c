@@ -24,7 +24,7 @@ struct line {
     double sign;       /* 1: the row belongs to the class of the score, otherwise −1 */
     double base, x, y; /* the score that varies is base + a x + b y */
     double weight;
-    double p, q; /* constants of the loss */
+    double p, q; /* constants of the loss; see the functions `prepare` */
 };
 
 struct grid;
@@ -53,10 +53,11 @@ struct grid {
     const dn_run *run;
     const dn_loss_grid_options *options;
     const struct loss *loss;
-    size_t n_scores, moving;   /* scores of a row: K, or 1; the index of the one that varies */
+    size_t n_scores, moving;   /* number of scores of a row: K, or 1; index of the score that
+                                * varies */
     size_t positive, negative; /* classes of one score; negative SIZE_MAX: all others */
     size_t n_points;
-    dni_target_coding coding; /* of least_squares */
+    dni_target_coding coding; /* coding of the targets; least_squares only */
     struct work work;
     dn_loss_grid *out;
 };
@@ -78,12 +79,12 @@ static double sigmoid(double g) {
     return p[1];
 }
 
-/* ln(1 + e^z) */
+/* Returns ln(1 + e^z). */
 static double softplus(double z) {
     return z > 0 ? z + log1p(exp(-z)) : log1p(exp(z));
 }
 
-/* The score for which class `truth` of a row has its target, with one score or score k. */
+/* Returns the target of score k for a row of class `truth`. With one score k is 0. */
 static double target_of(const struct grid *g, size_t k, size_t truth) {
     const size_t class = g->n_scores > 1 ? truth : truth == g->positive;
     return g->coding.scale * dni_squares_target(g->n_scores, k, class) + g->coding.shift;
@@ -105,8 +106,9 @@ static void one_score(const struct grid *grid, const double *g, size_t truth, st
     line->p = line->q = 0;
 }
 
-/* p: of another class than that of the score, the loss is greater by ln Σ_{k≠m} e^{g_k − g_c}.
- * base: minus ln Σ_{k≠m} e^{g_k}. m is the class of the score, c that of the row. */
+/* Let m be the class of the score that varies and c the class of the row. base: g_m − ln Σ_{k≠m}
+ * e^{g_k}, g_m without the weights that vary. p: the term ln Σ_{k≠m} e^{g_k − g_c} that is added to
+ * the loss if c ≠ m, otherwise 0. */
 static void entropy_prepare(const struct grid *grid, const double *g, size_t truth,
                             struct line *line) {
     const double greatest = greatest_other(grid, g, grid->moving, SIZE_MAX);
@@ -128,8 +130,8 @@ static double probability_value(const struct line *line, double s) {
     return miss * miss / 2;
 }
 
-/* p: Σ π_k², q: Σ π_k over the classes other than m and c. π is the softmax without class m, so
- * that the other classes have p_k = (1 − p_m) π_k. base as above. */
+/* p: Σ π_k², q: Σ π_k, both over the classes k other than m and c. π is the softmax without class
+ * m, so that p_k = (1 − p_m) π_k for k ≠ m. base, m and c as in entropy_prepare. */
 static void probabilities_prepare(const struct grid *grid, const double *g, size_t truth,
                                   struct line *line) {
     const double greatest = greatest_other(grid, g, grid->moving, SIZE_MAX);
@@ -145,14 +147,14 @@ static void probabilities_prepare(const struct grid *grid, const double *g, size
     line->q = others / sum;
 }
 
-/* 1 − p_c = p_m + (1 − p_m)(1 − π_c), without cancellation. */
+/* If c ≠ m, 1 − p_c is computed as p_m + (1 − p_m)(1 − π_c), without cancellation. */
 static double probabilities_value(const struct line *line, double s) {
     const double rest = sigmoid(-s), own = sigmoid(s), miss = own + rest * line->q;
     return line->sign > 0 ? rest * rest * (1 + line->p) / 2
                           : (own * own + rest * rest * line->p + miss * miss) / 2;
 }
 
-/* p: the target of the score that varies; q: the error of the others. */
+/* p: the target of the score that varies; q: the loss of the other scores. */
 static void squares_prepare(const struct grid *grid, const double *g, size_t truth,
                             struct line *line) {
     line->base = g[grid->moving];
@@ -168,8 +170,9 @@ static double squares_value(const struct line *line, double s) {
     return (s - line->p) * (s - line->p) / 2 + line->q;
 }
 
-/* base: the score minus the greatest other one, or minus that of the class of the row. p: the loss
- * if class m is not the rival of c. */
+/* base: if c = m, the score that varies minus the greatest other score; otherwise the score that
+ * varies minus g_c. p: if c ≠ m, the loss when the greatest rival of g_c is another score than g_m.
+ * m and c as in entropy_prepare. */
 static void margin_prepare(const struct grid *grid, const double *g, size_t truth, double margin,
                            struct line *line) {
     const size_t m = grid->moving;
@@ -212,7 +215,7 @@ static const struct loss squares = {squares_prepare, squares_value};
 
 /* ---- rows ---- */
 
-/* The raw value of feature j of row r; 1 for the intercept. */
+/* Returns the raw value of feature j of row r; 1 for the intercept. */
 static double value_of(const struct grid *g, dn_matrix x, size_t r, size_t j) {
     const double *mean = dn_encoder_mean(g->model->encoder),
                  *scale = dn_encoder_scale(g->model->encoder);
@@ -285,8 +288,7 @@ static dn_status add_block(const void *arg, const dn_block *block, size_t slot, 
         dni_tile_scores(t->x, g->work.table, g->n_scores, scores);
         if (!dni_all_finite(scores, t->x.n_rows * g->n_scores)) {
             return dn_error_set(err, DN_ERR_DATA,
-                                "a row has values so large that its scores leave the finite "
-                                "numbers");
+                                "a row has values so large that its scores overflow");
         }
         const size_t n = make_lines(g, t, scores, lines);
         for (size_t r = 0; r < n; r++) {
@@ -322,14 +324,14 @@ static void set_table(struct grid *g) {
     }
 }
 
-/* Sums to means; finds the least. */
+/* Divides the sums by Σ v and finds the least value. */
 static dn_status finish(const struct grid *g, dn_error *err) {
     const double *sums = g->work.sums;
     const dn_loss_axis *axis = g->options->axis;
     dn_loss_grid *out = g->out;
     out->n_rows = (size_t)sums[g->n_points + 1];
     if (out->n_rows == 0) {
-        return dn_error_set(err, DN_ERR_DATA, "no row has a class of the score");
+        return dn_error_set(err, DN_ERR_DATA, "no row belongs to a class of the score");
     }
     for (size_t p = 0; p < g->n_points; p++) {
         out->value[p] = sums[p] / sums[g->n_points];
@@ -338,8 +340,7 @@ static dn_status finish(const struct grid *g, dn_error *err) {
                        ? dn_error_set(err, DN_ERR_DATA, "the losses of the weight %g overflow",
                                       axis[0].values[p])
                        : dn_error_set(err, DN_ERR_DATA,
-                                      "the losses of the weights %g and %g leave the finite "
-                                      "numbers",
+                                      "the losses of the weights %g and %g overflow",
                                       axis[0].values[p % out->n_x], axis[1].values[p / out->n_x]);
         }
         out->best = out->value[p] < out->value[out->best] ? p : out->best;
@@ -422,9 +423,9 @@ static dn_status check(const dn_model *model, const dn_table_source *source,
         return status;
     }
     if (!dn_model_has_loss_grid(model)) {
-        return dn_error_set(err, DN_ERR_ARGUMENT,
-                            "only models of linear discriminants of classes have losses over their "
-                            "weights");
+        return dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "only a model with linear discriminants of classes has losses over its weights");
     }
     if ((size_t)options->loss >= sizeof losses / sizeof losses[0]) {
         return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "there is no loss %d",

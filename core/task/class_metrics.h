@@ -2,8 +2,8 @@
 #ifndef DNI_CLASS_METRICS_H
 #define DNI_CLASS_METRICS_H
 
-/* Expands X(member, loss, of) for each metric. `member` is a member of dn_metrics; `loss` is true if
- * a smaller value is better; `of` is the end of the name of a dn_metric_of. */
+/* Expands X(member, loss, of) for each metric. `member` is a member of dn_metrics; `loss` is true
+ * if a smaller value is better; `of` is the end of the name of a dn_metric_of. */
 #define DNI_CLASS_METRICS(X)                                                                       \
     X(accuracy, false, LABELS)                                                                     \
     X(error, true, LABELS)                                                                         \

@@ -25,8 +25,8 @@ static bool is_space(char c) {
 /* An edge as it is written in the text. */
 struct edge {
     const char *text;
-    size_t n;      /* bytes */
-    size_t number; /* from 1 */
+    size_t n;      /* number of bytes */
+    size_t number; /* number of the edge in the text, from 1 */
 };
 
 static dn_status refuse(const struct edge *edge, const char *rule, dn_error *err) {
@@ -45,7 +45,7 @@ static dn_status refuse(const struct edge *edge, const char *rule, dn_error *err
 static dn_status refuse_label(const struct edge *edge, unsigned length, dn_error *err) {
     char rule[128];
     (void)snprintf(rule, sizeof rule,
-                   "has a label of more than %zu bytes, the most in paths of up to %u labels",
+                   "has a label of more than %zu bytes, the limit for paths of up to %u labels",
                    dni_path_label_bytes(length), length);
     return refuse(edge, rule, err);
 }

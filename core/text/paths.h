@@ -10,13 +10,11 @@
 #include <discern/encoder.h>
 #include <discern/text.h>
 
-/* The workspace of one thread; {0} is empty. Memory by malloc, as much as the largest graph
- * needed. */
+/* The workspace of one thread; {0} is empty. Memory is allocated by malloc and is not reduced after
+ * a large graph. */
 typedef struct dni_paths {
-    unsigned
-        /* maximum number of labels, 1 … DN_MAX_PATH_LABELS; set by the caller before
-         * dni_paths_begin */
-        length;
+    /* maximum number of labels, 1 … DN_MAX_PATH_LABELS; set by the caller before dni_paths_begin */
+    unsigned length;
     dni_string_set labels; /* label i is the label of node i */
     uint32_t *edge;        /* [2 × n_edges] the two nodes of each edge, in the order of the text */
     /* [2 × n_edges] neighbours of all nodes, grouped by node, without duplicates */
@@ -31,7 +29,7 @@ typedef struct dni_paths {
     uint32_t at[DN_MAX_PATH_LABELS];      /* [depth] index in `next` of the next neighbour to try */
     size_t end[DN_MAX_PATH_LABELS];       /* [depth] length in bytes of the label sequence up to
                                            * this node */
-    char sequence[DN_MAX_WORD_BYTES + 1]; /* of the path */
+    char sequence[DN_MAX_WORD_BYTES + 1]; /* label sequence of the current path */
 } dni_paths;
 
 void dni_paths_done(dni_paths *paths);

@@ -174,7 +174,7 @@ static void weigh(const dni_vocabulary *v, dn_text_work *work, size_t n) {
     }
 }
 
-/* Characters as features: character j is feature j. */
+/* Finds the features of the characters: character j is feature j. */
 static dn_status find_characters(const char *text, size_t length, dn_text_work *work, size_t *n,
                                  dn_error *err) {
     dn_status status =

@@ -120,13 +120,13 @@ static dn_status read_parts(dni_reader *reader, dni_vocabulary *v, dn_error *err
     uint64_t buckets = dni_read_u64(reader);
     if (reader->failed || weighting > DN_TEXT_CHARACTERS || keep_case > 1 ||
         buckets > (weighting > DN_TEXT_TFIDF ? 0 : DN_MAX_WORDS)) {
-        return corrupt("its kind is unknown", err);
+        return corrupt("its weighting is unknown", err);
     }
     v->weighting = (dn_text_weighting)weighting;
     v->length = weighting == DN_TEXT_PATHS ? dni_read_u8(reader) : 0;
     if (reader->failed || v->length > DN_MAX_PATH_LABELS ||
         (weighting == DN_TEXT_PATHS && v->length == 0)) {
-        return corrupt("its paths have no length", err);
+        return corrupt("the length of its paths is invalid", err);
     }
     v->keep_case = keep_case == 1;
     v->buckets = v->n_features = (size_t)buckets;

@@ -19,12 +19,11 @@ typedef struct dni_vocabulary {
      * DN_MAX_CHARACTERS */
     size_t n_features;
     size_t buckets; /* number of hash buckets; 0: words or characters */
-    dni_string_set
-        /* in byte order: word or label sequence i is feature i; empty when hashed */
-        words;
-    dni_word_index index; /* of the words */
-    dn_input_remark
-        remark; /* what the fit noticed about the column; DN_INPUT_VARIES if read from bytes */
+    /* in byte order: word or label sequence i is feature i; empty if words are hashed */
+    dni_string_set words;
+    dni_word_index index; /* index of `words` */
+    /* what the fit noticed about the column; DN_INPUT_VARIES if read from bytes */
+    dn_input_remark remark;
     /* [n_features] 1 + ln((1 + n)/(1 + df)); NULL unless weighting is DN_TEXT_TFIDF */
     double *idf;
 } dni_vocabulary;
@@ -75,7 +74,7 @@ DN_MUST_USE dn_status dni_vocabulary_fit(const dni_selection *rows, size_t colum
 double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
                                  size_t n_slots);
 
-void dni_vocabulary_done(dni_vocabulary *vocabulary); /* {0} is allowed */
+void dni_vocabulary_done(dni_vocabulary *vocabulary); /* vocabulary may be zero-initialised */
 
 /* Computes the entries of a text, ascending by feature, where feature = first_feature + word or
  * bucket. All values are > 0. *feature and *value [*n] are valid until the next call with the

@@ -150,7 +150,7 @@ static dn_status merge(struct choice *c, const dni_candidate *from, dni_candidat
     return DN_OK;
 }
 
-/* Merge sort of the list; the free half of the array after the list is the second array. */
+/* Sorts the list by merging; the free half of the array after the list is the second array. */
 static dn_status sort(struct choice *c, dn_error *err) {
     const size_t n = c->n;
     dni_candidate *from = c->list, *to = c->list + n;

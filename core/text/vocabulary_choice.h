@@ -6,8 +6,8 @@
 
 /* A candidate word. */
 typedef struct dni_candidate {
-    uint64_t units;  /* its rows' weight */
-    uint64_t prefix; /* first eight bytes of the word, big-endian; decides most comparisons */
+    uint64_t units;  /* total weight of the rows that contain the word, in integer units */
+    uint64_t prefix; /* first eight bytes of the word, big-endian; they decide most comparisons */
     const dni_tally_word *word;
 } dni_candidate;
 

@@ -16,19 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNIT_BITS 62                    /* all rows together have at most 2^62 units */
-#define BYTES_A_POLL ((size_t)10 << 20) /* bytes of text */
-#define STEPS_A_POLL ((size_t)1 << 16)  /* words or buckets */
+#define UNIT_BITS 62 /* all rows together have at most 2^62 units */
+/* Bytes of text, and words or buckets, between two polls of the stop function. */
+#define BYTES_A_POLL ((size_t)10 << 20)
+#define STEPS_A_POLL ((size_t)1 << 16)
 
 /* The workspace of one slot. */
 struct slot {
     dni_open_chunk open;
-    dn_column_view view; /* of the open chunk */
+    dn_column_view view; /* cells of the current chunk */
     dni_tally tally;     /* words or label sequences */
     /* [buckets] units of the rows that have a word in the bucket; NULL: the fit counts words */
     uint64_t *bucket;
     uint64_t *bucket_row; /* [buckets] 1 + the last row counted in the bucket */
-    uint64_t units;       /* of all rows */
+    uint64_t units;       /* units of all rows */
     size_t bytes;         /* bytes of text read since the stop function was polled */
     bool has_text;        /* some row has a text that is not missing */
     dni_tokens tokens;    /* tokeniser of the current row */
@@ -66,8 +67,8 @@ static dn_status no_memory(const struct fit *fit, dn_status status, dn_error *er
                      name, lack);
     } else if (fit->spec->buckets > 0) {
         dn_error_set(err, status,
-                     "counting the words of column \"%s\" in %zu buckets needs %s: choose fewer "
-                     "for \"hash\"",
+                     "counting the words of column \"%s\" in %zu buckets needs %s: set \"hash\" to "
+                     "a smaller number of buckets",
                      name, fit->spec->buckets, lack);
     } else {
         dn_error_set(err, status,
@@ -369,7 +370,7 @@ static dn_status check(const struct fit *fit, dn_error *err) {
     }
     return name_column(fit,
                        dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "the features of a text column must be at most %zu (got %zu)",
+                                    "a text column can have at most %zu features (got %zu)",
                                     DN_MAX_WORDS, most),
                        err);
 }

@@ -35,7 +35,7 @@ typedef struct dni_tally {
 } dni_tally;
 
 void dni_tally_init(dni_tally *tally, const dn_run *run, uint64_t seed);
-void dni_tally_done(dni_tally *tally); /* {0} is allowed */
+void dni_tally_done(dni_tally *tally); /* tally may be zero-initialised */
 
 /* Adds a word of 1 … 255 bytes that occurs in `row`, whose weight is `units`. Consecutive calls
  * for the same word and row count the row once. On failure the tally is unchanged. Errors:

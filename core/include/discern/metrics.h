@@ -197,12 +197,12 @@ DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
 /* dn_metric_name and dn_metric_value return the name and the value of scalar metric i, for listings
  * and for means over folds: "accuracy", "error", "balanced_accuracy", "log_loss", "brier", "mcc",
  * "kappa", "roc_auc", "average_precision", "hinge", "squared_loss", "logistic_loss", "ece",
- * "ambiguous". NULL and NaN if i is too large. */
+ * "ambiguous". They return NULL and NaN if i is too large. */
 const char *dn_metric_name(size_t i);
 /* Returns true if a smaller value of metric i is better: "error", "log_loss", "brier", "hinge",
  * "squared_loss", "logistic_loss", "ece", "ambiguous". */
 bool dn_metric_is_loss(size_t i);
-/* The results of a model that a metric is computed from. */
+/* The results of a model from which a metric is computed. */
 typedef enum dn_metric_of {
     DN_METRIC_OF_LABELS,        /* the chosen class, which every model has */
     DN_METRIC_OF_PROBABILITIES, /* "log_loss", "brier", "ece" */
@@ -210,6 +210,7 @@ typedef enum dn_metric_of {
                                  * rank scores (decision.h) */
     DN_METRIC_OF_MARGINS        /* "hinge", "squared_loss", "logistic_loss": class scores */
 } dn_metric_of;
+/* Returns the results from which metric i is computed; DN_METRIC_OF_LABELS if i is too large. */
 dn_metric_of dn_metric_computed_of(size_t i);
 double dn_metric_value(const dn_metrics *metrics, size_t i);
 

@@ -14,8 +14,7 @@ DN_BEGIN_DECLS
     X(MAX_ITERATIONS, "max_iterations") /* the limit on iterations was reached */                  \
     X(NO_PROGRESS, "no_progress")       /* rounding allows no further improvement */               \
     X(SEPARATED, "separated")           /* all training rows are classified correctly */           \
-    X(SEPARABLE, "separable")           /* the classes are linearly separable: no minimum exists,
-                                         * the weights grow without bound */  \
+    X(SEPARABLE, "separable")           /* linearly separable classes: no minimum exists */        \
     X(EARLY_STOPPING, "early_stopping") /* the loss on the held-out rows no longer decreases */
 
 typedef enum dn_stop_reason {

@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* ξ_i, the sign of variable i in the orthant: −1, 0 or 1. */
+/* Returns ξ_i, the sign of variable i in the orthant: −1, 0 or 1. */
 static double side(double x, double subgradient) {
     if (x != 0) {
         return x > 0 ? 1 : -1;
@@ -48,7 +48,7 @@ static double project(const dni_descent *d, const double *subgradient, const dou
     return slope;
 }
 
-/* The derivative along the step at x_new of F restricted to the orthant. */
+/* Returns the derivative of F along the step at x_new, restricted to the orthant. */
 static double end_slope(const dni_descent *d, const double *subgradient) {
     const double *l1 = d->objective->l1;
     double slope = 0;

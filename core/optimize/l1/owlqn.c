@@ -37,7 +37,7 @@ static void owlqn_layout(dni_layout *layout, const void *shape, void *work) {
     t->direction = dni_layout_doubles(layout, n);
 }
 
-/* Σ a_i b_i over the free variables */
+/* Returns Σ a_i b_i over the free variables. */
 static double free_dot(const struct owlqn *t, const double *a, const double *b) {
     double sum = 0;
     for (size_t i = 0; i < t->base.n; i++) {

@@ -25,7 +25,8 @@ static void malformed_edges(void **state) {
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
-         "\xc3\xa9...\", has a label of more than 31 bytes, the most in paths of up to 8 labels"}};
+         "\xc3\xa9...\", has a label of more than 31 bytes, the limit for paths of up to 8 "
+         "labels"}};
     static const char *const good[] = {"a-b", NULL, "  \n", "\xc3\xa9-b"};
     dn_encoder *encoder = texts_fit(good, 4, texts_spec(DN_TEXT_PATHS, 8), NULL);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
