@@ -86,7 +86,7 @@ class Model:
 
     @classmethod
     def fit(cls, rows, labels, method, parameters=None):
-        """rows: lists of numbers (None: missing); labels: one string for each."""
+        """Trains a model. rows: lists of numbers (None: missing); labels: one string for each row."""
         n, d = len(rows), len(rows[0])
         x = (c.c_double * (n * d))(*(float("nan") if v is None else v for row in rows for v in row))
         y = (c.c_char_p * n)(*(label.encode() for label in labels))
@@ -100,7 +100,7 @@ class Model:
         return [names.bytes[names.start[k]:names.start[k + 1]].decode() for k in range(names.n)]
 
     def predict(self, rows):
-        """The class of each row, and its probabilities (0 for a method without)."""
+        """Returns the class of each row and its probabilities (all 0 if the model has none)."""
         n, d, names = len(rows), len(rows[0]), self.classes()
         x = (c.c_double * (n * d))(*(v for row in rows for v in row))
         label, p = (c.c_size_t * n)(), (c.c_double * (n * len(names)))()

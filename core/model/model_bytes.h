@@ -19,7 +19,8 @@
  *   …         the machines (machine/machine_bytes.h)
  *   …         if the parameter `calibrate` is not none: the calibration (model/calibration.h)
  *   …         the statistics of the weights (model/model_statistics.h); not in versions 2 to 4
- *   u64 number of feature means, 0 or the number of features; f64 each; not in versions 2 to 5
+ *   u64       number of feature means, 0 or the number of features; f64 each; not in versions 2
+ *             to 5
  *   …         the support vectors of the machines (model/model_duals.h); not in versions 2 to 6
  *   u32       CRC-32 of all bytes before it
  *
