@@ -10,18 +10,18 @@
  * weights and intercepts. The standard errors are then norms of its columns, and the covariance is
  * a product of the matrix with itself.
  *
- *   raw weights w_j = u_j/D_j, w0 = c − Σ_j w_j M_j, where M_j and D_j are the mean and deviation
- *                   of z_j in raw units: the encoder's and the problem's standardisation together
+ *   raw weights     w_j = u_j/D_j, w0 = c − Σ_j w_j M_j, where M_j and D_j are the mean and the
+ *                   deviation of z_j in raw units: the encoder's and the problem's standardisation
+ *                   together
  *   symmetric form  the mean over the classes is subtracted from the columns. dni_linear_hessian
  *                   adds curvature along equal changes of all classes; the subtraction removes the
  *                   inverse of this curvature, so that the pseudo-inverse of H remains
  *   intercept       penalised: H has the terms of linear_hessian.c. None: m = 0, and the row of the
- *                   intercept in L⁻¹ is ignored; the intercept for raw features is then −Σ_j w_j
- *                   M_j
- *   λ = 0 curvature 1 is added along an orthonormal basis N of the combinations of columns
- *                   that no score depends on. If c is not orthogonal to N, the weight or intercept
- *                   is not unique and gets NaN. The variances of the others do not depend on the
- *                   added curvature */
+ *                   intercept in L⁻¹ is ignored; the raw intercept is then −Σ_j w_j M_j
+ *   λ = 0           curvature 1 is added along an orthonormal basis N of the combinations of
+ *                   columns that no score depends on. If c is not orthogonal to N, the weight or
+ *                   intercept is not unique and gets NaN. The variances of the others do not depend
+ *                   on the added curvature */
 #include "statistics/fit_statistics.h"
 #include "base/layout.h"
 #include "catalogue/param_rows.h"

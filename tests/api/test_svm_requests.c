@@ -332,7 +332,8 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
                   "invalid-instances");
     r = problem_check(call_post("/v1/models/gram/evaluate", "{'instances':[[1,0,null,0,'p']]}"),
                       422, "invalid-instances");
-    assert_non_null(strstr(r->body, "of the rows that have a class, row 0 has no value for \\\"c\\\""));
+    assert_non_null(
+        strstr(r->body, "of the rows that have a class, row 0 has no value for \\\"c\\\""));
     fault_check(r, "/instances/0");
 }
 
