@@ -64,8 +64,8 @@ struct table_options {
      * the last column; otherwise the name of a column. svmlight: the name of the label column.
      * NULL: c<position>; "label" for svmlight */
     const char *label;
-    /* in place of `label`: its position from 1; 0: none. A column without a name is called
-     * "label" */
+    /* the position of the label from 1, if no column has the name `label`; 0: none. A column without
+     * a name is called "label" */
     int64_t label_at;
     /* a name that an earlier column has becomes name_2, name_3, …; false: it is a fault */
     bool rename;

@@ -147,9 +147,27 @@ static void test_label(void **state) {
     refused("label=c&names=a,b", "1,2\n",
             "option \\\"label\\\" names \\\"c\\\", which is not a column");
     refused("label=2", "1 1:2\n0 2:3\n", "the label of svmlight is column 1");
-    problem_check(preview("label=0", "1,2\n"), 400, "bad-request");
-    problem_check(preview("label=16385", "1,2\n"), 400, "bad-request");
-    problem_check(preview("label=123456789012345678901234567890", "1,2\n"), 400, "bad-request");
+    refused("label=16385", "1,2\n", "is column 16385, and the table has 2 columns");
+    refused("label=123456789012345678901234567890", "a,b\n1,2\n", "the table has 2 columns");
+    refused("label=0", "a,b\n1,2\n", "is column 0, and the table has 2 columns");
+    problem_check(preview("label=%2316385", "1,2\n"), 400, "bad-request");
+    problem_check(preview("label=%230", "1,2\n"), 400, "bad-request");
+    /* names of digits: a name that exists is taken, and #2 is always the position */
+    static const char *const digits = "3,2,1\n4,5,6\n7,8,9\n4,6,6\n";
+    r = preview("header=true&label=2", digits);
+    assert_string_equal(string_at(r, "/notes/label"), "2");
+    assert_json(r, "/notes/warnings", "[]");
+    r = preview("header=true&label=3", digits);
+    assert_string_equal(string_at(r, "/notes/label"), "3");
+    check_warning(r, "column 3, \\\"1\\\", is label=#3");
+    r = preview("header=true&label=%233", digits); /* the cure */
+    assert_string_equal(string_at(r, "/notes/label"), "1");
+    assert_json(r, "/notes/warnings", "[]");
+    r = preview("names=20240101,b&label=20240101", "1,2\n");
+    assert_string_equal(string_at(r, "/notes/label"), "20240101");
+    r = preview("label=%231", "1,2\n3,4\n");
+    check_names(r, "label|c2");
+    refused("label=0", "1 1:2\n0 2:3\n", "the label of svmlight is column 1");
 }
 
 static void test_repeated_names(void **state) {

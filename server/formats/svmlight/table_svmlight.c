@@ -108,12 +108,12 @@ static bool is_feature_name(const char *name) {
 }
 
 static bool add_columns(struct table *t) {
-    const char *label = t->options.label != NULL ? t->options.label : TABLE_LABEL_NAME;
+    const bool named = t->options.label != NULL && t->options.label_at == 0;
+    const char *label = named ? t->options.label : TABLE_LABEL_NAME;
     if (t->options.label_at > 1) {
         return table_fatal(t, 0, 0,
-                           "option \"label\" is column %" PRId64
-                           ", and the label of svmlight is column 1",
-                           t->options.label_at);
+                           "option \"label\" is another column than 1, and the label of svmlight "
+                           "is column 1");
     }
     if (is_feature_name(label)) {
         return table_fatal(t, 0, 0,

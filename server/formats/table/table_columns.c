@@ -120,13 +120,36 @@ bool table_add_column(struct table *t, const char *bytes, size_t n, size_t posit
     return go_on;
 }
 
+/* Decides whether a label of digits is a name or a position. */
+static void resolve_label(struct table *t) {
+    struct table_options *o = &t->options;
+    const ptrdiff_t named =
+        o->label != NULL ? names_find(&t->builder.names, o->label, strlen(o->label)) : -1;
+    const int64_t at = o->label_at;
+    if (named < 0) {
+        o->label = at > 0 && at <= (int64_t)t->builder.n_columns ? NULL : o->label;
+        return;
+    }
+    o->label_at = 0;
+    if (at > 0 && at <= (int64_t)t->builder.n_columns && at != named + 1) {
+        table_warn(t,
+                   "label=%" PRId64 " is the column of that name; column %" PRId64
+                   ", \"%s\", is label=#%" PRId64 " (a URL has %%23 for #)",
+                   at, at, t->builder.column[at - 1].name, at);
+    }
+}
+
 bool table_check_label(struct table *t) {
     const struct table_options *o = &t->options;
     char shown[TEXT_SHOWN];
+    resolve_label(t);
     if (o->label_at > (int64_t)t->builder.n_columns) {
+        char position[24];
+        snprintf(position, sizeof position, "%" PRId64, o->label_at);
         return table_fatal(t, 0, 0,
-                           "option \"label\" is column %" PRId64 ", and the table has %zu column%s",
-                           o->label_at, t->builder.n_columns, t->builder.n_columns == 1 ? "" : "s");
+                           "option \"label\" is column %.100s, and the table has %zu column%s",
+                           o->label != NULL ? o->label : position, t->builder.n_columns,
+                           t->builder.n_columns == 1 ? "" : "s");
     }
     return o->label == NULL || names_find(&t->builder.names, o->label, strlen(o->label)) >= 0 ||
            table_fatal(t, 0, 0, "option \"label\" names %s, which is not a column of the table",
@@ -166,11 +189,14 @@ bool table_add_numbered(struct table *t, size_t n, const struct table_where *whe
     if (t->options.names != NULL) {
         return add_named(t, n, where);
     }
+    if (t->options.label_at > 0 && label <= n) {
+        t->options.label = NULL; /* there are no names */
+    }
     for (size_t i = 0; i < n; i++) {
         char made[24];
         snprintf(made, sizeof made, "c%zu", i + 1);
         const char *name = i + 1 != label             ? made
-                           : t->options.label != NULL ? t->options.label
+                           : t->options.label_at == 0 ? t->options.label
                                                       : TABLE_LABEL_NAME;
         if (!table_add_column(t, name, strlen(name), i + 1, NULL, where)) {
             return false;

@@ -296,23 +296,23 @@ static bool set_skip_rows(struct table_options *options, const char *value,
 }
 
 static bool set_label(struct table_options *options, const char *value, struct problem *problem) {
-    const size_t n = strlen(value);
-    const bool digits = n > 0 && strspn(value, "0123456789") == n;
-    if (digits) {
-        options->label_at = parse_count(value);
-        options->label = NULL;
-        return (options->label_at > 0 && options->label_at <= TABLE_MAX_COLUMNS) ||
-               problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "parameter \"label\" must be a name or the position of a column, 1 … %d "
-                           "(got %s)",
+    const size_t n = strlen(value), sharp = value[0] == '#';
+    const bool digits = n > sharp && strspn(value + sharp, "0123456789") == n - sharp;
+    const long at = digits ? parse_count(value + sharp) : 0;
+    const bool may = at >= 1 && at <= TABLE_MAX_COLUMNS;
+    if (sharp && digits && !may) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"label\": the position of a column must be 1 … %d (got "
+                           "%.100s)",
                            TABLE_MAX_COLUMNS, value);
     }
+    options->label_at = digits && !may ? TABLE_MAX_COLUMNS + 1 : at;
     if (n == 0 || n > TABLE_MAX_NAME) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "parameter \"label\" must be a name of 1 to %d bytes (got %zu)",
                            TABLE_MAX_NAME, n);
     }
-    options->label = value;
+    options->label = digits && sharp ? NULL : value;
     return true;
 }
 
