@@ -345,6 +345,9 @@ struct instances_options {
     const struct marks *marks; /* replaces what it gives of the reading; NULL: nothing */
     bool has_comment;
     char comment;
+    /* header, header_lines, skip_rows, delimiter, names and rename, of separated text; NULL: none is
+     * given */
+    const struct table_options *table;
     bool labelled; /* the class of each row is read too */
     /* name of the target column; NULL: the target name of the model, which the model must have if
      * `labelled` */

@@ -199,7 +199,7 @@ static void test_rows_that_do_not_fit(void **state) {
         const char *body, *pointer;
     } bad[] = {
         {"{\"instances\":[[1,2,3,4],[1,2,3]]}", "/instances/1"},
-        {"{\"instances\":[[1,2,3,4,5]]}", "/instances/0"},
+        {"{\"instances\":[[1,2,3,4,5,6]]}", "/instances/0"},
         {"{\"instances\":[[1,2,\"x\",4]]}", "/instances/0/2"},
         {"{\"instances\":[[1,2,true,4]]}", "/instances/0/2"},
         {"{\"instances\":[{\"petal\":1}]}", "/instances/0"},

@@ -73,8 +73,9 @@ static void test_blanks(void **state) {
                          200);
         assert_true(json_equal(value_at(r, "/predictions"), value_at(comma, "/predictions")));
     }
-    r = call_bytes("POST", "/v1/models/shuttle/predict", NULL, "45 6 4 1\n", 9);
-    fault_contains(problem_check(r, 422, "invalid-instances"), "line 1", "has 4 cells, expected 3");
+    r = call_bytes("POST", "/v1/models/shuttle/predict", NULL, "45 6 4 1 2\n", 11);
+    fault_contains(problem_check(r, 422, "invalid-instances"), "line 1",
+                   "has 5 cells, expected 3 or 4 (the columns of the training table)");
     r = status_check(call_bytes("POST", "/v1/models/shuttle/evaluate", NULL, shuttle(),
                                 strlen(shuttle())),
                      200);

@@ -42,16 +42,33 @@ bool api_instances_extra(struct http_call *call, bool *refused) {
     return true;
 }
 
+/* Options of uploads that say how the rows of separated text are found. */
+static const char *const layout[] = {"header", "delimiter", "skip_rows", "names", "duplicates"};
+enum { N_LAYOUT = sizeof layout / sizeof layout[0] };
+
 bool api_instances_reading(struct http_call *call, struct instances_options *out) {
     static const char *const names[] = {"missing", "comment", "decimal", "thousands", "strip"};
+    const size_t n_names = sizeof names / sizeof names[0];
     struct table_options read = {0};
     struct problem problem = {0};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = http_query(call, names[i]);
-        if (value != NULL && !table_option_parse(&read, names[i], value, &problem)) {
+    bool laid_out = false;
+    for (size_t i = 0; i < n_names + N_LAYOUT; i++) {
+        const char *name = i < n_names ? names[i] : layout[i - n_names],
+                   *value = http_query(call, name);
+        laid_out |= value != NULL && i >= n_names;
+        if (value != NULL && !table_option_parse(&read, name, value, &problem)) {
             http_reply_problem(call, &problem);
             return false;
         }
+    }
+    if (laid_out) {
+        struct table_options *table = arena_alloc(http_arena(call), sizeof *table);
+        if (table == NULL) {
+            http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the rows");
+            return false;
+        }
+        *table = read;
+        out->table = table;
     }
     out->has_comment = read.comment != '\0';
     out->comment = read.comment;
@@ -78,13 +95,15 @@ bool api_instances_reading(struct http_call *call, struct instances_options *out
 
 bool api_instances_stored(struct http_call *call, struct instances_options *out) {
     static const char *const names[] = {"encoding", "comment", "zero_based"};
+    const size_t n_names = sizeof names / sizeof names[0];
     *out = (struct instances_options){0};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (http_query(call, names[i]) != NULL) {
+    for (size_t i = 0; i < n_names + N_LAYOUT; i++) {
+        const char *name = i < n_names ? names[i] : layout[i - n_names];
+        if (http_query(call, name) != NULL) {
             http_fail(call, PROBLEM_BAD_REQUEST,
                       "query parameter \"%s\" is for rows in the body; those of a stored dataset "
                       "were read at its upload",
-                      names[i]);
+                      name);
             return false;
         }
     }
@@ -104,6 +123,18 @@ bool api_instances_keep(struct http_call *call, struct keep *out, const struct k
     return true;
 }
 
+bool api_instances_separated(struct http_call *call, const struct format *format) {
+    for (size_t i = 0; format != &format_csv && format != &format_tsv && i < N_LAYOUT; i++) {
+        if (http_query(call, layout[i]) != NULL) {
+            http_fail(call, PROBLEM_BAD_REQUEST,
+                      "query parameter \"%s\" is for separated text, and the body is %s", layout[i],
+                      format_media_type(format));
+            return false;
+        }
+    }
+    return true;
+}
+
 bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out) {
     *out = (struct instances_options){.labelled = labelled, .format = api_body_format(call)};
     if (!api_instances_encoding(call, &out->encoding)) {
@@ -116,7 +147,8 @@ bool api_instances_options(struct http_call *call, bool labelled, struct instanc
     }
     return (!out->format->instances->lines || api_instances_utf8(call, out->encoding)) &&
            api_query_bool(call, "zero_based", &out->zero_based) &&
-           api_instances_extra(call, &out->refuse_extra) && api_instances_reading(call, out);
+           api_instances_extra(call, &out->refuse_extra) &&
+           api_instances_separated(call, out->format) && api_instances_reading(call, out);
 }
 
 bool api_instances_read(struct http_call *call, const struct instances_options *options,

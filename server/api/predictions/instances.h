@@ -17,8 +17,12 @@ bool api_instances_options(struct http_call *call, bool labelled, struct instanc
  * calls instance_rows_done in any case. */
 bool api_instances_read(struct http_call *call, const struct instances_options *options,
                         const dn_model *model, struct instance_rows *out, struct problem *problem);
+/* Refuses options of separated text for a body of another format. Returns false if it has
+ * replied. */
+bool api_instances_separated(struct http_call *call, const struct format *format);
 /* Reads ?missing=, ?comment=, ?decimal=, ?thousands= and ?strip=, which replace the reading of the
- * model's training table for this call. Returns false if it has replied. */
+ * model's training table for this call, and ?header=, ?delimiter=, ?skip_rows=, ?names= and
+ * ?duplicates=. Returns false if it has replied. */
 bool api_instances_reading(struct http_call *call, struct instances_options *out);
 /* Reads ?extra=: whether a column that the model does not have is refused. Returns false if it has
  * replied with 400. */

@@ -319,7 +319,7 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     if (!api_instances_encoding(call, &encoding) || !api_instances_utf8(call, encoding) ||
         !api_query_bool(call, "zero_based", &zero_based) ||
         !api_instances_extra(call, &options.refuse_extra) ||
-        !api_instances_reading(call, &options) ||
+        !api_instances_separated(call, &format_ndjson) || !api_instances_reading(call, &options) ||
         (kind == API_COORDINATES && !api_coordinates_read(call, &coordinates)) ||
         (kind == API_PREDICTIONS &&
          (!api_outputs_read(call, &outputs) || !api_decision_read(call, &labels) ||

@@ -2,12 +2,15 @@
  * The first line is a header if each of its cells names a column of the model, or if one cell does
  * and none is a number. The columns of a header may have any order; instances_cells.c finds those of
  * rows without a header. */
+#include "base/arena.h"
 #include "base/nearest.h"
 #include "formats/csv/csv.h"
+#include "formats/csv/csv_heading.h"
 #include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
 #include "formats/instances/instances.h"
+#include "formats/table/table_options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +21,11 @@ enum { LOOK = 256 * 1024 };
 /* The state of reading one body. */
 struct reading {
     struct instances *in;
-    bool begun;          /* the first line that is not a comment was read */
-    struct slot *column; /* [n] the slot of each cell; NULL: there is no header */
+    bool begun;                        /* the first line that is not a comment was read */
+    const struct table_options *table; /* how the rows are found */
+    int64_t header_left;               /* number of header lines that were not read yet */
+    struct csv_heading heading;        /* the header lines so far, if there are several */
+    struct slot *column;               /* [n] the slot of each cell; NULL: there are no names */
     /* number of cells expected in a line; before the first line was read: number of cells in the
      * first row of the sample */
     size_t n;
@@ -74,32 +80,141 @@ static size_t find_twice(struct reading *r, const struct csv_row *row) {
     return i;
 }
 
-static bool read_header(struct reading *r, const struct csv_row *row) {
+struct taken {
+    const struct names *so_far, *header;
+};
+
+static bool is_taken(const void *arg, const char *bytes, size_t n) {
+    const struct taken *by = arg;
+    return names_find(by->so_far, bytes, n) >= 0 || names_find(by->header, bytes, n) >= 0;
+}
+
+/* Gives repeated names of a header other names, as duplicates=rename of an upload does: name[i].
+ * The texts are allocated in the arena. Returns false if out of memory. */
+static bool rename_copies(const struct csv_row *row, struct text *name, struct arena *arena) {
+    struct names so_far = {0}, header = {0};
+    uint32_t *last = calloc(row->n_cells + 1, sizeof *last);
+    bool well = last != NULL && csv_header_names(row, &header);
+    for (size_t i = 0; i < row->n_cells && well; i++) {
+        const ptrdiff_t same = names_find(&so_far, name[i].bytes, name[i].n);
+        if (same >= 0 && name[i].n > 0 && name[i].n <= TABLE_MAX_NAME) {
+            char made[NAMES_COPY];
+            last[same] += last[same] == 0;
+            name[i].n =
+                names_copy(name[i], &last[same], is_taken, &(struct taken){&so_far, &header}, made);
+            name[i].bytes = arena_strndup(arena, made, name[i].n);
+            well = name[i].bytes != NULL;
+        }
+        well = well && (names_find(&so_far, name[i].bytes, name[i].n) >= 0 ||
+                        names_add(&so_far, name[i].bytes, name[i].n));
+    }
+    names_done(&so_far);
+    names_done(&header);
+    free(last);
+    return well;
+}
+
+/* Finds the slots of the columns with these names. row: the header, NULL: the names were given. */
+static bool claim_names(struct reading *r, const struct text *names, size_t n,
+                        const struct csv_row *row) {
     struct instances *in = r->in;
-    const size_t twice = in->schema->sparse ? find_twice(r, row) : row->n_cells;
-    r->column = malloc(row->n_cells * sizeof *r->column);
+    const size_t twice =
+        in->schema->sparse && row != NULL && !r->table->rename ? find_twice(r, row) : n;
+    r->column = malloc((n + 1) * sizeof *r->column);
     if (r->column == NULL) {
         instances_no_memory(in);
         return false;
     }
-    for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
-        const struct text name = csv_cell_trimmed(row, i);
-        const char *why = instances_claim(in, name, i, &r->column[i]);
+    for (size_t i = 0; i < n && !in->stopped; i++) {
+        const char *why = instances_claim(in, names[i], i, &r->column[i]);
         if (why != NULL || i == twice) {
             int64_t line = 0, column = 0;
             char shown[TEXT_SHOWN];
             r->column[i].input = SIZE_MAX;
-            csv_cell_place(row, i, &line, &column);
-            text_show(name.bytes, name.n, shown);
+            if (row != NULL) {
+                csv_cell_place(row, i, &line, &column);
+            }
+            text_show(names[i].bytes, names[i].n, shown);
             instances_fault(in, NULL, line, column,
                             why != NULL ? "%s" : "the column %s comes twice",
                             why != NULL ? why : shown);
         }
     }
-    r->n = row->n_cells;
-    in->header_line = row->line;
+    r->n = n;
+    in->header_line = row != NULL ? row->line : 0;
     instances_check_keep(in, NULL);
     return !in->stopped;
+}
+
+static bool read_header(struct reading *r, const struct csv_row *row) {
+    struct text *name = malloc((row->n_cells + 1) * sizeof *name);
+    struct arena arena = {0};
+    bool well = name != NULL;
+    for (size_t i = 0; i < row->n_cells && well; i++) {
+        name[i] = csv_cell_trimmed(row, i);
+    }
+    well = well && (!r->table->rename || rename_copies(row, name, &arena));
+    if (!well) {
+        instances_no_memory(r->in);
+    }
+    well = well && claim_names(r, name, row->n_cells, row);
+    arena_done(&arena);
+    free(name);
+    return well;
+}
+
+/* Reads the option `names`, which was checked before. */
+static bool read_names(struct reading *r) {
+    struct problem problem = {0};
+    struct text *names = NULL;
+    size_t n = 0;
+    if (!table_names_parse(r->table->names, &names, &n, &problem)) {
+        problem_done(&problem);
+        instances_no_memory(r->in);
+        return false;
+    }
+    const bool well = claim_names(r, names, n, NULL);
+    free(names);
+    return well;
+}
+
+/* Decides by the first row how many header lines there are, and reads the option `names`. */
+static bool begin_rows(struct reading *r, const struct csv_row *row) {
+    const struct table_options *o = r->table;
+    const bool looks = o->header == TABLE_HEADER_AUTO && is_header(r->in, row);
+    r->begun = true;
+    r->header_left =
+        o->header == TABLE_HEADER_YES ? (o->header_lines > 1 ? o->header_lines : 1) : looks;
+    if (looks && o->names != NULL) {
+        instances_fault(r->in, NULL, row->line, 1,
+                        "the first row looks like a header: set header=true to replace its names "
+                        "by those of the option \"names\", or header=false if it is data");
+        r->in->stopped = true;
+    }
+    return !r->in->stopped && (o->names == NULL || read_names(r));
+}
+
+/* Reads a header line. */
+static bool read_heading(struct reading *r, const struct csv_row *row) {
+    struct csv_row joined = *row;
+    const bool several = r->header_left > 1 || r->heading.lines > 0;
+    r->header_left--;
+    if (several && !csv_heading_add(&r->heading, row)) {
+        instances_no_memory(r->in);
+        return false;
+    }
+    if (r->header_left > 0 || r->table->names != NULL) {
+        return true;
+    }
+    if (r->heading.n > row->n_cells) {
+        instances_fault(r->in, NULL, row->line, 1,
+                        "the last header line has %zu cell%s, and one above it has %zu",
+                        row->n_cells, row->n_cells == 1 ? "" : "s", r->heading.n);
+        r->in->stopped = true;
+    } else if (several && !csv_heading_row(&r->heading, row, &joined)) {
+        instances_no_memory(r->in);
+    }
+    return !r->in->stopped && read_header(r, &joined);
 }
 
 /* ---- rows ---- */
@@ -157,11 +272,11 @@ static bool on_row(void *arg, const struct csv_row *row) {
     if (stray_line > 0) {
         instances_fault(in, NULL, stray_line, r->stray_column, "%s", r->stray_text);
     }
-    if (!r->begun) {
-        r->begun = true;
-        if (is_header(in, row)) {
-            return read_header(r, row);
-        }
+    if (!r->begun && !begin_rows(r, row)) {
+        return false;
+    }
+    if (r->header_left > 0) {
+        return read_heading(r, row);
     }
     if (r->column == NULL && !in->cells_known) {
         if (!instances_know_cells(in, row->n_cells, NULL, row->line)) {
@@ -213,7 +328,9 @@ static bool on_first_row(void *arg, const struct csv_row *row) {
     if (csv_is_comment(row, first->n_cells, first->in->comment)) {
         return true;
     }
-    first->header = is_header(first->in, row);
+    const struct table_options *o = first->in->options->table;
+    first->header = (o != NULL && (o->names != NULL || o->header == TABLE_HEADER_YES)) ||
+                    ((o == NULL || o->header == TABLE_HEADER_AUTO) && is_header(first->in, row));
     return false;
 }
 
@@ -253,14 +370,20 @@ static char find_delimiter(struct instances *in, const struct csv_sample *sample
 /* delimiter '\0': it is detected from the sample. */
 static bool read_separated(struct instances *in, const char *body, size_t size, char delimiter,
                            struct instance_rows *out) {
-    struct reading r = {.in = in};
+    static const struct table_options usual = {0};
+    const struct table_options *table = in->options->table != NULL ? in->options->table : &usual;
+    struct reading r = {.in = in, .table = table};
     struct csv csv;
     struct csv_sample sample = {.bytes = body,
                                 .n = size < LOOK ? size : LOOK,
                                 .whole = size <= LOOK,
-                                .comment = in->comment};
+                                .comment = in->comment,
+                                .skip = table->skip_rows};
     struct csv_shape shape;
-    sample.skip = csv_separator_line(&sample, &delimiter);
+    if (csv_separator_line(&sample, &delimiter) && sample.skip == 0) {
+        sample.skip = 1;
+    }
+    delimiter = table->delimiter != '\0' ? table->delimiter : delimiter;
     if (delimiter == '\0') {
         delimiter = find_delimiter(in, &sample, &shape);
     } else {
@@ -280,6 +403,7 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
     }
     const bool well = instances_finish(in, NULL, out);
     csv_done(&csv);
+    csv_heading_done(&r.heading);
     free(r.column);
     return well;
 }

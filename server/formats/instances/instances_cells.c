@@ -109,11 +109,12 @@ bool instances_know_cells(struct instances *in, size_t n, const char *pointer, i
     const enum target_place place = place_target(in);
     const size_t plain = plain_cells(in), table = table_cells(in, place);
     const bool by_table = place == TARGET_WITHIN || (n == table && n != plain);
+    in->all_named = true;
     in->n_row = by_table ? table : plain;
     if (n != in->n_row) {
         return !in->stopped; /* a fault of this row; the next may be well */
     }
-    in->cells_known = in->all_named = true;
+    in->cells_known = true;
     if (place == TARGET_UNKNOWN) {
         note_target(in);
     }

@@ -18,10 +18,10 @@ struct source_column {
     enum conversion how;
     dn_column_type type; /* of the view */
     bool comma;          /* its numbers have decimal commas */
-    /* [capacity] the converted cells of the current chunk; NULL: none yet */
+    /* [capacity] the converted cells of the current chunk */
     double *number;
     uint32_t *code;
-    size_t capacity;
+    size_t capacity; /* 0: the arrays may be NULL */
 };
 
 struct instance_source {
@@ -43,16 +43,14 @@ bool instance_source_needed(const struct instance_schema *schema,
 
 /* ---- cells ---- */
 static bool grow(struct source_column *c, size_t n) {
-    if (n <= c->capacity && (c->number != NULL || c->code != NULL)) {
-        return true;
+    if (n > c->capacity) {
+        free(c->number);
+        free(c->code);
+        c->number = malloc(n * sizeof *c->number);
+        c->code = malloc(n * sizeof *c->code);
+        c->capacity = c->number != NULL && c->code != NULL ? n : 0;
     }
-    free(c->number);
-    free(c->code);
-    const bool codes = c->how == CONVERT_WORDS;
-    c->number = codes ? NULL : malloc((n + 1) * sizeof *c->number);
-    c->code = codes ? malloc((n + 1) * sizeof *c->code) : NULL;
-    c->capacity = n;
-    return c->number != NULL || c->code != NULL;
+    return n <= c->capacity;
 }
 
 static bool is_token(const struct instance_source *s, const dn_column_view *view, size_t row) {
@@ -97,7 +95,7 @@ static dn_status source_column(const dn_table_source *source, size_t chunk, size
         *out = view;
         return status;
     }
-    if (!grow(c, view.n_rows)) {
+    if (!grow(c, view.n_rows + 1) || c->number == NULL || c->code == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory to read rows");
     }
     for (size_t i = 0; i < view.n_rows; i++) {
@@ -114,11 +112,13 @@ static dn_status source_column(const dn_table_source *source, size_t chunk, size
             }
         }
     }
-    *out = c->how == CONVERT_TEXTS
-               ? (dn_column_view){.type = c->type, .n_rows = view.n_rows, .number = c->number}
-               : view;
-    out->number = c->number != NULL ? c->number : out->number;
-    out->code = c->code != NULL ? c->code : out->code;
+    *out =
+        c->how == CONVERT_TEXTS ? (dn_column_view){.type = c->type, .n_rows = view.n_rows} : view;
+    if (c->how == CONVERT_WORDS) {
+        out->code = c->code;
+    } else {
+        out->number = c->number;
+    }
     return DN_OK;
 }
 

@@ -59,11 +59,18 @@ static bool check_name(struct table *t, struct text name, size_t position,
     return table_fault(t, line, column, "column name %s has a control character", as);
 }
 
+struct taken {
+    const struct table *t;
+    const struct names *header;
+};
+
 /* Whether a column of the body has the name, or a later one will have it. */
-static bool is_used(const struct table *t, const char *name, size_t n, const struct names *header) {
+static bool is_taken(const void *arg, const char *name, size_t n) {
+    const struct taken *by = arg;
+    const struct table *t = by->t;
     const ptrdiff_t found = names_find(&t->builder.names, name, n);
     return (found >= 0 && (!t->append.on || t->append.listed[found])) ||
-           (header != NULL && names_find(header, name, n) >= 0);
+           (by->header != NULL && names_find(by->header, name, n) >= 0);
 }
 
 const char *table_copy_name(struct table *t, struct text name, size_t same,
@@ -74,13 +81,8 @@ const char *table_copy_name(struct table *t, struct text name, size_t same,
     if (t->copies == NULL || same >= TABLE_MAX_COLUMNS) {
         return NULL;
     }
-    /* the search goes on where the last one ended, so that many equal names cost linear time */
-    uint32_t k = t->copies[same] > 0 ? t->copies[same] : 1;
-    int n = 0;
-    do {
-        n = snprintf(made, TABLE_COPY_NAME, "%.*s_%" PRIu32, (int)name.n, name.bytes, ++k);
-    } while (is_used(t, made, (size_t)n, header));
-    t->copies[same] = k;
+    t->copies[same] += t->copies[same] == 0;
+    (void)names_copy(name, &t->copies[same], is_taken, &(struct taken){t, header}, made);
     return made;
 }
 

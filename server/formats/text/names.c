@@ -2,6 +2,8 @@
 #include "formats/text/names.h"
 #include "base/array.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,4 +78,14 @@ ptrdiff_t names_find(const struct names *names, const char *bytes, size_t n) {
         }
     }
     return -1;
+}
+
+size_t names_copy(struct text name, uint32_t *last,
+                  bool (*taken)(const void *arg, const char *bytes, size_t n), const void *arg,
+                  char out[NAMES_COPY]) {
+    int n = 0;
+    do {
+        n = snprintf(out, NAMES_COPY, "%.*s_%" PRIu32, (int)name.n, name.bytes, ++*last);
+    } while (taken(arg, out, (size_t)n));
+    return (size_t)n;
 }

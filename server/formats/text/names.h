@@ -25,5 +25,12 @@ void names_clear(
 bool names_add(struct names *names, const char *bytes, size_t n);
 /* Returns the index of the name; -1 if it is not in the set. */
 ptrdiff_t names_find(const struct names *names, const char *bytes, size_t n);
+#define NAMES_COPY (255 + 12) /* room for a name of 255 bytes and the number of a copy */
+/* Makes another name for a repeated name: name_2, name_3 … *last: number of the last copy of this
+ * name, from 1; the search goes on there, so that many equal names cost linear time. taken: whether
+ * a name is used. Returns the length. */
+size_t names_copy(struct text name, uint32_t *last,
+                  bool (*taken)(const void *arg, const char *bytes, size_t n), const void *arg,
+                  char out[NAMES_COPY]);
 
 #endif
