@@ -2,13 +2,13 @@
  * nothing of datasets or models, and this header shows no type of the library.
  *
  * A *call* is one request with its reply. A row of the route table says how the body is taken, and
- * where the handler runs: HTTP_ON_IO: on an I/O thread; it must not block, read the database or
+ * where the handler runs. HTTP_ON_IO: on an I/O thread; it must not block, read the database or
  * wait. HTTP_ON_POOL: on a thread of the pool, with the connection suspended; it may wait for the
  * store. HTTP_ON_OPERATIONS: on a thread for health checks and metrics, which never waits for other
- * calls; it must be short. A handler fills the reply (http_reply_…) and returns. A handler that
- * does not, and neither defers, watches nor streams, is a defect; the reply is 500. This module
- * handles refused bodies, framing, Expect, limits, HEAD, OPTIONS, 404, 405 and drain for all
- * handlers. */
+ * calls; it must be short. A handler fills the reply (http_reply_…) and returns, or calls
+ * http_defer, http_watch or http_stream. A handler that does none of these is a defect; the reply
+ * is 500. This module handles refused bodies, framing, Expect, limits, HEAD, OPTIONS, 404, 405 and
+ * drain for all handlers. */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
 
@@ -35,13 +35,14 @@ struct http_settings {
     int64_t io_threads; /* 0: one for each core, at most 4 */
     int64_t pool_threads;                /* threads for HTTP_ON_POOL handlers; 0: 4 */
     int64_t max_connections;             /* a further one is answered 503 and closed; 0: 1024 */
-    int64_t max_connections_per_address; /* of the client in front of trusted proxies; a further one
-                                            is answered 429; 0: no limit */
+    int64_t max_connections_per_address; /* limit for each client address, which is the one in
+                                            front of trusted proxies; a further connection is
+                                            answered 429; 0: no limit */
     double header_timeout;               /* s until the whole header must have arrived (10) */
     double idle_timeout;                 /* s without a byte while bytes are due (30) */
     double keep_alive_timeout;           /* s between requests (75) */
-    double
-        minimum_rate; /* bytes/s over 30 s, of bodies that arrive and replies that are sent (64) */
+    /* bytes/s over 30 s, of bodies that arrive and replies that are sent (64) */
+    double minimum_rate;
     int64_t discard_limit; /* bytes of a refused body that are read at most; 0: none */
     double discard_time;   /* s for which a refused body is read at most; then the reply is sent,
                               and reading continues for 5 s at most; 0: the reply is sent at once */
@@ -50,8 +51,8 @@ struct http_settings {
     double drain_delay;    /* s for which connections are accepted after the drain began (0) */
     const char *base_path; /* "/discern" or "" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
-    bool check_host; /* without tokens: Host must be local, the listen address or allowed (else 421)
-                      */
+    bool check_host; /* without tokens: Host must be local, the listen address or allowed
+                        (otherwise 421) */
     /* Checks a request against the policy of its route, by its header, before any of the body is
      * taken. Returns false after it filled the reply. I/O thread; must not block. NULL: no check.
      */
@@ -76,9 +77,9 @@ int http_port(const struct http_server *server);
 void http_drain(struct http_server *server);
 /* Waits until no call is in flight, at most timeout_s. Returns true if there is none. */
 bool http_idle(struct http_server *server, double timeout_s);
-/* Closes all connections, joins the threads and frees the server. Waits some seconds for handlers,
- * for which http_gone returns true now. Returns false if one has not ended: nothing was freed, and
- * what handlers use must stay valid. May be called again. */
+/* Closes all connections, joins the threads and frees the server. From now on http_gone returns
+ * true; handlers have some seconds to end. Returns false if a handler has not ended: nothing was
+ * freed, and what handlers use must stay valid. May be called again. */
 bool http_stop(struct http_server *server);
 bool http_draining(const struct http_server *server);
 /* Something has changed: the checks of watches and the waiting streams with this topic run soon.
@@ -105,8 +106,8 @@ struct http_limit {
  * block; `data` and `end` on a pool thread, one after the other, never two of a call at once. */
 enum http_sink_state { HTTP_SINK_MORE, HTTP_SINK_PAUSE, HTTP_SINK_REFUSED };
 struct http_sink {
-    /* HTTP_BODY_MEMORY: whether the body of this call is streamed into the sink instead, by its
-     * headers. NULL: never. */
+    /* HTTP_BODY_MEMORY: decides by the headers whether the body of this call is streamed into the
+     * sink instead. NULL: never. */
     bool (*wants)(const struct http_call *call);
     const struct http_limit *limit; /* of a streamed body; NULL: that of the route */
     /* Checks the request by its headers. Returns false after http_reply_problem: the body is
@@ -114,12 +115,12 @@ struct http_sink {
      * a pool thread before any of the body is taken and before 100 Continue is sent, and refuses by
      * http_reply_problem. */
     bool (*begin)(struct http_call *call);
-    /* bytes[n] have arrived, which `data` will get later, or never if the call ends before. For
-     * work beside `data`, such as hashing. NULL: none. */
+    /* bytes[n] have arrived. `data` gets the same bytes later, unless the call ends before. For
+     * work in parallel with `data`, such as hashing. NULL: none. */
     void (*seen)(struct http_call *call, const char *bytes, size_t n);
-    /* The next n bytes, some hundred thousand at most; more arrive meanwhile. PAUSE: the bytes were
-     * taken, and no more may come before http_resume_body. REFUSED, after the reply was filled: the
-     * rest is discarded, and neither `end` nor `abort` is called. */
+    /* Takes the next n bytes, at most some hundred thousand; more may arrive meanwhile. PAUSE: the
+     * bytes were taken, and no more may come before http_resume_body. REFUSED, after the reply was
+     * filled: the rest is discarded, and neither `end` nor `abort` is called. */
     enum http_sink_state (*data)(struct http_call *call, const char *bytes, size_t n);
     /* The body is complete: fills the reply. */
     void (*end)(struct http_call *call);
@@ -137,64 +138,69 @@ struct http_route {
     const char *path;      /* "/v1/datasets/{dataset}/rows"; a segment may end in ":verb" */
     const char *operation; /* operationId of the OpenAPI document */
     void (*handle)(struct http_call *call); /* NULL for HTTP_BODY_STREAM */
-    enum http_where where;                  /* of `handle` */
+    enum http_where where;                  /* where `handle` runs */
     enum http_body body;
-    /* HTTP_BODY_STREAM: of all bodies; HTTP_BODY_MEMORY: of those it `wants`, or NULL */
+    /* HTTP_BODY_STREAM: takes every body. HTTP_BODY_MEMORY: takes the bodies that it `wants`; NULL:
+     * none */
     const struct http_sink *sink;
     const struct http_limit *limit; /* NULL: 1 MiB */
     /* What http_settings.admit checks, with `scope` and `creates`: */
     const char *const *query;         /* names of the parameters, ends with NULL; NULL: any */
-    const struct http_media *accepts; /* of the body; NULL: any */
-    const struct http_media *offers;  /* of the reply; NULL: the policy's default */
+    const struct http_media *accepts; /* media types of the body; NULL: any */
+    const struct http_media *offers;  /* media types of the reply; NULL: the policy's default */
     const char *cache;                /* Cache-Control of all replies; NULL: "no-cache" */
     unsigned conditions;              /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
     enum http_scope scope;
-    bool creates; /* the client chooses the name in the path: a malformed one is answered 400 */
+    bool creates; /* the path names a resource that the call may create: a malformed name is
+                     answered 400, not 404 */
     bool quiet;   /* logged at debug level (health checks, metrics) */
     bool plain;   /* replies are not compressed: latency matters more than size */
-    bool lasting; /* the handler may run for seconds: one thread of the pool is left to others */
+    bool lasting; /* the handler may run for seconds: one thread of the pool is kept for other
+                     jobs */
 };
 
 /* ---- a call: the request ---- */
 void *http_app(const struct http_call *call);
-struct arena *
-http_arena(struct http_call *call); /* lives as long as the call; one thread at a time */
+/* The arena lives as long as the call; one thread at a time may use it. */
+struct arena *http_arena(struct http_call *call);
 const char *http_request_id(const struct http_call *call);
-const char *http_method(const struct http_call *call); /* "HEAD" too */
+const char *http_method(const struct http_call *call); /* "HEAD" is not replaced by "GET" */
 const struct http_route *http_route_of(const struct http_call *call);
 /* The decoded path segment of this placeholder ("dataset"). May hold any bytes but NUL and '/'. */
 const char *http_path_param(const struct http_call *call, const char *name);
 /* Query parameters in order, decoded: valid UTF-8 without NUL. At most 2,048. */
 size_t http_query_count(const struct http_call *call);
-void http_query_at(const struct http_call *call, size_t i, const char **name,
-                   const char **value); /* value "": there is no '=', or nothing after it */
-const char *http_query(const struct http_call *call,
-                       const char *name); /* the first of that name; NULL: none */
+/* Sets *name and *value of parameter i. The value is "" if there is no '=' or nothing after it. */
+void http_query_at(const struct http_call *call, size_t i, const char **name, const char **value);
+/* The value of the first query parameter of that name. NULL: none. */
+const char *http_query(const struct http_call *call, const char *name);
 const char *http_header(const struct http_call *call, const char *name); /* NULL: none */
 /* The value of If-Match or If-None-Match. NULL: none, or the route does not apply it. */
 const char *http_condition(const struct http_call *call, enum http_condition condition);
-const char *
-http_client_address(const struct http_call *call); /* of the client in front of trusted proxies */
+/* The address of the client in front of trusted proxies. */
+const char *http_client_address(const struct http_call *call);
 /* HTTP_BODY_MEMORY: the decoded body [*size], followed by a NUL except in a handler that runs on an
  * I/O thread. Never NULL. A pointer from such a handler is not valid in http_defer's function. */
 const char *http_body_bytes(const struct http_call *call, size_t *size);
 /* The media type of the body, lower case, without parameters. "": the format must be recognised by
- * the body, since no type was sent, or one that clients send by default
- * (application/x-www-form-urlencoded, application/octet-stream, text/plain), or a form. */
+ * the content of the body, because the request has no Content-Type, one that clients send by
+ * default (application/x-www-form-urlencoded, application/octet-stream, text/plain), or that of a
+ * form. */
 const char *http_content_type(const struct http_call *call);
-/* From http_settings.admit, for a body of type multipart/form-data: the content of the only part of
- * the form is taken as the body, and its format is recognised by the content. any_charset: the
- * encoding of the content is known, whatever the charset of the part is. */
+/* Called by http_settings.admit for a body of type multipart/form-data: the content of the only
+ * part of the form is taken as the body, and its format is recognised by the content. any_charset:
+ * the encoding of the content is known, so the charset of the part is not checked. */
 void http_take_form(struct http_call *call, bool any_charset);
 /* The charset parameter of Content-Type, not NUL-terminated. *n 0: there is none. */
 const char *http_charset(const struct http_call *call, size_t *n);
 /* The index of the offered media type (NULL-terminated list) that Accept prefers. 0: no Accept. -1:
  * none is acceptable. */
 int http_accepts(const struct http_call *call, const char *const *offered);
-/* The base path with the formatted path behind it, in the arena: for Location and links. */
+/* Returns the base path followed by the formatted path, in the arena, for Location and links. "":
+ * out of memory. */
 const char *http_link(struct http_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A pointer of the handler, sink or stream for this call; NULL at first. */
+/* Sets a pointer of the handler, sink or stream for this call; NULL at first. */
 void http_set_state(struct http_call *call, void *state);
 void *http_state(const struct http_call *call);
 /* `done` is called exactly once, when the call is over, and frees the state. */
@@ -213,30 +219,31 @@ void http_reply_empty(struct http_call *call, int status); /* 204, 304 … */
 void http_reply_problem(struct http_call *call, struct problem *problem);
 void http_fail(struct http_call *call, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The tag of the state of the resource, with quotes. To be called before the reply is filled. The
- * reply gets an ETag for its content coding and this release. A 200 to GET or HEAD becomes 304 if
- * If-None-Match has that ETag. */
+/* Sets the tag of the state of the resource; `state` includes the quotes. To be called before the
+ * reply is filled. The ETag of the reply is made from the tag, the content coding and this release.
+ * A 200 to GET or HEAD becomes 304 if If-None-Match has that ETag. */
 void http_etag(struct http_call *call, const char *state);
 
 /* Sets the bytes that the handler holds beside the body, which are counted against body_memory
  * until the reply is filled; those of a streamed reply until its end, and its `next` may change
  * them. Returns false if there is no room. */
 bool http_hold(struct http_call *call, size_t bytes);
-/* Whether there would be room for so many bytes if there were no other call. */
+/* Returns true if there would be room for that many bytes if there were no other call. */
 bool http_may_ever_hold(const struct http_call *call, size_t bytes);
 
-/* Whether the reply will reach nobody: the client has closed its sending side, or the server stops
- * without waiting for calls. For long handlers on the pool (not for `next` of a stream). Cheap, any
- * thread. The end of a client is seen within 0.25 s. */
+/* Returns true if nobody will receive the reply: the client has closed its sending side, or the
+ * server stops without waiting for calls. For long handlers on the pool (not for `next` of a
+ * stream). Cheap, any thread. A client that leaves is noticed within 0.25 s. */
 bool http_gone(const struct http_call *call);
-/* From a handler on an I/O thread, or from `begin` of a sink, which returns next: continues with
- * `handle` on a pool thread. */
+/* To be called by a handler on an I/O thread, or by `begin` of a sink, just before it returns:
+ * `handle` then runs on a pool thread. */
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));
-/* Before http_watch or http_stream: the call waits for pokes of this topic alone. Without it, or
- * with 0, only pokes of all topics count. */
+/* To be called before http_watch or http_stream: the call waits for pokes of this topic, beside
+ * pokes of all topics. Without this function, or with topic 0, it waits for pokes of all topics
+ * only. */
 void http_set_topic(struct http_call *call, int64_t topic);
-/* From a handler on the pool: the reply is filled later, by `check`. It runs on a pool thread at
- * once, then after each http_poke and at the deadline, and returns true when it has filled the
+/* Called by a handler on the pool: the reply is filled later, by `check`. It runs on a pool thread
+ * at once, then after each http_poke and at the deadline, and returns true when it has filled the
  * reply. It must do so if `last` is true: at the deadline, at drain, for HEAD, and for a client
  * that has closed its sending side. */
 void http_watch(struct http_call *call, double seconds,
@@ -256,8 +263,8 @@ enum http_stream_state {
 void http_stream(struct http_call *call, int status, const char *content_type, double wait_seconds,
                  enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle,
                                                 bool draining));
-/* The same with a Content-Length: `next` must return HTTP_STREAM_END with the last of `size` bytes.
- * With fewer bytes the connection is closed. */
+/* Like http_stream, with a Content-Length: `next` must return HTTP_STREAM_END with the last of
+ * `size` bytes. With fewer bytes the connection is closed. */
 void http_stream_sized(struct http_call *call, int status, const char *content_type, uint64_t size,
                        enum http_stream_state (*next)(struct http_call *call, struct buf *out,
                                                       bool idle, bool draining));

@@ -43,13 +43,14 @@ struct library_lines {
     const char *next;  /* address where the next line must begin */
     bool gap;          /* a gap was found in the header lines */
 };
-/* The request line. Returns false if there is a gap. target_size: bytes of the target as sent. */
+/* Begins with the request line. Returns false if it has a gap. target_size: bytes of the target as
+ * sent. */
 bool library_lines_begin(struct library_lines *lines, const char *method, const char *target,
                          size_t target_size, const char *version);
-/* The next header field. */
+/* Adds the next header field. */
 void library_lines_add(struct library_lines *lines, const char *name, const char *value,
                        size_t value_size);
-/* The header is complete. Returns false if there was a gap between its lines. */
+/* To be called when the header is complete. Returns false if there was a gap between its lines. */
 bool library_lines_end(const struct library_lines *lines, struct MHD_Connection *mhd);
 
 #endif

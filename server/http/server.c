@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPARE_DESCRIPTORS                                                                          \
-    4096 /* descriptors beside those of connections: files, the database, lingering connections */
+/* descriptors beside those of connections: files, the database, lingering connections */
+#define SPARE_DESCRIPTORS 4096
 #define OPERATIONS_THREADS 2
-#define PAUSED_PATIENCE_NS 2000000000 /* http_stop waits so long for a paused body */
-#define CALLS_PATIENCE_NS 3000000000  /* http_stop waits so long for handlers to end */
-#define ARRIVING_PATIENCE_NS                                                                       \
-    500000000 /* http_idle waits so long for a request whose header is arriving */
+#define PAUSED_PATIENCE_NS 2000000000 /* how long http_stop waits for a paused body */
+#define CALLS_PATIENCE_NS 3000000000  /* how long http_stop waits for handlers to end */
+/* how long http_idle waits for a request whose header is arriving */
+#define ARRIVING_PATIENCE_NS 500000000
 
 /* ---- settings ---- */
 
@@ -107,10 +107,11 @@ static bool start_io(struct http_server *server, struct problem *problem) {
 static bool start_all(struct http_server *server, struct problem *problem) {
     const struct http_settings *s = &server->settings;
     if (s->io_threads > HTTP_MAX_IO_THREADS || s->max_connections > HTTP_MAX_CONNECTIONS) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "at most %d I/O threads and %d connections, got %lld and %lld",
-                           HTTP_MAX_IO_THREADS, HTTP_MAX_CONNECTIONS, (long long)s->io_threads,
-                           (long long)s->max_connections);
+        return problem_set(
+            problem, PROBLEM_BAD_REQUEST,
+            "at most %d I/O threads and %d connections are supported (got %lld and %lld)",
+            HTTP_MAX_IO_THREADS, HTTP_MAX_CONNECTIONS, (long long)s->io_threads,
+            (long long)s->max_connections);
     }
     if (!http_check_settings(s, problem) || !take_base_path(server, problem) ||
         !address_rules_init(&server->trusted, &s->trusted_proxies, problem)) {
@@ -148,7 +149,7 @@ static bool start_all(struct http_server *server, struct problem *problem) {
     return true;
 }
 
-/* The main thread handles signals: the new threads inherit a mask that blocks all. */
+/* The new threads inherit a signal mask that blocks all signals: the main thread handles them. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes,
                 size_t n_routes, void *app, struct http_server **out, struct problem *problem) {
     struct http_server *server = calloc(1, sizeof *server);

@@ -17,8 +17,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SERVER_POOL_BYTES                                                                          \
-    32768 /* memory of a connection in the library, which zeroes larger ones at each request */
+/* bytes of memory of a connection in the library, which zeroes larger ones at each request */
+#define SERVER_POOL_BYTES 32768
 #define SERVER_STATUS_LOW 100 /* statuses 100 to 599 have their own counters */
 #define SERVER_STATUS_COUNT 500
 

@@ -21,9 +21,10 @@ bool timer_thread_start(struct timer_thread *t, void *(*run)(void *arg), void *a
 /* Waits until woken, or until this time of the monotonic clock; INT64_MAX: no limit. The caller
  * holds the lock. Returns false at the time limit. */
 bool timer_thread_wait(struct timer_thread *t, int64_t until_ns);
-/* Sets `stop` and joins the thread. Nothing if it was not started or has been joined. */
+/* Sets `stop` and joins the thread. Does nothing if the thread was not started or has been
+ * joined. */
 void timer_thread_join(struct timer_thread *t);
-/* Frees lock and condition after the join. */
+/* Frees the lock and the condition variable after the join. */
 void timer_thread_done(struct timer_thread *t);
 
 #endif

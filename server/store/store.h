@@ -161,7 +161,7 @@ struct store_dataset {
     char name[IDS_NAME_SIZE];
     int64_t version, n_rows, n_cols, bytes, created_at;
     char *sha256;      /* NULL after an append */
-    char *content;     /* digest of the values, "b2:…" */
+    char *content;     /* "b2:<hex>": BLAKE2b over column names, types and values */
     char *columns;     /* JSON array of column objects (names, types, summaries) */
     char *notes;       /* JSON object: how the upload was read, and warnings */
     char *options;     /* as in store_dataset_new */
@@ -359,7 +359,7 @@ struct store_job_new {
     const char *request; /* JSON object, or NULL */
     const char *spec;
     const char *warnings; /* JSON array, or NULL */
-    int64_t max_queued;   /* PROBLEM_UNAVAILABLE if at least so many jobs are queued; 0: no limit */
+    int64_t max_queued; /* PROBLEM_UNAVAILABLE if at least this many jobs are queued; 0: no limit */
 };
 /* Queues a job. job, also in store_job_cancel: gets the job as it was committed, which the caller
  * frees; NULL: not needed. */

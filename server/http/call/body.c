@@ -1,10 +1,10 @@
 /* Accepts, takes, refuses and discards bodies.
  *
- * The library takes no reply while a body arrives. A reply that is queued before the body closes
- * the connection with bytes unread, which the client sees as a reset. So a refused body is read to
- * its end, and the reply is sent then. If that would take too long, or if the connection must be
- * closed anyway, the reply is written on the descriptor: the library writes nothing at that time.
- */
+ * libmicrohttpd accepts no reply while a body arrives. If a reply is queued before the first byte
+ * of the body is read, the library closes the connection with bytes unread, and the client sees a
+ * reset. So a refused body is read to its end before the reply is sent. If that would take too
+ * long, or if the connection must be closed anyway, this file writes the reply to the socket
+ * itself: the library writes nothing at that time. */
 #include "http/call/body.h"
 #include "http/call/reply.h"
 #include "http/server.h"
@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 
 #define DEFAULT_LIMIT (1 << 20)
-/* Bytes. The first allocation for a body is its Content-Length, but not more than this: a client
- * must send bytes before more memory is allocated. */
+/* Bytes. The first allocation for a body is its Content-Length, at most this: a client must send
+ * bytes before more memory is allocated. */
 #define FIRST_RESERVE (64 << 10)
 /* The largest number of bytes that a sink holds for each byte of the body: two characters can
  * become a number of 8 bytes. */
@@ -85,7 +85,7 @@ bool body_refuse(struct http_call *call) {
     return call_enter(call, CALL_DISCARD);
 }
 
-/* NULL: DEFAULT_LIMIT. */
+/* Returns NULL if DEFAULT_LIMIT applies. */
 static const struct http_limit *limit_of(const struct http_call *call) {
     const struct http_sink *sink = call->body.sink;
     return sink != NULL && sink->limit != NULL ? sink->limit : call->request.match.route->limit;
@@ -102,7 +102,7 @@ static void fail_too_large(struct http_call *call) {
               advice != NULL ? advice : "");
 }
 
-/* Aborts a sink that has not refused the body itself. */
+/* Aborts the sink if it is open. */
 static void sink_abort(struct http_call *call) {
     if (!call->body.sink_open) {
         return;
@@ -130,8 +130,8 @@ static void fail_no_memory(struct http_call *call) {
 
 static void fail_no_room(struct http_call *call) {
     http_fail(call, PROBLEM_UNAVAILABLE,
-              "the bodies and answers in flight have all the memory that --body-memory allows; try "
-              "again");
+              "the request bodies and answers in flight use all memory that --body-memory allows; "
+              "try again");
 }
 
 /* Bytes that are counted against --body-memory for a body of this length. */
@@ -228,7 +228,7 @@ static bool accept_header(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
     if (route->scope == HTTP_SCOPE_WRITE &&
         !memory_has_room(&call->server->memory,
-                         MEMORY_UNCOUNTED + 1)) { /* its reply cannot be refused later */
+                         MEMORY_UNCOUNTED + 1)) { /* the reply of a write cannot be refused later */
         fail_no_room(call);
         return false;
     }
@@ -256,7 +256,7 @@ static bool accept_header(struct http_call *call) {
     return true;
 }
 
-/* On the pool, in CALL_CHECK. */
+/* Runs the function that the sink's `begin` passed to http_defer. On the pool, in CALL_CHECK. */
 static void run_check(struct http_call *call) {
     void (*deferred)(struct http_call *) = call->work.deferred;
     call->work.deferred = NULL;
@@ -265,8 +265,8 @@ static void run_check(struct http_call *call) {
     call_resume(call);
 }
 
-/* When the connection is resumed, the library calls the request handler again with the header
- * alone, before it sends 100 Continue. */
+/* Suspends the connection and runs the deferred check on the pool. After the resume the library
+ * calls the request handler again with the header alone, before it sends 100 Continue. */
 static bool check_first(struct http_call *call) {
     if (!call_suspend(call, CALL_CHECK)) {
         return false;
@@ -329,8 +329,8 @@ static enum body_next sink_refused(struct http_call *call) {
     return BODY_CONTINUE;
 }
 
-/* Refuses the body for the reason that `refusal` fills in. While a slice is being taken the
- * connection is suspended, and the library passes the same bytes again. */
+/* Refuses the body; `refusal` fills the reply. If a slice is being taken, the connection is
+ * suspended first, and the library later passes the same bytes again. */
 static enum body_next refuse_for(struct http_call *call, void (*refusal)(struct http_call *call)) {
     call->body.refusal = refusal;
     if (call->body.sink_open) {
@@ -381,7 +381,7 @@ static enum body_next waste(struct http_call *call, size_t n) {
 /* Takes decoded bytes of the body. */
 static enum body_next take_plain(struct http_call *call, const char *bytes, size_t n) {
     call->body.read += n;
-    if (call->body.read > (uint64_t)call->body.limit) { /* of a chunked or coded body */
+    if (call->body.read > (uint64_t)call->body.limit) { /* only a chunked or coded body gets here */
         return refuse_for(call, fail_too_large);
     }
     if (call->body.sink != NULL) {
@@ -404,7 +404,8 @@ static void fail_form(struct http_call *call) {
     }
 }
 
-/* Takes bytes of the body that were decoded from its content coding. */
+/* Takes bytes of the body without its content coding. If the body is a form, takes only the content
+ * of its part. */
 static enum body_next take_decoded(struct http_call *call, const char *bytes, size_t n) {
     if (call->body.form == NULL) {
         return take_plain(call, bytes, n);

@@ -16,7 +16,8 @@
 
 #define FROM(state) (1u << (state))
 
-/* The states that a state may follow, and the phase of its connection. PHASE_NONE: unchanged. */
+/* For each state: the states that it may follow, and the phase that the connection enters with it.
+ * PHASE_NONE: the phase does not change. */
 static const struct {
     unsigned from;
     enum phase phase;

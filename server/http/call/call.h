@@ -18,18 +18,18 @@
 #define CALL_ID_SIZE 129 /* an X-Request-Id of 128 bytes */
 #define CALL_ARENA_LIMIT (256u << 20)
 #define CALL_ARENA_KEPT 65536 /* bytes; a larger arena is freed with its call */
-#define CALL_MAX_HEADERS 16   /* of the reply, beside those that reply.c adds */
+#define CALL_MAX_HEADERS 16   /* headers of a reply, without those that reply.c adds */
 
-/* The states of a call. README.md shows them in a drawing; call.c holds the permitted transitions.
- * In a state marked "suspended" the connection is suspended and the library calls nothing for it.
- */
+/* The states of a call. README.md shows them in a diagram; call.c holds the permitted transitions.
+ * In a state marked "suspended" the connection is suspended and the library calls nothing for
+ * it. */
 enum call_state {
     CALL_HEADER,  /* the request line has arrived, header fields are arriving */
-    CALL_CHECK,   /* suspended: http_defer of the sink's `begin` runs on the pool */
+    CALL_CHECK,   /* suspended: the function that the sink passed to http_defer runs on the pool */
     CALL_CHECKED, /* that function has returned: the I/O thread accepts or refuses the body next */
     CALL_BODY,    /* the body is arriving, or the request is complete */
     CALL_PAUSED,  /* suspended: the sink must take some of the body before more is read */
-    CALL_DISCARD, /* the request is refused, and what is left of its body is thrown away */
+    CALL_DISCARD, /* the request is refused, and the rest of its body is discarded */
     CALL_WORK,    /* suspended: a handler runs on the pool, or waits */
     CALL_ANSWER,  /* the reply is filled: the I/O thread queues it next */
     CALL_SEND,    /* the reply is queued with the library */
@@ -37,14 +37,15 @@ enum call_state {
     CALL_CLOSED   /* the reply was written on the descriptor: the connection ends */
 };
 
-/* What was asked. Complete before the handler runs, then constant. Texts are in the arena, or the
- * library's, which keeps them until the call is over. */
+/* The request. It is complete before the handler runs, and constant afterwards. Its strings are in
+ * the arena or belong to the library, which keeps them until the call is over. */
 struct header_field {
     const char *name;
     const char *value;
 };
 struct call_request {
-    char method[16]; /* "HEAD" too; longer methods are cut, and unknown */
+    char method[16]; /* "HEAD" is not replaced by "GET"; a longer name is truncated, so it is
+                      * unknown */
     struct target target;
     struct headers headers;
     struct router_match match;
@@ -52,10 +53,10 @@ struct call_request {
     struct header_field *kept; /* [n_kept] copy of the header; NULL: ask the library */
     size_t n_kept;
     const char *client;            /* address of the client in front of trusted proxies */
-    struct address client_address; /* the same */
+    struct address client_address; /* the same address in binary form */
     bool client_counted;           /* server->per_address counts client_address for this call */
     const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
-    bool is_form, any_charset;     /* http_take_form */
+    bool is_form, any_charset;     /* set by http_take_form */
     const char *cross_origin;      /* Origin, if --allow-origin allows it; NULL: no CORS headers */
 };
 
@@ -68,7 +69,7 @@ struct call_body {
     struct decoder *decoder;      /* of the Content-Encoding; NULL: identity */
     struct form *form;            /* finds the body in a form; NULL: the body is no form */
     struct buf bytes;             /* the body, if there is no sink */
-    size_t share;                 /* of server->memory */
+    size_t share;                 /* bytes counted in server->memory */
     int64_t discarded;            /* bytes thrown away */
     struct relay relay;           /* passes the body to the sink */
     void (*refusal)(struct http_call *call); /* fills the reply with the reason why the I/O thread
@@ -77,16 +78,16 @@ struct call_body {
                        which thread may change it */
 };
 
-/* What runs on the pool for the call: one job at a time. */
+/* The work of the call on the pool: one job at a time. */
 struct call_work {
     struct pool_job job;
     bool handled;                             /* the handler of an HTTP_ON_IO route has returned */
     void (*run)(struct http_call *call);      /* what the job does */
-    void (*deferred)(struct http_call *call); /* http_defer */
-    bool (*check)(struct http_call *call, bool last); /* http_watch */
-    int64_t until_ns;                                 /* http_watch: deadline of the answer */
-    int64_t topic;                                    /* http_set_topic */
-    struct http_call *next;                           /* in the list of watchers */
+    void (*deferred)(struct http_call *call); /* function given to http_defer; NULL: none */
+    bool (*check)(struct http_call *call, bool last); /* check given to http_watch; NULL: none */
+    int64_t until_ns;       /* monotonic time by which `check` must fill the reply */
+    int64_t topic;          /* http_set_topic */
+    struct http_call *next; /* in the list of watchers */
     int64_t deadline_ns; /* when the job is pushed without a poke; the watchers' lock guards it */
 };
 
@@ -99,16 +100,16 @@ struct reply {
     void *memory;             /* REPLY_MEMORY: to be freed; NULL once the library owns it */
     const void *bytes;        /* [size] REPLY_MEMORY, REPLY_STATIC */
     size_t size;
-    uint64_t
-        length; /* REPLY_STREAM and 304: of the body that a GET would send; UINT64_MAX: unknown */
-    const char *etag;          /* of the resource's state, in the arena; NULL: none */
+    /* REPLY_STREAM and status 304: bytes of the body that a GET would send; UINT64_MAX: unknown */
+    uint64_t length;
+    const char *etag;          /* tag of the resource's state, in the arena; NULL: none */
     enum problem_type problem; /* PROBLEM_NONE: no problem */
     struct header_field headers[CALL_MAX_HEADERS]; /* [n_headers] in the arena */
     size_t n_headers;
-    bool close;            /* the connection must end after it */
-    size_t held;           /* http_hold */
-    size_t share;          /* of server->memory */
-    uint64_t sent;         /* bytes of the body that were given to the library */
+    bool close;            /* the connection must be closed after this reply */
+    size_t held;           /* bytes given to http_hold */
+    size_t share;          /* bytes counted in server->memory */
+    uint64_t sent;         /* bytes of the reply's body that were given to the library */
     struct stream *stream; /* REPLY_STREAM */
 };
 
@@ -121,7 +122,7 @@ struct http_call {
     _Atomic int state; /* enum call_state; changed by call_enter */
     _Atomic int refs;  /* references of the I/O thread, of a stream's job, of a running relay */
     struct arena arena;
-    int64_t started_ns; /* the request line had arrived */
+    int64_t started_ns; /* monotonic time at which the request line had arrived */
     bool begun;         /* counted in io->in_flight */
     struct call_request request;
     struct call_body body;
@@ -131,13 +132,13 @@ struct http_call {
     void (*on_done)(void *state);
 };
 
-/* The request line has arrived. NULL: out of memory. I/O thread. */
+/* Makes a call when the request line has arrived. Returns NULL if out of memory. I/O thread. */
 struct http_call *call_new(struct io *io, struct connection *connection, struct MHD_Connection *mhd,
                            const char *raw_target);
 void call_ref(struct http_call *call);
 /* The last reference calls on_done and frees the call. Any thread. */
 void call_unref(struct http_call *call);
-/* The same on the I/O thread of the call, which keeps the memory for the next call. */
+/* Like call_unref, but on the I/O thread of the call, which keeps the memory for a later call. */
 void call_unref_io(struct http_call *call);
 void call_spares_free(struct io *io);
 
@@ -145,9 +146,9 @@ void call_spares_free(struct io *io);
  * false if out of memory. */
 bool call_keep_headers(struct http_call *call);
 enum call_state call_state(const struct http_call *call);
-/* The next state, and the phase of the connection that belongs to it. Returns false if the sweeper
- * has ended the connection: nothing may be written then. Called by the thread that owns the call.
- */
+/* Enters a state, and the phase of the connection that belongs to it. Returns false if the sweeper
+ * has ended the connection: nothing may be written then. Called by the thread that owns the
+ * call. */
 bool call_enter(struct http_call *call, enum call_state state);
 /* Enters a suspended state and suspends the connection. I/O thread, in a callback of the library.
  * Returns false if the connection must be closed: nothing was suspended. */
@@ -155,8 +156,8 @@ bool call_suspend(struct http_call *call, enum call_state state);
 void call_resume(struct http_call *call); /* any thread, once for each call_suspend */
 /* Runs fn(call) on the pool. */
 void call_push(struct http_call *call, void (*fn)(struct http_call *call));
-/* In CALL_WORK: gives the call back to its I/O thread, which sends the reply. If none is filled, a
- * 500 is. */
+/* In CALL_WORK: gives the call back to its I/O thread, which sends the reply. If the handler has
+ * filled no reply, a reply with status 500 is sent. */
 void call_answer(struct http_call *call);
 bool call_is_head(const struct http_call *call);
 

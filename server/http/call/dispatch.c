@@ -307,29 +307,30 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 /* ---- requests that the library refuses ---- */
 
 struct refusal {
-    unsigned status; /* of the library's own error page */
+    unsigned status; /* HTTP status of the library's own error page */
     enum problem_type type;
     const char *detail;
 };
 static const struct refusal REFUSALS[] = {
-    {413, PROBLEM_BODY_TOO_LARGE,
-     "Content-Length or the size of a chunk is no number this daemon could ever take"},
+    {413, PROBLEM_BODY_TOO_LARGE, "Content-Length or the size of a chunk is too large"},
     {414, PROBLEM_URI_TOO_LONG, "the request line is longer than 16384 bytes"},
     {431, PROBLEM_HEADERS_TOO_LARGE,
      "the request header is larger than 12288 bytes, or has more than 100 fields"},
-    {501, PROBLEM_NOT_IMPLEMENTED, "the request asks for something that is not known here"},
+    {501, PROBLEM_NOT_IMPLEMENTED,
+     "the request uses a part of HTTP that this server does not support"},
     {503, PROBLEM_UNAVAILABLE, "out of memory"},
-    {505, PROBLEM_BAD_REQUEST, "only HTTP/1.0 and HTTP/1.1 are spoken here"},
+    {505, PROBLEM_BAD_REQUEST, "only HTTP/1.0 and HTTP/1.1 are supported"},
     {500, PROBLEM_UNAVAILABLE, "out of memory"},
 };
 
 static struct refusal refusal_of(unsigned status, const struct http_call *call) {
-    /* The body of a checked request is chunked: no memory is left for a chunk's line or a trailer.
-     */
+    /* The header of this request was accepted and its body is chunked. The library refuses the line
+     * of a chunk, or a trailer, also if it does not fit the memory of the connection. */
     if (call != NULL && call->begun && call->request.headers.chunked && status != 413) {
-        return (struct refusal){status, PROBLEM_BAD_FRAMING,
-                                "a chunk is malformed: its line with its extensions, or a trailer, "
-                                "is wrong or longer than what is taken"};
+        return (struct refusal){
+            status, PROBLEM_BAD_FRAMING,
+            "the line of a chunk (its size and extensions) or a trailer is malformed "
+            "or too long"};
     }
     for (size_t i = 0; i < sizeof REFUSALS / sizeof REFUSALS[0]; i++) {
         if (REFUSALS[i].status == status) {
@@ -343,8 +344,8 @@ static struct refusal refusal_of(unsigned status, const struct http_call *call) 
                             "a header line, Content-Length or a chunk is malformed"};
 }
 
-/* Writes the reply that is filled, or else a problem document, on the descriptor. The library
- * closes the connection afterwards. */
+/* Writes the reply that is filled, or else a problem document, to the socket. The library closes
+ * the connection afterwards. */
 static void on_refused(struct MHD_Connection *mhd, unsigned status) {
     struct connection *c = connection_of(mhd);
     if (c == NULL) {

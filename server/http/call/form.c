@@ -1,5 +1,5 @@
-/* Forms, by the post processor of libmicrohttpd. It calls part_bytes for each piece of the content
- * of a part; a part without content gets one call. */
+/* Forms. The post processor of libmicrohttpd calls part_bytes for each piece of the content of a
+ * part; a part without content gets one call. */
 #include "http/call/form.h"
 #include "base/buf.h"
 #include "http/protocol/fields.h"
@@ -14,9 +14,9 @@
 
 struct form {
     struct MHD_PostProcessor *processor; /* NULL: the form is complete */
-    struct buf content;                  /* found by the last step */
+    struct buf content;                  /* content of the part, as found by the last step */
     size_t read;                         /* bytes of the form so far */
-    size_t found;                        /* bytes of the part so far */
+    size_t found;                        /* bytes of the part's content so far */
     bool begun;                          /* the part has begun */
     bool any_charset;                    /* the charset of the part is not checked */
     bool is_file;                        /* the part has a file name */
@@ -55,7 +55,8 @@ static bool is_plain(const char *coding) {
 static enum MHD_Result begin_part(struct form *form, const char *name, bool is_file,
                                   const char *content_type, const char *coding) {
     if (!is_plain(coding)) {
-        return fail(form, "its part is coded as \"%.40s\": send the content as it is", coding);
+        return fail(form, "its part is coded as \"%.40s\"; send the content without a coding",
+                    coding);
     }
     if (!form->any_charset && !is_utf8(content_type)) {
         return fail(form,
@@ -141,11 +142,12 @@ bool form_step(struct form *form, const char *bytes, size_t n, const char **cont
     *size = form->content.size;
     if (form->fault.size == 0 && !form->content.failed) {
         if (!read) {
-            (void)fail(form,
-                       "its parts cannot be read: a part has no proper header, or text follows the "
-                       "last boundary");
+            (void)fail(
+                form,
+                "its parts cannot be read, because a part has no valid header or text follows the "
+                "last boundary");
         } else if (form->read - form->found > FORM_FRAME) {
-            (void)fail(form, "more than %d bytes of it are outside of its part", FORM_FRAME);
+            (void)fail(form, "more than %d bytes of the form are outside of its part", FORM_FRAME);
         }
     }
     return form->fault.size == 0 && !form->content.failed;

@@ -9,21 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEMORY_UNCOUNTED                                                                           \
-    16384 /* bytes; smaller holders are not counted, so that small calls go on when the budget is  \
-             used up */
+/* bytes; smaller holders are not counted, so that small calls run even when the budget is used
+ * up */
+#define MEMORY_UNCOUNTED 16384
 
 struct http_memory {
     _Atomic int64_t held; /* bytes of all shares */
     int64_t limit;        /* bytes; set before any thread */
 };
 
-/* Sets the share of a holder that has so many bytes. Returns false if there is no room: nothing has
- * changed. */
+/* Sets the share of a holder that now has `bytes` bytes. Returns false, and changes nothing, if
+ * there is no room. */
 bool memory_hold(struct http_memory *memory, size_t *share, size_t bytes);
-/* The same, whether there is room or not: for holders that cannot be refused. */
+/* Like memory_hold, but succeeds without room too: for holders that cannot be refused. */
 void memory_hold_anyway(struct http_memory *memory, size_t *share, size_t bytes);
-/* Whether there is room for a new holder of so many bytes. */
+/* Returns true if there is room for a new holder of that many bytes. */
 bool memory_has_room(const struct http_memory *memory, int64_t bytes);
 
 #endif

@@ -39,7 +39,7 @@ static void *pool_main(void *arg) {
         while ((job = take(pool)) == NULL && !pool->stop) {
             (void)pthread_cond_wait(&pool->wake, &pool->lock);
         }
-        if (job == NULL) { /* threads with lasting jobs run the lasting jobs that still wait */
+        if (job == NULL) { /* the threads that run lasting jobs also run the queued ones */
             break;
         }
         const bool lasting = job->lasting; /* `run` may free the job */

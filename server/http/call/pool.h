@@ -9,23 +9,23 @@
 #include <stdint.h>
 
 struct pool_job {
-    struct pool_job *next;             /* the pool's while queued */
+    struct pool_job *next;             /* the next job of the queue; used by the pool */
     void (*run)(struct pool_job *job); /* may free the job's memory */
     bool lasting;                      /* the job may run for seconds */
-    uint64_t number;                   /* the pool's: in the order of arrival */
+    uint64_t number;                   /* order of arrival; set by pool_push */
 };
 struct pool_queue {
     struct pool_job *first, **last;
 };
 struct pool {
     pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t wake;  /* a job was queued, or stop */
+    pthread_cond_t wake;  /* a job was queued, or `stop` was set */
     pthread_cond_t ended; /* a thread has ended */
     struct pool_queue short_ones, lasting;
     uint64_t pushed;  /* jobs so far */
     size_t n_lasting; /* lasting jobs that run now */
     pthread_t *threads;
-    size_t n_threads; /* of them */
+    size_t n_threads; /* threads that were started */
     size_t n_alive;   /* threads that have not ended */
     bool stop;
 };

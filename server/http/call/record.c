@@ -38,8 +38,8 @@ bool record_init(struct http_server *server) {
     m->held = metrics_series(
         metrics_register(
             METRICS_GAUGE, "discern_http_body_bytes",
-            "Memory that request bodies, readers of uploads and answers are counted with.", "",
-            NULL, 0),
+            "Bytes of request bodies, upload readers and answers, counted against --body-memory.",
+            "", NULL, 0),
         (char *)NULL);
     m->refused_limit = metrics_series(refused, "connections", (char *)NULL);
     m->refused_address = metrics_series(refused, "address", (char *)NULL);

@@ -1,12 +1,13 @@
-/* Bodies from the I/O thread to sinks on the pool, with two buffers: one is gathered, one is taken.
- */
+/* Passes bodies from the I/O thread to sinks on the pool. The I/O thread gathers bytes in one
+ * buffer while the sink takes those of the other. */
 #include "http/call/relay.h"
 #include "http/call/call.h"
 #include "http/call/reply.h"
 #include "http/server.h"
 #include <stdlib.h>
 
-/* The I/O thread gathers so many bytes while a slice is being taken, then the connection waits. */
+/* While a slice is being taken, the I/O thread gathers about this many bytes. Then the connection
+ * is suspended. */
 enum { FULL_BYTES = 256 << 10 };
 
 static void lock(struct http_call *call) {
@@ -84,11 +85,11 @@ static void slice_begin(struct http_call *call) {
     r->running = true;
 }
 
-/* What follows a slice. */
+/* What happens after a slice. */
 enum next { NEXT_LEAVE, NEXT_SLICE, NEXT_END, NEXT_ANSWER, NEXT_ABORT };
 
-/* Under the lock. `arriving` may be read only while the connection is suspended: if `waits` or
- * `end` is set. */
+/* Chooses what happens after a slice. The caller holds the lock. `arriving` may be read only while
+ * the connection is suspended: if `waits` or `end` is set. */
 static enum next next_of(const struct relay *r) {
     if (atomic_load(&r->abandoned)) {
         return r->refused ? NEXT_LEAVE : NEXT_ABORT;
@@ -110,8 +111,8 @@ static void sink_abort(struct http_call *call) {
     call->body.sink->abort(call);
 }
 
-/* After a slice. Called under the lock, which it releases. A connection that waits with an empty
- * `arriving` waits until nothing runs. */
+/* Continues after a slice. The caller holds the lock, which this function releases. A connection
+ * that waits with an empty `arriving` waits until nothing runs. */
 static void go_on(struct http_call *call) {
     struct relay *r = &call->body.relay;
     const enum next next = next_of(r);
@@ -153,8 +154,8 @@ static void go_on(struct http_call *call) {
 }
 
 /* The sink has filled the reply, which the I/O thread sends when more bytes arrive. If none arrive,
- * the sweeper sends the copy that is made here. Under the lock, so that the connection remains this
- * call's. */
+ * the sweeper sends the copy that is made here. The caller holds the lock, so that the connection
+ * still belongs to this call. */
 static void leave_final_response(struct http_call *call) {
     struct buf text = {0};
     size_t size = 0;
@@ -162,7 +163,8 @@ static void leave_final_response(struct http_call *call) {
     char *words = buf_take(&text, &size);
     if (words != NULL && !atomic_load(&call->body.relay.abandoned)) {
         connection_final_response(call->connection, words, size);
-        (void)connection_enter(call->connection, PHASE_DISCARD); /* its time limit begins */
+        /* the time limit of PHASE_DISCARD begins */
+        (void)connection_enter(call->connection, PHASE_DISCARD);
     } else {
         free(words);
     }
@@ -207,7 +209,7 @@ void http_resume_body(struct http_call *call) {
     lock(call);
     const bool goes_on =
         r->held &&
-        (r->waits || r->end != NULL); /* else the next bytes make the I/O thread continue */
+        (r->waits || r->end != NULL); /* otherwise the I/O thread continues with the next bytes */
     r->early = r->running && !r->held;
     r->held = false;
     if (goes_on) {
@@ -219,7 +221,7 @@ void http_resume_body(struct http_call *call) {
     }
     unlock(call);
     if (goes_on) {
-        call_push(call, take_slice); /* of an empty slice, to continue on the pool */
+        call_push(call, take_slice); /* takes an empty slice, then continues on the pool */
     }
 }
 

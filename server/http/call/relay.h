@@ -16,16 +16,18 @@ struct http_call;
 struct http_server;
 
 struct relay {
-    struct buf arriving; /* not yet given to the sink; the I/O thread's, or, while the connection is
-                            suspended, the pool's */
-    struct buf slice;    /* being taken; the pool's while `running` */
+    struct buf arriving; /* bytes not yet given to the sink. The I/O thread uses them, or the
+                          * pool while the connection is suspended */
+    struct buf slice;    /* bytes that the sink takes; used by the pool while `running` is set */
     /* server->relay_lock guards the rest, except the atomics. */
     bool running; /* a slice or the end is queued on the pool or under way */
     bool held;    /* the sink has asked for a pause */
-    bool early;   /* http_resume_body was called before `data` returned HTTP_SINK_PAUSE */
+    bool early;   /* http_resume_body was called before the slice that asked for the pause was
+                   * finished */
     bool waits;   /* in the list server->waiting: the connection is suspended */
     bool refused; /* the sink has refused the body and filled the reply */
-    void (*end)(struct http_call *call); /* the body is complete: runs after the last slice */
+    void (*end)(struct http_call *call); /* called after the last slice of a complete body; NULL:
+                                          * not complete */
     struct http_call *next, *previous;   /* in server->waiting */
     _Atomic int64_t weight;              /* bytes that the sink holds (http_sink.held) */
     atomic_bool abandoned; /* the connection is over: the thread of the slice aborts the sink */
@@ -36,7 +38,7 @@ enum relay_state {
     RELAY_RUNNING, /* the sink is the pool's */
     RELAY_REFUSED  /* the sink has refused the body; nothing runs */
 };
-/* All functions: on the call's I/O thread, for a call that has a sink. */
+/* The functions up to relay_weight run on the call's I/O thread, for a call that has a sink. */
 enum relay_state relay_state(struct http_call *call);
 /* Adds bytes[n]. Returns false if out of memory. */
 bool relay_add(struct http_call *call, const char *bytes, size_t n);

@@ -15,7 +15,7 @@
 
 /* Bytes. A larger reply to a local socket is passed in pieces of this size, which are counted. */
 #define PIECE (64 * 1024)
-#define RETRY_AFTER "1" /* s; of 429 and 503 if the handler sets none */
+#define RETRY_AFTER "1" /* seconds; sent with 429 and 503 unless the handler has set the header */
 
 /* ---- filling ---- */
 
@@ -82,13 +82,14 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
     reply->bytes = reply->memory = shrink(memory, size);
     reply->size = size;
     reply_encode(call);
-    if (!hold(call, reply->size)) { /* a 304 has no bytes: it needs no room */
+    if (!hold(call, reply->size)) { /* a 304 has no body and needs no room */
         reply_done(reply);
         reply->kind = REPLY_NONE;
         reply->n_headers = 0;
         http_fail(call, PROBLEM_UNAVAILABLE,
-                  "the bodies and answers in flight leave no room for an answer of %zu bytes in "
-                  "what --body-memory allows; try again",
+                  "an answer of %zu bytes does not fit in the memory that the bodies and answers "
+                  "in flight "
+                  "leave of --body-memory; try again",
                   reply->size);
     }
 }

@@ -15,10 +15,11 @@ bool reply_each_header(const struct http_call *call,
  * closed. I/O thread. */
 bool reply_queue(struct http_call *call);
 void reply_done(struct reply *reply); /* frees memory that the library does not own */
-/* A problem as the text of a response with Connection: close, for a connection without a call. */
+/* Writes a problem as the text of a response with Connection: close, for a connection without a
+ * call. */
 void reply_problem_text(struct http_server *server, enum problem_type type, const char *detail,
                         struct buf *out);
-/* The reply as the text of a response with Connection: close. Not for streams. */
+/* Writes the reply as the text of a response with Connection: close. Not for streams. */
 void reply_text(const struct http_call *call, struct buf *out);
 
 #endif

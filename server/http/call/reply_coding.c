@@ -53,7 +53,8 @@ bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
     return known;
 }
 
-/* The bytes of the reply in a content coding. NULL: out of memory, or not shorter. */
+/* Returns the bytes of the reply in a content coding. NULL: out of memory, or the result would not
+ * be shorter. */
 static char *encoded(const struct reply *reply, enum coding coding, size_t *size) {
     struct encoder *encoder = encoder_new(coding);
     struct buf out = {0};
@@ -68,7 +69,7 @@ static char *encoded(const struct reply *reply, enum coding coding, size_t *size
     return less != NULL ? less : memory;
 }
 
-/* Replaces the bytes of the reply. memory NULL: by none. */
+/* Replaces the bytes of the reply. memory NULL: the reply gets no bytes. */
 static void replace(struct http_call *call, char *memory, size_t size) {
     struct reply *reply = &call->reply;
     free(reply->memory);

@@ -23,7 +23,7 @@ struct node {
     char allow[64];         /* "" while no route ends here */
 };
 struct router {
-    struct arena arena; /* of the nodes */
+    struct arena arena; /* memory of the nodes */
     struct node root;
 };
 
@@ -55,8 +55,8 @@ void router_free(struct router *router) {
     }
 }
 
-/* The child for this segment of a path, added if it is missing. NULL: out of memory or malformed.
- */
+/* Returns the child for this segment of a path, and adds it if it is missing. NULL: out of memory
+ * or malformed. */
 static struct node *node_step(struct router *router, struct node *parent, const char *segment,
                               size_t n) {
     enum node_kind kind = NODE_LITERAL;

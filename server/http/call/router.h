@@ -19,15 +19,15 @@ struct router_match {
     const char *allow; /* of the header Allow: "GET, HEAD, OPTIONS"; set if known_path */
 };
 
-/* NULL: a route is wrong or given twice (problem names it), or out of memory. The routes must
- * outlive the router. */
+/* Returns NULL if a route is wrong or given twice (problem names it), or if out of memory. The
+ * routes must outlive the router. */
 struct router *router_new(const struct http_route *routes, size_t n, struct problem *problem);
 void router_free(struct router *router);
-/* skip: number of leading segments that are the base path. A target without further segments is
- * "/". false: out of memory. */
+/* Finds the route of a target. skip: number of leading segments that are the base path. A target
+ * without further segments has the path "/". Returns false if out of memory. */
 bool router_match(const struct router *router, const char *method, const struct target *target,
                   size_t skip, struct arena *arena, struct router_match *out);
-/* The value of the placeholder of that name; NULL: the route has none. */
+/* Returns the value of the placeholder of that name; NULL: the route has none. */
 const char *router_value(const struct router_match *match, const char *name);
 bool router_method_known(const char *method);
 

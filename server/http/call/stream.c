@@ -12,21 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK (16 * 1024)          /* bytes that the library asks for, if it sends no chunks */
+/* bytes that the library asks for at a time, unless the reply is chunked */
+#define BLOCK (16 * 1024)
 #define REFILL (STREAM_BUFFER / 4) /* bytes; with fewer unsent the job is started again */
 
 struct stream {
     pthread_mutex_t lock; /* guards ready, taken, state, filling, starved, abandoned; only locks of
                              the library are taken under it */
-    struct buf ready;     /* to be sent */
+    struct buf ready;     /* bytes to be sent */
     size_t taken;         /* bytes of `ready` that are sent */
-    struct buf fresh;     /* being filled; the job's */
-    struct buf coded;     /* `fresh` in the content coding; the job's */
-    struct encoder *encoder;      /* NULL: identity; the job's */
+    struct buf fresh;     /* bytes that `next` has appended; used by the job only */
+    struct buf coded;     /* `fresh` in the content coding; used by the job only */
+    struct encoder *encoder;      /* NULL: identity; used by the job only */
     enum http_stream_state state; /* the last result of `next` */
     bool filling, starved, abandoned;
     int64_t wait_ns;  /* how long HTTP_STREAM_WAIT lasts */
-    int64_t until_ns; /* end of the current wait; 0: none; the job's */
+    int64_t until_ns; /* end of the current wait; 0: none; used by the job only */
     enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle,
                                    bool draining);
 };
@@ -43,7 +44,8 @@ static size_t waiting_bytes(const struct stream *s) {
     return s->ready.size - s->taken;
 }
 
-/* Whether enough is unsent. If --body-memory is used up, one piece is enough. */
+/* Returns true if enough bytes are unsent: STREAM_BUFFER, or a single one if --body-memory is used
+ * up. */
 static bool is_full(const struct http_call *call, const struct stream *s) {
     return waiting_bytes(s) >=
            (memory_has_room(&call->server->memory, STREAM_BUFFER) ? STREAM_BUFFER : 1);
@@ -71,7 +73,7 @@ static enum http_stream_state ask(struct http_call *call, struct stream *s, int6
     return draining && state == HTTP_STREAM_WAIT ? HTTP_STREAM_END : state;
 }
 
-/* Returns false if out of memory. */
+/* Replaces `fresh` by its bytes in the content coding. Returns false if out of memory. */
 static bool encode_fresh(struct stream *s, enum http_stream_state state) {
     const struct buf fresh = s->fresh;
     encoder_put(s->encoder, fresh.data, fresh.size, state == HTTP_STREAM_END, &s->coded);

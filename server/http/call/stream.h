@@ -6,7 +6,7 @@
 
 #define STREAM_BUFFER (256 * 1024) /* bytes; `next` is not called while so much is unsent */
 
-/* The response of the library. NULL: out of memory. */
+/* Makes the library's response for a streamed reply. NULL: out of memory. */
 struct MHD_Response *stream_response(struct http_call *call);
 /* The connection is over: a job that still fills the stream stops. I/O thread. */
 void stream_abandon(struct http_call *call);

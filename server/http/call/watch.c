@@ -4,7 +4,7 @@
 #include "http/call/call.h"
 #include "http/server.h"
 
-#define ROUND_NS 5000000 /* ns; pokes within this time are served together */
+#define ROUND_NS 5000000 /* ns; pokes that come within this time are handled together */
 
 static bool is_poked(const struct poked *poked, int64_t topic) {
     for (size_t i = 0; i < poked->n; i++) {
@@ -24,8 +24,8 @@ static void add_topic(struct poked *poked, int64_t topic) {
     }
 }
 
-/* Removes the calls whose topic was poked or whose deadline is over from the list. *next: the
- * earliest deadline of the others. */
+/* Removes the calls whose topic was poked or whose deadline has passed from the list, and returns
+ * them. *next: the earliest deadline of the calls that remain. */
 static struct http_call *take_due(struct watchers *w, int64_t now, int64_t *next) {
     struct http_call *due = NULL;
     *next = INT64_MAX;

@@ -26,11 +26,12 @@ struct watchers {
     bool added; /* a call was added since the thread last read the list */
 };
 bool watchers_start(struct watchers *w, struct http_server *server);
-/* topic: of the calls that are put on the pool; 0: all. */
+/* Records a poke: the thread puts the calls of this topic on the pool. topic 0: all calls. */
 void watchers_poke(struct watchers *w, int64_t topic);
 /* Ends the thread. Jobs of the pool may still add calls. */
 void watchers_stop(struct watchers *w);
-/* After the pool has ended: releases calls that were added since. */
+/* To be called after pool_stop. Releases the calls that still wait (streams whose client has left),
+ * and frees the lock. */
 void watchers_done(struct watchers *w);
 uint64_t watchers_pokes(struct watchers *w);
 /* Puts the job of the call on the pool after a poke of its topic, at once if pokes after `seen`

@@ -21,13 +21,13 @@ struct address {
 struct address address_of_sockaddr(const struct sockaddr *sa);
 /* Parses "10.0.0.1", "::1", "[::1]", "10.0.0.1:80" or "[::1]:80". The port is ignored. */
 bool address_parse(const char *text, size_t n, struct address *out);
-void address_format(const struct address *a,
-                    char out[ADDRESS_TEXT_SIZE]); /* "unix" for a local socket */
+/* Writes the address as text; "unix" for a local socket. */
+void address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]);
 bool address_is_loopback(const struct address *a);
 
 /* Which addresses are trusted proxies. Immutable after address_rules_init; any thread. */
 struct address_rules {
-    size_t n; /* of items */
+    size_t n;
     struct {
         struct address network; /* ADDRESS_UNIX: every peer on a local socket */
         unsigned prefix;        /* bits of `network` that are compared */
@@ -40,13 +40,13 @@ bool address_rules_match(const struct address_rules *rules, const struct address
 /* The current number of connections or calls of each address. Thread safe. */
 struct address_counts {
     pthread_mutex_t lock;        /* guards all below */
-    struct address_count *nodes; /* capacity of them */
+    struct address_count *nodes; /* [capacity] */
     uint32_t *buckets;           /* n_buckets heads: index + 1 into nodes, 0: empty */
     size_t capacity, n_buckets;  /* n_buckets is a power of two */
     uint32_t unused;             /* head of the list of free nodes: index + 1 */
 };
-bool address_counts_init(struct address_counts *c,
-                         size_t capacity); /* capacity: distinct addresses at once */
+/* capacity: distinct addresses at once */
+bool address_counts_init(struct address_counts *c, size_t capacity);
 void address_counts_done(struct address_counts *c);
 /* Counts one more for this address. Returns false, and counts nothing, if it has `limit` already or
  * if the table is full. */

@@ -18,12 +18,11 @@ struct connection {
     pthread_mutex_t lock; /* guards fd, final_response. A descriptor is open while the lock is held
                                and fd >= 0 */
     int fd;               /* -1: the slot is free */
-    _Atomic uint64_t state; /* epoch << 8 | enum phase; written by the thread that owns the call; to
-                               PHASE_CUT by the sweeper */
+    _Atomic uint64_t state; /* epoch << 8 | enum phase; written by the thread that owns the call,
+                               and by the sweeper to enter PHASE_CUT */
     _Atomic uint64_t body;  /* bytes of request bodies taken so far; the I/O thread writes */
-    _Atomic uint64_t
-        sent;         /* bytes of replies passed to the library in pieces; the I/O thread writes
-                       */
+    /* bytes of replies passed to the library in pieces; the I/O thread writes */
+    _Atomic uint64_t sent;
     atomic_bool gone; /* the peer has closed its side during a call; the sweeper writes */
     bool tcp;         /* the kernel counts the bytes that the peer has acknowledged (TCP_INFO) */
     struct http_server *server;
@@ -31,10 +30,10 @@ struct connection {
     char host[64];          /* the last value of Host that was allowed; "": none; I/O thread only */
     struct address peer;
     char peer_text[ADDRESS_TEXT_SIZE];
-    bool trusted; /* the peer is a trusted proxy */
-    bool counted; /* the peer's address is counted in server->per_address */
-    bool linger; /* the lingerer reads on after the close, so that no reset overtakes the reply; I/O
-                     thread only */
+    bool trusted;         /* the peer is a trusted proxy */
+    bool counted;         /* the peer's address is counted in server->per_address */
+    bool linger;          /* after the close the lingerer reads what still arrives, so that no reset
+                    overtakes the reply; I/O thread only */
     char *final_response; /* [final_response_size] what the sweeper writes if discarding a body
                                    takes too long; NULL: nothing */
     size_t final_response_size; /* bytes */
@@ -44,7 +43,7 @@ struct connection {
 struct connections {
     struct connection *slots; /* n_slots of them */
     size_t n_slots;
-    _Atomic size_t high;  /* slots from here on were never used */
+    _Atomic size_t high;  /* slots with this index or a higher one were never used */
     _Atomic int64_t open; /* connections now */
 };
 
@@ -54,7 +53,7 @@ void connections_done(struct connections *table);
  * did not report the end of the slot's last connection, so the caller must undo what it counted for
  * it. The caller fills in the peer, then publishes. The acceptor only. */
 struct connection *connections_open(struct connections *table, int fd, bool *stale);
-void connections_publish(struct connection *c); /* PHASE_HEADER: the deadlines begin */
+void connections_publish(struct connection *c); /* enters PHASE_HEADER: the deadlines begin */
 /* Frees the slot. The library closes the descriptor afterwards. */
 void connections_close(struct connections *table, struct connection *c);
 /* Sets the response that the sweeper writes when PHASE_DISCARD takes too long, and takes ownership

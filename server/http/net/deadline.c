@@ -15,7 +15,8 @@ static uint64_t counter_of(const struct deadline_view *view) {
                                                                      : view->received;
 }
 
-/* The counter must change within idle_ns, and reach the minimum rate over each window. */
+/* Returns true if the counter has not changed for idle_ns, or has not reached the minimum rate in
+ * the last window. */
 static bool too_slow(struct deadline *d, bool counted, const struct deadline_limits *limits,
                      int64_t now_ns) {
     if (now_ns - d->progress_ns > limits->idle_ns) {
@@ -37,7 +38,8 @@ enum verdict deadline_check(struct deadline *d, const struct deadline_view *view
     if (view->epoch != d->epoch) {
         bool began = view->phase == PHASE_HEADER && view->epoch == d->epoch + 1 && d->first_ns != 0;
         int64_t since =
-            began ? d->first_ns : now_ns; /* the header began with the first byte of its line */
+            began ? d->first_ns : now_ns; /* the header began with the first byte of its first
+                                             line */
         deadline_open(d, view->epoch, since);
         d->last = d->window_bytes = counter;
         return VERDICT_KEEP;
@@ -52,9 +54,8 @@ enum verdict deadline_check(struct deadline *d, const struct deadline_view *view
         if (now_ns - d->since_ns <= limits->header_ns) {
             return VERDICT_KEEP;
         }
-        return view->received == 0 && view->counted
-                   ? VERDICT_DROP
-                   : VERDICT_TIMEOUT; /* not for connections that browsers open early */
+        /* no 408 without a byte: browsers open connections that they may never use */
+        return view->received == 0 && view->counted ? VERDICT_DROP : VERDICT_TIMEOUT;
     case PHASE_IDLE:
         if (moved && d->first_ns == 0) {
             d->first_ns = now_ns;

@@ -14,7 +14,7 @@ enum phase {
     PHASE_DISCARD, /* the body of a refused request is being discarded */
     PHASE_WORK,    /* a handler runs or waits: nothing is due from the client */
     PHASE_SEND,    /* the reply is being sent */
-    PHASE_CUT      /* the sweeper has ended it */
+    PHASE_CUT      /* the sweeper has ended the connection */
 };
 
 enum verdict {
@@ -43,16 +43,16 @@ struct deadline_view {
 };
 
 struct deadline {
-    uint64_t epoch;        /* of all members below */
+    uint64_t epoch;        /* the epoch that all members below belong to */
     int64_t since_ns;      /* time of the first sweep in this epoch */
     int64_t progress_ns;   /* time at which the counter last changed */
-    int64_t window_ns;     /* begin of the window over which the rate is measured */
+    int64_t window_ns;     /* beginning of the window over which the rate is measured */
     uint64_t window_bytes; /* counter at window_ns */
     uint64_t last;         /* counter at the last sweep */
     int64_t first_ns;      /* PHASE_IDLE: time of the first byte of the next request; 0: none yet */
 };
 
-/* A new epoch begins now. */
+/* Begins a new epoch. */
 void deadline_open(struct deadline *d, uint64_t epoch, int64_t now_ns);
 enum verdict deadline_check(struct deadline *d, const struct deadline_view *view,
                             const struct deadline_limits *limits, int64_t now_ns);

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 struct lingering {
-    size_t n;                          /* of fds and deadlines, without the pipe */
+    size_t n;                          /* number of descriptors, without the pipe */
     struct pollfd fds[LINGER_MAX + 1]; /* [n + 1] the last is the pipe */
-    int64_t until[LINGER_MAX];         /* [n] when it is closed */
-    int64_t silent[LINGER_MAX];        /* [n] when it is closed if no more bytes arrive */
-    char waste[65536];                 /* the bytes read */
+    int64_t until[LINGER_MAX];  /* [n] monotonic time in ns at which a descriptor is closed */
+    int64_t silent[LINGER_MAX]; /* [n] the same if no more bytes arrive */
+    char waste[65536];          /* receives bytes that are not used */
 };
 
 static void drop(struct lingering *l, size_t i) {

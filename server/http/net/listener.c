@@ -22,7 +22,8 @@
 bool listener_open(struct listener *l, const char *address, struct problem *problem) {
     memset(l, 0, sizeof *l);
     if (!wake_pipe_open(l->pipe)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot create a pipe: %s",
+                           strerror(errno));
     }
     bool inherited = false;
     if (sockets_inherit(l, &inherited, problem) &&
@@ -62,8 +63,8 @@ static void refuse(struct http_server *server, int fd, enum problem_type type, c
     metric_add(counter, 1);
     log_debug("http.refused", log_str("reason", detail));
     body_write_refusal(server, fd, type, detail);
-    linger_add(&server->linger,
-               fd); /* closed now, with the request unread, the client would get a reset */
+    /* a close before the request is read would send a reset to the client */
+    linger_add(&server->linger, fd);
 }
 
 void listener_forget(struct http_server *server, struct connection *c) {
@@ -118,7 +119,7 @@ static void take(struct http_server *server, int fd, const struct sockaddr *sa, 
     connections_publish(c);
     struct io *io = &server->io[server->listener.next_io++ % server->n_io];
     if (MHD_add_connection(io->daemon, fd, sa, sa_size) !=
-        MHD_YES) { /* it has closed the descriptor */
+        MHD_YES) { /* the library has closed the descriptor */
         listener_forget(server, c);
         connections_close(&server->connections, c);
     }
@@ -162,7 +163,8 @@ static bool accept_some(struct http_server *server, int listening, int most) {
 static void *listener_main(void *arg) {
     struct http_server *server = arg;
     struct listener *l = &server->listener;
-    int64_t end = INT64_MAX; /* of accepting, once drain has begun */
+    int64_t end = INT64_MAX; /* monotonic time in ns at which the listeners are closed;
+                                INT64_MAX: not draining */
     bool pause = false;
     while (!atomic_load(&l->stop)) {
         struct pollfd fds[LISTENER_MAX + 1];
@@ -175,8 +177,8 @@ static void *listener_main(void *arg) {
             end = now + (int64_t)(server->settings.drain_delay * 1e9);
         }
         if (now >= end && l->n > 0) {
-            for (size_t i = 0; i < l->n;
-                 i++) { /* a close would reset those in the kernel's queue */
+            /* a close would reset the connections that wait in the kernel's queue */
+            for (size_t i = 0; i < l->n; i++) {
                 (void)accept_some(server, l->fds[i], 1 << 16);
             }
             close_sockets(l);

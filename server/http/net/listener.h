@@ -35,6 +35,7 @@ bool listener_start(struct listener *listener, struct http_server *server);
 void listener_wake(struct listener *listener); /* drain or stop began */
 /* The connection is over: undoes what was counted for it. */
 void listener_forget(struct http_server *server, struct connection *c);
-void listener_stop(struct listener *listener); /* joins, closes, removes the socket's file */
+void listener_stop(struct listener *listener); /* joins the thread, closes the sockets, removes
+                                                  the socket's file */
 
 #endif

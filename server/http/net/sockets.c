@@ -142,7 +142,7 @@ static int bind_one(const struct addrinfo *ai) {
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (ai->ai_family == AF_INET6) {
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
-                         sizeof off); /* [::] is IPv4 as well */
+                         sizeof off); /* [::] accepts IPv4 as well */
     }
     if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0) {
         return fd;
@@ -188,7 +188,7 @@ bool sockets_listen(struct listener *l, const char *address, struct problem *pro
                              .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     int error = getaddrinfo(host[0] != '\0' ? host : NULL, port, &hints, &found);
-    if (error != 0) { /* IPv4 first: "localhost" is 127.0.0.1 */
+    if (error != 0) { /* IPv4 is tried first: "localhost" is 127.0.0.1 */
         hints.ai_family = AF_INET6;
         error = getaddrinfo(host, port, &hints, &found);
     }

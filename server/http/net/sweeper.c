@@ -8,8 +8,8 @@
 #include "http/server.h"
 #include <sys/socket.h>
 
-#define TICK_NS                                                                                    \
-    250000000 /* ns between sweeps; a quarter of the shortest deadline if that is less */
+/* ns between sweeps; a quarter of the shortest deadline if that is less */
+#define TICK_NS 250000000
 #define SHORTEST_TICK_NS 10000000
 #define DRAIN_TICK_NS 50000000
 
@@ -23,7 +23,8 @@ static void cut(struct http_server *server, struct connection *c, uint64_t state
     metric_add(server->metrics.timeouts, 1);
     if (verdict == VERDICT_ANSWER && c->final_response != NULL) {
         body_write(c->fd, c->final_response, c->final_response_size);
-        (void)shutdown(c->fd, SHUT_WR); /* PHASE_CUT reads on, so that no reset overtakes it */
+        (void)shutdown(c->fd, SHUT_WR); /* PHASE_CUT reads on, so that no reset overtakes the
+                                           response */
         return;
     }
     if (verdict == VERDICT_TIMEOUT) {
@@ -99,7 +100,7 @@ static void sweep(struct http_server *server, const struct deadline_limits *limi
         (void)pthread_mutex_unlock(&c->lock);
     }
     if (left) {
-        watchers_poke(&server->watchers, 0); /* their clients may be the ones that have left */
+        watchers_poke(&server->watchers, 0); /* a client of a waiting call may have left */
     }
 }
 

@@ -10,7 +10,7 @@
 #include <linux/tcp.h>
 #endif
 
-/* tcpi_state: the kernel's numbers, which only <netinet/tcp.h> names */
+/* values of tcpi_state in the kernel; only <netinet/tcp.h> defines names for them */
 #define CLOSED 7
 #define CLOSE_WAIT 8
 

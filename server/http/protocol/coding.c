@@ -10,7 +10,8 @@
 #define WINDOW_GZIP (15 + 16) /* windowBits of zlib, which also selects the header */
 #define WINDOW_ZLIB 15
 #define WINDOW_BARE (-15)
-#define LEVEL 1 /* of replies: half the time of zlib's default level for a tenth more bytes */
+/* of zlib, for replies: half the time of zlib's default level for a tenth more bytes */
+#define LEVEL 1
 #define MEMORY_LEVEL 8
 #define PIECE (32 * 1024)
 
@@ -71,7 +72,7 @@ struct decoder {
     const char *fault;  /* what is wrong; NULL: nothing yet */
     bool begun;         /* bytes of the current member have arrived */
     bool ended;         /* the current member has ended */
-    bool first;         /* zlib has got no byte yet */
+    bool first;         /* zlib has not been given a byte yet */
     unsigned char held; /* deflate: the first byte, until the second one has arrived */
     bool holds;         /* `held` is set */
 };
@@ -99,9 +100,7 @@ void decoder_free(struct decoder *d) {
 }
 
 const char *decoder_fault(const struct decoder *d) {
-    return d->fault != NULL        ? d->fault
-           : !d->begun || d->ended ? NULL
-                                   : "it ends too early, as if it were cut off";
+    return d->fault != NULL ? d->fault : !d->begun || d->ended ? NULL : "it ends too early";
 }
 
 /* Whether two bytes are a header of RFC 1950 (section 2.2: method 8, a multiple of 31). */
@@ -109,8 +108,8 @@ static bool is_wrapped(unsigned first, unsigned second) {
     return (first & 15) == 8 && (first >> 4) <= 7 && (first * 256 + second) % 31 == 0;
 }
 
-/* Decodes *n bytes to room[*n_room], and sets both to the bytes used. Returns the result of zlib,
- * with Z_OK for Z_BUF_ERROR: more input is needed. */
+/* Decodes *n bytes to room[*n_room], and sets *n and *n_room to the bytes used. Returns the result
+ * of zlib, but Z_OK for Z_BUF_ERROR (more input is needed). */
 static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *room,
                         size_t *n_room) {
     d->z.next_in = (unsigned char *)(uintptr_t)bytes;
@@ -126,7 +125,7 @@ static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *r
 /* The current member has ended, and more bytes follow. */
 static bool next_member(struct decoder *d) {
     if (d->coding != CODING_GZIP) {
-        d->fault = "there are bytes behind its end";
+        d->fault = "bytes follow its end";
         return false;
     }
     d->ended = false;
@@ -157,7 +156,7 @@ static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, 
     }
     size_t one = 1, space = DECODER_OUTPUT;
     (void)inflate_into(d, (const char *)&d->held, &one, room,
-                       &space); /* after a fault the next call fails too */
+                       &space); /* after a fault the next call of inflate fails too */
     *n_out = space;
     d->first = false;
     return DECODER_MORE;

@@ -19,8 +19,8 @@ enum coding coding_accepted(const char *value);
 const char *coding_name(enum coding coding);
 
 /* ---- a body ---- */
-struct decoder;                   /* of one body and one thread at a time */
-#define DECODER_BYTES (64 * 1024) /* memory of a decoder, about */
+struct decoder;                   /* for one body; one thread at a time */
+#define DECODER_BYTES (64 * 1024) /* approximate memory of a decoder */
 #define DECODER_OUTPUT (256 * 1024)
 #define DECODER_ROOM (DECODER_OUTPUT + 32 * 1024) /* bytes of the buffer that a step writes to */
 enum decoder_state { DECODER_MORE, DECODER_FAULT, DECODER_NO_MEMORY };
@@ -28,19 +28,19 @@ enum decoder_state { DECODER_MORE, DECODER_FAULT, DECODER_NO_MEMORY };
 struct decoder *decoder_new(enum coding coding); /* NULL: no memory */
 void decoder_free(struct decoder *decoder);      /* NULL is allowed */
 /* Decodes *taken of bytes[n] to room[*n_out]; room has DECODER_ROOM bytes. Takes all bytes, unless
- * their output is longer than about DECODER_OUTPUT. DECODER_FAULT: decoder_fault names the reason.
- */
+ * their output is longer than about DECODER_OUTPUT. DECODER_FAULT: decoder_fault returns the
+ * reason. */
 enum decoder_state decoder_step(struct decoder *decoder, const char *bytes, size_t n, size_t *taken,
                                 char *room, size_t *n_out);
-/* What is wrong if the body ends here: the fault of a step, or that the body is cut off. NULL:
- * nothing. */
+/* Returns what is wrong if the body ends here: the fault of a step, or that the body is cut off.
+ * NULL: nothing. */
 const char *decoder_fault(const struct decoder *decoder);
 
 /* ---- an answer ---- */
-struct encoder;                                  /* of one answer and one thread at a time */
+struct encoder;                                  /* for one answer; one thread at a time */
 struct encoder *encoder_new(enum coding coding); /* NULL: no memory */
 void encoder_free(struct encoder *encoder);      /* NULL is allowed */
-#define ENCODER_BYTES (264 * 1024)               /* memory of an encoder, about */
+#define ENCODER_BYTES (264 * 1024)               /* approximate memory of an encoder */
 /* Encodes bytes[n] and appends the result to out. last: ends the stream. out->failed: out of
  * memory. */
 void encoder_put(struct encoder *encoder, const char *bytes, size_t n, bool last, struct buf *out);

@@ -16,7 +16,7 @@ static bool rightmost_foreign(const struct http_call *call, const char *list, bo
         if (forwarded && !element_parameter(hop, "for", &hop)) {
             hop.n = 0;
         }
-        if (n == MAX_HOPS) { /* drops the leftmost */
+        if (n == MAX_HOPS) { /* drops the leftmost address */
             memmove(hops, hops + 1, sizeof hops - sizeof hops[0]);
             n--;
         }

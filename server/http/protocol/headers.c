@@ -33,10 +33,11 @@ static const struct known KNOWN_HEADERS[] = {
     KNOWN("Access-Control-Request-Method", preflight),
 };
 
-/* What is wrong with a field; NULL: nothing. */
+/* Returns what is wrong with a field; NULL: nothing. */
 static const char *field_fault(const char *name, size_t name_size, const char *value,
                                size_t value_size) {
-    if (!part_consists_of((struct part){name, name_size}, "!#$%&'*+-.^_`|~")) { /* 5.6.2 */
+    /* RFC 9110, section 5.6.2 */
+    if (!part_consists_of((struct part){name, name_size}, "!#$%&'*+-.^_`|~")) {
         return "a field name that is not a token";
     }
     for (size_t i = 0; i < value_size; i++) {
@@ -107,8 +108,9 @@ void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *met
     }
     (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, take, &reading);
     if (h->fault == NULL && !library_lines_end(&reading.lines, mhd)) {
-        h->fault = "a line that is not one field (folded, without a name, with a NUL byte, or not "
-                   "ended by CR LF)";
+        h->fault =
+            "a line that is not a header field (folded, without a name, with a NUL byte, or not "
+            "ended by CR LF)";
     }
     h->chunked = h->transfer_encoding != NULL;
     h->length = h->chunked ? -1 : h->content_length != NULL ? length_of(h->content_length) : 0;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEADERS_MAX_BYTES (12 * 1024) /* 431 above */
+#define HEADERS_MAX_BYTES (12 * 1024) /* bytes; a larger header is answered 431 */
 #define HEADERS_MAX_COUNT 100
 
 /* The values of the first field of each name; NULL: none. The library keeps the texts until the
@@ -38,7 +38,7 @@ struct headers {
     unsigned n_content_encoding;
     unsigned n_forwarding; /* Forwarded and X-Forwarded-For */
     size_t n;              /* number of fields */
-    size_t bytes;          /* of all names and values, with ": " and line ends */
+    size_t bytes;          /* bytes of all names and values, with ": " and line ends */
     const char *fault;     /* what makes the framing bad; NULL: nothing */
     bool http_1_0;
     bool chunked;   /* the body is chunked */
@@ -46,18 +46,19 @@ struct headers {
     int64_t length; /* of the body; 0: none; -1: not known (chunked) */
 };
 
-/* method, target and version: the strings that the library passed to the request handler;
- * target_size: bytes of the target as sent. */
+/* Reads the header. method, target and version: the strings that the library passed to the request
+ * handler; target_size: bytes of the target as sent. */
 void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method,
                   const char *target, size_t target_size, const char *version);
-/* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
+/* Returns false, with problem bad-framing, if the framing is ambiguous or malformed: the connection
+ * must be closed. */
 bool headers_check_framing(const struct headers *h, struct problem *problem);
-/* Checks what the header says about a body: one content coding, no part of a body with PUT. */
+/* Checks what the header says about a body: at most one content coding, no Content-Range with
+ * PUT. */
 bool headers_check_content(const struct headers *h, const char *method, struct problem *problem);
 /* Checks the number and size of the fields, and Expect. */
 bool headers_check_limits(const struct headers *h, struct problem *problem);
-/* The values of all fields of a name, joined with ", " in the arena. NULL: none, or out of memory.
- */
+/* Joins the values of all fields of a name with ", " in the arena. NULL: none, or out of memory. */
 const char *headers_join(struct MHD_Connection *mhd, const char *name, struct arena *arena);
 
 #endif

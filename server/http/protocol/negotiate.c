@@ -12,7 +12,8 @@ static int match(struct part range, const char *offered) {
     if (range.n == whole.n && strncasecmp(range.text, whole.text, whole.n) == 0) {
         return 3;
     }
-    if (part_is(range, "*/*") || part_is(range, "*")) { /* "*" is not in the grammar, but sent */
+    if (part_is(range, "*/*") || part_is(range, "*")) { /* "*" is not in the grammar, but some
+                                                           clients send it */
         return 1;
     }
     return range.n == type + 2 && strncmp(range.text + type, "/*", 2) == 0 &&

@@ -102,7 +102,7 @@ static bool is_allowed_host(const struct http_server *server, const char *host, 
     return false;
 }
 
-/* Whether the literal is the address that the client has connected to. */
+/* Returns true if the client has connected to this address. */
 static bool is_local_end(const struct http_call *call, const struct address *literal) {
     struct sockaddr_storage sa;
     socklen_t size = sizeof sa;

@@ -7,9 +7,10 @@
 /* Checks that the server answers requests for this Host. Returns false with a problem (421). */
 bool origin_check_host(const struct http_call *call, struct problem *problem);
 /* Sets request.cross_origin if Origin is an allowed foreign origin. Returns false with a problem
- * (403) for an unsafe request of another foreign origin. */
+ * (403) if another foreign origin sends a request of an unsafe method. */
 bool origin_check(struct http_call *call, struct problem *problem);
-/* Checks that each item of --allowed-host and --allow-origin can be a Host or an Origin. */
+/* Checks that each item of --allowed-host and --allow-origin has the form of a Host or an
+ * Origin. */
 bool origin_check_lists(const struct option_list *hosts, const struct option_list *origins,
                         struct problem *problem);
 /* Writes "host:port" in lower case, with default_port if the host has none, for comparisons.

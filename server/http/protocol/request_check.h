@@ -13,7 +13,7 @@ enum request_check {
 /* url, method, version: the strings that the library passed to the request handler. */
 enum request_check request_check(struct http_call *call, const char *url, const char *method,
                                  const char *version);
-/* Sets request.id: X-Request-Id if it is short and of harmless characters, else a new id. */
+/* Sets request.id: X-Request-Id if it is short and of harmless characters, otherwise a new id. */
 void request_check_id(struct http_call *call);
 
 #endif

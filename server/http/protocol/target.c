@@ -18,7 +18,8 @@ static int hex_value(char c) {
     return -1;
 }
 
-/* Decodes n bytes to out[n + 1], NUL-terminated. Returns NULL, or what is wrong. */
+/* Decodes n bytes to out[n + 1], NUL-terminated. Returns NULL on success, otherwise what is
+ * wrong. */
 static const char *decode(const char *in, size_t n, bool plus_is_space, bool slash_allowed,
                           char *out, size_t *out_size) {
     size_t size = 0;
@@ -33,7 +34,7 @@ static const char *decode(const char *in, size_t n, bool plus_is_space, bool sla
             }
             c = (char)(a * 16 + b);
             if (c == '\0') {
-                return "%00, which nothing here may contain";
+                return "%00 (a NUL byte), which is not allowed";
             }
             if (c == '/' && !slash_allowed) {
                 return "%2F, which no path segment may contain";

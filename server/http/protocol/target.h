@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TARGET_MAX_LINE (16 * 1024) /* bytes of the request line: 414 above */
+#define TARGET_MAX_LINE (16 * 1024) /* bytes of the request line; a longer one is answered 414 */
 #define TARGET_MAX_SEGMENTS 16 /* no route has more; further segments are decoded, but not kept */
 #define TARGET_MAX_PARAMS 2048
 
@@ -16,9 +16,9 @@ struct target_param {
     const char *value; /* decoded; "" when there was no '=' */
 };
 struct target {
-    char *raw;        /* as sent, NUL-terminated, the arena's */
+    char *raw;        /* the target as sent, NUL-terminated, in the arena */
     size_t raw_size;  /* bytes of raw */
-    size_t path_at;   /* offset of the path in raw: behind "http://host" of an absolute target */
+    size_t path_at;   /* offset of the path in raw: after "http://host" if the target is absolute */
     size_t path_size; /* bytes of the path, up to '?' or the end */
     bool asterisk;    /* the target is "*" */
     const char *authority;                     /* host of an absolute target; NULL: none */
@@ -28,9 +28,10 @@ struct target {
     size_t n_params;
 };
 
-/* Splits raw (set by the caller) into authority, path and segments. false: problem (400). */
+/* Splits raw (set by the caller) into authority, path and segments. Returns false with a problem
+ * (400). */
 bool target_parse_path(struct target *t, struct arena *arena, struct problem *problem);
-/* Decodes the query. false: problem (400). */
+/* Decodes the query. Returns false with a problem (400). */
 bool target_parse_query(struct target *t, struct arena *arena, struct problem *problem);
 
 #endif

@@ -67,7 +67,7 @@ bool store_blob_read(struct store_read *r, int64_t part, int64_t chunk, size_t c
                   log_int("column", (int64_t)column));
         return problem_set(r->problem, PROBLEM_INTERNAL,
                            "stored data is damaged: part %" PRId64 ", chunk %" PRId64
-                           ", column %zu does not have its checksum",
+                           ", column %zu does not match its checksum",
                            part, chunk, column);
     }
     return true;
@@ -135,8 +135,8 @@ bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **
                   "SELECT 1 FROM dataset_versions WHERE id = ? AND hidden = 0", store_int(id))) {
         load_chunks(&r, id, &chunks, &n_chunks);
     } else {
-        problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset version of id %" PRId64,
-                    id);
+        problem_set(problem, PROBLEM_UNKNOWN_DATASET,
+                    "there is no dataset version with id %" PRId64, id);
     }
     if (!store_read_end(&r)) {
         free(chunks);

@@ -15,11 +15,12 @@ bool store_condition_check(const struct store_condition *c, const char *etag, co
     if (c->if_match && !(etag && etag_list_names(c->if_match, etag, false))) {
         return problem_set(problem, PROBLEM_PRECONDITION_FAILED,
                            "If-Match does not hold: %s \"%s\" %s%s", kind, name,
-                           etag ? "is at " : "does not exist", etag ? etag : "");
+                           etag ? "has the ETag " : "does not exist", etag ? etag : "");
     }
     if (c->if_none_match && etag && etag_list_names(c->if_none_match, etag, true)) {
         return problem_set(problem, PROBLEM_PRECONDITION_FAILED,
-                           "If-None-Match does not hold: %s \"%s\" is at %s", kind, name, etag);
+                           "If-None-Match does not hold: %s \"%s\" has the ETag %s", kind, name,
+                           etag);
     }
     return true;
 }

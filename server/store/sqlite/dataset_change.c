@@ -43,7 +43,7 @@ static bool must_exist(struct store_tx *tx, const char *name, const struct datas
 struct publish {
     const struct store_dataset_new *d;
     struct store_part_sum staged;
-    int64_t kept; /* number of first parts of `onto` that the new version shares with it */
+    int64_t kept; /* number of leading parts of `onto` that the new version shares with it */
     struct store_dataset_published out;
     struct store_dataset *dataset; /* the version as it is committed; NULL: not needed */
 };

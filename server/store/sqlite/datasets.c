@@ -102,7 +102,7 @@ bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dat
     STORE_QUERY(&q, c, problem, STORE_DATASET_SELECT "WHERE v.id = ? AND v.hidden = 0",
                 store_int(id));
     return load_one(&q, out) || problem_set(problem, PROBLEM_UNKNOWN_DATASET,
-                                            "there is no dataset version of id %" PRId64, id);
+                                            "there is no dataset version with id %" PRId64, id);
 }
 
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,

@@ -38,8 +38,8 @@ struct timespec store_deadline(int64_t timeout_ms);
 
 void store_etag(int64_t version, int64_t revision, char out[64]);
 
-/* disk.c, on the writer thread: whether the reserve for other writes is kept if a chunk of so many
- * bytes is written. *lacking: number of missing bytes. Cost: a system call. */
+/* disk.c, on the writer thread: returns true if the reserve for other writes remains after a chunk
+ * of `bytes` bytes is written. *lacking: number of missing bytes. Cost: a system call. */
 bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking);
 
 /* store.c, on the writer thread or before it starts: ends the leases of earlier processes and

@@ -178,7 +178,8 @@ bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct 
     if (part) {
         read_bytes(&r, part, size, &bytes);
     } else {
-        problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model version of id %" PRId64, id);
+        problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model version with id %" PRId64,
+                    id);
     }
     if (!store_read_end(&r)) {
         buf_done(&bytes);

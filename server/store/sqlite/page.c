@@ -17,7 +17,7 @@ struct store_value store_page_rows(const struct store_limit *limit) {
                                                                     : (int64_t)limit->items + 1);
 }
 
-/* Returns the bytes of text in the current row. */
+/* Returns the number of bytes of text in the current row. */
 static size_t row_bytes(struct store_query *q) {
     size_t bytes = 0;
     for (int i = 0; i < sqlite3_column_count(q->statement); i++) {

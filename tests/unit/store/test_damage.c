@@ -26,7 +26,7 @@ static void test_damaged_chunk_is_told(void **state) {
     /* changes one byte of the thousand in chunk 1, column 2 */
     sql_run(f->path, "UPDATE blobs SET bytes = CAST(substr(bytes, 1, 500) || x'00' || "
                      "substr(bytes, 502) AS BLOB) WHERE id = 6");
-    snprintf(expected, sizeof expected, "part %lld, chunk 1, column 2 does not have its checksum",
+    snprintf(expected, sizeof expected, "part %lld, chunk 1, column 2 does not match its checksum",
              (long long)chunks[1].part);
     assert_problem(f, store_chunk_read(f->store, &chunks[1], 2, &b, &f->problem), PROBLEM_INTERNAL,
                    expected);

@@ -142,7 +142,7 @@ static void test_conditions(void **state) {
     d = dataset_new("a", stage(f->store, 2, 1, 1, 10), "b2:2", 1, 1);
     d.condition.if_none_match = "*";
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
-                   PROBLEM_PRECONDITION_FAILED, "is at \"1-0\"");
+                   PROBLEM_PRECONDITION_FAILED, "has the ETag \"1-0\"");
     d.condition = (struct store_condition){.if_match = "\"9-0\", \"1-0\""};
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_int_equal(out.version, 2);

@@ -66,7 +66,7 @@ static void test_live_and_roll_back(void **state) {
     assert_versions(f, "m", 2, 2, 2, 1);
     struct store_condition wrong = {.if_match = "\"1-1\""}, right = {.if_match = "\"2-1\""};
     assert_problem(f, store_model_set_live(f->store, "m", 1, &wrong, NULL, &f->problem),
-                   PROBLEM_PRECONDITION_FAILED, "model \"m\" is at \"2-1\"");
+                   PROBLEM_PRECONDITION_FAILED, "model \"m\" has the ETag \"2-1\"");
     assert_ok(f, store_model_set_live(f->store, "m", 1, &right, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 2, 2);
     int64_t last = store_changes_last(f->store);

@@ -6,12 +6,12 @@
 
 #define PAGES(mib) ((mib)*1024 * 1024 / STORE_PAGE_SIZE)
 enum {
-    /* a checkpoint is due if so many pages of the log are not in the file yet */
+    /* a checkpoint is due if at least this many pages of the log are not in the file yet */
     STEP_PAGES = PAGES(8),
     DEFER_PAGES = PAGES(12), /* the same limit while a caller waits for a commit */
-    /* if the log is so long, wait for readers, so that the log can restart */
+    /* if the log has this many pages, wait for readers, so that the log can restart */
     INSIST_PAGES = PAGES(16),
-    HOLD_PAGES = PAGES(40),    /* if the log is so long, write no chunk before the restart */
+    HOLD_PAGES = PAGES(40), /* if the log has this many pages, write no chunk before the restart */
     TRUNCATE_PAGES = PAGES(4), /* an idle store truncates a log file longer than this */
     READER_MS = 50,            /* longest wait for readers; a reader copies one chunk at a time */
     HOLD_MS = 2000             /* longest time that chunks wait for the restart */

@@ -280,7 +280,7 @@ static void register_metrics(struct store_writer *w) {
     w->checkpoints[SQLITE_CHECKPOINT_TRUNCATE] = metrics_series(family, "truncate", NULL);
     w->swept_bytes =
         metrics_series(metrics_register(METRICS_COUNTER, "discern_store_swept_bytes_total",
-                                        "Bytes of deleted datasets and models given back.", "",
+                                        "Bytes of deleted datasets and models that were freed.", "",
                                         NULL, 0),
                        NULL);
 }

@@ -61,10 +61,8 @@ struct store_writer {
     struct store_queue state, bulk;
     bool stopping; /* the thread ends when the queues are empty */
     bool sweep;    /* a step of the sweep is due */
-    uint64_t asked,
-        /* store_writer_pulse: number of requests, and number of requests that the thread has
-         * answered */
-        answered;
+    /* store_writer_pulse: number of requests, and number of those that the thread has answered */
+    uint64_t asked, answered;
     /* only the writer thread uses the members below */
     bool durable;  /* PRAGMA synchronous is FULL */
     int log_pages; /* number of frames in the write-ahead log */
@@ -72,7 +70,8 @@ struct store_writer {
     /* length of the log at which RESTART is tried again, after readers prevented it */
     int log_retry;
     bool log_blocked;             /* readers prevented the last RESTART */
-    int64_t idle_since_ns;        /* time of the last work item */
+    int64_t idle_since_ns;        /* time of the last work item or idle checkpoint; at first the
+                                     time of the start */
     int64_t bulk_ns;              /* time when the bulk queue was last served or found empty */
     int64_t keep_alive_ns;        /* time of the next renewal of leases */
     int64_t sweep_ns;             /* time of the next regular step of the sweep */

@@ -77,11 +77,11 @@ static bool backup_fits(struct store_connection *c, const struct backup *b, int6
     }
     const double room = (double)v.f_bavail * (double)v.f_frsize;
     return room >= (double)*bytes ||
-           problem_set(problem, PROBLEM_STORAGE_FULL,
-                       "the database needs an upgrade, and its disk has %.0f MiB free where the "
-                       "backup \"%s\" takes %.0f MiB: make room, or start once with "
-                       "--no-upgrade-backup",
-                       room / MIB, b->path, (double)*bytes / MIB);
+           problem_set(
+               problem, PROBLEM_STORAGE_FULL,
+               "the database needs an upgrade, but its disk has only %.0f MiB free and the backup "
+               "\"%s\" needs %.0f MiB: make room, or start once with --no-upgrade-backup",
+               room / MIB, b->path, (double)*bytes / MIB);
 }
 
 /* Creates the empty file with the permissions of the database; VACUUM INTO fills it. */

@@ -125,8 +125,9 @@ static bool compare(struct store_connection *c, const struct store_migration *li
         store_query_copy(&q, 1, recorded, sizeof recorded);
         if (*done >= n || strcmp(name, list[*done].name) != 0) {
             problem_set(problem, PROBLEM_INTERNAL,
-                        "the database is newer than this binary: it has migration \"%s\", which is "
-                        "not known here",
+                        "the database is newer than this binary: it has migration \"%s\", which "
+                        "this binary "
+                        "does not have",
                         name);
         } else if (!checksum_fits(&list[*done], recorded, problem)) {
             problem_set(problem, PROBLEM_INTERNAL,
