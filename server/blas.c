@@ -25,22 +25,22 @@ static int64_t address_space(void) {
 bool blas_prepare(int64_t n_threads, struct problem *problem) {
     struct rlimit limit;
     if (openblas_get_parallel() == OPENBLAS_SEQUENTIAL) {
-        return problem_set(problem, PROBLEM_INTERNAL,
-                           "the OpenBLAS in use (%s) is a sequential build, which is not safe with "
-                           "threads: install libopenblas0-pthread "
-                           "and make it the libopenblas.so.0 that is found",
-                           openblas_get_config());
+        return problem_set(
+            problem, PROBLEM_INTERNAL,
+            "the OpenBLAS in use (%s) is a sequential build, which is not thread safe: install "
+            "libopenblas0-pthread and make it the libopenblas.so.0 that is found",
+            openblas_get_config());
     }
     openblas_set_num_threads(1);
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         int64_t left = (int64_t)limit.rlim_cur - address_space();
         if (left < n_threads * PER_THREAD) {
-            return problem_set(problem, PROBLEM_INTERNAL,
-                               "the address space limit (ulimit -v) leaves %lld MiB, but %lld "
-                               "threads may be inside the linear algebra and "
-                               "need 256 MiB each: raise it or lower --workers, "
-                               "--train-threads, --call-threads",
-                               (long long)(left >> 20), (long long)n_threads);
+            return problem_set(
+                problem, PROBLEM_INTERNAL,
+                "the address space limit (ulimit -v) leaves %lld MiB, but %lld threads may use the "
+                "linear algebra library and need 256 MiB each: raise it or lower --workers, "
+                "--train-threads, --call-threads",
+                (long long)(left >> 20), (long long)n_threads);
         }
     }
     return true;

@@ -52,7 +52,8 @@ const struct option_row settings_rows[] = {
      "Maximum number of threads of a job; 0: one for each core. Results do not depend on it.",
      "Jobs"},
     {"job-attempts", OPTION_INT, AT(job_attempts), "3", 1, 1000, NULL, "N",
-     "A job whose run ends the daemon is started at most this often, then it is failed.", "Jobs"},
+     "How often at most a job is started if the daemon ends while the job runs; then it fails.",
+     "Jobs"},
     {"job-memory", OPTION_SIZE, AT(job_memory), "2G", 1 << 20, 1e15, NULL, "BYTES",
      "Maximum memory of a job.", "Jobs"},
     {"job-seconds", OPTION_SECONDS, AT(job_seconds), "0", 0, 1e9, NULL, "SECONDS",
@@ -103,7 +104,7 @@ const struct option_row settings_rows[] = {
     {"drain-delay", OPTION_SECONDS, AT(drain_delay), "0", 0, 3600, NULL, "SECONDS",
      "Time after SIGTERM during which connections are still accepted.", "Limits"},
     {"drain-timeout", OPTION_SECONDS, AT(drain_timeout), "8", 0, 3600, NULL, "SECONDS",
-     "Time after that for requests in flight to finish.", "Limits"},
+     "Time after --drain-delay to wait for requests in flight; then they are cut off.", "Limits"},
     {"log-format", OPTION_CHOICE, AT(log_format), "text", 0, 0, "text|json", "FORMAT",
      "Format of log lines: key=value or JSON objects.", "Log"},
     {"log-level", OPTION_CHOICE, AT(log_level), "info", 0, 0, "debug|info|warn|error", "LEVEL",
@@ -203,8 +204,8 @@ static bool check_base_path(struct settings *s, struct problem *problem) {
     }
     return good || problem_set(problem, PROBLEM_BAD_REQUEST,
                                "--base-path must begin with / and not end with it, and have no //, "
-                               "space, quote, ?, #, %%, <, > or \\ in "
-                               "it, nor a segment \".\" or \"..\", got \"%s\"",
+                               "space, quote, ?, "
+                               "#, %%, <, > or \\ in it, nor a segment \".\" or \"..\", got \"%s\"",
                                s->base_path);
 }
 
@@ -234,26 +235,26 @@ bool settings_check(struct settings *s, struct problem *problem) {
                            "--port-file must be the name of a file, got \"\"");
     }
     if (s->body_memory < s->max_body) {
-        return problem_set(
-            problem, PROBLEM_BAD_REQUEST,
-            "--body-memory %lld must be at least --max-body %lld, or no such body could be taken",
-            (long long)s->body_memory, (long long)s->max_body);
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--body-memory %lld must be at least --max-body %lld, so that such a "
+                           "body can be accepted",
+                           (long long)s->body_memory, (long long)s->max_body);
     }
     if (!http_check_listen(s->listen, problem)) {
         return false;
     }
     if (!s->insecure && !is_loopback(s->listen)) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "--listen %s is reachable from other machines and nothing protects it: "
-                           "start with --insecure if that is meant, "
-                           "or listen on 127.0.0.1",
-                           s->listen);
+        return problem_set(
+            problem, PROBLEM_BAD_REQUEST,
+            "--listen %s is reachable from other machines and nothing protects it: start with "
+            "--insecure if that is intended, or listen on 127.0.0.1",
+            s->listen);
     }
     if (!s->insecure && inherits_public_socket()) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "the socket handed over by systemd is reachable from other machines and "
-                           "nothing protects it: start with "
-                           "--insecure if that is meant");
+        return problem_set(
+            problem, PROBLEM_BAD_REQUEST,
+            "the socket that systemd passed is reachable from other machines and nothing "
+            "protects it: start with --insecure if that is intended");
     }
     return check_spool(s, problem);
 }

@@ -7,8 +7,8 @@
 
 #define NEAREST_LONGEST 60 /* bytes of a name that is compared */
 
-/* Returns the Levenshtein distance of two names; SIZE_MAX if it is above 2, the most that a
- * misspelling may have, not below the length of one of them, or if one is longer than
+/* Returns the Levenshtein distance of two names. SIZE_MAX: the distance is above 2 (more than a
+ * misspelling) or not below the length of one of the names, or a name is longer than
  * NEAREST_LONGEST. */
 size_t nearest_distance(const char *a, size_t n, const char *b, size_t m);
 /* Whether two names are equal but for the case of ASCII letters. */

@@ -17,12 +17,10 @@
       "The request cannot be understood: its path, query, framing or syntax is malformed. The "    \
       "detail says where.")                                                                        \
     X(PROBLEM_BAD_JSON, "bad-json", 400, "Malformed JSON",                                         \
-      "The body is not JSON, or nested deeper or written otherwise than the rules allow. Line "    \
-      "and column are given.")                                                                     \
+      "The body is not valid JSON, or it is nested too deeply. The detail names line and column.") \
     X(PROBLEM_BAD_FRAMING, "bad-framing", 400, "Bad framing",                                      \
       "The request's length or header framing is ambiguous (more than one Content-Length or "      \
-      "Host, Content-Length with "                                                                 \
-      "Transfer-Encoding…). The connection is closed.")                                            \
+      "Host, Content-Length with Transfer-Encoding…). The connection is closed.")                  \
     X(PROBLEM_UNAUTHORIZED, "unauthorized", 401, "Unauthorized", "A token is needed.")             \
     X(PROBLEM_FORBIDDEN, "forbidden", 403, "Forbidden", "This is not allowed.")                    \
     X(PROBLEM_CROSS_ORIGIN, "cross-origin", 403, "Cross-origin request refused",                   \
@@ -40,57 +38,55 @@
     X(PROBLEM_UNKNOWN_PROBLEM, "unknown-problem", 404, "Unknown problem type",                     \
       "No problem type of that name exists.")                                                      \
     X(PROBLEM_METHOD_NOT_ALLOWED, "method-not-allowed", 405, "Method not allowed",                 \
-      "The route exists, not with this method; Allow lists those it has.")                         \
+      "The path exists, but not with this method; Allow lists its methods.")                       \
     X(PROBLEM_NOT_ACCEPTABLE, "not-acceptable", 406, "Not acceptable",                             \
-      "None of the formats in Accept can be produced here.")                                       \
+      "This route can produce none of the formats in Accept.")                                     \
     X(PROBLEM_REQUEST_TIMEOUT, "request-timeout", 408, "Request timeout",                          \
       "The request did not arrive in time.")                                                       \
     X(PROBLEM_CONFLICT, "conflict", 409, "Conflict", "The state of the resource forbids this.")    \
     X(PROBLEM_IN_USE, "in-use", 409, "In use",                                                     \
-      "A job that is queued or running uses it. Cancel the job or wait for its end.")              \
+      "A queued or running job uses it. Cancel the job or wait until it has ended.")               \
     X(PROBLEM_LENGTH_REQUIRED, "length-required", 411, "Length required",                          \
       "The request needs a Content-Length or chunked encoding.")                                   \
     X(PROBLEM_PRECONDITION_FAILED, "precondition-failed", 412, "Precondition failed",              \
-      "If-Match or If-None-Match does not hold for the present version.")                          \
+      "If-Match or If-None-Match does not hold for the current version.")                          \
     X(PROBLEM_BODY_TOO_LARGE, "body-too-large", 413, "Body too large",                             \
       "The body is larger than this route allows; the detail gives the limit and the option that " \
       "sets it.")                                                                                  \
     X(PROBLEM_ANSWER_TOO_LONG, "answer-too-long", 413, "Answer too long",                          \
       "The answer would hold more numbers than one answer may, or more bytes than --max-spool "    \
-      "allows. Send the instances in parts, or "                                                   \
-      "ask "                                                                                       \
-      "for less of each.")                                                                         \
+      "allows. Send the instances in parts, or ask for less of each.")                             \
     X(PROBLEM_URI_TOO_LONG, "uri-too-long", 414, "URI too long",                                   \
       "The request line is longer than 16 KiB.")                                                   \
     X(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type",     \
-      "The body's Content-Type or Content-Encoding is none that this route takes.")                \
+      "This route does not accept the body's Content-Type or Content-Encoding.")                   \
     X(PROBLEM_EXPECTATION_FAILED, "expectation-failed", 417, "Expectation failed",                 \
-      "Only Expect: 100-continue is understood.")                                                  \
+      "Only Expect: 100-continue is supported.")                                                   \
     X(PROBLEM_MISDIRECTED, "misdirected", 421, "Misdirected request",                              \
-      "The Host is not one this daemon answers for. Start it with --allowed-host to add one.")     \
+      "The daemon does not answer for this Host. Start it with --allowed-host to add a host.")     \
     X(PROBLEM_INVALID, "invalid", 422, "Invalid content",                                          \
-      "The body is understood but breaks rules; errors lists every fault with its place.")         \
+      "The body is well-formed but violates rules; errors lists each fault and its location.")     \
     X(PROBLEM_INVALID_DATASET, "invalid-dataset", 422, "Invalid dataset",                          \
       "The table cannot be read; errors lists the faults with line and column.")                   \
     X(PROBLEM_INVALID_INSTANCES, "invalid-instances", 422, "Invalid instances",                    \
       "An instance does not fit the model; errors name the row and the column.")                   \
     X(PROBLEM_UNTRAINABLE, "untrainable", 422, "Data cannot be trained on",                        \
-      "The dataset forbids what the job asks: one class only, no usable row, too many classes…")   \
+      "The job cannot use the dataset: it has only one class, no usable row, too many classes…")   \
     X(PROBLEM_TOO_MANY_REQUESTS, "too-many-requests", 429, "Too many requests",                    \
-      "Too many connections or requests from this address. Retry-After says when to come back.")   \
+      "Too many connections or requests from this address. Retry-After says when to try again.")   \
     X(PROBLEM_HEADERS_TOO_LARGE, "headers-too-large", 431, "Request header fields too large",      \
-      "The headers are larger than 12 KiB or more than 100.")                                      \
+      "The header is larger than 12 KiB or has more than 100 fields.")                             \
     X(PROBLEM_INTERNAL, "internal", 500, "Internal error",                                         \
-      "A defect of the daemon. The log has it under this request id.")                             \
+      "A defect of the daemon. The log has details under this request id.")                        \
     X(PROBLEM_NOT_IMPLEMENTED, "not-implemented", 501, "Unknown method",                           \
-      "The method is none that this daemon knows.")                                                \
+      "The daemon does not know this method.")                                                     \
     X(PROBLEM_UNAVAILABLE, "unavailable", 503, "Unavailable",                                      \
       "The daemon is starting, draining or at a limit: of connections, memory or waiting jobs. "   \
-      "Retry-After says when to come back.")                                                       \
+      "Retry-After says when to try again.")                                                       \
     X(PROBLEM_STORAGE_FULL, "storage-full", 507, "Storage full",                                   \
       "The disk of the database, or of --spool-dir, is full; nothing was stored.")                 \
     X(PROBLEM_JOB_CRASHED, "job-crashed", 500, "Job crashed",                                      \
-      "The daemon died while it ran this job, as often as --job-attempts allows.")                 \
+      "The daemon ended while it ran this job, as often as --job-attempts allows.")                \
     X(PROBLEM_JOB_TIME, "job-time-limit", 422, "Time limit reached",                               \
       "The job ran longer than limits.seconds allows.")                                            \
     X(PROBLEM_JOB_MEMORY, "job-memory-limit", 422, "Memory limit reached",                         \

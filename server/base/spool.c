@@ -63,7 +63,7 @@ bool spool_write(struct spool *s, struct buf *bytes, struct problem *problem) {
         s->fd = open_nameless(s->folder);
     }
     if (s->fd < 0) {
-        return failed(s, "cannot be made", problem);
+        return failed(s, "cannot be created", problem);
     }
     for (size_t at = 0; at < bytes->size;) {
         const ssize_t n = write(s->fd, bytes->data + at, bytes->size - at);
@@ -109,6 +109,6 @@ bool spool_check(const char *folder, struct problem *problem) {
         errno = ENOENT;
     }
     return problem_set(problem, PROBLEM_BAD_REQUEST,
-                       "--spool-dir must be a folder where files can be made, got \"%s\": %s",
+                       "--spool-dir must be a folder where files can be created, got \"%s\": %s",
                        folder, strerror(errno));
 }

@@ -189,7 +189,7 @@ static void evict(struct model_table *t) {
     }
 }
 
-/* change NULL: every slot. */
+/* Returns true if the change removes the version of the slot. change NULL: true for every slot. */
 static bool is_gone(const struct model_slot *slot, const struct store_change *change) {
     return change == NULL ||
            (strcmp(slot->pub.name, change->name) == 0 &&

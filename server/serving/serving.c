@@ -29,7 +29,7 @@ static void unlock(struct serving *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The reclaimer frees models: no I/O thread does, and the lock is not held meanwhile. */
+/* The thread that frees models, so that no I/O thread does. Frees them without the lock. */
 static void *reclaim(void *arg) {
     struct serving *s = arg;
     pthread_mutex_lock(&s->lock);
@@ -147,8 +147,9 @@ static bool load(struct serving *s, const char *name, int64_t version, struct mo
     return true;
 }
 
-/* The live version, from the store if the table does not know it. 0: problem. The version is
- * remembered only if nothing changed while it was read. */
+/* Returns the live version, which is read from the store if the table does not know it; 0 after
+ * setting the problem. The version is stored in the table only if nothing changed while it was
+ * read. */
 static int64_t live_version(struct serving *s, const char *name, struct problem *problem) {
     const bool settled = absorb(s, name);
     pthread_mutex_lock(&s->lock);
@@ -240,7 +241,7 @@ bool serving_open(struct store *store, int64_t cache_bytes, const struct serving
     pthread_cond_init(&s->removed, NULL);
     if (pthread_create(&s->reclaimer, NULL, reclaim, s) != 0) {
         serving_free(s);
-        return problem_set(problem, PROBLEM_INTERNAL, "no thread to free models");
+        return problem_set(problem, PROBLEM_INTERNAL, "cannot start the thread that frees models");
     }
     *out = s;
     return true;

@@ -15,8 +15,8 @@
 
 struct serving;
 
-/* What the caller keeps with each loaded model: made by the thread that loads the model, without a
- * lock; freed with the model. */
+/* The data that the caller keeps with each loaded model. The thread that loads the model makes
+ * them, without a lock; they are freed with the model. */
 struct serving_plans {
     /* document: the JSON document of the version. Returns NULL if out of memory. */
     void *(*make)(const dn_model *model, const char *name, int64_t version, const char *document);
@@ -26,29 +26,29 @@ struct serving_plans {
 /* A model in use: borrowed until serving_release. */
 struct serving_model {
     const dn_model *model;
-    const void *plan; /* of serving_plans.make; NULL: serving was opened without plans */
+    const void *plan; /* made by serving_plans.make; NULL: serving was opened without plans */
     char name[IDS_NAME_SIZE];
     int64_t version;
 };
 
-/* cache_bytes: unused models beyond this are dropped, the least recently used first. plans: NULL:
- * none are made. */
+/* cache_bytes: unused models beyond this size are dropped, the least recently used first. plans
+ * NULL: no plans are made. */
 bool serving_open(struct store *store, int64_t cache_bytes, const struct serving_plans *plans,
                   struct serving **out, struct problem *problem);
 void serving_close(struct serving *serving); /* all models must have been released */
 
-/* The model if it is in memory and current; NULL: call serving_get on a thread that may wait.
- * version 0: the live one. Does not wait, read the store or free a model. */
+/* Returns the model if it is in memory and current; NULL: call serving_get on a thread that may
+ * wait. version 0: the live version. Does not wait, read the store or free a model. */
 const struct serving_model *serving_try(struct serving *serving, const char *name, int64_t version);
-/* The model, loaded if it is not in memory; callers that wait share one load. NULL: problem
- * (PROBLEM_UNKNOWN_MODEL…). May wait for I/O. */
+/* Returns the model, and loads it if it is not in memory; callers that wait share one load. Returns
+ * NULL after setting the problem (PROBLEM_UNKNOWN_MODEL…). May wait for I/O. */
 const struct serving_model *serving_get(struct serving *serving, const char *name, int64_t version,
                                         struct problem *problem);
-void serving_release(struct serving *serving,
-                     const struct serving_model *model); /* NULL is allowed */
+/* model NULL is allowed. */
+void serving_release(struct serving *serving, const struct serving_model *model);
 
 struct serving_stats {
-    size_t models; /* in memory */
+    size_t models; /* number of models in memory */
     int64_t bytes;
     int64_t hits, loads, evictions;
 };

@@ -324,7 +324,7 @@ static void test_spool_dir(void **state) {
         discernd_run(FLAGS("--spool-dir", "/nowhere/at/all", "--listen", "127.0.0.1:0"), &out), 2);
     assert_non_null(
         strstr(out,
-               "--spool-dir must be a folder where files can be made, got \"/nowhere/at/all\""));
+               "--spool-dir must be a folder where files can be created, got \"/nowhere/at/all\""));
     char folder[] = "/tmp/discern-spools-XXXXXX";
     assert_non_null(mkdtemp(folder));
     start_with_model(FLAGS("--spool-dir", folder));

@@ -416,8 +416,8 @@ bool json_refuse_unknown(const json_t *object, const char *const *allowed, const
             for (i = 0; allowed[i] != NULL; i++) {
                 nearest_offer(&nearest, allowed[i], strlen(allowed[i]));
             }
-            json_fault(problem, parent, key, "is not known here; known: %s%s",
-                       list == NULL || list[0] == '\0' ? "nothing" : list, nearest.hint);
+            json_fault(problem, parent, key, "is not a known member; known members: %s%s",
+                       list == NULL || list[0] == '\0' ? "none" : list, nearest.hint);
             good = false;
         }
     }

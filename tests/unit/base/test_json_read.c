@@ -215,8 +215,8 @@ static void test_all_faults_are_found(void **state) {
         {"/names/2", "must be a string, got null"},
         {"/kind", "must be one of one, two, got string \"three\""},
         {"/seed", "is missing"},
-        {"/oops", "is not known here; known: model, lambda, names, kind, seed"},
-        {"/a~1b", "is not known here; known: model, lambda, names, kind, seed"},
+        {"/oops", "is not a known member; known members: model, lambda, names, kind, seed"},
+        {"/a~1b", "is not a known member; known members: model, lambda, names, kind, seed"},
     };
     assert_int_equal(p.n_errors, sizeof expected / sizeof expected[0]);
     for (size_t i = 0; i < p.n_errors; i++) {
@@ -263,7 +263,7 @@ static void test_nothing_known(void **state) {
     static const char *const none[] = {NULL}, *const v[] = {"v", NULL};
     assert_true(json_refuse_unknown(root, v, "", &p));
     assert_false(json_refuse_unknown(root, none, "/p", &p));
-    assert_fault(&p, "/p/v", "is not known here; known: nothing");
+    assert_fault(&p, "/p/v", "is not a known member; known members: none");
     struct buf out = {0};
     json_pointer_index(&out, "/instances", 12);
     assert_string_equal(buf_cstr(&out), "/instances/12");
