@@ -71,7 +71,7 @@ static void class_metrics_write(const dn_class_metrics *m, struct json_writer *w
     json_kv_double(w, "support", m->support);
 }
 
-/* The sum of the confusion matrices of n metrics. */
+/* Writes the sum of the confusion matrices of n metrics. */
 static void confusion_write(const dn_metrics *const *metrics, size_t n, const dn_classes *classes,
                             struct json_writer *w) {
     json_kv_begin_object(w, "confusion");
@@ -145,13 +145,14 @@ static void curves_write(const dn_curves *curves, const dn_classes *classes,
     json_end_array(w);
 }
 
-/* The metrics of class k. k = n_classes: the macro means; k = n_classes + 1: the weighted means. */
+/* Returns the metrics of class k. k = n_classes: the macro means; k = n_classes + 1: the weighted
+ * means. */
 static const dn_class_metrics *class_row(const dn_metrics *m, size_t k) {
     return k < m->n_classes ? &m->per_class[k] : k == m->n_classes ? &m->macro : &m->weighted;
 }
 
-/* The mean of precision, recall and F1 of row k over those of the n metrics in which each is
- * defined, and the sum of the support. */
+/* Returns the mean of precision, recall and F1 of row k, each over those of the n metrics that
+ * define it, and the sum of the support. */
 static dn_class_metrics class_mean(const dn_metrics *const *metrics, size_t n, size_t k) {
     double sum[3] = {0}, defined[3] = {0}, support = 0;
     for (size_t f = 0; f < n; f++) {
@@ -228,8 +229,8 @@ void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct j
     json_end_object(w);
 }
 
-/* The mean and the standard deviation of metric i over the folds in which the metric is defined;
- * NaN if no fold defines the metric. */
+/* Returns the mean of metric i over the folds that define it, and its standard deviation in
+ * *out_deviation; NaN if no fold defines the metric. */
 static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, double *out_deviation) {
     double sum = 0, squares = 0, defined = 0;
     for (size_t f = 0; f < n; f++) {
@@ -309,7 +310,7 @@ void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes
     json_end_object(w);
 }
 
-/* The problem type for a status of the core. */
+/* Returns the problem type for a status of the core. */
 static enum problem_type problem_type_of(dn_status code) {
     switch (code) {
     case DN_ERR_ARGUMENT:
@@ -361,7 +362,7 @@ void jobs_problem_from_core(const dn_error *err, const struct jobs_request *r,
         problem_add(out, problem_type_of(err->code), pointer, "%s", err->message);
     } else if (r != NULL && err->code == DN_ERR_TIME) {
         problem_set(out, PROBLEM_JOB_TIME,
-                    "the time limit of %g s ran out (limits.seconds, at most the daemon's "
+                    "the time limit of %g s was reached (limits.seconds, at most the daemon's "
                     "--job-seconds)",
                     r->limits.seconds);
     } else if (r != NULL && err->code == DN_ERR_BUDGET) {

@@ -20,17 +20,18 @@ void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
  * of these folds), the sum of the confusion matrices, and "folds" with the metrics of each fold. */
 void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
                       struct json_writer *w);
-/* Reads the optional member "metric", one of dn_metric_name; *out is its index. False: it is absent
- * or invalid. */
+/* Reads the optional member "metric", one of dn_metric_name; *out is its index. Returns false if it
+ * is absent or invalid. */
 bool jobs_metric_read(const json_t *object, const char *parent, size_t *out,
                       struct problem *problem);
-/* The mean of a metric (dn_metric_name) over the folds in which it is defined; NaN: in none. */
+/* Returns the mean of a metric (dn_metric_name) over the folds that define it; NaN if no fold
+ * does. */
 double jobs_folds_mean(const dn_metrics *const *folds, size_t n, size_t metric);
 /* Writes class k as a JSON number, boolean or string. */
 void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w);
 /* Writes all classes as a JSON array under the key. */
 void jobs_classes_write(const char *key, const dn_classes *classes, struct json_writer *w);
-/* The value of the parameter `multiclass` that stands for the decision. */
+/* Returns the value of the parameter `multiclass` that stands for the decision. */
 const char *jobs_decision_name(dn_decision decision);
 /* Writes the names of the encoder's features as a JSON array. */
 void jobs_feature_names_write(const dn_encoder *encoder, struct json_writer *w);

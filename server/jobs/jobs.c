@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_SECONDS 1 /* longest wait of a worker between two claims */
-#define REPORT_MS 500  /* between two deliveries of progress, which also renew leases */
-#define PRUNE_EVERY 60 /* reports between two prunings of ended jobs */
+#define LOOK_SECONDS 1 /* seconds; longest wait of a worker between two claims */
+#define REPORT_MS 500  /* ms between two deliveries of progress, which also renew leases */
+#define PRUNE_EVERY 60 /* number of reports between two prunings of ended jobs */
 
 struct worker {
     struct jobs *jobs;

@@ -23,7 +23,7 @@ struct jobs_settings {
     int64_t keep_jobs;     /* number of ended jobs that are kept (10,000) */
     int64_t keep_versions; /* number of versions of a model that are kept; 0: all */
 };
-/* Starts the threads. Jobs are claimed from jobs_open on. */
+/* Starts the threads. No job is claimed before jobs_open. */
 bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out,
                 struct problem *problem);
 void jobs_open(struct jobs *jobs);

@@ -183,7 +183,7 @@ static void take_rows(struct mailbox *m, struct store_history_row **rows, size_t
     m->n_rows = m->room = 0;
 }
 
-/* Puts rows that were not delivered back, before the rows that were added since. Without memory
+/* Puts rows that were not delivered back, before the rows that were added meanwhile. Without memory
  * they are dropped. Lock held. */
 static void give_back_rows(struct mailbox *m, struct store_history_row **rows, size_t *n_rows) {
     if (m->n_rows > 0) {

@@ -19,16 +19,17 @@ enum stop_reason { STOP_NOT, STOP_CANCELLED, STOP_LOST, STOP_DRAIN };
 struct mailbox {
     pthread_mutex_t lock; /* guards all members that are not atomic; a leaf */
     pthread_cond_t delivered;
-    struct store_claim claim;    /* of the running job; job 0: idle */
+    struct store_claim claim;    /* claim of the running job; job 0: idle */
     bool delivering;             /* the reporter has taken rows and writes them to the store */
     bool ending;                 /* the end of the job is being written: mailbox_take was called */
     bool fresh;                  /* progress has changed since the last delivery */
-    struct dn_progress progress; /* the latest; w and w0 are NULL */
-    size_t
-        row_iteration; /* iteration of the last row of the history; 0: none, or the start. Used only by the
-                           * thread of the training, without the lock */
+    struct dn_progress progress; /* the latest progress; w and w0 are NULL */
+    /* iteration of the last row of the history; 0: no row, or only that of the start. Used by the
+     * training's thread only, without the lock */
+    size_t row_iteration;
     double elapsed;                 /* seconds from the start of the training to `progress` */
-    struct store_history_row *rows; /* [n_rows] since the last delivery; owns their docs */
+    struct store_history_row *rows; /* [n_rows] history rows that were not delivered yet; owns
+                                       their docs */
     size_t n_rows, room;
     _Atomic int stop;   /* enum stop_reason of the running job */
     _Atomic bool drain; /* the daemon ends: all jobs stop */
@@ -58,7 +59,8 @@ void mailbox_deliver(struct mailbox *m, struct store *store);
 /* Asks the training to stop. The first reason is kept. */
 void mailbox_stop(struct mailbox *m, enum stop_reason reason);
 enum stop_reason mailbox_stopped(const struct mailbox *m);
-/* Whether the daemon ends, also if the training was asked to stop for another reason before. */
+/* Returns true if the daemon ends, even if the training was asked to stop for another reason
+ * before. */
 bool mailbox_draining(const struct mailbox *m);
 
 #endif

@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two figures whose difference is at most this share of them are equal up to rounding. */
+/* Two metrics a and b are equal up to rounding if |a - b| is at most this times max(1, |a|,
+ * |b|). */
 #define ROUNDING 1e-12
 
 /* ---- the live version on the validation rows ---- */
 
-/* Reads the model of a version and charges its memory. NULL: there is a reason or a problem. */
+/* Reads the model of a version and charges its memory. Returns NULL after setting *reason or
+ * *problem. */
 static dn_model *load(const struct promotion_subject *s, const struct store_model *live,
                       size_t *charged, struct buf *reason, struct problem *problem) {
     dn_model *model = NULL;
@@ -73,8 +75,8 @@ static bool open_rows(const struct promotion_subject *s, const dn_model *model,
     return good;
 }
 
-/* Evaluates the model on the validation rows; *out is the metric. False: there is a reason or a
- * problem. */
+/* Evaluates the model on the validation rows; *out is the metric. Returns false after setting
+ * *reason or *problem. */
 static bool evaluate(const struct promotion_subject *s, const dn_model *model, double *out,
                      struct buf *reason, struct problem *problem) {
     const size_t n = s->result->n_folds > 0 ? s->result->n_folds : 1,
@@ -123,7 +125,8 @@ static double own_figure(const struct promotion_subject *s) {
                                                           : (double)NAN;
 }
 
-/* Sets live_figure. If the live version cannot be compared, *reason says why. False: a problem. */
+/* Sets live_figure. If the live version cannot be compared, *reason says why. Returns false after
+ * setting *problem. */
 static bool compare(const struct promotion_subject *s, const struct store_model *live,
                     struct promotion *p, struct buf *reason, struct problem *problem) {
     size_t charged = 0;
@@ -212,7 +215,7 @@ static void put_figure(struct buf *out, double value) {
     }
 }
 
-/* Decides by both figures. */
+/* Decides by the metrics of both versions. */
 static void decide_by_figures(struct promotion *p) {
     const char *metric = dn_metric_name(p->rule->metric);
     const double gain =
@@ -255,7 +258,7 @@ static void decide(struct promotion *p, const char *why) {
     }
 }
 
-/* Compares with the live version. *why: the reason why this is not possible. */
+/* Compares the new version with the live one. *why: the reason if this is not possible. */
 static bool judge(const struct promotion_subject *s, const struct store_model *live,
                   struct promotion *p, struct buf *why, struct problem *problem) {
     p->decision.live = live->version;
@@ -270,7 +273,7 @@ static bool judge(const struct promotion_subject *s, const struct store_model *l
         return true;
     }
     if (!compare(s, live, p, why, problem) && dn_run_stop(s->run, NULL) == DN_OK) {
-        /* the version that was trained is not lost because the other one cannot be read */
+        /* a live version that cannot be read must not fail the job */
         p->live_figure = (double)NAN;
         buf_clear(why);
         buf_puts(why, problem->detail != NULL ? problem->detail : "it cannot be read");

@@ -29,8 +29,8 @@ struct promotion {
     struct buf warnings;
 };
 
-/* Decides. False: a problem of the store, out of memory, or the training was asked to stop. Call
- * promotion_done in any case. */
+/* Decides. Returns false if the store fails, if out of memory, or if the training was asked to
+ * stop. Call promotion_done in any case. */
 bool promotion_decide(const struct promotion_subject *subject, struct promotion *out,
                       struct problem *problem);
 void promotion_done(struct promotion *promotion); /* {0} is allowed */

@@ -91,7 +91,7 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
     if (r->train) {
         jobs_metrics_write(r->train, classes, w);
     } else {
-        json_put_null(w); /* without a target there is no truth */
+        json_put_null(w); /* without a target there are no true classes */
     }
     json_put_key(w, "validation");
     if (r->validation) {

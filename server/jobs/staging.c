@@ -27,7 +27,7 @@ static void staged(void *arg, const struct problem *problem) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Stages a chunk and waits for its commit. false: w->problem is set. */
+/* Stages a chunk and waits for its commit. Returns false after setting w->problem. */
 static bool stage_chunk(struct store *store, int64_t part, int64_t chunk, const void *bytes,
                         size_t n, struct waiter *w) {
     struct store_blob blob = {malloc(n ? n : 1), n};

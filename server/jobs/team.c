@@ -186,7 +186,8 @@ static void run_task(struct team *team, struct task *t) {
     pthread_mutex_unlock(&team->lock);
 }
 
-/* The failure to report: that of the lowest slot; "stopped" only if no thread failed otherwise. */
+/* Sets *err to the failure of the lowest slot and returns its status; DN_ERR_STOPPED only if no
+ * thread failed for another reason. */
 static dn_status first_failure(const struct task *t, size_t n_threads, dn_error *err) {
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < n_threads; i++) {

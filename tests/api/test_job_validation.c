@@ -520,7 +520,7 @@ static void test_invalid_validation_and_weights(void **state) {
         {"'class_weight':{'setosa':'much','versicolor':2,'virginica':1}", "/class_weight/setosa",
          "much"},
         {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1,'rose':1}", "/class_weight/rose",
-         "is no value of the target"},
+         "is not a value of the target"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         const char *spec = text("{'model':'m','dataset':'iris','target':'class','algorithm':'"

@@ -84,8 +84,8 @@ static void test_job_limits(void **state) {
                  "'limits':{'seconds':0.05},'params':{'solver':'gradient_descent',"
                  "'max_iterations':100000000,'tolerance':0}}"));
     assert_string_equal(string_at(a, "/state"), "failed");
-    says(a,
-         "the time limit of 0.05 s ran out (limits.seconds, at most the daemon's --job-seconds)");
+    says(a, "the time limit of 0.05 s was reached (limits.seconds, at most the daemon's "
+            "--job-seconds)");
 }
 
 static void test_json(void **state) {

@@ -81,7 +81,8 @@ static size_t find_input(const struct reading *r, const char *name) {
     return SIZE_MAX;
 }
 
-/* The sparse input whose features have names of this form, as "f17" of "f"; SIZE_MAX: none. */
+/* Returns the sparse input whose features have names of this form, as "f17" of "f"; SIZE_MAX: there
+ * is none. */
 static size_t find_place(const struct reading *r, const char *name) {
     for (size_t i = 0; i < r->n_inputs; i++) {
         const size_t n = strlen(r->inputs[i].name);
@@ -100,14 +101,14 @@ static void refuse_all(struct reading *r) {
         i++;
     }
     if (i < r->n_inputs) {
-        json_fault(r->problem, r->place, NULL,
-                   "has no column to take: \"%s\" is sparse, and a basis takes numeric and boolean "
-                   "columns, so upload the rows with columns "
-                   "of their own, as CSV",
-                   r->inputs[i].name);
+        json_fault(
+            r->problem, r->place, NULL,
+            "has no column to use: \"%s\" is sparse, and a basis needs numeric or boolean columns: "
+            "upload the rows as CSV, with a column for each feature",
+            r->inputs[i].name);
     } else {
         json_fault(r->problem, r->place, NULL,
-                   "has no column to take: no feature is numeric or boolean");
+                   "has no column to use: no feature is numeric or boolean");
     }
 }
 
@@ -126,19 +127,19 @@ static bool take_column(struct reading *r, const char *parent, size_t k, const c
     size_t input = find_input(r, name), sparse = find_place(r, name);
     (void)snprintf(index, sizeof index, "%zu", k);
     if (input == SIZE_MAX && sparse != SIZE_MAX) {
-        return json_fault(r->problem, parent, index,
-                          "\"%s\" is a feature of the sparse column \"%s\"; a basis takes numeric "
-                          "and boolean columns, so upload the rows "
-                          "with columns of their own, as CSV",
-                          name, r->inputs[sparse].name);
+        return json_fault(
+            r->problem, parent, index,
+            "\"%s\" is a feature of the sparse column \"%s\"; a basis needs numeric or boolean "
+            "columns: upload the rows as CSV, with a column for each feature",
+            name, r->inputs[sparse].name);
     }
     if (input == SIZE_MAX) {
         return json_fault(r->problem, parent, index,
-                          "\"%s\" is no column that is a feature of this job", name);
+                          "\"%s\" is not a column that is a feature of this job", name);
     }
     if (!is_number(&r->inputs[input])) {
         return json_fault(r->problem, parent, index,
-                          "column \"%s\" is %s; a basis takes numeric and boolean ones", name,
+                          "column \"%s\" is %s; a basis needs numeric or boolean columns", name,
                           dn_column_type_name(r->inputs[input].type));
     }
     for (size_t i = 0; i < *n; i++) {
@@ -230,7 +231,7 @@ static void read_centres(struct reading *r) {
         read_points(r, key);
     } else if (!json_object_get(r->object, key) || json_is_null(json_object_get(r->object, key))) {
         json_fault(r->problem, r->place, key,
-                   "is missing: a list of points, or how many are to be found by k-means");
+                   "is missing: give a list of points, or the number of centres for k-means");
     } else {
         read_count(r, key, DN_MAX_BASIS_FEATURES, &r->basis.n_points);
     }

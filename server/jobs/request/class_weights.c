@@ -124,7 +124,7 @@ bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_t
                                     .length = strlen(given->names[i]),
                                     .weight = given->values[i]};
         if (!jobs_class_parse(s.type, given->names[i], &classes[i].number)) {
-            return json_fault(problem, "/class_weight", given->names[i], "is no %s value",
+            return json_fault(problem, "/class_weight", given->names[i], "is not a %s value",
                               dn_column_type_name(s.type));
         }
     }
@@ -136,7 +136,7 @@ bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_t
         weights[i] = classes[i].weight;
         if (!classes[i].seen) {
             json_fault(problem, "/class_weight", classes[i].name,
-                       "is no value of the target \"%s\"", source->columns[target].name);
+                       "is not a value of the target \"%s\"", source->columns[target].name);
         }
     }
     *out = weights;

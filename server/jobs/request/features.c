@@ -120,7 +120,7 @@ static void read_text(const json_t *object, const char *parent, struct jobs_feat
         read_count(text, "length", pointer, 1, DN_MAX_PATH_LABELS, &length, problem);
         out->text.length = (unsigned)length;
     } else if (!json_is_null(json_object_get(text, "length")) && json_object_get(text, "length")) {
-        json_fault(problem, pointer, "length", "belongs to weighting paths");
+        json_fault(problem, pointer, "length", "is allowed only with weighting paths");
     }
     json_refuse_unknown(text, known, pointer, problem);
 }

@@ -13,7 +13,7 @@
 
 /* A column of the dataset that the job uses. */
 struct jobs_column {
-    size_t index; /* in the stored dataset */
+    size_t index; /* index in the stored dataset */
     const char *name;
     dn_column_type type;
     size_t width;           /* DN_SPARSE: number of feature indices; otherwise 0 */
@@ -23,7 +23,7 @@ struct jobs_column {
 
 struct jobs_features {
     bool standardize;
-    bool standardize_sparse; /* also sparse columns, whose rows become dense */
+    bool standardize_sparse; /* standardise sparse columns too, whose rows become dense */
     dn_missing_number missing_number;
     dn_missing_category missing_category;
     bool missing_indicator;
@@ -42,22 +42,23 @@ struct jobs_features jobs_features_default(const dn_params *params);
 /* Reads standardize, missing, categorical, text and basis of `object`, whose JSON pointer is
  * `parent`. Absent members leave *out unchanged. Adds every fault to `problem`.
  *
- *   inputs  [n_inputs] of the job, in feature order; NULL: unknown, column names are not checked
- *   arena   for arrays */
+ *   inputs  [n_inputs] inputs of the job, in feature order; NULL: unknown, column names are not
+ *   checked
+ *   arena   holds the arrays of *out */
 void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
                         size_t n_inputs, struct arena *arena, struct jobs_features *out,
                         struct problem *problem);
-/* Writes these members into the open object. */
+/* Writes the members that jobs_features_read reads into the open object. */
 void jobs_features_write(const struct jobs_features *features, const struct jobs_column *inputs,
                          size_t n_inputs, struct json_writer *w);
-/* The column as the core describes it. Borrows the name. */
+/* Returns the column as the core describes it. Borrows the name. */
 dn_table_column jobs_table_column(const struct jobs_column *column);
-/* *out: [n] the index filters of the columns, in the arena; NULL if no column has a filter. False:
- * no memory. */
+/* Sets *out to the index filters of the columns, [n] in the arena; NULL if no column has a filter.
+ * Returns false if out of memory. */
 bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,
                          const dn_index_filter **out);
-/* The encoder's description for a table whose column columns[i] is input i. Borrows `columns` and
- * the bases. The caller sets index_filters. */
+/* Returns the encoder's description for a table whose column columns[i] is input i. Borrows
+ * `columns` and the bases. The caller sets index_filters. */
 dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns,
                                    size_t n);
 
@@ -65,14 +66,14 @@ dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const s
 void jobs_bases_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
                      size_t n_inputs, struct arena *arena, struct jobs_features *out,
                      struct problem *problem);
-/* The name of the kind in "type". */
+/* Returns the name of the kind, as in "type". */
 const char *jobs_basis_kind_name(dn_basis_kind kind);
 /* Writes a basis as an object with all defaults filled in. */
 void jobs_basis_write(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t n_inputs,
                       struct json_writer *w);
 /* Whether the basis uses this input. */
 bool jobs_basis_takes(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t input);
-/* The number of inputs that the basis uses. */
+/* Returns the number of inputs that the basis uses. */
 size_t jobs_basis_width(const dn_basis_spec *basis, const struct jobs_column *inputs,
                         size_t n_inputs);
 

@@ -73,7 +73,7 @@ static void read_dataset(struct jobs_request *r, const json_t *root) {
 
 enum { COUNT_SIZE = 64 };
 
-/* "3 distinct values", "more than 10000 distinct values" */
+/* Writes and returns a text such as "3 distinct values" or "more than 10000 distinct values". */
 static const char *how_many(const struct schema_column *c, char out[COUNT_SIZE]) {
     if (c->distinct >= 0) {
         (void)snprintf(out, COUNT_SIZE, "%" PRId64 " distinct values", c->distinct);
@@ -213,7 +213,7 @@ static bool is_weight(const struct jobs_request *r, size_t i) {
     return r->weighted && r->weight.index == i;
 }
 
-/* The reason why a column cannot be an input; NULL: it can. */
+/* Returns the reason why a column cannot be an input; NULL: it can. */
 static const char *unusable(const struct jobs_request *r, size_t i) {
     const struct schema_column *c = column_at(r, i);
     return c->type == DN_SPARSE && c->width == 0 ? "has no entry in any row"

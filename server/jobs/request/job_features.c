@@ -12,7 +12,7 @@
 #define DISTINCT_ERROR 1.05 /* relative error of the summary's number of distinct words */
 #define UNKNOWN_WORDS 100   /* assumed words in a text if the summary has no count */
 
-/* Whether a basis uses the input and no basis that uses it has "keep". */
+/* Returns true if some basis uses the input and no basis that uses it has "keep". */
 static bool is_taken(const struct jobs_request *r, size_t input) {
     bool taken = false;
     for (size_t i = 0; i < r->features.n_bases; i++) {
@@ -28,7 +28,7 @@ static bool is_taken(const struct jobs_request *r, size_t input) {
     return taken;
 }
 
-/* Upper bound of the number of features of a text column of words. */
+/* Returns an upper bound of the number of features of a text column of words. */
 static size_t most_words(const struct jobs_request *r, const struct schema_column *c) {
     const dn_text_spec *text = &r->features.text;
     const double known = (double)c->distinct_words * DISTINCT_ERROR;
@@ -39,13 +39,13 @@ static size_t most_words(const struct jobs_request *r, const struct schema_colum
                                                                       : text->vocabulary;
 }
 
-/* Estimate of the number of label sequences of graphs: exact for chains of edges, where an edge is
- * two words of the summary. Graphs with branches have more. */
+/* Returns an estimate of the number of label sequences of graphs: exact for chains of edges, where
+ * an edge is two words of the summary. Graphs with branches have more. */
 static double sequences(const dn_text_spec *text, double words) {
     return words * text->length;
 }
 
-/* The encoding of a text column. */
+/* Returns the expected size of the encoding of a text column. */
 static struct jobs_encoding text_encoding(const struct jobs_request *r,
                                           const struct schema_column *c) {
     const dn_text_spec *text = &r->features.text;
@@ -83,14 +83,16 @@ static struct jobs_encoding text_encoding(const struct jobs_request *r,
     return e;
 }
 
-/* Estimate of the number of levels of a categorical column; unknown: the maximum of an encoder. */
+/* Returns an estimate of the number of levels of a categorical column; if it is unknown, the
+ * maximum of an encoder. */
 static size_t levels_of(const struct schema_column *c) {
     const int64_t levels = c->distinct_about >= 0 ? c->distinct_about : DN_MAX_LEVELS;
     return (size_t)(levels > DN_MAX_LEVELS ? DN_MAX_LEVELS : levels);
 }
 
-/* The encoding of an input: 1-of-K for categories, words for text, feature indices for sparse
- * columns, otherwise the number and its missing indicator. */
+/* Returns the expected size of the encoding of an input: levels of a category, words of a text,
+ * indices of a sparse column; otherwise the number, unless only a basis uses it, and an indicator
+ * if it has missing values. */
 static struct jobs_encoding encoding_of(const struct jobs_request *r, size_t input) {
     const struct jobs_features *f = &r->features;
     const struct schema_column *c = &r->schema.columns[r->inputs[input].index];
@@ -332,7 +334,7 @@ enum no_feature { NO_WORDS, NO_ENTRIES, ONE_LEVEL, NO_VALUE, N_REASONS };
 static const char *const reasons[N_REASONS] = {
     [NO_WORDS] = "has no words",
     [NO_ENTRIES] = "has no entries",
-    [ONE_LEVEL] = "is a category with one value, of which the first is left out",
+    [ONE_LEVEL] = "is categorical with a single value, and the first value has no feature",
     [NO_VALUE] = "has no value",
 };
 

@@ -101,18 +101,17 @@ size_t jobs_identifiers_remove(struct jobs_request *r, const json_t *features, s
     }
     if (least == KIND_FEATURE) {
         warn(r, &c, KIND_SHORT_TEXT, KIND_SHORT_TEXT, "text column",
-             ": left out, with fewer than five words on average; features.include can name it");
+             ": left out (fewer than five words on average); features.include can name it");
     }
     if (least < KIND_IDENTIFIER) {
-        warn(
-            r, &c, least < KIND_TEXT_IDENTIFIER ? KIND_TEXT_IDENTIFIER : KIND_IDENTIFIER,
-            KIND_IDENTIFIER, "column",
-            ": left out, as identifiers have another value in every row; features.include can name "
-            "them");
+        warn(r, &c, least < KIND_TEXT_IDENTIFIER ? KIND_TEXT_IDENTIFIER : KIND_IDENTIFIER,
+             KIND_IDENTIFIER, "column",
+             ": left out as identifiers (every row has another value); features.include can name "
+             "them");
     }
     if (least == KIND_TEXT_IDENTIFIER || least == KIND_IDENTIFIER) {
         warn(r, &c, least, least, "column",
-             ": another value in every row, as identifiers have, but no other column is left");
+             ": used although every row has another value, because no other column is left");
     }
     size_t kept = 0;
     for (size_t k = 0; k < n; k++) {

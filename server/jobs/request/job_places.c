@@ -37,7 +37,8 @@ bool jobs_place_find(const struct jobs_request *r, const char *name, size_t *col
 
 /* ---- names that are no column ---- */
 
-/* The names of the columns that are not sparse. NULL: none, or no memory. */
+/* Writes and returns the names of the columns that are not sparse. NULL: there are none, or no
+ * memory. */
 static const char *list_others(const struct jobs_request *r, struct buf *out) {
     size_t n = 0;
     for (size_t i = 0; i < r->schema.n; i++) {
@@ -70,12 +71,12 @@ bool jobs_refuse_column(struct jobs_request *r, const char *parent, const char *
         }
         struct buf others = {0};
         const char *names = list_others(r, &others);
-        json_fault(r->problem, parent, key,
-                   "\"%s\" is a feature of the sparse column \"%s\"; the %s must be a column of "
-                   "its own%s%s (upload the rows as CSV to have "
-                   "one for each feature)",
-                   name, c->name, role, names ? ", and beside the features the dataset has " : "",
-                   names ? names : "");
+        json_fault(
+            r->problem, parent, key,
+            "\"%s\" is a feature of the sparse column \"%s\"; the %s must be a separate column%s%s "
+            "(upload the rows as CSV to have a column for each feature)",
+            name, c->name, role, names ? "; the separate columns of the dataset are " : "",
+            names ? names : "");
         buf_done(&others);
         return false;
     }
@@ -162,7 +163,7 @@ static void refuse_both(struct jobs_request *r, const struct jobs_places *includ
     }
 }
 
-/* The filter of one column from its part of the sorted list. */
+/* Returns the filter of one column from its part of the sorted list. */
 static dn_index_filter run_of(const struct jobs_request *r, const struct jobs_places *list,
                               size_t column, dn_index_filter_kind kind) {
     size_t first = 0, n = 0;

@@ -17,13 +17,15 @@ struct jobs_places {
     size_t n;
 };
 
-/* Finds the sparse column and the index of the feature named like "f17". False: there is none. */
+/* Finds the sparse column and the index of the feature with a name such as "f17". Returns false if
+ * there is none. */
 bool jobs_place_find(const struct jobs_request *r, const char *name, size_t *column,
                      uint32_t *place);
-/* The number of columns and features of sparse columns: the maximum length of a list of distinct
- * names. */
+/* Returns the number of columns and features of sparse columns: the maximum length of a list of
+ * distinct names. */
 size_t jobs_places_most(const struct jobs_request *r);
-/* Adds an element to a list of at most `most`. False: no memory (a problem is set). */
+/* Adds an element to a list of at most `most`. Returns false and sets a problem if out of
+ * memory. */
 bool jobs_places_add(struct jobs_request *r, struct jobs_places *list, size_t most, size_t column,
                      uint32_t place, size_t index);
 /* out [schema.n]: the index filter of each column; all indices if a column is not sparse. Sorts

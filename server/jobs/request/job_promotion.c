@@ -69,7 +69,7 @@ void jobs_promotion_write(const struct jobs_promotion *p, struct json_writer *w)
 
 /* ---- changed types ---- */
 
-/* The type of the live version's target, as far as its classes show it; NULL: no target. */
+/* Returns the type of the live version's target, as far as its classes show it; NULL: no target. */
 static const char *target_type(const json_t *classes) {
     const json_t *first = json_array_get(classes, 0);
     return json_is_number(first)    ? dn_column_type_name(DN_NUMERIC)
@@ -88,7 +88,7 @@ struct changed {
     void *arg;
 };
 
-/* The index of a column; -1: there is none. */
+/* Returns the index of a column; -1: there is none. */
 static ptrdiff_t find(struct changed *c, const char *name) {
     const bool here = c->next < c->schema->n && strcmp(c->schema->columns[c->next].name, name) == 0;
     const ptrdiff_t i = here ? (ptrdiff_t)c->next : schema_find(c->schema, name);

@@ -8,18 +8,19 @@
 #include "base/json/json_write.h"
 #include "jobs/request/job_request.h"
 
-/* Reads "promote"; absent, as in jobs of older releases: "always". Adds every fault to
- * `problem`. */
+/* Reads "promote". If it is absent, as in jobs of older releases, it is "always". Adds every fault
+ * to `problem`. */
 void jobs_promotion_read(const json_t *root, struct jobs_promotion *out, struct problem *problem);
-/* For a POST, after target, options and limits were read: a comparison needs a target and
- * validation rows. Warns of columns whose type has changed. */
+/* Called for a POST after target, options and limits were read: checks that a comparison has a
+ * target and validation rows. Warns of columns whose type has changed. */
 void jobs_promotion_check(struct jobs_request *r, const json_t *root);
 /* Writes the member "promote" into the open object. */
 void jobs_promotion_write(const struct jobs_promotion *promotion, struct json_writer *w);
-/* The value of "promote" as it is written if it is a word; "if_better" for an object. */
+/* Returns the word for the kind: "always", "never" or "if_better". */
 const char *jobs_promotion_name(enum jobs_promote kind);
 
-/* The bytes that the live version takes while it is evaluated: as it is stored, and in memory. */
+/* Returns the bytes that the live version takes while it is evaluated: as it is stored, and in
+ * memory. */
 static inline int64_t jobs_promotion_memory(const struct store_model *live) {
     return 2 * live->bytes;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MAX_SNAPSHOT_NUMBERS = 2000000 };
-#define MAX_SECONDS 1e9 /* the maximum of --job-seconds too */
+#define MAX_SECONDS 1e9 /* the maximum of --job-seconds is the same */
 #define MIB (1024.0 * 1024.0)
 
 /* Makes room for one more code. The array is full if its length is a power of two; it is then
@@ -90,7 +90,7 @@ static void read_limits(struct jobs_request *r, const struct jobs_limits *most,
 
 /* ---- estimates for the whole job ---- */
 
-/* Warns if there will be no snapshots: the iterations of several machines differ. */
+/* Checks "snapshots" and "snapshots_of": adds faults, and warns if there will be no snapshots. */
 static void check_snapshots(struct jobs_request *r) {
     const dn_decision decision = dn_params_decision(r->params);
     if (r->of_updates && strcmp(r->algorithm->id, "perceptron") != 0) {
@@ -226,7 +226,7 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
     return true;
 }
 
-/* The bytes of the kernel cache beyond its minimum size (params.cache_mib); 0: no cache. */
+/* Returns the bytes of the kernel cache beyond its minimum size (params.cache_mib); 0: no cache. */
 static double cache_memory(struct jobs_request *r) {
     dn_params *given = r->params, *least = NULL;
     double memory = r->memory, method = 0;
@@ -255,13 +255,13 @@ static void refuse_memory(struct jobs_request *r, double method, int64_t fitting
     } else if (method > most / 2) {
         buf_printf(
             &more,
-            "; about %.0f of it is the method's own for %zu features, however many rows there are",
+            "; about %.0f of it is the method's own for %zu features, for any number of rows",
             method / MIB, r->n_features);
     }
     if (cache >= MIB) {
         buf_printf(&more,
-                   "; about %.0f of it is for values of the kernel, and less with a smaller "
-                   "params.cache_mib",
+                   "; about %.0f of it is for values of the kernel, which a smaller "
+                   "params.cache_mib reduces",
                    cache / MIB);
     }
     const char *hint = more.size > 0 ? buf_cstr(&more) : "";

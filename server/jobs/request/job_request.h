@@ -44,9 +44,9 @@ struct jobs_validation {
     const char *dataset; /* name; NULL: no validation on another dataset */
     int64_t version, id;
     bool weighted; /* the dataset has a column named as the weight column of the job */
-    const struct jobs_column
-        *columns; /* target (if there is one), the n_inputs inputs and, if `weighted`, the weight:
-                     index in this dataset, type of the job's column */
+    /* target (if there is one), the n_inputs inputs and, if `weighted`, the weight: index in this
+     * dataset, type of the job's column */
+    const struct jobs_column *columns;
 };
 
 /* Whether the new version of the model becomes live. */
@@ -99,7 +99,7 @@ struct jobs_request {
     size_t n_warnings;
     bool old_labels; /* stored by a release without the parameter `decision`, which has an effect */
 
-    /* What only jobs_request_read sets. */
+    /* The members below are set by jobs_request_read only. */
     struct store *store;
     struct arena *arena;
     struct problem *problem; /* faults are added here */
@@ -121,7 +121,7 @@ struct jobs_request {
     double n_words;   /* distinct words of the text input with the most */
     struct store_dataset validation_data;
     struct schema validation_schema;
-    struct jobs_source_shape shape, validation_shape; /* of the two datasets; {0}: none */
+    struct jobs_source_shape shape, validation_shape; /* sizes of the two datasets; {0}: none */
     double memory;                                    /* expected bytes that training needs */
 };
 
@@ -130,12 +130,13 @@ struct jobs_request {
 bool jobs_request_read(const json_t *root, struct store *store, const struct jobs_limits *limits,
                        struct arena *arena, struct jobs_request *out, struct problem *problem);
 void jobs_request_done(struct jobs_request *r);
-/* The index of the first input in the table that is trained on: 1 after a target, otherwise 0. */
+/* Returns the index of the first input in the table that is trained on: 1 after a target, otherwise
+ * 0. */
 static inline size_t jobs_request_first_input(const struct jobs_request *r) {
     return r->target.name ? 1 : 0;
 }
-/* The stored name of a warning that both the POST and the training can report; "": any other
- * warning. */
+/* Returns the stored name of a warning that both the POST and the training can report; "": any
+ * other warning. */
 const char *jobs_warning_code(dn_warning_code code);
 /* Appends the request as the JSON body of a POST that names every value: the versions of the
  * datasets, the inputs, and all parameters, options and limits.
@@ -152,7 +153,7 @@ bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs
 /* Turns PROBLEM_UNKNOWN_DATASET into the fault of a dataset that was deleted after it was looked
  * up. Other problems are not changed. */
 void jobs_request_name_deleted(const struct jobs_request *r, struct problem *problem);
-/* The number of faults found so far. */
+/* Returns the number of faults found so far. */
 static inline size_t jobs_request_faults(const struct jobs_request *r) {
     return r->problem->n_errors + r->problem->n_dropped;
 }
@@ -189,10 +190,10 @@ bool jobs_refuse_column(struct jobs_request *r, const char *parent, const char *
 void jobs_encoding_read(struct jobs_request *r, const json_t *features);
 /* For a dry run: warns of columns with one value, which standardisation makes 0 in every row. */
 void jobs_encoding_foresee(struct jobs_request *r);
-/* The number of features of a basis. */
+/* Returns the number of features of a basis. */
 size_t jobs_basis_features(const struct jobs_request *r, size_t basis);
-/* Describes the encoder for a table of the inputs. Sets columns [n_inputs] too. False: no
- * memory. */
+/* Describes the encoder for a table of the inputs. Also sets columns [n_inputs]. Returns false if
+ * out of memory. */
 bool jobs_encoder_spec(const struct jobs_request *r, dn_table_column *columns,
                        dn_encoder_spec *out);
 /* Read "weight" and check the classes of "class_weight" (job_weights.c). */

@@ -8,7 +8,7 @@
 
 /* ---- rows of the classes ---- */
 
-/* What is known of the numbers of rows of the classes. */
+/* What the summary of the dataset tells about the rows of each class. */
 struct class_rows {
     const int64_t *rows; /* [n_classes]; NULL: the summary does not list all classes */
     int64_t smallest;    /* rows of the smallest class; 0: `rows` is NULL */
@@ -61,9 +61,10 @@ static void check_holdout(struct jobs_request *r) {
 
 static void check_leave_one_out(struct jobs_request *r, int64_t rows) {
     if (r->params && (r->targetless || !dn_params_is_linear(r->params))) {
-        json_fault(r->problem, "/validation", "folds",
-                   "\"leave_one_out\" is for linear methods, and %s is none with these parameters",
-                   r->algorithm->id);
+        json_fault(
+            r->problem, "/validation", "folds",
+            "\"leave_one_out\" is for linear methods, and %s with these parameters is not linear",
+            r->algorithm->id);
     } else if (rows > DN_MAX_LEAVE_ONE_OUT) {
         json_fault(r->problem, "/validation", "folds",
                    "\"leave_one_out\" is for at most %d rows, and there are %" PRId64,

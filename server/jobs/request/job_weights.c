@@ -64,14 +64,14 @@ void jobs_weight_read(struct jobs_request *r, const json_t *root) {
 
 /* ---- class weights ---- */
 
-/* The classes as [[value, rows], …], if the summary lists all of them; otherwise NULL. */
+/* Returns the classes as [[value, rows], …] if the summary lists all of them; otherwise NULL. */
 static const json_t *list_classes(const struct jobs_request *r, const json_t *columns) {
     const json_t *top =
         r->has_target ? json_object_get(json_array_get(columns, r->target.index), "top") : NULL;
     return json_array_size(top) == r->n_classes ? top : NULL;
 }
 
-/* The name of class i of the list; NULL: the class is a number. */
+/* Returns the name of class i of the list; NULL: the class is a number. */
 static const char *class_name(const json_t *classes, size_t i) {
     const json_t *value = json_array_get(json_array_get(classes, i), 0);
     return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
@@ -106,22 +106,22 @@ static bool check_name(struct jobs_request *r, const json_t *classes, const char
     double number = 0;
     if (!jobs_class_parse(c->type, name, &number)) {
         return json_fault(r->problem, "/class_weight", name,
-                          "is no value of the target \"%s\", which is %s", c->name,
+                          "is not a value of the target \"%s\", which is %s", c->name,
                           dn_column_type_name(c->type));
     }
     if (c->type == DN_NUMERIC && (number < c->minimum || number > c->maximum)) {
         return json_fault(r->problem, "/class_weight", name,
-                          "is no value of the target \"%s\", which goes from %g to %g", c->name,
+                          "is not a value of the target \"%s\", which goes from %g to %g", c->name,
                           c->minimum, c->maximum);
     }
     if (c->type == DN_NUMERIC && r->n_classes == 2 && number != c->minimum &&
         number != c->maximum) {
         return json_fault(r->problem, "/class_weight", name,
-                          "is no value of the target \"%s\", which is %g or %g", c->name,
+                          "is not a value of the target \"%s\", which is %g or %g", c->name,
                           c->minimum, c->maximum);
     }
     if (!may_be_class(classes, name)) {
-        return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\"",
+        return json_fault(r->problem, "/class_weight", name, "is not a value of the target \"%s\"",
                           c->name);
     }
     return true;
@@ -132,7 +132,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Adds a fault if two names are the same number, as "0" and "0.0". */
+/* Adds a fault and returns true if two names are the same number, as "0" and "0.0". */
 static bool find_twice(struct jobs_request *r, const struct jobs_class_weights *w) {
     double *numbers = arena_alloc(r->arena, (w->n + 1) * sizeof *numbers);
     if (!r->has_target || r->schema.columns[r->target.index].type != DN_NUMERIC || !numbers) {

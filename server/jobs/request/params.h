@@ -13,18 +13,20 @@
 
 #define JOBS_POINTER_SIZE 200
 
-/* The name of the parameter in its object, "degree" of "kernel.degree"; NULL: not a member. */
+/* Returns the name of the parameter in its object, "degree" of "kernel.degree"; NULL: not a
+ * member. */
 const char *jobs_param_member(const dn_param *param);
 /* Whether `param` is a member of the parameter named `owner`. */
 bool jobs_param_belongs(const dn_param *param, const char *owner);
-/* The parameter that parameter i of the table is a member of; NULL: not a member. */
+/* Returns the parameter that parameter i of the table is a member of; NULL: not a member. */
 const dn_param *jobs_param_owner(const dn_algorithm *algorithm, size_t i);
 /* Whether the algorithm's parameter of that name has members. */
 bool jobs_param_is_object(const dn_algorithm *algorithm, const char *name);
-/* The choices of its owner with which parameter i of the table has an effect: bit k for choice k.
- * 0: none, or no memory. */
+/* Returns the choices of its owner with which parameter i of the table has an effect: bit k for
+ * choice k. 0: none, or no memory. */
 uint64_t jobs_param_choices(const dn_algorithm *algorithm, size_t i);
-/* The JSON pointer of a parameter in a job's body: "/params/kernel/degree" of "kernel.degree". */
+/* Writes the JSON pointer of a parameter in a job's body: "/params/kernel/degree" of
+ * "kernel.degree". */
 void jobs_param_pointer(const char *name, char out[JOBS_POINTER_SIZE]);
 
 /* Reads the members "algorithm" and "params" of a job's body. *out: the parameters, which the

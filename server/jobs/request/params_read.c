@@ -66,7 +66,7 @@ static bool measure_lists(struct reading *r, struct setting *s, const json_t *va
         char wanted[120];
         (void)snprintf(wanted, sizeof wanted,
                        "a list of lists of one length: the first has %zu numbers%s", width,
-                       json_is_array(row) ? ", this one not" : "");
+                       json_is_array(row) ? ", this one has a different number" : "");
         if (!json_is_array(row) || json_array_size(row) != width) {
             refuse_type(r, s, (int64_t)i, wanted, row);
         }
@@ -75,7 +75,7 @@ static bool measure_lists(struct reading *r, struct setting *s, const json_t *va
     return count_faults(r) == before;
 }
 
-/* Number i of a list, or of all inner lists. */
+/* Returns number i of a list, or of all inner lists. */
 static const json_t *get_item(const struct setting *s, const json_t *value, size_t i) {
     return s->width > 0 ? json_array_get(json_array_get(value, i / s->width), i % s->width)
                         : json_array_get(value, i);
@@ -186,14 +186,14 @@ static void read_object(struct reading *r, const dn_param *owner, const json_t *
             read_value(r, member, NULL, json_object_iter_value(at));
         } else {
             jobs_param_pointer(owner->name, pointer);
-            json_fault(r->problem, pointer, key, "is not known here; known: type, %s",
+            json_fault(r->problem, pointer, key, "is not a known member; known members: type, %s",
                        list_names(a, owner->name, NULL, &known));
         }
         buf_done(&known);
     }
 }
 
-/* The member of an object whose name, or name in the object, is `key`; NULL: none. */
+/* Returns the member of an object whose name, or name in the object, is `key`; NULL: none. */
 static const dn_param *find_member(const dn_algorithm *a, const char *key) {
     for (size_t i = 0; i < a->n_params; i++) {
         const char *member = jobs_param_member(&a->params[i]);
