@@ -122,35 +122,34 @@ static void uses(const char *dataset, const char *features, const char *columns,
 static void test_a_job_leaves_them_out(void **state) {
     (void)state;
     uses("people@1", "", "note x ",
-         SAYING(
-             "text column \"name\": left out, with fewer than five words on average; "
-             "features.include can name it",
-             "columns \"id\", \"code\": left out, as identifiers have another value in every row; "
-             "features.include can name them"));
+         SAYING("text column \"name\": left out (fewer than five words on average); "
+                "features.include can name it",
+                "columns \"id\", \"code\": left out because every row has another value, as in "
+                "identifiers; "
+                "features.include can name them"));
     uses("people@1", ",'features':{'include':['id','code','name','x']}", "id code name x ",
          NOTHING);
     uses("people@1", ",'features':{'exclude':['id','code','name']}", "note x ", NOTHING);
     uses("people@1",
          ",'features':{'basis':[{'type':'polynomial','columns':['id','x'],'degree':1}]}",
          "id note x ",
-         SAYING("text column \"name\": left out, with fewer than five words on average; "
+         SAYING("text column \"name\": left out (fewer than five words on average); "
                 "features.include can name it",
-                "column \"code\": left out, as identifiers have another value in every row; "
+                "column \"code\": left out because every row has another value, as in identifiers; "
                 "features.include can name them"));
     /* without other columns: names, else texts, else numbers */
     uses("people@1", ",'features':{'exclude':['x','note']}", "name ",
-         SAYING(
-             "columns \"id\", \"code\": left out, as identifiers have another value in every row; "
-             "features.include can name them"));
+         SAYING("columns \"id\", \"code\": left out because every row has another value, as in "
+                "identifiers; "
+                "features.include can name them"));
     uses("people@1", ",'features':{'exclude':['x','note','name']}", "code ",
-         SAYING("column \"id\": left out, as identifiers have another value in every row; "
+         SAYING("column \"id\": left out because every row has another value, as in identifiers; "
                 "features.include can name them",
-                "column \"code\": another value in every row, as identifiers have, but no other "
-                "column is left"));
+                "column \"code\": used although every row has another value, because no "
+                "other column is left"));
     uses("people@1", ",'features':{'exclude':['x','note','name','code']}", "id ",
-         SAYING(
-             "column \"id\": another value in every row, as identifiers have, but no other column "
-             "is left"));
+         SAYING("column \"id\": used although every row has another value, because no other "
+                "column is left"));
     const struct response *r =
         job_train("{'model':'m','dataset':'people@1','target':'y','algorithm':'logistic'}");
     assert_json(r, "/resolved/features/include", "['note','x']");

@@ -106,8 +106,9 @@ size_t jobs_identifiers_remove(struct jobs_request *r, const json_t *features, s
     if (least < KIND_IDENTIFIER) {
         warn(r, &c, least < KIND_TEXT_IDENTIFIER ? KIND_TEXT_IDENTIFIER : KIND_IDENTIFIER,
              KIND_IDENTIFIER, "column",
-             ": left out as identifiers (every row has another value); features.include can name "
-             "them");
+             ": left out because every row has another value, as in identifiers; features.include "
+             "can "
+             "name them");
     }
     if (least == KIND_TEXT_IDENTIFIER || least == KIND_IDENTIFIER) {
         warn(r, &c, least, least, "column",
