@@ -22,21 +22,21 @@ struct api_app {
     struct http_server *server;
     const char *base_path;
     int64_t max_upload;       /* bytes of the body of an upload (--max-upload, 16 GiB) */
-    int64_t max_queued_jobs;  /* jobs that may wait (--max-queued-jobs); 0: any number */
+    int64_t max_queued_jobs;  /* maximum number of queued jobs (--max-queued-jobs); 0: no limit */
     int64_t max_body;         /* bytes of a body that is held in memory (--max-body, 64 MiB) */
     const char *spool_dir;    /* folder of the files that hold long replies (--spool-dir) */
     int64_t max_spool;        /* bytes of such a file (--max-spool, 4 GiB) */
     int64_t max_wait_seconds; /* 50 */
     int64_t started_ms;
     bool (*draining)(const struct api_app *app);
-    struct api_metrics *metrics; /* of api_metrics_register; NULL before */
+    struct api_metrics *metrics; /* set by api_metrics_register; NULL before */
 };
 
 /* Checks a request against the policy of its route; http_settings.admit. */
 bool api_admit(struct http_call *call);
 extern const struct http_route api_routes[];
 extern const size_t api_n_routes;
-/* For serving_open: what predictions keep with each model in memory. */
+/* The plans for serving_open: the data that predictions keep with each model in memory. */
 extern const struct serving_plans api_predict_plans;
 /* Registers the gauges that are read at each scrape (jobs by state, queue depths, cache, database
  * size, build info). */

@@ -9,7 +9,7 @@
 
 struct visit {
     struct buf path;
-    bool into_arrays; /* items of arrays are values of their own */
+    bool into_arrays; /* each item of an array is a value with its own path */
     void (*value)(void *arg, const char *path, const json_t *value);
     void *arg;
     bool failed;
@@ -41,7 +41,7 @@ static void visit(struct visit *v, const json_t *value) {
     }
 }
 
-/* Visits the values of a JSON text. False: out of memory, or the text is not valid. */
+/* Visits the values of a JSON text. Returns false if out of memory, or if the text is not valid. */
 static bool visit_text(struct visit *v, const char *text) {
     struct problem ignored = {0};
     json_t *root = json_parse(text, strlen(text), &ignored);
@@ -107,11 +107,11 @@ struct table {
     size_t n_columns, room;
     size_t next; /* where the next path probably is: objects have the same order */
     char delimiter;
-    const json_t **row; /* [n_columns] of the present object; NULL: absent */
+    const json_t **row; /* [n_columns] values of the current object; NULL: absent */
     bool failed;
 };
 
-/* The column of a path; SIZE_MAX: there is none. */
+/* Returns the column of a path; SIZE_MAX: there is none. */
 static size_t find(struct table *t, const char *path) {
     for (size_t i = 0; i < t->n_columns; i++) {
         const size_t at = (t->next + i) % t->n_columns;
@@ -156,7 +156,7 @@ static bool put_row(struct table *t, const char *object, struct buf *out) {
     struct visit v = {.value = set_cell, .arg = t};
     const bool good = visit_text(&v, object);
     if (t->n_columns == 1 && (t->row[0] == NULL || json_is_null(t->row[0]))) {
-        buf_puts(out, "\"\""); /* a line without bytes would be no row */
+        buf_puts(out, "\"\""); /* an empty line would not be read as a row */
     }
     for (size_t i = 0; i < t->n_columns; i++) {
         if (i > 0) {

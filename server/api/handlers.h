@@ -18,7 +18,8 @@ void api_dataset_delete(struct http_call *call);
 extern const struct http_sink api_dataset_upload;
 extern const struct http_sink api_dataset_append;
 extern const struct http_sink api_dataset_preview;
-/* Looks up the dataset of the path, in the version of the path or of ?version=. false: answered. */
+/* Looks up the dataset of the path, in the version of the path or of ?version=. Returns false if it
+ * has replied. */
 bool api_dataset_find(struct http_call *call, struct store_dataset *out);
 /* Replies with the dataset and frees it. */
 void api_dataset_reply(struct http_call *call, int status, struct store_dataset *d);
@@ -31,7 +32,7 @@ void api_job_events(struct http_call *call);
 void api_job_history(struct http_call *call);
 void api_job_cancel(struct http_call *call);
 void api_job_delete(struct http_call *call);
-/* Looks up the job of the path. false: answered. */
+/* Looks up the job of the path. Returns false if it has replied. */
 bool api_job_find(struct http_call *call, struct store_job *out);
 /* Replies with the job and frees it. */
 void api_job_reply(struct http_call *call, int status, struct store_job *j);
@@ -52,8 +53,8 @@ void api_model_evaluate_grid(struct http_call *call);
 void api_model_projection_curve(struct http_call *call);
 void api_model_loss_grid(struct http_call *call);
 void api_model_transform(struct http_call *call);
-/* The model of the path, for the caller to release with serving_release. It may have to be read
- * from the store: not on an I/O thread. NULL: answered. */
+/* Returns the model of the path, which the caller releases with serving_release; NULL if it has
+ * replied. Must not be called on an I/O thread, as the model may have to be read from the store. */
 const struct serving_model *api_model_take(struct http_call *call);
 
 /* the catalogue, the problems, the daemon */

@@ -70,7 +70,7 @@ static bool refuse_field(struct http_call *call, const char *name, const char *c
     http_fail(
         call, PROBLEM_BAD_REQUEST,
         "query parameter \"fields\" must be names of members, separated by commas: \"%.100s\" "
-        "is none of %s",
+        "is not one of %s",
         name, text != NULL ? text : "those");
     buf_done(&list);
     return false;

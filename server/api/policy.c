@@ -66,7 +66,8 @@ static void refuse_unknown(struct http_call *call, const char *name) {
     buf_done(&list);
 }
 
-/* The path has no such placeholder, or the name can exist. */
+/* Checks the name at a placeholder of the path. Returns true if the path has no such placeholder or
+ * the name is valid; otherwise false after a reply. */
 static bool admit_name(struct http_call *call, const char *placeholder, enum problem_type unknown) {
     const char *name = http_path_param(call, placeholder);
     if (name[0] == '\0' || ids_name_valid(name, strlen(name))) {
@@ -81,7 +82,7 @@ static bool admit_name(struct http_call *call, const char *placeholder, enum pro
     return false;
 }
 
-/* The path has no such placeholder, or the number can exist. */
+/* Like admit_name, for a number. */
 static bool admit_number(struct http_call *call, const char *placeholder, const char *noun,
                          enum problem_type unknown) {
     const char *text = http_path_param(call, placeholder);
@@ -89,8 +90,9 @@ static bool admit_number(struct http_call *call, const char *placeholder, const 
     if (text[0] == '\0' || ids_number_parse(text, &number)) {
         return true;
     }
-    http_fail(call, unknown, "there is no %s \"%s\": it is an integer from 1 to %" PRId64, noun,
-              text, API_NUMBER_MAX);
+    http_fail(call, unknown,
+              "there is no %s \"%s\": the number must be an integer from 1 to %" PRId64, noun, text,
+              API_NUMBER_MAX);
     return false;
 }
 
@@ -103,7 +105,7 @@ static bool admit_path(struct http_call *call) {
            admit_number(call, "id", "job", PROBLEM_UNKNOWN_JOB);
 }
 
-/* Each parameter is known and given once. */
+/* Checks that each parameter is known and given once. */
 static bool admit_query(struct http_call *call) {
     const char *const *known = http_route_of(call)->query;
     uint32_t seen = 0; /* bit k: known[k] was given */
@@ -128,14 +130,15 @@ static bool admit_query(struct http_call *call) {
     return true;
 }
 
-/* Content-Type is that of a JSON object: application/json, or a type that is written in JSON. */
+/* Returns true if Content-Type is that of a JSON object: application/json, or a type that is
+ * written in JSON. */
 static bool is_json(const char *type) {
     const size_t n = strlen(type);
     return n == 0 || strcmp(type, API_JSON) == 0 || (n >= 5 && strcmp(type + n - 5, "+json") == 0);
 }
 
-/* Rows may be in any encoding that is known. Lines of instances are read as they arrive, and JSON
- * objects are UTF-8 by their definition (RFC 8259). */
+/* Checks the charset. Rows may be in any encoding that is known. Lines of instances are read as
+ * they arrive, and JSON objects are UTF-8 by their definition (RFC 8259). */
 static bool admit_charset(struct http_call *call) {
     const struct http_media *accepts = http_route_of(call)->accepts;
     const struct format *format = NULL;
@@ -193,7 +196,7 @@ static bool admit_body(struct http_call *call) {
     return false;
 }
 
-/* The format that Accept prefers. NULL: none is acceptable. */
+/* Returns the format that Accept prefers. NULL: none is acceptable. */
 static const struct format *choose(const struct http_call *call, enum format_use use,
                                    const struct format *first) {
     const struct format *offered[FORMATS_MAX + 1];

@@ -26,13 +26,14 @@ extern const struct http_media api_sends_list, api_sends_history, api_sends_metr
     api_sends_events, api_sends_page, api_sends_pages, api_sends_series, api_sends_any;
 extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid, api_sends_weights;
 
-/* The format of the body by its Content-Type, which the route accepts. NULL: it is detected from
- * the body. */
+/* Returns the format of the body by its Content-Type, which the route accepts. NULL: it is detected
+ * from the body. */
 const struct format *api_body_format(const struct http_call *call);
-/* The encoding of the body by the charset of its Content-Type, for encoding_find's users; NULL:
+/* Returns the encoding of the body by the charset of its Content-Type, as encoding_find does; NULL:
  * UTF-8, ASCII or not given. */
 const char *api_body_encoding(const struct http_call *call);
-/* The format that Accept prefers among those that the route offers; without Accept, `first`. */
+/* Returns the format that Accept prefers among those that the route offers; without Accept,
+ * `first`. */
 const struct format *api_reply_format(const struct http_call *call, const struct format *first);
 
 #endif

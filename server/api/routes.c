@@ -81,7 +81,7 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
 #define CHANGE_TAGGED(method_, path_, operation_, ...)                                             \
     CHANGE(method_, path_, operation_, .conditions = HTTP_IF_MATCH | HTTP_IF_NONE_MATCH,           \
            __VA_ARGS__)
-/* A computation with the live version of a model, and the same with a given version. */
+/* A computation with the live version of a model, and the same computation with a given version. */
 #define COMPUTE(method_, call_, operation_, ...)                                                   \
     {.method = method_,                                                                            \
      .path = "/v1/models/{model}" call_,                                                           \
@@ -97,7 +97,7 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
     COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .plain = true, __VA_ARGS__)
 
 /* Members of struct http_route that several routes share. TABLE_BODY: the body is a table.
- * OBJECT_BODY: it is a JSON object. */
+ * OBJECT_BODY: the body is a JSON object. */
 #define TABLE_BODY(sink_)                                                                          \
     .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload, .accepts = &api_takes_table
 #define OBJECT_BODY .body = HTTP_BODY_MEMORY, .accepts = &api_takes_object

@@ -81,8 +81,8 @@ void api_put_members(struct json_writer *w, const char *object) {
     }
 }
 
-/* Reads the tags; *out is JSON text in the arena. false: out of memory. Faults are added to the
- * problem. */
+/* Reads the tags; *out is JSON text in the arena. Returns false if out of memory. Faults are added
+ * to the problem. */
 static bool read_tags(const json_t *root, struct arena *arena, const char **out,
                       struct problem *problem) {
     const char **tags = NULL;

@@ -24,27 +24,27 @@ bool api_query_int(struct http_call *call, const char *name, int64_t minimum, in
                    int64_t *out);
 bool api_query_seconds(struct http_call *call, const char *name, double maximum, double *out);
 bool api_query_bool(struct http_call *call, const char *name, bool *out);
-/* Appends a value for a query in a link. */
+/* Appends a value, escaped for the query of a link. */
 void api_put_escaped(struct buf *out, const char *value);
 
 /* ---- names and numbers in the path ---- */
-/* The number in the path, which api_admit has checked. 0: the path has none. */
+/* Returns the number in the path, which api_admit has checked. 0: the path has none. */
 int64_t api_path_number(const struct http_call *call, const char *placeholder);
 
 /* ---- lists ---- */
 struct api_page {
     struct store_limit limit;
-    const char
-        *after; /* name or number of the last item of the page before; NULL: from the start */
+    /* name or number of the last item of the page before; NULL: from the start */
+    const char *after;
 };
 /* Reads ?limit= and ?after=, a cursor that is a number (0: none). */
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number);
 
 /* How the items of a page are written. */
 struct api_item {
-    size_t size; /* of an item */
+    size_t size; /* bytes of an item */
     void (*write)(const struct api_app *app, const void *item, struct json_writer *w);
-    void (*put_cursor)(const void *item, struct buf *out); /* the item's name or number */
+    void (*put_cursor)(const void *item, struct buf *out); /* writes the item's name or number */
     const char *const *fields;       /* the members that ?fields= can name; ends with NULL */
     const char *const *long_members; /* the members that an item has only if ?fields= names them, as
                                         for json_brief */
@@ -63,12 +63,13 @@ struct api_items {
 /* Replies the list, with the members that ?fields= names, in the format that Accept prefers:
  * {"items":[…],"next":"…"|null}, or cells. */
 void api_items_reply(struct http_call *call, const struct api_items *items);
-/* Replies a page with api_items_reply and frees it; a problem is replied instead (and taken). */
+/* Replies with a page by api_items_reply and frees the page; if a problem is set, replies with the
+ * problem instead and frees it. */
 void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
                     struct problem *problem);
-/* Reply a page of a list by names, or of the versions of the resource in the path.
+/* Reply with a page of a list by names, or of the versions of the resource in the path.
  *
- *   placeholder  of the resource's name in the path */
+ *   placeholder  placeholder of the resource's name in the path */
 void api_list_names(struct http_call *call, const struct api_item *kind,
                     bool (*list)(struct store *store, const char *after,
                                  const struct store_limit *limit, struct store_page *out,
@@ -79,13 +80,14 @@ void api_list_versions(struct http_call *call, const struct api_item *kind, cons
                                     struct problem *problem));
 
 /* ---- bodies and answers ---- */
-/* The body as a JSON object; the caller ends with json_decref. NULL: answered 400 (not JSON) or 422
- * (not an object). */
+/* Reads the body as a JSON object, which the caller frees with json_decref. Returns NULL if it has
+ * replied 400 (not JSON) or 422 (not an object). */
 json_t *api_body_object(struct http_call *call);
 void api_reply_json(struct http_call *call, int status, struct buf *body);
 /* Replies with a body that does not change while its version exists. The ETag is its hash. */
 void api_reply_unchanging(struct http_call *call, struct buf *body);
-/* The hash of the bytes as an ETag, with quotes, in the arena of the call. NULL: out of memory. */
+/* Returns the hash of the bytes as an ETag, with quotes, in the arena of the call. NULL: out of
+ * memory. */
 const char *api_etag(struct http_call *call, const void *bytes, size_t n);
 struct store_condition api_condition(const struct http_call *call);
 /* Writes the members of a stored JSON object (NULL: none) into the open object of w. */
@@ -97,7 +99,7 @@ struct api_patch {
     const char *description; /* NULL: unchanged; "": removed */
     const char *tags;        /* JSON array; NULL: unchanged */
 };
-/* Reads the patch from the body, into the arena of the call. false: answered. */
+/* Reads the patch from the body, into the arena of the call. Returns false if it has replied. */
 bool api_patch_read(struct http_call *call, struct api_patch *out);
 
 #endif

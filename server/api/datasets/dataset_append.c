@@ -3,11 +3,11 @@
  * with the new rows.
  *
  * The rows are read for the version that is the newest when the body begins. At the end of the body
- * the newest version is looked up again: if others have appended meanwhile, the rows follow theirs,
- * and are added to that version's column summaries. One append of a dataset does so at a time; the
- * others wait in a queue (store_append_enter) without a thread. A call takes a place in the queue
- * with its first rows: a client that sends a head and no rows holds none. A call that has a place
- * is never refused because others append. */
+ * the newest version is looked up again. If other calls have appended meanwhile, the rows are put
+ * after theirs and added to the column summaries of that version. Only one append of a dataset does
+ * this at a time; the others wait in a queue (store_append_enter) without a thread. A call takes a
+ * place in the queue with its first rows: a client that sends only a header takes none. A call that
+ * has a place is never refused because others append. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/handlers.h"
@@ -35,7 +35,8 @@ static bool is_alone(const struct dataset_body *b, size_t i) {
            (i + 1 == b->n_onto || c[i + 1].part != c[i].part);
 }
 
-/* false: no memory. */
+/* Describes the stored version for the reader of the appended rows. Returns false if out of
+ * memory. */
 static bool stored_table(struct http_call *call, const struct dataset_body *b,
                          struct table_stored *out, struct problem *problem) {
     size_t n = 0;
@@ -75,8 +76,8 @@ static bool take_lasting(struct http_call *call, struct dataset_body *b, struct 
     return true;
 }
 
-/* Looks up the newest version. false: there is none, or it does not meet the conditions of the
- * request. */
+/* Looks up the newest version. Returns false if there is none, or if it does not meet the
+ * conditions of the request. */
 static bool find_newest(struct http_call *call, struct store_dataset *out,
                         struct problem *problem) {
     const struct store_condition condition = api_condition(call);
@@ -123,7 +124,7 @@ static bool append_begin(struct http_call *call) {
     return true;
 }
 
-/* Takes a place in the queue of appends. false: answered. */
+/* Takes a place in the queue of appends. Returns false if it has replied. */
 static bool take_place(struct http_call *call) {
     struct dataset_body *b = http_state(call);
     if (b->append == 0) {
@@ -156,9 +157,10 @@ static bool catch_up(struct http_call *call, struct dataset_body *b, struct prob
     }
     const bool same = strcmp(newest.options, b->onto.options) == 0;
     if (!same) {
-        problem_set(problem, PROBLEM_CONFLICT,
-                    "the dataset was replaced while the rows were read, with other options: send "
-                    "them again");
+        problem_set(
+            problem, PROBLEM_CONFLICT,
+            "the dataset was replaced by one with other options while the rows were read: send the "
+            "rows again");
     }
     if (!same || !dataset_body_onto(b, &newest, problem)) {
         store_dataset_done(&newest);
@@ -194,7 +196,7 @@ static bool append_try(struct http_call *call, bool last) {
     if (last) {
         dataset_body_release(b);
         http_fail(call, PROBLEM_UNAVAILABLE,
-                  "the daemon stops, and these rows were not appended; send them again");
+                  "the daemon is stopping and has not appended these rows; send them again");
     }
     return last;
 }

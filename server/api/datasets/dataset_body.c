@@ -44,7 +44,7 @@ void dataset_body_release(struct dataset_body *b) {
     }
 }
 
-/* The call is over, answered or not. */
+/* Called when the call is over, whether or not it was answered. */
 static void body_over(void *state) {
     struct dataset_body *b = state;
     dataset_body_release(b);
@@ -94,7 +94,7 @@ bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto,
 
 /* ---- chunks ---- */
 
-/* A chunk is committed, or failed (problem is not NULL). On the writer thread. */
+/* Called on the writer thread when a chunk is committed, or has failed (problem is not NULL). */
 static void chunk_done(void *arg, const struct problem *problem) {
     struct dataset_body *b = arg;
     pthread_mutex_lock(&b->lock);
@@ -213,7 +213,7 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
 }
 
 /* Sets *out to the document with the types that the body declares, in the form of the option
- * `types`. false: out of memory. */
+ * `types`. Returns false if out of memory. */
 static bool with_declared(const char *document, const struct table_summary *s, struct buf *out) {
     buf_puts(out, document);
     if (s->declared[0] != '\0') {

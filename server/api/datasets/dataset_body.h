@@ -15,9 +15,9 @@
 
 #include <pthread.h>
 
-/* Bytes that one upload holds: an open chunk, the builders of its columns, a part of the limit of
- * exact counts, and bytes that the I/O thread has received. The store limits the chunks in its
- * queue. */
+/* The maximum number of bytes that one upload holds: an open chunk, the builders of its columns, a
+ * part of the limit of exact counts, and bytes that the I/O thread has received. The store limits
+ * the chunks in its queue. */
 #define DATASET_BODY_HOLDS (33 << 20)
 
 /* The options of a request as stored documents: "name=length:value;…", in the call's arena. */
@@ -54,25 +54,26 @@ struct dataset_body {
     /* while the body is paused: the number of waiting chunks at which it is resumed; SIZE_MAX: the
      * body is not paused */
     size_t resume_at;
-    struct problem failure; /* of the first chunk that failed */
+    struct problem failure; /* problem of the first chunk that failed */
 };
 
 /* Sets the reader's options from the media type and the query parameters of the route, and *texts
- * to the documents. false: answered. */
+ * to the documents. Returns false if it has replied. */
 bool dataset_body_options(struct http_call *call, struct table_options *options,
                           struct dataset_options *texts);
-/* The value of an option in a stored document, a copy in the arena. NULL: the document does not
- * have the option or has an empty value, or no memory. */
+/* Returns the value of an option in a stored document, copied to the arena. NULL: the document does
+ * not have the option or has an empty value, or no memory. */
 const char *dataset_body_option(struct arena *arena, const char *document, const char *name);
 /* Makes the body of this call, without a reader. It is the state of the call and freed with it.
- * NULL: answered. */
+ * Returns NULL if it has replied. */
 struct dataset_body *dataset_body_new(struct http_call *call);
-/* table_stored.summary of the version that rows are appended to; arg is the body. */
+/* Implements table_stored.summary for the version that rows are appended to; arg: the body. */
 bool dataset_body_summary(void *arg, size_t column, struct buf *out, struct problem *problem);
-/* The sink for the reader. */
+/* Returns the sink that the reader writes to. */
 struct table_sink dataset_body_sink(struct dataset_body *b);
 /* Sets the version that rows are appended to: takes its memory, pins it and looks up its chunks.
- * The version set before is released. false: problem, and no version is set. */
+ * The version set before is released. Returns false after setting the problem; no version is set
+ * then. */
 bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem);
 /* Waits until all chunks are committed, or one has failed. Pool thread. */
 bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
@@ -89,7 +90,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
 void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
                         struct store_dataset *d);
 
-/* Functions of a sink; seen only with a sha256. */
+/* Functions for a sink. dataset_body_seen is only for a body with a sha256. */
 void dataset_body_seen(struct http_call *call, const char *bytes, size_t n);
 enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes, size_t n);
 void dataset_body_abort(struct http_call *call);

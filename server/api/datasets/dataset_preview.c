@@ -16,7 +16,7 @@ enum { PREVIEW_ROWS = 20 };
 
 /* The columns of one chunk, decoded. */
 struct decoded {
-    size_t n; /* columns begun */
+    size_t n; /* number of columns whose decoder was made */
     dn_column_chunk **chunk;
     dn_column_view *view;
 };
@@ -47,7 +47,7 @@ static bool decode(struct dataset_body *b, const struct schema *schema, int64_t 
                                               schema->columns[i].type, &d->view[i], NULL) == DN_OK;
     }
     buf_done(&bytes);
-    /* a chunk that was just encoded has no other fault */
+    /* a chunk that was just encoded can only fail for lack of memory */
     return good || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
 }
 

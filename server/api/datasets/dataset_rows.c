@@ -18,15 +18,15 @@ enum { SLICE_BYTES = 64 * 1024, CELL_BYTES = 12, LINK_BYTES = 8192 };
 /* The state of a streamed reply. */
 struct rows_stream {
     struct store *store;
-    int64_t dataset_id; /* pinned */
+    int64_t dataset_id; /* id of the version, which is pinned */
     const struct format *format;
     int64_t offset, end, at; /* the reply has rows [offset, end); `at` is the next row */
-    int64_t n_rows;          /* of the dataset */
+    int64_t n_rows;          /* number of rows of the dataset */
     struct rows_columns columns;
     struct rows_chunk present;  /* columns of the current chunk */
     const char **names;         /* [columns.n] */
-    dn_column_view *views;      /* [columns.n] of the slice that is written */
-    double *features;           /* [columns.n_places × slice_rows] of that slice */
+    dn_column_view *views;      /* [columns.n] views of the slice that is written */
+    double *features;           /* [columns.n_places × slice_rows] features of that slice */
     size_t slice_rows;          /* maximum number of rows of a slice */
     struct store_chunk *chunks; /* in row order */
     size_t n_chunks, chunk;     /* number of chunks; index of the current one */
@@ -89,8 +89,8 @@ static void cut_views(struct rows_stream *s, size_t first, size_t n) {
     }
 }
 
-/* The number of rows from `first` on, at most n, that fill a slice. Rows of a sparse column differ
- * in length. */
+/* Returns the number of rows from `first` on, at most n, that fill a slice. Rows of a sparse column
+ * differ in length. */
 static size_t rows_of_slice(const struct rows_stream *s, size_t first, size_t n) {
     const size_t most = n < s->slice_rows ? n : s->slice_rows;
     if (!s->columns.all_places) {
@@ -245,8 +245,8 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
     return NULL;
 }
 
-/* The hash of all that determines the reply: the table, its name and version (which the JSON has),
- * the format, the rows and the columns. */
+/* Returns the hash of all that determines the reply: the table, its name and version (which the
+ * JSON has), the format, the rows and the columns. */
 static const char *rows_etag(struct http_call *call, const struct rows_stream *s,
                              const struct store_dataset *d) {
     struct buf text = {0};

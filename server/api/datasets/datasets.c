@@ -59,7 +59,7 @@ void api_dataset_versions(struct http_call *call) {
     api_list_versions(call, &kind, "dataset", store_dataset_versions);
 }
 
-/* The version in the path or in ?version= (0: none). false: answered. */
+/* Reads the version in the path or in ?version= (0: none). Returns false if it has replied. */
 static bool read_version(struct http_call *call, int64_t *version) {
     *version = api_path_number(call, "version");
     return *version != 0 || api_query_int(call, "version", 1, API_NUMBER_MAX, version);

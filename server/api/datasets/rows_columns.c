@@ -25,7 +25,7 @@ static const struct schema_column *read_column(const struct rows_columns *c, siz
 
 /* ---- what there is ---- */
 
-/* The sparse column of the table; SIZE_MAX: none. */
+/* Returns the index of the sparse column of the table; SIZE_MAX: none. */
 static size_t find_sparse(const struct schema *schema) {
     for (size_t i = 0; i < schema->n; i++) {
         if (schema->columns[i].type == DN_SPARSE) {
@@ -35,7 +35,8 @@ static size_t find_sparse(const struct schema *schema) {
     return SIZE_MAX;
 }
 
-/* "f17" → its place. */
+/* Sets *place to the index of the feature with a name such as "f17". Returns false if there is
+ * none. */
 static bool find_feature(const struct schema_column *sparse, const char *name, uint32_t *place) {
     uint64_t number = 0;
     if (!schema_place_parse(sparse->name, name, &number)) {
@@ -69,7 +70,7 @@ static void take(struct rows_columns *c, size_t stored, bool is_feature, uint32_
                                              .place = place};
 }
 
-/* Refuses the value of a query parameter that is no column. Returns false. */
+/* Refuses the value of a query parameter that is not a column. Returns false. */
 static bool refuse_name(const struct rows_columns *c, const char *parameter, const char *name,
                         struct problem *problem) {
     struct nearest nearest = nearest_to(name, strlen(name));
@@ -82,7 +83,7 @@ static bool refuse_name(const struct rows_columns *c, const char *parameter, con
         name, nearest.hint);
 }
 
-/* The column or feature of that name. false: problem. */
+/* Adds the column or feature of that name. Returns false after setting the problem. */
 static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
                       struct problem *problem) {
     uint32_t place = 0;
@@ -194,11 +195,10 @@ static bool set_label_apart(struct rows_columns *c, size_t sparse, const char *l
     for (size_t i = 0; i < c->n; i++) {
         const dn_column_type type = read_column(c, c->column[i].read)->type;
         if (type == DN_CATEGORICAL || type == DN_TEXT) {
-            return problem_set(
-                problem, PROBLEM_NOT_ACCEPTABLE,
-                "text/x-svmlight has numbers only, but column \"%s\" is %s: name the "
-                "others by columns=",
-                c->column[i].name, dn_column_type_name(type));
+            return problem_set(problem, PROBLEM_NOT_ACCEPTABLE,
+                               "text/x-svmlight has numbers only, but column \"%s\" is %s: choose "
+                               "numeric and boolean columns by ?columns=",
+                               c->column[i].name, dn_column_type_name(type));
         }
     }
     return true;
@@ -339,8 +339,8 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
 
 /* ---- check of rows for svmlight ---- */
 
-/* The first row in [from, end) of the chunk whose value of column `read` svmlight cannot have;
- * `end`: there is none. */
+/* Returns the first row in [from, end) of the chunk whose value of column `read` svmlight cannot
+ * have; `end`: there is none. */
 static size_t first_wrong(const struct rows_columns *c, size_t read, const dn_column_view *view,
                           size_t from, size_t end) {
     struct text text;
@@ -357,7 +357,8 @@ static size_t first_wrong(const struct rows_columns *c, size_t read, const dn_co
     return i;
 }
 
-/* Checks the rows [offset, end) of column `read`, which may have such values. */
+/* Checks the rows [offset, end) of column `read`, which may have values that svmlight cannot
+ * have. */
 static bool check_column(const struct rows_columns *c, struct store *store,
                          const struct store_chunk *chunks, size_t n_chunks, size_t read,
                          int64_t offset, int64_t end, struct rows_chunk *chunk,

@@ -9,7 +9,7 @@
 
 /* A column of the reply. */
 struct rows_column {
-    const char *name; /* of the column or of the feature */
+    const char *name; /* name of the column or of the feature */
     size_t read;      /* index in rows_columns.read of the column that has its values */
     bool is_feature;  /* it is a feature of the sparse column */
     uint32_t place;   /* index of the feature */
@@ -31,7 +31,8 @@ struct rows_columns {
     char *names;  /* memory of the names of features */
 };
 
-/* list: ?columns=, NULL: all. label: ?label=, NULL: not given. false: problem; nothing to free. */
+/* Chooses the columns. list: ?columns=, NULL: all. label: ?label=, NULL: not given. Returns false
+ * after setting the problem; then there is nothing to free. */
 bool rows_columns_choose(const char *columns_json, const struct format *format, const char *list,
                          const char *label, struct rows_columns *out, struct problem *problem);
 void rows_columns_done(struct rows_columns *c);
@@ -49,8 +50,9 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
                      const struct store_chunk *stored, size_t read, struct rows_chunk *chunk,
                      struct problem *problem);
 
-/* Whether rows [offset, end) can be written as svmlight: no feature has a missing value, and each
- * label is a number. The problem names the row. Reads only columns that may have other values. */
+/* Checks that rows [offset, end) can be written as svmlight: no feature has a missing value, and
+ * each label is a number. The problem names the row. Reads only columns that may have other
+ * values. */
 bool rows_columns_check_svmlight(const struct rows_columns *c, struct store *store,
                                  const struct store_chunk *chunks, size_t n_chunks, int64_t offset,
                                  int64_t end, struct problem *problem);

@@ -1,7 +1,7 @@
 /* GET /v1/jobs/{id}/events: Server-Sent Events. `id:` is the number of the stored event, so that a
  * client that reconnects with Last-Event-ID misses no event, also after a restart of the daemon.
- * The data of `state` and `done` is the job document at that event, of `progress` its member
- * "progress". */
+ * The data of `state` and `done` is the job document at that event; that of `progress` is the
+ * member "progress" of the job. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -56,8 +56,8 @@ static void put_job(struct buf *out, const struct events *e, const char *event, 
     buf_done(&data);
 }
 
-/* The job at the time of a `state` event. Members that the event does not store never change, or
- * are absent before the end of the job. */
+/* Returns the job at the time of a `state` event. Members that the event does not store never
+ * change, or are absent before the end of the job. */
 static struct store_job job_at(const struct store_job *now, const struct store_event *e) {
     struct store_job then = *now;
     then.state = e->state;
@@ -71,7 +71,7 @@ static struct store_job job_at(const struct store_job *now, const struct store_e
     return then;
 }
 
-/* Whether the next event can be written. */
+/* Writes an event. Returns false if it needs the current row of the job, which was not read. */
 static bool put_event(struct step *s, const struct store_event *e) {
     s->more = e->kind == STORE_EVENT_PROGRESS ? false : !s->job || e->seq > s->job->last_event;
     if (s->more) {
@@ -105,7 +105,7 @@ static bool put_events(struct events *e, struct store *store, struct step *step,
 }
 
 /* Without Last-Event-ID: writes the current state. If the job has ended, `done` follows as the last
- * event, so that this message has the number before it. */
+ * event, so this message gets the number before that of `done`. */
 static void put_present(struct events *e, const struct store_job *job, struct buf *out) {
     e->after =
         store_job_ended(job->state) && job->last_event > 0 ? job->last_event - 1 : job->last_event;
@@ -121,7 +121,8 @@ static bool put_with_job(struct events *e, struct store *store, struct step *ste
     }
     if (!e->begun) {
         buf_puts(step->out, "retry: 2000\n\n");
-        if (e->after > job.last_event) { /* not an event of this job: missed events are unknown */
+        if (e->after > job.last_event) { /* not an event of this job: it is unknown which events
+                                            were missed */
             e->resumed = false;
         }
         if (!e->resumed) {

@@ -37,8 +37,7 @@ static bool add_rows(struct history *h, struct store *store, int64_t id, bool sn
     return good;
 }
 
-/* Replies with the items as cells. If the limit is reached, the header Discern-Truncated says
- * so. */
+/* Replies with the items as cells. If the limit is reached, sets the header Discern-Truncated. */
 static void reply_cells(struct http_call *call, const struct format *format, int64_t id) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};

@@ -22,7 +22,7 @@ struct made_up {
     dn_column_view *views;
 };
 
-/* The levels of a categorical input; NULL: the summary does not list all. */
+/* Returns the levels of a categorical input; NULL: the summary does not list all of them. */
 static const json_t *levels_of(const struct made_up *m, size_t input) {
     const struct schema_column *c = &m->r->schema.columns[m->r->inputs[input].index];
     const json_t *top =
@@ -30,7 +30,7 @@ static const json_t *levels_of(const struct made_up *m, size_t input) {
     return c->distinct >= 0 && json_array_size(top) == (size_t)c->distinct ? top : NULL;
 }
 
-/* Returns whether the names can be determined. Sets n_rows: enough for every level and a missing
+/* Returns true if the names can be determined. Sets n_rows: enough for every level and a missing
  * value. */
 static bool survey(struct made_up *m) {
     const struct jobs_request *r = m->r;

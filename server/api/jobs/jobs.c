@@ -106,7 +106,8 @@ static bool insert(const struct http_call *call, const struct jobs_request *r, i
     struct buf request = {0}, spec = {0}, warnings = {0};
     size_t size = 0;
     const char *body = http_body_bytes(call, &size);
-    const size_t mark = json_mark_size(body, size); /* the text becomes a member of answers */
+    /* Without the byte order mark: the text is later written as the member "request" of answers. */
+    const size_t mark = json_mark_size(body, size);
     buf_append(&request, body + mark, size - mark);
     jobs_request_write_stored(r, &spec);
     buf_putc(&warnings, '[');

@@ -5,7 +5,7 @@
 #include "api/describe.h"
 #include "jobs/request/features.h"
 
-/* The number of elements of the matrix [n_features × n_columns]. */
+/* Returns the number of elements of the matrix [n_features × n_columns]. */
 static double points_of(const dn_basis *basis) {
     return basis->points ? (double)basis->n_features * (double)basis->n_columns : 0;
 }

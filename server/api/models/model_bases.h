@@ -5,7 +5,7 @@
 #include "base/json/json_write.h"
 #include <discern/discern.h>
 
-/* Number of elements of the points, frequencies and directions of all bases. */
+/* Returns the number of elements of the points, frequencies and directions of all bases. */
 double api_bases_matrix_numbers(const dn_encoder *encoder);
 /* Writes the member "bases" of the open object of w, if the model has bases. matrices: with points,
  * frequencies and directions. */

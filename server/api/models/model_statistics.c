@@ -212,7 +212,8 @@ static void put_class(const dn_classes *classes, size_t k, char delimiter, struc
     }
 }
 
-/* Writes the cells of the class that a score is positive for, and with pairs that of its rival. */
+/* Writes the cell of the class for which a score is positive and, with `pairs`, that of the class
+ * for which it is negative. */
 static void put_subject(const dn_model *model, size_t score, bool pairs, char delimiter,
                         struct buf *out) {
     const dn_classes *classes = dn_model_classes(model);

@@ -9,7 +9,7 @@
 /* The query of a request for statistics. */
 struct statistics_query {
     bool wanted;  /* ?statistics=true */
-    double level; /* of the confidence intervals; ?level= */
+    double level; /* confidence level of the intervals; ?level= */
     bool matrices;
 };
 

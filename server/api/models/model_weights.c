@@ -191,7 +191,8 @@ static void put_weights(struct json_writer *w, const struct serving_model *m,
     json_end_object(w);
 }
 
-/* Whether covariances, layers and support vectors fit into one reply. false: answered. */
+/* Checks that covariances, layers and support vectors fit into one reply. Returns false if it has
+ * replied. */
 static bool matrices_fit(struct http_call *call, const dn_model *model) {
     const double bases = api_bases_matrix_numbers(dn_model_encoder(model));
     const char *what;
@@ -213,7 +214,7 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
     return false;
 }
 
-/* Whether the reply can be cells; otherwise *why is what can be sent as JSON only. */
+/* Returns true if the reply can be cells; otherwise *why names what can be sent as JSON only. */
 static bool has_cells(const dn_model *model, const struct weights_query *query, struct buf *why) {
     dn_linear linear;
     if (query->support_vectors || query->expand) {
@@ -236,8 +237,8 @@ static void reply_cells(struct http_call *call, const struct serving_model *m,
     http_reply(call, 200, format_media_type(format), &body);
 }
 
-/* Whether the support vectors of the training and the expansion fit into one reply. false:
- * answered. */
+/* Checks that the support vectors of the training and the expansion fit into one reply. Returns
+ * false if it has replied. */
 static bool lists_fit(struct http_call *call, const dn_model *model,
                       const struct weights_query *query) {
     const double support = query->support_vectors ? api_support_vectors_numbers(model) : 0,

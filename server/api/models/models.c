@@ -103,7 +103,7 @@ void api_model_get(struct http_call *call) {
     }
 }
 
-/* Reads the body of PUT …/live: {"version":2}. 0: answered. */
+/* Reads the body of PUT …/live: {"version":2}. Returns 0 if it has replied. */
 static int64_t read_live(struct http_call *call) {
     static const char *const known[] = {"version", NULL};
     struct problem problem = {0};

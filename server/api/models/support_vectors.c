@@ -1,4 +1,4 @@
-/* The support vectors of the training as JSON: a list for each of their numbers. */
+/* The support vectors of the training as JSON: one list for each of their N_LISTS numbers. */
 #include "api/models/support_vectors.h"
 
 #include <math.h>

@@ -82,7 +82,7 @@ static void register_store(struct api_metrics *m) {
     m->datasets = series(METRICS_GAUGE, "discern_dataset_bytes",
                          "Bytes of stored dataset chunks; those that versions share count once.");
     m->doomed = series(METRICS_GAUGE, "discern_store_doomed_bytes",
-                       "Bytes of chunks that nobody sees any more and that wait to be given back.");
+                       "Bytes of deleted datasets and models that are not freed yet.");
     m->appends = series(METRICS_GAUGE, "discern_appends",
                         "Appends of rows that are under way or wait for their turn.");
 }
@@ -101,8 +101,8 @@ static void register_models(struct api_metrics *m) {
 
 static void register_build(const struct api_app *app) {
     struct metrics_family *build =
-        metrics_register(METRICS_GAUGE, "discern_build_info", "Always 1; the labels say what runs.",
-                         "version", NULL, 0);
+        metrics_register(METRICS_GAUGE, "discern_build_info",
+                         "Always 1; the label is the version of the daemon.", "version", NULL, 0);
     metric_set(metrics_series(build, DISCERN_VERSION, NULL), 1);
     metric_set(series(METRICS_GAUGE, "discern_start_time_seconds",
                       "When the daemon started, seconds since 1970."),

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* The embedded document, NUL-terminated. */
+/* Returns the embedded document, NUL-terminated. */
 const char *api_openapi_document(void);
 /* Writes the document with `servers` set to the base path ("" or NULL: unchanged). */
 void api_openapi_write(const char *base_path, struct buf *out);

@@ -6,7 +6,7 @@
 
 #include <discern/model.h>
 
-/* Only shows that the process answers: a supervisor must not restart the daemon because a disk is
+/* Shows only that the process answers: a supervisor must not restart the daemon because a disk is
  * slow. */
 void api_healthz(struct http_call *call) {
     static const char body[] = "{\"status\":\"ok\"}";
@@ -79,7 +79,7 @@ void api_metrics(struct http_call *call) {
     http_reply(call, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 
-/* Where everything is. */
+/* Replies with links to all resources. */
 void api_root(struct http_call *call) {
     static const struct {
         const char *name, *path;
