@@ -150,8 +150,8 @@ static void test_faults(void **state) {
         const char *members, *pointer, *words;
     } faults[] = {
         {"'target':'f1'", "/target",
-         "\\\"f1\\\" is a feature of the sparse column \\\"f\\\"; the target must be a column of "
-         "its own"},
+         "\\\"f1\\\" is a feature of the sparse column \\\"f\\\"; the target must be a separate "
+         "column"},
         {"'target':'y','weight':'f3'", "/weight", "the dataset has \\\"y\\\""},
         {"'target':'f5001'", "/target", "go from f1 to f5000"},
         {"'target':'y','features':{'include':['f1','f0']}", "/features/include/1",

@@ -100,7 +100,9 @@ void decoder_free(struct decoder *d) {
 }
 
 const char *decoder_fault(const struct decoder *d) {
-    return d->fault != NULL ? d->fault : !d->begun || d->ended ? NULL : "it ends too early";
+    return d->fault != NULL        ? d->fault
+           : !d->begun || d->ended ? NULL
+                                   : "it is cut off before its end";
 }
 
 /* Whether two bytes are a header of RFC 1950 (section 2.2: method 8, a multiple of 31). */

@@ -75,8 +75,7 @@ bool jobs_refuse_column(struct jobs_request *r, const char *parent, const char *
             r->problem, parent, key,
             "\"%s\" is a feature of the sparse column \"%s\"; the %s must be a separate column%s%s "
             "(upload the rows as CSV to have a column for each feature)",
-            name, c->name, role, names ? "; the separate columns of the dataset are " : "",
-            names ? names : "");
+            name, c->name, role, names ? ": the dataset has " : "", names ? names : "");
         buf_done(&others);
         return false;
     }

@@ -100,7 +100,7 @@ static void test_versions_count_for_ever(void **state) {
     assert_problem(f, store_dataset_get(f->store, "a", 3, &d, &f->problem), PROBLEM_UNKNOWN_DATASET,
                    "no version 3 of a dataset \"a\"");
     assert_problem(f, store_dataset_get_by_id(f->store, second.id, &d, &f->problem),
-                   PROBLEM_UNKNOWN_DATASET, "of id");
+                   PROBLEM_UNKNOWN_DATASET, "with id");
     assert_problem(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "no dataset \"a\"");
     fixture_close(f);
@@ -321,7 +321,7 @@ static void test_no_rows(void **state) {
     assert_null(found.sha256);
     store_dataset_done(&found);
     assert_problem(f, store_dataset_chunks(f->store, out.id + 1, &chunks, &n, &f->problem),
-                   PROBLEM_UNKNOWN_DATASET, "of id");
+                   PROBLEM_UNKNOWN_DATASET, "with id");
 }
 
 static void count_done(void *arg, const struct problem *problem) {

@@ -52,7 +52,7 @@ static void test_bytes_come_back(void **state) {
         free(expected);
     }
     assert_problem(f, store_model_bytes(f->store, m.id + 1, &b, &f->problem), PROBLEM_UNKNOWN_MODEL,
-                   "of id");
+                   "with id");
     assert_int_equal(b.size, 210000); /* the failed function did not change b */
     buf_done(&b);
     store_model_done(&m);
