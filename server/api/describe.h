@@ -5,7 +5,7 @@
 #include "base/json/json_write.h"
 #include <discern/describe.h>
 
-/* A visitor that writes members of the open object of w. */
+/* Returns a visitor that writes members of the open object of w. matrices: with matrices. */
 dn_visitor api_json_visitor(struct json_writer *w, bool matrices);
 
 #endif

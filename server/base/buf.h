@@ -16,7 +16,7 @@ struct buf {
 
 void buf_init(struct buf *b); /* same as `struct buf b = {0}` */
 void buf_done(struct buf *b);
-/* allocates room for `more` bytes after `size`; false: failed */
+/* Allocates room for `more` bytes after `size`. Returns false if the buffer has failed. */
 bool buf_reserve(struct buf *b, size_t more);
 /* Makes the capacity exactly this, unless it is larger already. Returns false if the buffer has
  * failed. */

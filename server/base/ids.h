@@ -17,7 +17,8 @@ bool ids_name_valid(const char *name, size_t length);
 #define IDS_NUMBER_MAX ((INT64_C(1) << 53) - 1)
 /* Parses a version or id, 1 … IDS_NUMBER_MAX in decimal digits. */
 bool ids_number_parse(const char *text, int64_t *out);
-/* Parses "iris" or "iris@2" into name and version (0: none). False: malformed. */
+/* Parses "iris" or "iris@2" into name and version (0: none). Returns false if the text is
+ * malformed. */
 bool ids_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version);
 
 #endif

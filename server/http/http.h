@@ -68,12 +68,12 @@ bool http_probe_listen(const char *address, struct problem *problem);
 /* Starts listening. http_app returns `app`. *out is set before the first connection is accepted. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes,
                 size_t n_routes, void *app, struct http_server **out, struct problem *problem);
-/* The address of the listening socket, "http://127.0.0.1:8080" or "unix:/path", and its port (0 for
- * a local socket). */
+/* Return the address of the listening socket, "http://127.0.0.1:8080" or "unix:/path", and its port
+ * (0 for a local socket). */
 const char *http_address(const struct http_server *server);
 int http_port(const struct http_server *server);
-/* From now on connections are accepted for drain_delay only, each reply closes its connection, and
- * watches and streams must end. */
+/* Begins the drain: from now on connections are accepted for drain_delay only, each reply closes
+ * its connection, and watches and streams must end. */
 void http_drain(struct http_server *server);
 /* Waits until no call is in flight, at most timeout_s. Returns true if there is none. */
 bool http_idle(struct http_server *server, double timeout_s);
@@ -82,8 +82,8 @@ bool http_idle(struct http_server *server, double timeout_s);
  * freed, and what handlers use must stay valid. May be called again. */
 bool http_stop(struct http_server *server);
 bool http_draining(const struct http_server *server);
-/* Something has changed: the checks of watches and the waiting streams with this topic run soon.
- * topic 0: those of all topics. Cheap, any thread. */
+/* Reports a change: the checks of watches and the waiting streams with this topic run soon. topic
+ * 0: those of all topics. Cheap, any thread. */
 void http_poke(struct http_server *server, int64_t topic);
 
 /* ---- routes ---- */
@@ -166,21 +166,25 @@ struct arena *http_arena(struct http_call *call);
 const char *http_request_id(const struct http_call *call);
 const char *http_method(const struct http_call *call); /* "HEAD" is not replaced by "GET" */
 const struct http_route *http_route_of(const struct http_call *call);
-/* The decoded path segment of this placeholder ("dataset"). May hold any bytes but NUL and '/'. */
+/* Returns the decoded path segment of this placeholder ("dataset"). It may hold any bytes but NUL
+ * and '/'. */
 const char *http_path_param(const struct http_call *call, const char *name);
-/* Query parameters in order, decoded: valid UTF-8 without NUL. At most 2,048. */
+/* The number of query parameters, at most 2,048. They are in order and decoded: valid UTF-8 without
+ * NUL. */
 size_t http_query_count(const struct http_call *call);
 /* Sets *name and *value of parameter i. The value is "" if there is no '=' or nothing after it. */
 void http_query_at(const struct http_call *call, size_t i, const char **name, const char **value);
-/* The value of the first query parameter of that name. NULL: none. */
+/* Returns the value of the first query parameter of that name. NULL: none. */
 const char *http_query(const struct http_call *call, const char *name);
 const char *http_header(const struct http_call *call, const char *name); /* NULL: none */
-/* The value of If-Match or If-None-Match. NULL: none, or the route does not apply it. */
+/* Returns the value of If-Match or If-None-Match. NULL: the header is absent, or the route does not
+ * apply the condition. */
 const char *http_condition(const struct http_call *call, enum http_condition condition);
-/* The address of the client in front of trusted proxies. */
+/* Returns the address of the client in front of trusted proxies. */
 const char *http_client_address(const struct http_call *call);
-/* HTTP_BODY_MEMORY: the decoded body [*size], followed by a NUL except in a handler that runs on an
- * I/O thread. Never NULL. A pointer from such a handler is not valid in http_defer's function. */
+/* HTTP_BODY_MEMORY: returns the decoded body [*size], followed by a NUL except in a handler that
+ * runs on an I/O thread. Never NULL. A pointer from such a handler is not valid in http_defer's
+ * function. */
 const char *http_body_bytes(const struct http_call *call, size_t *size);
 /* The media type of the body, lower case, without parameters. "": the format must be recognised by
  * the content of the body, because the request has no Content-Type, one that clients send by
@@ -191,10 +195,10 @@ const char *http_content_type(const struct http_call *call);
  * part of the form is taken as the body, and its format is recognised by the content. any_charset:
  * the encoding of the content is known, so the charset of the part is not checked. */
 void http_take_form(struct http_call *call, bool any_charset);
-/* The charset parameter of Content-Type, not NUL-terminated. *n 0: there is none. */
+/* Returns the charset parameter of Content-Type, not NUL-terminated. *n 0: there is none. */
 const char *http_charset(const struct http_call *call, size_t *n);
-/* The index of the offered media type (NULL-terminated list) that Accept prefers. 0: no Accept. -1:
- * none is acceptable. */
+/* Returns the index of the offered media type (NULL-terminated list) that Accept prefers. 0: no
+ * Accept. -1: none is acceptable. */
 int http_accepts(const struct http_call *call, const char *const *offered);
 /* Returns the base path followed by the formatted path, in the arena, for Location and links. "":
  * out of memory. */
@@ -203,7 +207,7 @@ const char *http_link(struct http_call *call, const char *format, ...)
 /* Sets a pointer of the handler, sink or stream for this call; NULL at first. */
 void http_set_state(struct http_call *call, void *state);
 void *http_state(const struct http_call *call);
-/* `done` is called exactly once, when the call is over, and frees the state. */
+/* Sets a function that is called exactly once, when the call is over, and frees the state. */
 void http_on_done(struct http_call *call, void (*done)(void *state));
 
 /* ---- a call: the reply ---- */
@@ -215,7 +219,8 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
 void http_reply_static(struct http_call *call, int status, const char *content_type,
                        const void *bytes, size_t size);    /* memory that is never freed */
 void http_reply_empty(struct http_call *call, int status); /* 204, 304 … */
-/* A problem document with the status of the problem. Takes the problem, which is {0} afterwards. */
+/* Replies with a problem document and the status of the problem. Takes the problem, which is {0}
+ * afterwards. */
 void http_reply_problem(struct http_call *call, struct problem *problem);
 void http_fail(struct http_call *call, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -18,18 +18,18 @@ typedef void library_refused(struct MHD_Connection *mhd, unsigned status);
  * library is linked statically, so that it would not call the replacements. */
 bool library_quirks_init(library_refused *refused);
 
-/* MHD_queue_response of the library itself. */
+/* Calls MHD_queue_response of the library itself. */
 enum MHD_Result library_queue_response(struct MHD_Connection *mhd, unsigned status,
                                        struct MHD_Response *response);
 
 /* Options of MHD_start_daemon that make the library refuse ambiguous requests. */
 struct MHD_OptionItem *library_options(void);
 
-/* A response without a body and without Content-Length. NULL: out of memory. */
+/* Makes a response without a body and without Content-Length. NULL: out of memory. */
 struct MHD_Response *library_response_without_length(void);
 
-/* A response without a body whose Content-Length is `length`, for status 304. NULL: out of memory.
- */
+/* Makes a response without a body whose Content-Length is `length`, for status 304. NULL: out of
+ * memory. */
 struct MHD_Response *library_response_not_modified(uint64_t length);
 
 /* Whether the library calls the request handler although the connection is suspended. */

@@ -51,7 +51,7 @@ bool http_check_settings(const struct http_settings *settings, struct problem *p
            origin_check_lists(&settings->allowed_hosts, &settings->allow_origins, problem);
 }
 
-/* The base path is kept without the slash at its end. */
+/* Checks the base path and keeps it without the slash at its end. */
 static bool take_base_path(struct http_server *server, struct problem *problem) {
     arena_init(&server->base_arena, 65536);
     const char *given = server->settings.base_path;

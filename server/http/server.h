@@ -27,7 +27,7 @@ struct io {
     struct http_server *server;
     struct MHD_Daemon *daemon;
     /* Used by the I/O thread only: */
-    uint64_t id_seed, id_count; /* of request ids: a random start, and a count */
+    uint64_t id_seed, id_count; /* state of request ids: a random start, and a count */
     struct http_call *spare;    /* [n_spare] calls for reuse, linked by next */
     size_t n_spare;
     char *decoded; /* [DECODER_ROOM] output of a decoder; NULL until the first coded body */

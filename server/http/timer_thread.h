@@ -14,7 +14,7 @@ struct timer_thread {
     bool started;
 };
 
-/* A condition variable whose timed waits use the monotonic clock. */
+/* Makes a condition variable whose timed waits use the monotonic clock. */
 bool monotonic_cond_init(pthread_cond_t *cond);
 /* Starts the thread. Returns false if it cannot: nothing is left to free. */
 bool timer_thread_start(struct timer_thread *t, void *(*run)(void *arg), void *arg);

@@ -116,7 +116,7 @@ static bool evaluate(const struct promotion_subject *s, const dn_model *model, d
     return good;
 }
 
-/* The metric of the new version; NaN: there are no validation rows, or it is undefined. */
+/* Returns the metric of the new version; NaN: there are no validation rows, or it is undefined. */
 static double own_figure(const struct promotion_subject *s) {
     const dn_train_result *r = s->result;
     const size_t metric = s->request->promotion.metric;
@@ -155,8 +155,8 @@ static void add_warning(void *arg, const char *text) {
     buf_done(&escaped);
 }
 
-/* Whether both trainings have held out the same rows of the same table. A live version of a release
- * with another rule for the rows has not. */
+/* Returns true if both trainings have held out the same rows of the same table; false if the live
+ * version was made by a release that chose the rows by another rule. */
 static bool same_split(const struct promotion_subject *s, const json_t *info) {
     const struct jobs_request *r = s->request;
     const json_t *dataset = json_object_get(info, "dataset"),

@@ -15,7 +15,7 @@ struct promotion_subject {
     /* the dataset that the training has held out rows of, or the dataset of "validation" */
     const struct store_dataset *trained, *validated;
     const dn_train_request *training;
-    const dn_run *run; /* of the training; its allocator limits the memory of the comparison */
+    const dn_run *run; /* run of the training; its allocator limits the memory of the comparison */
     const dn_train_result *result;
     const char *posted; /* warnings of the POST, a JSON array; NULL: none */
 };

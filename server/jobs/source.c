@@ -143,7 +143,7 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
     return DN_OK;
 }
 
-/* Copies names and types. False: no memory. */
+/* Copies names and types. Returns false if out of memory. */
 static bool take_columns(struct jobs_source *s, const struct jobs_column *columns, size_t n) {
     s->columns = calloc(n + 1, sizeof *s->columns);
     s->stored_index = calloc(n + 1, sizeof *s->stored_index);
@@ -161,7 +161,7 @@ static bool take_columns(struct jobs_source *s, const struct jobs_column *column
     return true;
 }
 
-/* Sets the first row of each chunk from the store's list. False: no memory. */
+/* Sets the first row of each chunk from the store's list. Returns false if out of memory. */
 static bool take_chunks(struct jobs_source *s, size_t n) {
     s->first_row = calloc(n + 1, sizeof *s->first_row);
     if (!s->first_row) {

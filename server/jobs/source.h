@@ -26,7 +26,8 @@ struct jobs_source_shape {
     double row_bytes;   /* mean size of a row in bytes */
     double row_entries; /* mean entries of a row in sparse columns */
 };
-/* Expected bytes of the decoded chunks that a source of these columns charges to its budget. */
+/* Returns the expected bytes of the decoded chunks that a source of these columns charges to its
+ * budget. */
 double jobs_source_memory(const dn_table_column *columns, size_t n, size_t n_slots,
                           const struct jobs_source_shape *shape);
 const dn_table_source *jobs_source_table(const struct jobs_source *source);

@@ -49,7 +49,7 @@ static void put_choices(struct json_writer *w, const dn_param *p) {
     json_end_object(w);
 }
 
-/* An infinite bound is written as null. */
+/* Writes the bounds of a parameter; an infinite bound is null. */
 static void put_range(struct json_writer *w, const dn_param *p) {
     json_kv_double(w, "minimum", p->minimum);
     json_kv_double(w, "maximum", p->maximum);

@@ -23,7 +23,7 @@
 /* Whether `value` is an object; otherwise adds a fault at `pointer`. For the root of a document. */
 bool json_read_root(const json_t *value, const char *pointer, struct problem *problem);
 
-/* *out belongs to the JSON tree. */
+/* Reads a string, which belongs to the JSON tree. */
 bool json_read_string(const json_t *object, const char *key, bool required, const char *parent,
                       const char **out, struct problem *problem);
 bool json_read_number(const json_t *object, const char *key, bool required, const char *parent,
@@ -34,7 +34,7 @@ bool json_read_int(const json_t *object, const char *key, bool required, const c
                    int64_t minimum, int64_t maximum, int64_t *out, struct problem *problem);
 bool json_read_bool(const json_t *object, const char *key, bool required, const char *parent,
                     bool *out, struct problem *problem);
-/* *out belongs to the JSON tree. */
+/* Read an object or an array, which belongs to the JSON tree. */
 bool json_read_object(const json_t *object, const char *key, bool required, const char *parent,
                       const json_t **out, struct problem *problem);
 bool json_read_array(const json_t *object, const char *key, bool required, const char *parent,

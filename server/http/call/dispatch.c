@@ -116,7 +116,8 @@ static enum MHD_Result end_sink(struct http_call *call) {
     return MHD_YES;
 }
 
-/* The request is complete. */
+/* Continues when the request is complete: runs the handler, ends the sink, or sends the reply that
+ * is filled. */
 static enum MHD_Result complete(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
     switch (body_complete(call)) {

@@ -70,7 +70,7 @@ static enum MHD_Result begin_part(struct form *form, const char *name, bool is_f
     return MHD_YES;
 }
 
-/* A second part: a text field beside the file, before or behind it, or another file. */
+/* Refuses a second part: a text field before or after the file, or another file. */
 static enum MHD_Result refuse_second(struct form *form, const char *name, bool is_file) {
     if (is_file && form->is_file) {
         return fail(form, "it has a second file, \"%.100s\": send one file", name);

@@ -23,7 +23,7 @@ void form_free(struct form *form); /* NULL is allowed */
 bool form_step(struct form *form, const char *bytes, size_t n, const char **content, size_t *size);
 /* Tells the reader that the form is complete. Returns false if it has a fault. */
 bool form_end(struct form *form);
-/* What is wrong with the form. NULL: nothing, or there was no memory. */
+/* Returns what is wrong with the form. NULL: nothing, or there was no memory. */
 const char *form_fault(const struct form *form);
 
 #endif

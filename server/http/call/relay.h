@@ -50,17 +50,18 @@ bool relay_wait(struct http_call *call);
 /* Drops what is gathered, and suspends the connection until nothing runs. Returns false if the
  * connection must be closed. */
 bool relay_wait_idle(struct http_call *call);
-/* The body is complete, and the connection suspended in CALL_WORK: gives what is gathered, then
- * calls `end`, both on the pool. If the sink refuses the body, its reply is sent instead. */
+/* To be called when the body is complete and the connection is suspended in CALL_WORK: gives the
+ * gathered bytes to the sink, then calls `end`, both on the pool. If the sink refuses the body, its
+ * reply is sent instead. */
 void relay_end(struct http_call *call, void (*end)(struct http_call *call));
-/* The connection is over. Returns true if the sink needs no abort by the caller: it has refused the
- * body, or the thread of the slice aborts it. */
+/* To be called when the connection is over. Returns true if the caller need not abort the sink: the
+ * sink has refused the body, or the thread of the slice aborts it. */
 bool relay_abandon(struct http_call *call);
-/* The sum of the bytes that are gathered, those that are being taken and those that the sink
- * holds. */
+/* Returns the sum of the bytes that are gathered, those that are being taken and those that the
+ * sink holds. */
 size_t relay_weight(const struct http_call *call);
 void relay_done(struct relay *r);
-/* The server stops: resumes all connections that wait. */
+/* Resumes all connections that wait, because the server stops. */
 void relay_resume_all(struct http_server *server);
 
 #endif

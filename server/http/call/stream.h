@@ -8,7 +8,7 @@
 
 /* Makes the library's response for a streamed reply. NULL: out of memory. */
 struct MHD_Response *stream_response(struct http_call *call);
-/* The connection is over: a job that still fills the stream stops. I/O thread. */
+/* To be called when the connection is over: stops a job that still fills the stream. I/O thread. */
 void stream_abandon(struct http_call *call);
 void stream_free(struct stream *stream);
 

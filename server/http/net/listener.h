@@ -33,7 +33,7 @@ struct listener {
 bool listener_open(struct listener *listener, const char *address, struct problem *problem);
 bool listener_start(struct listener *listener, struct http_server *server);
 void listener_wake(struct listener *listener); /* drain or stop began */
-/* The connection is over: undoes what was counted for it. */
+/* Undoes what was counted for a connection that is over. */
 void listener_forget(struct http_server *server, struct connection *c);
 void listener_stop(struct listener *listener); /* joins the thread, closes the sockets, removes
                                                   the socket's file */

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* fds[0] becomes readable by wake_pipe_wake. Returns false if there is no descriptor left. */
+/* Opens the pipe, whose end fds[0] becomes readable by wake_pipe_wake. Returns false if there is no
+ * descriptor left. */
 bool wake_pipe_open(int fds[2]);
 void wake_pipe_wake(const int fds[2]);  /* any thread, does not block */
 void wake_pipe_clear(const int fds[2]); /* by the thread that was woken */

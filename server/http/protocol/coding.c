@@ -124,7 +124,7 @@ static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *r
     return result == Z_BUF_ERROR ? Z_OK : result;
 }
 
-/* The current member has ended, and more bytes follow. */
+/* Begins the next member of the body. Returns false if the coding has only one. */
 static bool next_member(struct decoder *d) {
     if (d->coding != CODING_GZIP) {
         d->fault = "bytes follow its end";

@@ -12,10 +12,10 @@ enum coding { CODING_IDENTITY, CODING_GZIP, CODING_DEFLATE };
 
 /* Parses Content-Encoding; NULL is identity. Returns false if the coding is not supported. */
 bool coding_of_content(const char *value, enum coding *out);
-/* The coding that Accept-Encoding prefers of gzip, deflate and identity; NULL is identity (RFC
- * 9110, section 12.5.3). */
+/* Returns the coding that Accept-Encoding prefers of gzip, deflate and identity; NULL is identity
+ * (RFC 9110, section 12.5.3). */
 enum coding coding_accepted(const char *value);
-/* "gzip", "deflate"; NULL for identity. */
+/* Returns "gzip" or "deflate"; NULL for identity. */
 const char *coding_name(enum coding coding);
 
 /* ---- a body ---- */

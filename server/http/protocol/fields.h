@@ -21,12 +21,13 @@ void part_lower(struct part part, char *out);
 /* Takes the next element off a comma-separated list, without blanks around it. A comma in a quoted
  * string does not separate. Returns false at the end of the list. */
 bool list_next(const char **list, struct part *out);
-/* The text of an element in front of its first parameter: "text/csv" of "text/csv; q=0.5". */
+/* Returns the text of an element in front of its first parameter: "text/csv" of "text/csv;
+ * q=0.5". */
 struct part element_value(struct part element);
-/* The value of the parameter of that name, without quotes around it. Returns false if there is
- * none. */
+/* Finds the value of the parameter of that name, without quotes around it. Returns false if there
+ * is none. */
 bool element_parameter(struct part element, const char *name, struct part *out);
-/* The weight of an element (parameter q) in thousandths; 1000 if there is none. */
+/* Returns the weight of an element (parameter q) in thousandths; 1000 if there is none. */
 int element_weight(struct part element);
 
 #endif

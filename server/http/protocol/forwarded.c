@@ -63,8 +63,8 @@ void forwarded_client(struct http_call *call) {
     call->request.client_address = client;
 }
 
-/* The first element of an X-Forwarded- field, or the parameter `key` of the first element of
- * Forwarded. NULL: none, or the peer is not a trusted proxy. */
+/* Returns the first element of an X-Forwarded- field, or the parameter `key` of the first element
+ * of Forwarded. NULL: none, or the peer is not a trusted proxy. */
 static const char *first_hop(struct http_call *call, const char *x_field, const char *key) {
     const char *forwarded = call->request.headers.forwarded;
     struct part part;

@@ -43,7 +43,7 @@ struct headers {
     bool http_1_0;
     bool chunked;   /* the body is chunked */
     bool continues; /* the client waits for 100 Continue before it sends the body */
-    int64_t length; /* of the body; 0: none; -1: not known (chunked) */
+    int64_t length; /* bytes of the body; 0: no body; -1: unknown (chunked) */
 };
 
 /* Reads the header. method, target and version: the strings that the library passed to the request

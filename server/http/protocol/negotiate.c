@@ -5,7 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* How well a media range matches: 3 the media type, 2 the type, 1 any type, 0 not at all. */
+/* Returns how well a media range matches: 3 the media type, 2 the type, 1 any type, 0 not at
+ * all. */
 static int match(struct part range, const char *offered) {
     const struct part whole = element_value((struct part){offered, strlen(offered)});
     const size_t type = strcspn(offered, "/");

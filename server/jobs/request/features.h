@@ -36,8 +36,8 @@ struct jobs_features {
     size_t n_bases;
 };
 
-/* The defaults: `standardize` of the algorithm, "encoding": "auto", otherwise the defaults of
- * encoder.h. */
+/* Returns the defaults: `standardize` of the algorithm, "encoding": "auto", otherwise the defaults
+ * of encoder.h. */
 struct jobs_features jobs_features_default(const dn_params *params);
 /* Reads standardize, missing, categorical, text and basis of `object`, whose JSON pointer is
  * `parent`. Absent members leave *out unchanged. Adds every fault to `problem`.

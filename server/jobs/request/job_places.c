@@ -11,8 +11,8 @@
 
 enum { KEY_SIZE = 24 };
 
-/* Reads the number in a name such as "f17". False: the name does not have this form for this
- * column. The number may be larger than the column has features. */
+/* Reads the number in a name such as "f17". Returns false if the name does not have this form for
+ * this column. The number may be larger than the column has features. */
 static bool read_place(const struct schema_column *c, const char *name, uint64_t *number) {
     return c->type == DN_SPARSE && schema_place_parse(c->name, name, number);
 }

@@ -28,8 +28,8 @@ size_t jobs_places_most(const struct jobs_request *r);
  * memory. */
 bool jobs_places_add(struct jobs_request *r, struct jobs_places *list, size_t most, size_t column,
                      uint32_t place, size_t index);
-/* out [schema.n]: the index filter of each column; all indices if a column is not sparse. Sorts
- * both lists. Adds a fault for each name that occurs twice or in both lists. */
+/* Sets out [schema.n] to the index filter of each column; a column that is not sparse gets all
+ * indices. Sorts both lists. Adds a fault for each name that occurs twice or in both lists. */
 void jobs_places_choose(struct jobs_request *r, const struct jobs_places *included,
                         const struct jobs_places *excluded, dn_index_filter *out);
 

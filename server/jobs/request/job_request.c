@@ -159,7 +159,8 @@ void jobs_request_name_deleted(const struct jobs_request *r, struct problem *pro
     }
 }
 
-/* Sets the sizes that determine the memory of decoded chunks. False: a problem is set. */
+/* Sets the sizes that determine the memory of decoded chunks. Returns false after setting the
+ * problem. */
 static bool read_shape(struct jobs_request *r, const struct store_dataset *d,
                        struct jobs_source_shape *out) {
     struct store_chunk *chunks = NULL;
@@ -179,7 +180,8 @@ static bool read_shape(struct jobs_request *r, const struct store_dataset *d,
     return true;
 }
 
-/* Estimates the memory of the training from the columns. False: no memory, a problem is set.
+/* Estimates the memory of the training from the columns. Returns false after setting the problem if
+ * out of memory.
  *
  *   out         bytes with this number of threads
  *   out_method  the part that does not depend on the number of rows */

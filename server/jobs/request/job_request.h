@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The part of a job's memory that the training may use. The rest, an eighth, caches encoded chunks
- * of the dataset for the passes after the first. */
+/* Returns the part of a job's memory that the training may use. The rest, an eighth, caches encoded
+ * chunks of the dataset for the passes after the first. */
 static inline int64_t jobs_training_memory(int64_t memory_bytes) {
     return memory_bytes - memory_bytes / 8;
 }
@@ -125,8 +125,8 @@ struct jobs_request {
     double memory;                                    /* expected bytes that training needs */
 };
 
-/* Reads the body of a POST. False: *problem is PROBLEM_INVALID with all faults, or the error of the
- * store. *out is set in both cases. */
+/* Reads the body of a POST. Returns false if *problem is PROBLEM_INVALID with all faults, or the
+ * error of the store. *out is set in both cases. */
 bool jobs_request_read(const json_t *root, struct store *store, const struct jobs_limits *limits,
                        struct arena *arena, struct jobs_request *out, struct problem *problem);
 void jobs_request_done(struct jobs_request *r);

@@ -105,9 +105,10 @@ static void check_folds(struct jobs_request *r) {
 
 /* ---- calibration ---- */
 
-/* The rows of class k that a holdout may take: the integer part of its share, and one more row if it
- * can get one of the rows that are left. They go to the classes with the largest fractional parts;
- * the seed orders equal ones, so that class k may be the first of these. */
+/* Returns the most rows of class k that a holdout may take, over all seeds: the integer part of the
+ * class's share, and one more row if the class can get one of the rows that are left. These go to
+ * the classes with the largest fractional parts; the seed orders classes with equal ones, so that
+ * class k may be the first of them. */
 static int64_t rows_held(const struct jobs_request *r, const struct class_rows *c, size_t k) {
     const double share = (double)c->rows[k] * r->holdout, part = share - floor(share);
     int64_t left = (int64_t)floor((double)c->all * r->holdout + 0.5);
@@ -120,7 +121,7 @@ static int64_t rows_held(const struct jobs_request *r, const struct class_rows *
     return held < c->rows[k] ? held : c->rows[k] - 1;
 }
 
-/* Minimum number of training rows of a class, over all fits and all seeds. */
+/* Returns the minimum number of training rows of a class, over all fits and all seeds. */
 static int64_t least_training_rows(const struct jobs_request *r, const struct class_rows *c) {
     const int64_t folds = (int64_t)r->folds;
     int64_t least = c->smallest;

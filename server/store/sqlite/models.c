@@ -41,7 +41,8 @@ static bool load(struct store_query *q, void *item) {
     return true;
 }
 
-/* version 0: the live version. Returns false if there is none. */
+/* Loads a version. version 0: the live version. Sets PROBLEM_UNKNOWN_MODEL if there is none. names:
+ * see store_unknown. */
 static bool find(struct store_connection *c, const char *name, int64_t version,
                  struct store_model *out, struct problem *problem) {
     struct store_query q;
