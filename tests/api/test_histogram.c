@@ -135,7 +135,7 @@ static void bad_calls(void **state) {
     refused(path, "{'histogram':1001,'dataset':'iris'}", "/histogram", "1000");
     refused(path, "{'histogram':'3','dataset':'iris'}", "/histogram", "integer");
     refused(path, "{'histogram':3,'dataset':'nobody'}", "/dataset", "nobody");
-    refused(path, "{'histogram':3,'dataset':'pair'}", "/dataset", "none of the model's classes");
+    refused(path, "{'histogram':3,'dataset':'pair'}", "/dataset", "not one of the model's classes");
     refused(path, "{'histogram':3,'dataset':'iris','target':'species'}", "/target", "species");
     refused(path, "{'histogram':3,'dataset':'iris','weight':'w'}", "/weight", "\"w\"");
     refused(path, "{'histogram':3,'dataset':'iris','x':1}", "/x", "known");

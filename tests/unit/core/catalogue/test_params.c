@@ -147,7 +147,7 @@ static void too_many_pairs(void **state) {
     OK(dn_params_set_word(logistic, "multiclass", "one_vs_one", NULL));
     OK(dn_params_check_classes(svm, 141, NULL));
     REFUSED(dn_params_check_classes(svm, 142, &err), "multiclass",
-            "10011 machines of two classes for 142 classes, at most 10000");
+            "10011 machines of two classes for 142 classes, but at most 10000");
     REFUSED(dn_params_check_classes(svm, 142, &err), "multiclass", "are allowed: use one_vs_rest");
     REFUSED(dn_params_check_classes(logistic, 142, &err), "multiclass",
             "are allowed: use softmax or one_vs_rest");

@@ -446,7 +446,7 @@ static void ranking_needs_memory(void **state) {
     dn_metrics_options huge = options_of(&r, P);
     huge.n_rows = DN_MAX_RANKED_SCORES / 5 + 1;
     OK(dn_metrics_new(&huge, &m, NULL));
-    assert_non_null(strstr(m->warning, "more than the 134217728 scores"));
+    assert_non_null(strstr(m->warning, "the limit of 134217728 scores"));
     dn_metrics_free(m);
     dn_metrics_free(whole);
     rows_free(&r);

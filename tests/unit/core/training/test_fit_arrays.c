@@ -242,7 +242,7 @@ static void misuse_is_a_status(void **state) {
     REFUSED(DN_ERR_ARGUMENT, "no probabilities",
             dn_model_predict_rows(model, &x, &(dn_prediction){.probabilities = p}, NULL, &err));
     x.n_cols = 2;
-    REFUSED(DN_ERR_ARGUMENT, "x must have 3 columns, the inputs of the model (got 2)",
+    REFUSED(DN_ERR_ARGUMENT, "x must have 3 columns, one for each input of the model (got 2)",
             dn_model_predict_rows(model, &x, &labels, NULL, &err));
     x.n_cols = D;
     x.values = NULL;

@@ -73,7 +73,7 @@ static void refusals(void **state) {
     assert_int_equal(dn_model_evaluate_held_out(r.model, &small, of_two->source, NULL, &metrics,
                                                 &err),
                      DN_ERR_DATA);
-    assert_non_null(strstr(err.message, "it has 3 classes, and column"));
+    assert_non_null(strstr(err.message, "it has 3 classes, but column"));
     dn_error_clear(&err);
     assert_int_equal(dn_model_evaluate_held_out(NULL, &request, table->source, NULL, &metrics,
                                                 &err),

@@ -172,7 +172,8 @@ static void sources_and_structs_are_checked(void **state) {
     const size_t good[] = {0, 2, 5}, falling[] = {0, 4, 3}, late[] = {1, 2, 5};
     const size_t *const borders[] = {good, falling, late, good, NULL};
     static const char *const messages[] = {"no column is read", "ascend from 0", "ascend from 0",
-                                           "has 6 rows, its chunks end at row 5", "needs columns"};
+                                           "has 6 rows, but its chunks end at row 5",
+                                           "needs columns"};
     dn_params *params;
     OK(dn_params_new(dn_algorithm_find("logistic"), &params, NULL));
     for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {

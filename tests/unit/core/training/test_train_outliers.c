@@ -228,7 +228,7 @@ static void what_needs_classes_is_refused(void **state) {
     } rows[] = {{"has no target", plain},
                 {"class weights need a target", plain},
                 {"curves need a target", plain},
-                {"41 folds need at least 41 rows, there are 40", plain},
+                {"41 folds need at least 41 rows, but there are 40", plain},
                 {"fisher", plain}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         dn_train_request request = rows[i].request;
