@@ -76,7 +76,7 @@ static void outliers_by_a_kernel_that_tells_nothing(void **state) {
 static void rows_without_a_length(void **state) {
     (void)state;
     static const char *const words =
-        "K(x, x) is not positive for 40 of 40 rows: normalized, their values are 0";
+        "K(x, x) is not positive for 40 of 40 rows: their normalized kernel values are 0";
     static const char *const kernel =
         "'kernel':{'type':'sigmoid','scale':%d,'coef0':0,'normalize':true}";
     warned(far_svm(text(kernel, -1)), words, true);
@@ -147,8 +147,9 @@ static void steps_that_change_nothing(void **state) {
         "{'model':'m','dataset':'iris','target':'class','algorithm':'svm','params':{'kernel':{"
         "'type':'rbf','width':2.4976755484398097},'tolerance':1e-300,'max_iterations':1}}");
     static const char *const ended = "versicolor against setosa: after ",
-                             *const other = "further steps do not make it less: try a larger "
-                                            "tolerance, a smaller C, or features.standardize";
+                             *const other =
+                                 "further steps do not reduce the violation: try a larger "
+                                 "tolerance, a smaller C, or features.standardize";
     warned(warned(r, ended, true), other, true);
     warned(r, "(tolerance 1e-300): try more max_iterations, a smaller C, or features.standardize",
            true); /* of the other machines */
@@ -163,11 +164,12 @@ static void a_violation_of_nothing(void **state) {
                   "'max_iterations':1,'kernel':{'type':'polynomial','coef0':-20,'degree':1}}}");
     assert_json(r, "/result/converged", "false");
     assert_true(real_at(r, "/result/details/kkt_violation") < 1e-6);
-    warned(warned(r,
-                  "w has no length that the tolerance of 0.0001 could be a share of: try more "
-                  "max_iterations",
-                  true),
-           "of rho", false);
+    warned(
+        warned(r,
+               "the tolerance of 0.0001 is relative to the squared length of w, which is nearly 0 "
+               "or negative: try more max_iterations",
+               true),
+        "of rho", false);
 }
 
 /* ---- solvers ---- */

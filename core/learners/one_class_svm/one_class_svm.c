@@ -26,8 +26,8 @@
 static const dn_param params[] = {
     {.name = "nu",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "Most outliers among the training rows, and fewest support vectors, as a share of them.",
+     .meaning = "Upper bound of the share of outliers among the training rows, and lower bound of "
+                "the share of support vectors.",
      .default_number = 0.1,
      .minimum = 1e-9,
      .maximum = 1},
@@ -36,18 +36,16 @@ static const dn_param params[] = {
      .type = DN_PARAM_NUMBER,
      .meaning = "The largest violation of the optimality conditions of a converged solution, "
                 "relative to the squared length of w. Rows with a score below -tolerance x rho are "
-                "outliers, so "
-                "that rows on the boundary are not.",
+                "outliers, so that rows on the boundary are not.",
      .default_number = 1e-4,
      .minimum = 0,
      .maximum = 1,
      .open_minimum = true},
-    DNI_PARAM_MAX_ITERATIONS("Most steps, in thousands. auto: what 10 million or 100 for each row "
-                             "make, if that is more.",
+    DNI_PARAM_MAX_ITERATIONS("Maximum number of steps, in thousands. auto: 10 million steps, or "
+                             "100 steps for each row if that is more.",
                              10000),
-    DNI_PARAM_CACHE_MIB("Most memory for values of the kernel, in MiB. All of them are computed "
-                        "once where they fit, otherwise the rows "
-                        "used last are kept."),
+    DNI_PARAM_CACHE_MIB("Maximum memory in MiB for kernel values. If all values fit, they are "
+                        "computed once; otherwise the most recently used rows are kept."),
 };
 
 struct fit {
@@ -55,13 +53,13 @@ struct fit {
     const dn_run *run;
     double nu, tolerance, max_iterations, cache_bytes;
     dni_prepared *problem;
-    double *alpha;      /* [n] α·νΣv */
-    double *g;          /* [n] gradient: −(f + ρ)·νΣv */
-    double *linear;     /* [n] 0: the dual has no linear term */
-    uint32_t *list;     /* [n] point of each variable; after solve: number of each support vector */
-    signed char *t;     /* [n] 1: all variables have the same sign */
-    double total;       /* νΣv */
-    double rho;         /* ρ for Σα = 1 */
+    double *alpha;  /* [n] α·νΣv */
+    double *g;      /* [n] gradient: −(f + ρ)·νΣv */
+    double *linear; /* [n] 0: the dual has no linear term */
+    uint32_t *list; /* [n] point of each variable; in make_machine: index of each support vector */
+    signed char *t; /* [n] 1: all variables have the same sign */
+    double total;   /* νΣv */
+    double rho;     /* ρ for Σα = 1 */
     double zero_square; /* ‖w‖² counts as 0 up to this value */
     double iterations, violation;
     bool converged;
@@ -199,8 +197,8 @@ static bool is_zero_w(const struct fit *f) {
     return fabs(2 * objective_of(f)) <= f->zero_square;
 }
 
-/* The threshold of outliers. If w is nearly 0, the threshold exceeds the scores of all training
- * rows, which are at most ‖w‖ √K(x, x) in absolute value. */
+/* Returns the threshold of outliers. If w is nearly 0, the threshold exceeds the scores of all
+ * training rows, which are at most ‖w‖ √K(x, x) in absolute value. */
 static double threshold_of(const struct fit *f) {
     const double max_self = f->zero_square / ZERO_NORM; /* largest K(x, x) */
     return is_zero_w(f) ? fabs(f->rho) + sqrt(f->zero_square * max_self)
@@ -303,9 +301,8 @@ static void warn_of_similar_values(const struct fit *f, dn_report *report) {
     } else if (f->problem->points.n > 1 && is_similarity(&f->problem->kernel) &&
                n * square <= (1 + EQUAL_VALUES) * max_self) {
         dn_report_warn(report, DN_WARNING_KERNEL_FLAT,
-                       "the kernel is nearly 0 between different rows, and every row that "
-                       "training has not seen is an outlier: try "
-                       "a larger width");
+                       "the kernel is nearly 0 between different rows, and every row that training "
+                       "has not seen is an outlier: try a larger width");
     }
 }
 
@@ -330,9 +327,9 @@ static void warn_of_violation(const struct fit *f, dn_report *report) {
                        f->iterations, f->violation, f->tolerance, remedy);
     } else {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
-                       "after %.0f steps the optimality conditions are violated by %.3g: rho is "
-                       "%.3g, and w has no length that the tolerance of %g "
-                       "could be a share of%s",
+                       "not converged: after %.0f steps the optimality conditions are violated by "
+                       "%.3g (rho is %.3g); the tolerance of %g is relative to the squared length "
+                       "of w, which is nearly 0 or negative%s",
                        f->iterations, violation_of(f), f->rho, f->tolerance, remedy);
     }
 }
@@ -364,8 +361,8 @@ static void write_report(const struct fit *f, dn_report *report) {
         dn_report_number(&fresh, "least_eigenvalue", f->problem->least_eigenvalue);
         dn_report_warn(&fresh, DN_WARNING_KERNEL_INDEFINITE,
                        "the kernel is not positive semidefinite on these rows (least eigenvalue "
-                       "about %.3g): the solution satisfies the optimality "
-                       "conditions, but nothing certifies that it is the best",
+                       "about %.3g): the solution satisfies the optimality conditions, but is not "
+                       "certified to be optimal",
                        f->problem->least_eigenvalue);
     }
     if (is_zero_w(f)) {
@@ -429,10 +426,9 @@ static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape)
 const dn_algorithm dni_algorithm_one_class_svm = {
     .id = "one_class_svm",
     .title = "One-class support vector machine",
-    .summary = "What most rows are like, learned without a target: a row that is unlike them is an "
-               "outlier. The score is positive among "
-               "the rows of the "
-               "training, negative outside.",
+    .summary =
+        "What most rows are like, learned without a target: a row that is unlike them is an "
+        "outlier. The score is positive in the region of the training rows and negative outside.",
     .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001; "
               "Bishop, PRML, section 7.1",
     .stopping_rule = "no pair of rows violates the optimality conditions by more than `tolerance` "

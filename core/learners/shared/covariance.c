@@ -20,8 +20,8 @@
 #include <string.h>
 
 #define SINGULAR 1e-10
-/* With more columns than this, a matrix of fewer rows than columns is singular without a search for
- * the eigenvectors, which costs several times a factorisation. */
+/* With more columns than this, a matrix with at most as many rows as columns is reported as
+ * singular without computing its null vectors, which costs several times a factorisation. */
 #define MAX_SEARCHED 256
 /* If a pivot is below SMALL_PIVOT, R may be singular. The smallest eigenvalue is less than the
  * smallest pivot, but rarely thousands of times less. */
@@ -55,8 +55,9 @@ static const char *remedy_of(const dni_correlation *c) {
     return c->shrinkage > 0 ? "raise shrinkage" : "set shrinkage above 0";
 }
 
-/* Returns the error for a singular R. null: [n_null × d] eigenvectors with the eigenvalue 0; NULL
- * if they could not be computed: then the message names all columns. */
+/* Reports that R is singular: fills c->singular and returns DN_OK, or sets an error if c->singular
+ * is NULL. null: [n_null × d] eigenvectors with the eigenvalue 0; NULL: they are not known, and the
+ * message names all columns. */
 static dn_status refuse_singular(const dni_correlation *c, const double *null, size_t n_null,
                                  dn_error *err) {
     const size_t d = c->d;
@@ -72,8 +73,8 @@ static dn_status refuse_singular(const dni_correlation *c, const double *null, s
     dni_feature_list(c->input, c->marked, 4, columns);
     char reason[sizeof c->singular->reason];
     snprintf(reason, sizeof reason,
-             "%.120s is singular, of rank %s%zu instead of %zu: columns that are linear "
-             "combinations of others: %zu (%.256s)",
+             "%.120s is singular, of rank %s%zu instead of %zu, because %zu columns are linear "
+             "combinations of others (%.256s)",
              c->matrix, null == NULL ? "at most " : "", d - n_null, d, dependent, columns);
     if (c->singular != NULL) {
         c->singular->found = true;
@@ -83,7 +84,7 @@ static dn_status refuse_singular(const dni_correlation *c, const double *null, s
     return dn_error_set(err, DN_ERR_DATA, "%s: exclude some, or %s", reason, remedy_of(c));
 }
 
-/* Overwrites r. */
+/* Calls refuse_singular if an eigenvalue of R is 0. Overwrites r. */
 static dn_status check_rank(const dni_correlation *c, double *r, dn_error *err) {
     size_t n_null = 0;
     double *null = NULL;
@@ -144,7 +145,8 @@ static const double *matrix_of(const dni_covariance_task *task) {
                                                       : task->scatter->scatter;
 }
 
-/* out ← the description of the rows in messages: "within the classes" or "of class "a"". */
+/* out ← the words that follow "the covariance" in messages: task->whose, "within the classes" or
+ * "of class "a"". */
 static void name_rows(const dni_covariance_task *task, char out[ROWS_SIZE]) {
     char name[DN_FIELD_SIZE];
     if (task->k == SIZE_MAX) {
@@ -155,8 +157,8 @@ static void name_rows(const dni_covariance_task *task, char out[ROWS_SIZE]) {
     snprintf(out, ROWS_SIZE, "of class \"%s\"", name);
 }
 
-/* Fails if a column has the scatter 0. diagonal: [d] scatters; the entry of column j is
- * diagonal[j·stride]. */
+/* Fails, or for the covariance of a class fills task->singular if it is not NULL, if a column that
+ * is not left out has the scatter 0. diagonal: the scatter of column j is diagonal[j·stride]. */
 static dn_status refuse_constants(const dni_covariance_task *task, const double *diagonal,
                                   size_t stride, bool *marked, dn_error *err) {
     const bool pooled = task->k == SIZE_MAX;
@@ -175,15 +177,15 @@ static dn_status refuse_constants(const dni_covariance_task *task, const double 
     if (constant == used && !pooled && task->singular != NULL) {
         task->singular->found = true;
         snprintf(task->singular->reason, sizeof task->singular->reason,
-                 "the covariance %.120s is 0, because it has a single row or all its rows are "
-                 "equal",
+                 "the covariance %.120s is 0, because the class has a single row or all its rows "
+                 "are equal",
                  rows);
         return DN_OK;
     }
     if (constant == used && !pooled) {
         return dn_error_set(err, DN_ERR_DATA,
-                            "the covariance %s is 0, because it has a single row or all its rows "
-                            "are equal: choose covariance shared, or leave the class out",
+                            "the covariance %s is 0, because the class has a single row or all its "
+                            "rows are equal: choose covariance shared, or leave the class out",
                             rows);
     }
     if (constant == used) {
@@ -195,13 +197,12 @@ static dn_status refuse_constants(const dni_covariance_task *task, const double 
     if (task->singular != NULL && !pooled) {
         task->singular->found = true;
         snprintf(task->singular->reason, sizeof task->singular->reason,
-                 "columns are constant in the rows %.120s (%.256s)", rows, columns);
+                 "the covariance %.120s has columns with variance 0 (%.256s)", rows, columns);
         return DN_OK;
     }
     return dn_error_set(err, DN_ERR_DATA,
-                        "columns are constant %s%s, a variance of 0 (%s): exclude them%s",
-                        pooled ? "" : "in the rows ", rows, columns,
-                        pooled ? "" : ", or choose covariance shared");
+                        "the covariance %s has columns with variance 0 (%s): exclude them%s", rows,
+                        columns, pooled ? "" : ", or choose covariance shared");
 }
 
 dn_status dni_covariance_whiten(const dni_covariance_task *task, double *whiten, double *log_det,

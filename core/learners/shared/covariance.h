@@ -22,9 +22,10 @@ typedef struct dni_correlation {
     bool *marked;         /* [d] scratch */
     double shrinkage;     /* 0 … 1 (shrinkage.h) */
     size_t n_rows;      /* the scatter is a sum of squares of this many centred rows; 0: unknown */
-    const char *matrix; /* for messages: name of the matrix, as "the covariance of class a" */
-    const char *remedy; /* for messages: remedy if R is singular; NULL: "raise shrinkage" */
-    /* receives the columns of a singular R, which is then no error; NULL: it is an error */
+    const char *matrix; /* for messages: name of the matrix, such as "the covariance of class a" */
+    const char *remedy; /* for messages: remedy if R is singular; NULL: set or raise shrinkage */
+    /* receives the reason if R is singular, which is then not an error; NULL: a singular R is an
+     * error */
     dni_singular *singular;
 } dni_correlation;
 
@@ -39,11 +40,11 @@ typedef struct dni_correlation {
  *
  * Cost: O(d³/3), and 5/3 d³ more if R is nearly singular. */
 DN_MUST_USE dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err);
-/* Bytes of working memory of dni_correlation_factor, without the case that
- * dni_symmetric_null_memory does not include. */
+/* Bytes of working memory of dni_correlation_factor if it finds at most d null vectors of R one by
+ * one. The case in which all eigenvectors are computed at once is not included. */
 double dni_correlation_memory(size_t d);
 
-/* A covariance. */
+/* Input of dni_covariance_whiten: a covariance Σ and what messages say about it. */
 typedef struct dni_covariance_task {
     const dn_fit_input *input;
     const dn_run *run;
@@ -53,9 +54,9 @@ typedef struct dni_covariance_task {
     double divisor;             /* Σ = S / divisor, > 0 */
     size_t n_rows;              /* as in dni_correlation */
     double shrinkage;           /* 0 … 1 (shrinkage.h) */
-    const double *matrix;   /* [d × d] lower triangle, replaces the scatter; NULL: the scatter */
-    const char *whose;      /* for messages: "of the training rows"; NULL: depends on k */
-    const char *remedy;     /* for messages: remedy if Σ is singular; NULL: "raise shrinkage" */
+    const double *matrix; /* [d × d] lower triangle, replaces the scatter; NULL: the scatter */
+    const char *whose;    /* follows "the covariance" in messages; NULL: depends on k */
+    const char *remedy;   /* for messages: remedy if Σ is singular; NULL: set or raise shrinkage */
     dni_singular *singular; /* as in dni_correlation; {0} before the call */
 } dni_covariance_task;
 

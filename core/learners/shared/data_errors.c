@@ -20,18 +20,18 @@ dn_status dni_error_square_overflow(const dn_fit_input *input, size_t j, dn_erro
     dni_feature_name(input, j, name);
     return dn_error_set(err, DN_ERR_NUMERIC,
                         "feature \"%s\" has values so large that their squares overflow: "
-                        "standardise the columns, or divide it by a power of ten",
+                        "standardise the columns, or divide the feature by a power of ten",
                         name);
 }
 
 dn_status dni_error_square_underflow(const dn_fit_input *input, size_t j, dn_error *err) {
     char name[DN_FIELD_SIZE];
     dni_feature_name(input, j, name);
-    return dn_error_set(err, DN_ERR_NUMERIC,
-                        "feature \"%s\" has values so near to each other that the squares of their "
-                        "differences underflow: standardise the columns, or multiply it by a power "
-                        "of ten",
-                        name);
+    return dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "feature \"%s\" has values so near to each other that the squares of their "
+        "differences underflow: standardise the columns, or multiply the feature by a power of ten",
+        name);
 }
 
 dn_status dni_error_all_constant(dn_error *err) {
@@ -47,8 +47,8 @@ struct pass {
     size_t n_means, n_cols;
 };
 
-/* out: [n_cols] Σv|x − m| over the stored entries, [n_cols] Σv of the entries that are absent, each
- * times |m|. */
+/* out: [n_cols] Σ v|x − m| over the stored entries, then [n_cols] Σ v|m| over the zeros that sparse
+ * rows do not store. */
 static dn_status add_block(const void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     (void)slot;

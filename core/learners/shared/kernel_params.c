@@ -16,11 +16,11 @@ const char *const dni_kernel_type_meanings[] = {
     "exp(-|x - z|^2/(2 width^2))",
     "tanh(scale x'z + coef0): not positive semidefinite",
     "exp(-(x - z)'S^-1(x - z)/2)",
-    "exp(-D(x, z)/(2 width^2)) of a metric D",
-    "of two texts, how many different words they have in common, lower-cased",
-    ("of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along "
-     "simple paths of at most `length` "
-     "labels. A graph has at most 100000 edges and 100000 paths"),
+    "exp(-D(x, z)/(2 width^2)) for a metric D",
+    "the number of distinct words, in lower case, that two texts have in common",
+    ("the number of pairs of equal label sequences along simple paths of at most `length` labels "
+     "in two graphs, each given as a text of edges \"a-b b-c\". A graph has at most 100000 edges "
+     "and 100000 paths"),
     "the columns are the kernel's values: row i has K(x_i, x_j) in column j",
     NULL};
 #define EDIT "{\"type\": \"distance\", \"metric\": \"edit\"}"
@@ -43,9 +43,9 @@ const char *const dni_kernel_metric_meanings[] = {
     "|x - z|",
     "the sum of |x_j - z_j|",
     "the greatest |x_j - z_j|: the kernel is not positive semidefinite for more than two columns",
-    ("1 - x'z/(|x| |z|); rows of zeros, and shorter than 1.5e-154, are at 0 from each other and at "
-     "1 from all others. Rows longer than "
-     "1e150 are refused, those to predict beyond 1e154"),
+    ("1 - x'z/(|x| |z|). Rows with a norm below 1.5e-154 have distance 0 from each other and 1 "
+     "from all other rows. Training rows with a norm above 1e150 and rows to predict with a norm "
+     "above 1e154 are refused"),
     ("Levenshtein: characters to change, insert or delete between two texts of at most 10000 "
      "characters; the kernel is not positive semidefinite"),
     NULL};
@@ -56,7 +56,7 @@ const dn_synonym dni_kernel_metric_synonyms[] = {
     {"levenshtein", "edit"},  {NULL, NULL},
 };
 const char *const dni_kernel_covariances[] = {"estimated", NULL};
-const char *const dni_kernel_covariance_meanings[] = {"that of the training rows", NULL};
+const char *const dni_kernel_covariance_meanings[] = {"the covariance of the training rows", NULL};
 
 static size_t choice_of(const char *const *choices, const char *word) {
     size_t i = 0;
@@ -156,11 +156,11 @@ dn_status dni_kernel_params_check(const dn_params *p, dn_error *err) {
     const dn_kernel_type type = type_of(p);
     const double scale = or_else(p, "kernel.scale", 2);
     if (type == DN_KERNEL_PRECOMPUTED && dn_params_boolean(p, "kernel.normalize")) {
-        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
-                                         "parameter \"kernel.normalize\" must be false for kernel "
-                                         "precomputed: of a row to predict its K(x, x) is not "
-                                         "known"),
-                            "kernel.normalize", -1, err);
+        return dni_error_at(
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "parameter \"kernel.normalize\" must be false for kernel "
+                         "precomputed, because K(x, x) of a row to predict is not known"),
+            "kernel.normalize", -1, err);
     }
     if (type == DN_KERNEL_SIGMOID && scale == 0) {
         return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
@@ -179,7 +179,7 @@ dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows
             return dni_error_at(
                 dn_error_set(
                     err, DN_ERR_ARGUMENT,
-                    "column \"%.128s\" is %s: a precomputed kernel has numeric columns alone",
+                    "column \"%.128s\" is %s: a precomputed kernel needs numeric columns only",
                     column->name, dn_column_type_name(column->type)),
                 column->name, -1, err);
         }
@@ -193,10 +193,10 @@ dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows
             "kernel", -1, err);
     }
     if (spec->n_bases > 0) {
-        return dni_error_at(
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "a precomputed kernel has no basis: its columns are no coordinates"),
-            "basis", -1, err);
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "a precomputed kernel has no basis: its columns are "
+                                         "kernel values, not coordinates"),
+                            "basis", -1, err);
     }
     spec->standardize = spec->standardize_sparse = spec->missing_indicator = false;
     spec->missing_number = DN_MISSING_NONE;
@@ -229,9 +229,8 @@ static dn_status check_definite(const double *given, size_t d, dn_error *err) {
     }
     return dni_error_at(
         dn_error_set(err, DN_ERR_ARGUMENT,
-                     "parameter \"kernel.covariance\" must be positive definite: some "
-                     "combination of the features has no "
-                     "variance, or a negative one"),
+                     "parameter \"kernel.covariance\" must be positive definite, but some linear "
+                     "combination of the features has a variance <= 0"),
         "kernel.covariance", -1, err);
 }
 
@@ -244,9 +243,8 @@ dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
     if (d > DN_MAX_LIST || n != d * d) {
         return dni_error_at(
             dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"kernel.covariance\" must have %zu rows of %zu "
-                         "numbers, a row for each feature (got %zu "
-                         "numbers in all)",
+                         "parameter \"kernel.covariance\" must have %zu rows of %zu numbers, a row "
+                         "for each feature (got %zu numbers in all)",
                          d, d, n),
             "kernel.covariance", -1, err);
     }
@@ -275,10 +273,9 @@ static const char *kernel_label(const dn_kernel *kernel) {
 
 static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *column,
                              dn_error *err) {
-    const char *hint =
-        column->type == DN_CATEGORICAL
-            ? ": words taken for categories become text by types=NAME:text at the upload"
-            : "; name it in features.include";
+    const char *hint = column->type == DN_CATEGORICAL
+                           ? "; upload the rows with types=NAME:text if it holds texts"
+                           : "; name it in features.include";
     return dni_error_at(
         dn_error_set(err, DN_ERR_ARGUMENT,
                      "kernel %s needs one text column and nothing else: \"%.128s\" is %s%s",

@@ -26,40 +26,40 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
      .synonyms = dni_kernel_type_synonyms,                                                         \
      .choices = dni_kernel_types,                                                                  \
      .choice_meanings = dni_kernel_type_meanings},                                                 \
-        DNI_KERNEL_NUMBER("kernel.gamma", "polynomial: what x'z is multiplied with. auto: 1.",     \
+        DNI_KERNEL_NUMBER("kernel.gamma", "polynomial: the factor of x'z. auto: 1.",               \
                           "the gamma of exp(-gamma |x - z|^2) is width = 1/sqrt(2 gamma), that "   \
                           "of tanh(gamma x'z + coef0) is scale",                                   \
                           0, true),                                                                \
         DNI_KERNEL_NUMBER("kernel.coef0",                                                          \
-                          "polynomial, sigmoid: what is added to the product. auto: 1.", NULL,     \
-                          -(double)INFINITY, true),                                                \
+                          "polynomial, sigmoid: the constant added to the product. auto: 1.",      \
+                          NULL, -(double)INFINITY, true),                                          \
         {.name = "kernel.degree",                                                                  \
          .type = DN_PARAM_INTEGER,                                                                 \
          .meaning = "polynomial: its degree.",                                                     \
          .default_number = 2,                                                                      \
          .minimum = 1,                                                                             \
          .maximum = 100},                                                                          \
-        DNI_KERNEL_NUMBER("kernel.scale", "sigmoid: what x'z is multiplied with. auto: 2.", NULL,  \
+        DNI_KERNEL_NUMBER("kernel.scale", "sigmoid: the factor of x'z. auto: 2.", NULL,            \
                           -(double)INFINITY, true),                                                \
         DNI_KERNEL_NUMBER(                                                                         \
             "kernel.width",                                                                        \
             "rbf, distance: how far a row's influence reaches, in the units of the "               \
             "encoded columns. auto for rbf: the root of half the sum of the columns' "             \
             "variances, sqrt(d/2) for d standardised columns; auto for distance: "                 \
-            "the root of the median distance between at most 1000 of the training "                \
-            "rows, each as often as it weighs. The "                                               \
+            "the root of the median distance between at most 1000 of the training rows, where a "  \
+            "row of weight v counts as v rows. The "                                               \
             "gamma of exp(-gamma |x - z|^2) is 1/(2 width^2).",                                    \
             NULL, 0, true),                                                                        \
         {.name = "kernel.metric",                                                                  \
          .type = DN_PARAM_CHOICE,                                                                  \
-         .meaning = "distance: which.",                                                            \
+         .meaning = "distance: the metric D.",                                                     \
          .default_choice = "euclidean",                                                            \
          .synonyms = dni_kernel_metric_synonyms,                                                   \
          .choices = dni_kernel_metrics,                                                            \
          .choice_meanings = dni_kernel_metric_meanings},                                           \
         {.name = "kernel.length",                                                                  \
          .type = DN_PARAM_INTEGER,                                                                 \
-         .meaning = "shared_paths: most labels of a path.",                                        \
+         .meaning = "shared_paths: the maximum number of labels of a path.",                       \
          .default_number = 3,                                                                      \
          .minimum = 1,                                                                             \
          .maximum = 8},                                                                            \
@@ -76,8 +76,7 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
     {                                                                                              \
         .name = "kernel.normalize", .type = DN_PARAM_BOOLEAN,                                      \
         .meaning = "Divide K(x, z) by the root of K(x, x) K(z, z): every row has length 1 in the " \
-                   "kernel's space. Where K(x, x) or "                                             \
-                   "K(z, z) is not positive it is 0.",                                             \
+                   "kernel's space. If K(x, x) or K(z, z) is not positive, the value is 0.",       \
         .default_number = 0                                                                        \
     }
 
@@ -95,7 +94,7 @@ bool dni_kernel_takes_scale(const dn_kernel *kernel);
 /* Returns, for messages, the parameter to change if all kernel values are nearly equal; NULL if the
  * kernel has no such parameter. */
 const char *dni_kernel_advice(const dn_kernel *kernel);
-/* Checks the rules between parameters of the kernel that need no data. For use in
+/* Checks the rules between parameters of the kernel that do not depend on the data. For use in
  * dn_algorithm.check. */
 DN_MUST_USE dn_status dni_kernel_params_check(const dn_params *params, dn_error *err);
 /* Implements dn_algorithm.encoding for a precomputed kernel: as many numeric columns as rows,

@@ -127,8 +127,9 @@ dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_fea
 
 const char *const dni_row_orders[] = {"shuffled", "given", "cyclic", NULL};
 const char *const dni_row_order_meanings[] = {
-    "another order in each pass, from the seed (rows of a block of 4096 stay together)",
-    "as the rows come, in every pass the same", "another name of given", NULL};
+    "a different random order in each pass, derived from the seed (the rows of a block of 4096 "
+    "stay together)",
+    "the order of the table, the same in every pass", "the same as given", NULL};
 
 bool dni_shuffles_rows(const dn_params *params) {
     return dni_params_is(params, "order", "shuffled");

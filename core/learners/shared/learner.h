@@ -18,8 +18,7 @@ DN_MUST_USE dn_status dni_learner_fit(const dn_fit_input *input, const dn_run *r
 
 /* Adds the details "tolerance" and "tolerance_reached".
  *
- *   reached  the measure that `tolerance` limits, at the result: a user who compares the two sees
- *            the digits that the fit has in excess of those asked for */
+ *   reached  the value, at the result, of the measure that `tolerance` limits */
 void dni_report_tolerance(dn_report *report, double tolerance, double reached);
 
 /* Returns the report of a converged fit without iterations. */
@@ -61,10 +60,10 @@ bool dni_shuffles_rows(const dn_params *params);
 #define DNI_PARAM_START(applies_, default_, words_, word_meanings_)                                \
     {                                                                                              \
         .name = "init", .type = DN_PARAM_LIST,                                                     \
-        .meaning =                                                                                 \
-            applies_ "Where the weights start. Or a list of numbers: the weights of the "          \
-                     "features in the units of the columns, as GET .../weights gives them, "       \
-                     "and then the intercept; for several scores so many for each in turn.",       \
+        .meaning = applies_                                                                        \
+            "The starting weights: a word, or a list of numbers: the weights of the features in "  \
+            "the units of the columns, as GET .../weights returns them, followed by the "          \
+            "intercept; with several scores, these numbers for each score in turn.",               \
         .default_choice = default_, .choices = words_, .choice_meanings = word_meanings_,          \
         .minimum = -(double)INFINITY, .maximum = (double)INFINITY, .open_minimum = true,           \
         .open_maximum = true                                                                       \
@@ -78,10 +77,10 @@ DN_MUST_USE dn_status dni_start_check(const dn_params *params, size_t n_scores, 
  * iterations, or the run wants a snapshot of the start. */
 bool dni_reports_start(const dn_fit_input *input, const dn_run *run);
 
-/* Adds a warning if the fit makes no iterations and its start is not a list of weights. */
+/* Adds a warning if max_iterations is 0 and the parameter `init` is not a list of weights. */
 void dni_warn_of_start(dn_report *report, const dn_params *params);
 
-/* Returns the number in the table of training row r: r itself if input->role is NULL. */
+/* Returns the index in the table of training row r (from 0). It is r if input->role is NULL. */
 size_t dni_table_row(const dn_fit_input *input, size_t r);
 
 /* Returns the default of max_iterations: visits/n_rows passes, at least `least`, at most `most`. */

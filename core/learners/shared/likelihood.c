@@ -1,5 +1,5 @@
-/* ln p(x, C_k) of every row. Gaussian densities are computed in tiles of rows (gaussian_tiles.h), as
- * an evaluation computes them. Other densities are computed row by row. Naive Bayes reads only the
+/* ln p(x, C_k) of every row. Gaussian densities are computed in tiles of rows (gaussian_tiles.h),
+ * like in an evaluation. Other densities are computed row by row. Naive Bayes reads only the
  * entries of sparse rows. */
 #include "learners/shared/likelihood.h"
 #include "base/layout.h"
@@ -20,8 +20,8 @@ struct likelihood {
     const dn_machine *machine;
     const dni_gaussians *gaussians; /* densities of the machine; NULL: not Gaussian */
     struct likelihood_shape shape;
-    double *centre; /* [K × d] dni_gaussians_centre; used if the covariance is shared */
-    double *x;      /* [n_slots × dni_gaussians_tile_work] dense rows */
+    double *centre; /* [K × d] from dni_gaussians_centre; used if the covariance is shared */
+    double *x;      /* [n_slots × dni_gaussians_tile_work] work of a tile, or an expanded row */
     double *joint;  /* [n_slots × DNI_TILE_ROWS × K] ln p(x, C_k) */
     double *work;   /* [n_slots × work] */
     double *least;  /* [n_slots] smallest ln p(x) of the rows of each slot */
@@ -74,8 +74,8 @@ static void tile_by_rows(const struct likelihood *l, size_t slot, dn_matrix x, d
     }
 }
 
-/* out[0] += Σv ln p(x, C), out[1] += Σv. Updates `least` of the slot: a minimum does not depend on
- * the order of the rows. */
+/* out[0] += Σv ln p(x, C), out[1] += Σv. Also lowers l->least of the slot: this array needs no
+ * fixed order of the rows, because a minimum does not depend on the order. */
 static dn_status add_block(void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     const struct likelihood *l = arg;
@@ -109,7 +109,7 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot, double
     return tiles.status;
 }
 
-/* Sets l->centre and l->least. */
+/* Initialises l->least, and computes l->centre if the covariance is shared. */
 static dn_status prepare(struct likelihood *l, dn_error *err) {
     for (size_t i = 0; i < l->shape.n_slots; i++) {
         l->least[i] = (double)INFINITY;

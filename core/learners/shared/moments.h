@@ -21,7 +21,7 @@ typedef struct dni_moments {
  *   out    the caller releases it with dni_moments_done; untouched on failure
  *
  * Errors
- *   DN_ERR_NUMERIC  the squares of a column overflow; the message names the first one
+ *   DN_ERR_NUMERIC  the squares of a column overflow or underflow; the message names the first one
  *   DN_ERR_DATA     the weights do not have a positive, finite sum
  *   DN_ERR_SOURCE   the source delivers dense and sparse blocks
  *   and those of dn_run_alloc and dn_run_sum

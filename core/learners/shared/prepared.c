@@ -25,10 +25,10 @@ static bool needs_median(const dn_kernel *kernel) {
            (kernel->type == DN_KERNEL_DISTANCE && kernel->width == 0);
 }
 
-/* *out ← √(½ Σ_j var_j), the width of rbf for "auto"; 1 if no column varies. A variance has the
- * divisor Σv: for standardised columns the width is √(d/2). The mean of ‖x − z‖² over all pairs of
- * rows is 4 times the square of this width, so that K is exp(−2) at the root mean square distance.
- */
+/* *out ← √(½ Σ_j var_j), the width of rbf for "auto"; 1 if no column varies. Variances have the
+ * divisor Σv: d standardised columns give the width √(d/2). The mean of ‖x − z‖² over all pairs of
+ * rows is 4 times the square of this width, so that K = exp(−2) at the root mean square
+ * distance. */
 static dn_status find_rbf_width(const dn_fit_input *input, const dn_run *run, double *out,
                                 dn_error *err) {
     dni_moments moments;
@@ -276,7 +276,7 @@ static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, 
         dni_points_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
     const double n = (double)shape->n_rows, max_exact = MAX_EXACT_POINTS,
                  slots = (double)shape->n_slots, gram = gram_bytes(shape->n_rows, cache_bytes);
-    if (gram > 0 && shape->n_rows <= MAX_EXACT_POINTS) { /* machines do not copy points */
+    if (gram > 0 && shape->n_rows <= MAX_EXACT_POINTS) { /* machines do not copy points then */
         return fmax(points.building, points.kept + gram +
                                          fmax(slots * points.query_work,
                                               fmax(definite_memory(kernel, shape, &points),
@@ -388,7 +388,7 @@ void dni_prepared_report(const dni_prepared *p, dn_report *report) {
     if (p->n_zero > 0) {
         dn_report_warn(
             report, DN_WARNING_KERNEL_ZERO,
-            "K(x, x) is not positive for %.0f of %.0f rows: normalized, their values are 0",
+            "K(x, x) is not positive for %.0f of %.0f rows: their normalized kernel values are 0",
             p->n_zero, p->n_rows);
     }
 }
@@ -396,5 +396,5 @@ void dni_prepared_report(const dni_prepared *p, dn_report *report) {
 const char *dni_prepared_remedy(dn_stop_reason stop_reason) {
     return stop_reason == DN_STOP_MAX_ITERATIONS
                ? ": try more max_iterations"
-               : ", and further steps do not make it less: try a larger tolerance";
+               : ", and further steps do not reduce the violation: try a larger tolerance";
 }

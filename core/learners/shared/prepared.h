@@ -34,14 +34,13 @@ struct dn_prepared {
     dn_kernel kernel;      /* with estimated width and factor */
     dni_svm_points points; /* distinct rows */
     dni_gram gram;
-    bool definite; /* the kernel is positive semidefinite on (a sample of) the points */
-    double
-        least_eigenvalue; /* smallest eigenvalue of K; NaN if the kernel is always semidefinite */
-    double n_rows;        /* normalized kernels: number of rows, else 0 */
-    double n_zero;        /* normalized kernels: number of rows with K(x, x) <= 0, else 0 */
-    bool shared;          /* input->prepared keeps the problem after the fit */
-    double *factor;       /* [d × d] factor of kernel mahalanobis; else NULL */
-    void *gram_memory;    /* block of the Gram matrix; NULL: kernel rows are computed on demand */
+    bool definite;           /* the kernel is positive semidefinite on (a sample of) the points */
+    double least_eigenvalue; /* smallest eigenvalue of K; NaN: the kernel is always semidefinite */
+    double n_rows;           /* normalized kernels: number of rows, else 0 */
+    double n_zero;           /* normalized kernels: number of rows with K(x, x) <= 0, else 0 */
+    bool shared;             /* input->prepared keeps the problem after the fit */
+    double *factor;          /* [d × d] factor of kernel mahalanobis; else NULL */
+    void *gram_memory; /* block of the Gram matrix; NULL: kernel rows are computed on demand */
 };
 
 /* Returns the problem of input->prepared if it was prepared for the same rows, kernel, seed and

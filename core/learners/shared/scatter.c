@@ -176,7 +176,7 @@ static void group_by_class(const dn_block *block, size_t K, size_t *order, size_
     for (size_t k = 0; k < K; k++) {
         start[k + 1] += start[k];
     }
-    for (size_t t = 0; t < n; t++) { /* start[k]: from start to end of class k */
+    for (size_t t = 0; t < n; t++) { /* start[k] moves from the start of class k to its end */
         order[start[(size_t)block->target[t]]++] = t;
     }
     memmove(start + 1, start, K * sizeof *start); /* the end of class k is the start of k + 1 */

@@ -48,8 +48,9 @@ typedef struct dni_scatter {
  *
  * Errors
  *   DN_ERR_BUDGET   more than DNI_SCATTER_MAX_COLS columns (not for the diagonal)
- *   DN_ERR_NUMERIC  the squares of a column overflow; the message names the first one
+ *   DN_ERR_NUMERIC  the squares of a column overflow or underflow; the message names the first one
  *   DN_ERR_DATA     the weights do not have a positive, finite sum
+ *   DN_ERR_SOURCE   the source delivers dense and sparse blocks
  *   and those of dn_run_alloc and dn_run_sum
  *
  * Cost: O(n d²), diagonal O(entries). */

@@ -1,5 +1,5 @@
-/* Shrinkage of covariance matrices: the parameter `shrinkage`, and estimates by the method of Ledoit
- * and Wolf.
+/* Shrinkage of covariance matrices: the parameter `shrinkage`, and estimates by the method of
+ * Ledoit and Wolf.
  *
  *   one matrix            Σ = D R D  →  D ((1 − s) R + s I) D
  *   one for each class    Σ_k  →  (1 − s) Σ_k + s Σ   (Friedman, 1989)
@@ -17,15 +17,16 @@ extern const char *const dni_shrinkages[], *const dni_shrinkage_meanings[];
     {                                                                                              \
         .name = "shrinkage", .type = DN_PARAM_NUMBER,                                              \
         .meaning = "Shrinkage s of the correlations within the classes to 0: the correlation "     \
-                   "matrix R becomes (1 - s) R + s I. 0: not at all, and a singular matrix is an " \
-                   "error; 1: the columns count as uncorrelated. With covariance full the "        \
-                   "covariance S_k of a class becomes (1 - s) S_k + s S, S that of all classes.",  \
+                   "matrix R becomes (1 - s) R + s I. 0: no shrinkage, and a singular matrix is "  \
+                   "an error; 1: the columns are treated as uncorrelated. With covariance full "   \
+                   "the covariance S_k of a class becomes (1 - s) S_k + s S, where S is the "      \
+                   "covariance within all classes.",                                               \
         .default_choice = "if_singular", .word = "if_singular", .choices = dni_shrinkages,         \
         .choice_meanings = dni_shrinkage_meanings, .minimum = 0, .maximum = 1                      \
     }
 
-/* Returns true if the parameter is "if_singular": s is 0, and if the matrix is then singular, s is
- * the estimate of Ledoit and Wolf. */
+/* Returns true if the parameter is "if_singular": s is 0 if the matrix is regular, otherwise the
+ * estimate of Ledoit and Wolf. */
 bool dni_shrinkage_if_singular(const dn_params *params);
 
 /* Sets s to the parameter `shrinkage`: a number; 0 for "if_singular"; for "auto" the estimate of

@@ -16,8 +16,7 @@ static const char *const solvers[] = {"auto",   "interior_point",
 static const char *const solver_meanings[] = {
     "linear kernel with hinge: interior_point for up to 1000 features or up to 1000 training rows "
     "(of all classes), dual_coordinate_descent beyond; linear kernel with squared_hinge: newton; "
-    "smo for "
-    "the other kernels",
+    "smo for the other kernels",
     "linear kernel with hinge: primal-dual interior point from the logistic optimum, some 20 "
     "steps, each with a matrix of features x features, or of rows x rows for more than 1000 "
     "features and at most 1000 rows",
@@ -49,31 +48,29 @@ static const dn_param params[] = {
                      "How the minimum is found. The hard margin of a linear kernel is always found "
                      "by the nearest points of the classes' hulls.",
                      "auto", solvers, solver_meanings),
-    DNI_PARAM_CHOICE("loss", "What slack costs.", "hinge", losses, loss_meanings),
+    DNI_PARAM_CHOICE("loss", "The loss of a row with score f and t = -1 or 1.", "hinge", losses,
+                     loss_meanings),
     DNI_PARAM_INTERCEPT,
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. "
-                "Other kernels: the greatest violation of "
-                "the optimality "
-                "conditions, in units of t f. auto: 1e-6 for interior_point, 1e-9 for newton, "
-                "1e-4 for dual_coordinate_descent, 1e-3 for smo.",
+     .meaning =
+         "Linear kernels: the largest relative duality gap of a converged solution. Other kernels: "
+         "the greatest violation of the optimality conditions, in units of t f. auto: 1e-6 for "
+         "interior_point, 1e-9 for newton, 1e-4 for dual_coordinate_descent, 1e-3 for smo.",
      .default_number = 1e-3,
      .default_choice = "auto",
      .minimum = 0,
      .maximum = 1,
      .open_minimum = true,
      .word = "auto"},
-    DNI_PARAM_MAX_ITERATIONS(
-        "Most steps of interior_point and newton (auto: 200), passes of dual_coordinate_descent "
-        "(auto: 5000), "
-        "a fiftieth of the steps to a hard "
-        "margin (auto: 5000), thousands of pairs of smo (auto: what 10 million or 100 for each row "
-        "make, if that is more).",
-        10000),
-    DNI_PARAM_CACHE_MIB("smo: most memory for values of the kernel, in MiB, of all machines that "
-                        "are trained at once. All of them are "
-                        "computed once where they fit, otherwise the rows used last are kept."),
+    DNI_PARAM_MAX_ITERATIONS("Maximum number of steps of interior_point and newton (auto: 200), of "
+                             "passes of dual_coordinate_descent (auto: 5000), of steps to a hard "
+                             "margin in units of 50 (auto: 5000), of steps of smo in thousands "
+                             "(auto: 10 million steps, or 100 steps for each row if that is more).",
+                             10000),
+    DNI_PARAM_CACHE_MIB("smo: maximum memory in MiB for kernel values, shared by all machines that "
+                        "are trained in parallel. If all values fit, they are computed once; "
+                        "otherwise the most recently used rows are kept."),
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_one"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAMS_CALIBRATE,
@@ -89,7 +86,7 @@ static bool hard_plane(const dn_params *p) {
     return linear(p) && dni_params_is(p, "C", "hard");
 }
 
-/* n_rows: rows of all machines of the model. All machines have the same solver and tolerance. */
+/* n_rows: number of rows of the model. All its machines have the same solver and tolerance. */
 static dni_svm_solver solver_of(const dn_params *p, size_t n_rows, size_t n_features) {
     /* The hard margin has the default tolerance of the interior-point method. */
     if (dni_params_is(p, "solver", "interior_point") || hard_plane(p)) {
@@ -155,8 +152,8 @@ static dn_status check(const dn_params *p, dn_error *err) {
                other = !dni_params_is(p, "solver", "auto") && !smo;
     if (!linear(p) && other) {
         return refuse("solver",
-                      "parameter \"solver\" must be smo or auto for a kernel that is not linear, "
-                      "or normalized",
+                      "parameter \"solver\" must be smo or auto for a kernel that is not linear or "
+                      "is normalized",
                       err);
     }
     if (dni_params_is(p, "loss", "squared_hinge") &&
@@ -215,8 +212,7 @@ static void warn_of_solver(const dn_params *p, dn_report *report) {
     if (hard_plane(p) && !dni_params_is(p, "solver", "auto")) {
         dn_report_warn(report, DN_WARNING_PARAMETER,
                        "parameter \"solver\" = \"%s\" had no effect: the hard margin (C null) of a "
-                       "linear kernel is found by the nearest points of "
-                       "the classes' hulls",
+                       "linear kernel is found by the nearest points of the classes' hulls",
                        dn_params_word(p, "solver"));
     }
 }
@@ -286,20 +282,15 @@ const dn_algorithm dni_algorithm_svm = {
     .id = "svm",
     .title = "Support vector machine",
     .summary = "The surface between two classes that is farthest from both, with a price for the "
-               "rows that are on the wrong side of the "
-               "margin; with a kernel, "
-               "in a space of many more dimensions. Linear and nonlinear classification with a "
-               "certificate of optimality; scores, and "
-               "probabilities when calibrated.",
+               "rows that are on the wrong side of the margin; with a kernel, in a space of many "
+               "more dimensions. Linear and nonlinear classification with a certificate of "
+               "optimality; scores, and probabilities when calibrated.",
     .source = "Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Fan, Chen "
               "and Lin, JMLR 6, 2005; Keerthi and DeCoste, JMLR 6, 2005; Hsieh et al., ICML 2008",
-    .stopping_rule =
-        "linear kernels: the relative duality gap (primal - dual)/primal is at most "
-        "`tolerance` (where rounding stops interior_point, the hard margin is tried); other "
-        "kernels: no pair of "
-        "rows violates the "
-        "optimality conditions by more than `tolerance`, computed with kernel values in "
-        "double precision",
+    .stopping_rule = "linear kernels: the relative duality gap (primal - dual)/primal is at most "
+                     "`tolerance` (where rounding stops interior_point, the hard margin is tried); "
+                     "other kernels: no pair of rows violates the optimality conditions by more "
+                     "than `tolerance`, computed with kernel values in double precision",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],

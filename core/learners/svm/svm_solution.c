@@ -36,11 +36,11 @@ void dni_svm_report(const dni_svm_solution *s, double C, const char *advice, dn_
     dn_report_number(report, "margin", s->margin);
     dn_report_number(report, "margin_raw", s->margin_raw);
     if (dni_svm_is_constant(s)) {
-        dn_report_warn(report, DN_WARNING_KERNEL_FLAT,
-                       "all training rows have the same score to %.2g, where margins are 1: the "
-                       "kernel hardly separates the classes%s%s%s, "
-                       "or C is too small (it is %g)",
-                       s->spread, advice == NULL ? "" : " (try ", advice == NULL ? "" : advice,
-                       advice == NULL ? "" : ")", C);
+        dn_report_warn(
+            report, DN_WARNING_KERNEL_FLAT,
+            "all training rows have the same score to within %.2g, where margins are 1: the kernel "
+            "hardly separates the classes%s%s%s, or C is too small (it is %g)",
+            s->spread, advice == NULL ? "" : " (try ", advice == NULL ? "" : advice,
+            advice == NULL ? "" : ")", C);
     }
 }

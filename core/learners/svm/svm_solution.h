@@ -9,8 +9,8 @@
  *
  *   max  Σ α_i − ½ Σ α_i α_j t_i t_j K_ij   subject to  0 <= α_i <= C v_i,  Σ α_i t_i = 0
  *
- * Hard margin (C = ∞): the nearest points of the convex hulls of the two classes. It counts as
- * infeasible if the distance of the hulls is at most 1e-9 max‖x‖.
+ * Hard margin (C = ∞): the nearest points of the convex hulls of the two classes. The problem
+ * counts as infeasible if the distance of the hulls is at most 1e-9 max‖x‖.
  *
  * Sources: Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Schölkopf and
  * Smola, Learning with Kernels, chapter 7. */
@@ -47,7 +47,8 @@ typedef struct dni_svm_options {
     double cache_bytes; /* smo: limit of the bytes of cached kernel values */
 } dni_svm_options;
 
-/* A solution and its duality gap. Numbers that do not apply are NaN. n_…: numbers of rows. */
+/* A solution and its duality gap. Numbers that do not apply are NaN. n_…: number of rows for which
+ * the condition holds. */
 typedef struct dni_svm_solution {
     double primal;        /* objective */
     double dual;          /* dual objective; NaN if the kernel is not positive semidefinite */

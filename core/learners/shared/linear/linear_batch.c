@@ -2,17 +2,21 @@
  *
  *   w ← (1 − 2·rate·λ·Σv) w − rate·Σ v ∂ℓ/∂w
  *
- * Dense rows are copied to consecutive memory and multiplied as a matrix. A step on sparse rows
- * reads and writes only the weights of columns that have an entry in the rows; decay and l1 are
- * applied to the other weights later (optimize/lazy.h). A step first computes all scores, then
- * applies the decay to all weights, then adds the gradient of each entry. A penalised intercept is
- * treated as the weight of an entry 1 of every row. The origin of the intercept must be 0. */
+ * Dense rows are copied to consecutive memory and multiplied as a matrix.
+ *
+ * A step on sparse rows reads and writes only the weights of columns that have an entry in the
+ * rows. It computes all scores, then decays all weights by one multiplication of their common
+ * factor, then subtracts the gradient entry by entry. l1 is applied to a weight when the weight is
+ * next read (optimize/lazy.h). A penalised intercept is treated as the weight of an entry 1 of
+ * every row.
+ *
+ * The origin of the intercept must be 0. */
 #include "learners/shared/linear/linear_problem.h"
 #include "linalg/vector.h"
 
 #include <string.h>
 
-#define GATHERED ((size_t)1 << 18) /* maximum of numbers that are copied at once: 2 MiB */
+#define GATHERED ((size_t)1 << 18) /* maximum number of values that are copied at once: 2 MiB */
 
 size_t dni_linear_gathered_rows(size_t width) {
     size_t n = GATHERED / width;

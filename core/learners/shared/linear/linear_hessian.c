@@ -233,7 +233,7 @@ dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, doub
     dni_linear_problem *p = ctx;
     const struct hessian_pass pass = {.problem = p};
     size_t width = p->width, d = width - 1, K = p->n_scores;
-    (void)run; /* the problem's */
+    (void)run; /* the passes use p->run */
     dn_status status = sum_matrix(p, &pass, x, hessian, err);
     if (status != DN_OK) {
         return status;

@@ -117,8 +117,8 @@ dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows *rows, size
     if (width > INT_MAX / (expanded ? 2 * DNI_TILE_ROWS : 1) || K > INT_MAX / width) {
         return dn_error_set(
             err, DN_ERR_BUDGET,
-            "%zu features for %zu classes are more weights than can be computed with", rows->n_cols,
-            n_classes);
+            "the weights of %zu features for %zu classes are more than can be indexed",
+            rows->n_cols, n_classes);
     }
     const dn_status status =
         dni_layout_take(run, dni_linear_layout, &shape, problem,
@@ -252,7 +252,7 @@ dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, dou
                               double *gradient, dn_error *err) {
     dni_linear_problem *p = ctx;
     const size_t width = p->width, d = width - 1;
-    (void)run; /* the problem's */
+    (void)run; /* the passes use p->run */
     dni_linear_to_original(p, x, p->original);
     const dn_status status = dni_linear_pass(p, p->original, err);
     if (status != DN_OK) {

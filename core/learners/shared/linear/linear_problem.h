@@ -70,7 +70,8 @@ typedef struct dni_linear_problem {
     bool sparse;     /* the rows are sparse: passes use transposed tables (tile.h) */
     bool expands;    /* set up with DNI_LINEAR_EXPAND */
     double lambda, l1;
-    /* The caller sets both after dni_linear_init; they are 0 there: a free intercept. */
+    /* dni_linear_init sets both to 0, which is a free intercept. The caller may change them
+     * afterwards. */
     dni_intercept intercept;
     double origin;       /* o */
     double total_weight; /* Σ v */
@@ -96,8 +97,8 @@ typedef struct dni_linear_problem {
      * dni_linear_init. */
     const double *null_basis;
     size_t n_null;
-    /* true: dni_linear_hessian adds no curvature in place of a diagonal entry that is 0; the rows
-     * of constant columns get theirs from the penalty or from null_basis. */
+    /* true: dni_linear_hessian does not replace diagonal entries that are 0 by 1, because the
+     * penalty or null_basis gives curvature to the weights of constant columns */
     bool plain;
 } dni_linear_problem;
 
@@ -119,8 +120,8 @@ DN_MUST_USE dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows
                                       size_t n_classes, double lambda, const dni_moments *moments,
                                       unsigned uses, const dn_run *run, dn_error *err);
 void dni_linear_done(dni_linear_problem *problem);
-/* Adds l1·‖W‖₁ to the penalty, after `intercept` is set: sets `threshold`, which the caller stores
- * in dni_objective.l1. */
+/* Adds l1·‖W‖₁ to the penalty: sets `l1` and fills `threshold`, which the caller stores in
+ * dni_objective.l1. Call it after `intercept` is set. */
 void dni_linear_set_l1(dni_linear_problem *problem, double l1);
 /* True if there is no penalty. Then a minimum may not exist. */
 static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {
@@ -145,8 +146,9 @@ dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, dou
  * has the original variables or, with EXPAND, the weights and intercepts for (x − m)/s. */
 DN_MUST_USE dn_status dni_linear_pass(dni_linear_problem *problem, const double *point,
                                       dn_error *err);
-/* λmax of Σ v x̃x̃ᵀ/Σv, x̃ = [x, 1], by power iteration from a random start (seed of the run): at
- * most 100 passes. DN_ERR_NUMERIC: λmax is not finite. Overwrites table and block_sums. */
+/* *out ← λmax of Σ v x̃x̃ᵀ/Σv, x̃ = [x, 1], by power iteration from a random start (seed of the
+ * run): at most 100 passes. DN_ERR_NUMERIC: λmax is 0 or not finite. Overwrites table and
+ * block_sums. */
 DN_MUST_USE dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out,
                                                     dn_error *err);
 /* *out ← Σv²/Σv: the mean weight of a row that is drawn with probability v/Σv. */

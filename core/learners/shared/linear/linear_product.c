@@ -56,10 +56,10 @@ dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, cons
     dni_linear_problem *p = ctx;
     const size_t width = p->width, d = width - 1;
     double *sums = p->products + p->n;
-    (void)run; /* the problem's */
+    (void)run; /* the passes use p->run */
     dni_linear_to_original(p, x, p->original);
     dni_linear_set_table(p, p->original, p->table);
-    dni_linear_to_original(p, v, sums); /* the conversion of a direction is that of a point */
+    dni_linear_to_original(p, v, sums); /* a direction is converted like a point */
     const dn_status status = dni_linear_pass_along(p, sums, sums, err);
     if (status != DN_OK) {
         return status;

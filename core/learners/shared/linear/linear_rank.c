@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Least component of a unit combination that marks a column. */
+/* A column is marked if its entry in a unit combination is larger than this in absolute value. */
 static const double PART = 1e-6;
-/* Entries of separated combinations up to this are rounding errors. */
+/* Entries of separated combinations up to this absolute value are rounding errors and become 0. */
 static const double NOISE = 1e-10;
 
 /* gram [width × width] → [d × d]: removes the intercept. Constant columns get the diagonal 1. */
@@ -80,7 +80,7 @@ dn_status dni_linear_null_space(dni_linear_problem *problem, const dni_moments *
     if (status == DN_OK && n > 0 && null == NULL) {
         return dn_error_set(err, DN_ERR_NUMERIC,
                             "the weights are not unique, and the %zu combinations of columns "
-                            "that no score depends on could not be computed: give lambda > 0",
+                            "that no score depends on could not be computed: set lambda > 0",
                             n);
     }
     if (status == DN_OK) {

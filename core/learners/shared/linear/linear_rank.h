@@ -16,7 +16,7 @@
 /* Computes orthonormal combinations of the standardised columns that are 0 in every row, and the
  * unit vectors of the constant columns.
  *
- *   problem   set up with DNI_LINEAR_STANDARDISE and DNI_LINEAR_GRAM, at most DNI_RANK_MAX_WIDTH
+ *   problem   set up with DNI_LINEAR_STANDARDISE and DNI_LINEAR_GRAM; width <= DNI_RANK_MAX_WIDTH
  *   moments   of its columns
  *   out_null  [*out_n × n_cols]; to be released with dn_run_free. NULL if *out_n is 0
  *
@@ -30,15 +30,16 @@ double dni_linear_null_space_bytes(size_t width);
 /* Replaces combinations of standardised columns, null [n × d], by orthonormal combinations of
  * columns that are 0 in every row, up to a constant.
  *
- *   scale  [d] what the columns were divided by; 0 of a constant column counts as 1
+ *   scale  [d] divisors of the standardised columns; the 0 of a constant column counts as 1
  *
- * The combinations of groups of columns that do not depend on each other are separated first: the
- * groups may have scales so different that rounding would mix them. Errors: those of dn_run_stop.
- * Cost: O(3 n² d). */
+ * The combinations of groups of columns that do not depend on each other are separated first,
+ * because rounding errors would otherwise mix groups of very different scales.
+ *
+ * Errors: those of dn_run_stop. Cost: O(3 n² d). */
 DN_MUST_USE dn_status dni_linear_raw_null(const dn_run *run, double *null, size_t n, size_t d,
                                           const double *scale, dn_error *err);
-/* marked [d] ← the columns that depend on others: those that are not constant and have a part in a
- * combination. */
+/* marked [d] ← the columns that depend on others: those that are not constant and have a nonzero
+ * entry in a combination. */
 void dni_linear_mark_dependent(const double *null, size_t n_null, const dni_moments *moments,
                                size_t d, bool *marked);
 

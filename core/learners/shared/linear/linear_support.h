@@ -10,7 +10,7 @@
 
 #include "learners/shared/linear/linear_problem.h"
 
-/* Number of classes of probabilities in dni_linear_histogram: class b has 2^−b−1 < p <= 2^−b. */
+/* Number of bins of dni_linear_histogram: bin b has the pairs with 2^−b−1 < p <= 2^−b. */
 enum { DNI_LINEAR_BINS = 64 };
 
 /* Counts of pairs, for a direction and a support. */
@@ -22,11 +22,12 @@ typedef struct dni_linear_margins {
     double square;          /* Σ margin² of the pairs outside the support */
 } dni_linear_margins;
 
-/* scores [n_rows × n_scores] ← the probabilities p of the wrong classes; with one score, of the
- * wrong class. The number at the class of the row is not defined. */
+/* scores [n_rows × n_scores] ← the probabilities p of the wrong classes. With one score the number
+ * is the probability of the wrong class; otherwise the number at the class of the row is
+ * undefined. */
 void dni_linear_rivals(const dni_tile *tile, size_t n_scores, double *scores);
-/* c [n_rows] ← the weights of z zᵀ in block (k, l) of Σ v a aᵀ over the support, without sign.
- * rivals: of dni_linear_rivals. */
+/* c [n_rows] ← the absolute values of the weights of z zᵀ in block (k, l) of Σ v a aᵀ over the
+ * support. rivals: from dni_linear_rivals. */
 void dni_linear_support_pair(const dni_tile *tile, size_t n_scores, const double *rivals,
                              double floor, size_t k, size_t l, double *c);
 /* matrix [n × n], lower triangle ← Σ v a aᵀ/Σv over the support of x, plus the curvature 1 along
@@ -37,8 +38,8 @@ DN_MUST_USE dn_status dni_linear_support_matrix(dni_linear_problem *problem, dou
 /* out [n] ← Σ v p a/Σv over the support of x, in the solver's variables. */
 DN_MUST_USE dn_status dni_linear_support_sum(dni_linear_problem *problem, double floor,
                                              const double *x, double *out, dn_error *err);
-/* counts [DNI_LINEAR_BINS] ← the number of pairs in each class of p at x; the last class has also
- * the pairs with smaller p. */
+/* counts [DNI_LINEAR_BINS] ← the number of pairs in each bin of p at x. The last bin also has the
+ * pairs with smaller p. */
 DN_MUST_USE dn_status dni_linear_histogram(dni_linear_problem *problem, const double *x,
                                            double *counts, dn_error *err);
 /* *out ← the counts at x for the direction [n]; both are solver's variables. Needs

@@ -1,5 +1,5 @@
-/* The row space of a table with fewer rows than columns: Z is read in panels of columns, each of
- * which is used for all products before the next is read. */
+/* The row space of a table with at most as many rows as columns. Z is read in panels of columns;
+ * each panel is used for all products before the next one is read. */
 #include "learners/shared/linear/row_space.h"
 #include "base/layout.h"
 #include "base/tasks.h"
@@ -12,10 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of a tile of G; columns of a product; numbers of a panel; the least number of its
- * columns. */
-enum { TILE = 64, STRIP = 64, PANEL = 1 << 22, MIN_PANEL = 512 };
-/* Maximum number of passes that improve weights, and their relative accuracy. */
+enum {
+    TILE = 64,       /* rows and columns of a tile of G */
+    STRIP = 64,      /* maximum number of columns of `product` */
+    PANEL = 1 << 22, /* numbers of a panel, unless MIN_PANEL columns need more */
+    MIN_PANEL = 512  /* smallest number of columns of a panel */
+};
+/* Maximum number of passes that refine the weights, and the relative error at which they end. */
 enum { MAX_PASSES = 5 };
 static const double ACCURACY = 1e-13;
 
@@ -121,7 +124,7 @@ static void report_progress(const dni_row_space *s, double fraction) {
 /* ---- the decomposition ---- */
 struct gram_task {
     const dni_row_space *space;
-    size_t n_cols; /* of the panel */
+    size_t n_cols; /* number of columns of the panel */
 };
 
 static size_t rows_of_tile(size_t n, size_t k) {
@@ -243,7 +246,7 @@ dn_status dni_row_space_scores(dni_row_space *s, const double *w, size_t n_score
     return DN_OK;
 }
 
-/* coef += Q Λ⁻¹ Qᵀ missing, for one score. Returns the largest component of Qᵀ missing. */
+/* coef += Q Λ⁻¹ Qᵀ missing, for one score. Returns the largest absolute component of Qᵀ missing. */
 static double add_solution(const dni_row_space *s, const double *missing, double *coef) {
     double most = 0;
     for (size_t k = s->n - s->rank; k < s->n; k++) {
@@ -299,8 +302,7 @@ void dni_row_space_project(dni_row_space *s, const double *scores, size_t n_scor
     }
 }
 
-/* w as in dni_row_space_weights. *out_error ← the largest error of a score, relative to the largest
- * score, both times r. */
+/* w ← as in dni_row_space_weights. *out_error ← max r|error of a score| / max r|score|. */
 static dn_status find_weights(dni_row_space *s, const double *scores, size_t n_scores, double *w,
                               double *out_error, dn_error *err) {
     const size_t size = n_scores * s->n;
@@ -314,7 +316,7 @@ static dn_status find_weights(dni_row_space *s, const double *scores, size_t n_s
             part = fmax(part, add_solution(s, s->missing + k * s->n, s->coef + k * s->n));
         }
         if (pass > 0 && (!(part > ACCURACY * most) || part > before / 4)) {
-            break; /* w has the coefficients without this correction */
+            break; /* w does not include this correction of coef */
         }
         before = part;
         centre_scores(s, scores, n_scores);
@@ -333,7 +335,7 @@ dn_status dni_row_space_weights(dni_row_space *s, const double *scores, size_t n
     return find_weights(s, scores, n_scores, w, &error, err);
 }
 
-/* Returns the largest deviation, and in *least the smallest of the columns that vary. */
+/* Returns the largest deviation of the columns that vary. *least ← the smallest one. */
 static double largest_deviation(const dni_row_space *s, double *least) {
     double largest = 0;
     *least = (double)INFINITY;
@@ -358,7 +360,7 @@ dn_status dni_row_space_least_norm(dni_row_space *s, const double *scores, size_
         s->factor[j] = s->moments->deviation[j] > 0 ? 1 / largest : 0;
     }
     dn_status status = decompose(s, err);
-    if (status != DN_OK || s->rank < rank) { /* the scores need all dimensions */
+    if (status != DN_OK || s->rank < rank) { /* a smaller rank cannot represent the scores */
         return status;
     }
     void *found = NULL;
@@ -375,7 +377,8 @@ dn_status dni_row_space_least_norm(dni_row_space *s, const double *scores, size_
 }
 
 /* ---- dependent columns ---- */
-/* Marks the varying columns whose part is more than rounding errors, if the rank is not full. */
+/* If there are more varying columns than the rank, marks those whose `part` is more than a rounding
+ * error. */
 static void mark_parts(const dni_row_space *s, bool *marked) {
     size_t varying = 0;
     double most = 0;

@@ -4,17 +4,16 @@
 
 const char *const dni_target_codings[] = {"one_of_k", "plus_minus", "zero_one", NULL};
 const char *const dni_target_coding_meanings[] = {
-    "1 for the class of the row and 0 for the others, an output for each class; the greatest wins. "
-    "Of two classes the model has the difference of the outputs as its one score, which fits -1 "
-    "and "
-    "1. With a free intercept the outputs add up to 1; half the squared errors of the score are "
-    "then "
-    "the sum of the errors of both",
-    "1 for the class of the row and -1 for the others. Two classes have one output, which fits -1 "
-    "for the first and 1 for the second class; above 0 the second wins",
+    "one output for each class, which fits 1 for the rows of the class and 0 for the others; the "
+    "class with the greatest output is predicted. With two classes the model has one score, the "
+    "difference of the outputs, which fits -1 and 1. With a free intercept the two outputs add up "
+    "to 1, and the sum of their squared errors is half the squared error of the score",
+    "one output for each class, which fits 1 for the rows of the class and -1 for the others. Two "
+    "classes have one output, which fits -1 for the first and 1 for the second class; above 0 the "
+    "second class is predicted",
     "as one_of_k, but two classes have one output y, which fits 0 for the first and 1 for the "
-    "second class; above 1/2 the second wins. The score of the model is y - 1/2: add 1/2 to its "
-    "intercept for that of y",
+    "second class; above 1/2 the second class is predicted. The score of the model is y - 1/2: add "
+    "1/2 to its intercept to get the intercept of y",
     NULL};
 
 dni_target_coding dni_target_coding_of(const dn_params *params, size_t n_classes) {

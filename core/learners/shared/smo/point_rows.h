@@ -1,5 +1,5 @@
-/* The rows of each point of a kernel method (svm_points.h), to list the support vectors of a machine
- * by row. */
+/* The rows of each point of a kernel method (svm_points.h). They are used to list the support
+ * vectors of a machine by row. */
 #ifndef DNI_POINT_ROWS_H
 #define DNI_POINT_ROWS_H
 
@@ -14,7 +14,7 @@ typedef struct dni_point_rows {
 
 /* Reserves the arrays. shape: a size_t *, the number of rows. */
 void dni_point_rows_layout(dni_layout *layout, const void *shape, void *point_rows);
-/* Sets the arrays, which have room for the n_rows rows of the points. */
+/* Fills the arrays of `out`, which dni_point_rows_layout has reserved for n_rows rows. */
 void dni_point_rows_list(const dni_svm_points *points, size_t n_rows, dni_point_rows *out);
 /* Stores a support vector for each row of point i in items, and returns their number. The
  * coefficient of `dual` is that of the point; it is divided among the rows in proportion to their

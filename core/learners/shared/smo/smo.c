@@ -12,10 +12,10 @@
  * positive semidefinite. */
 #define MIN_CURVATURE 1e-12
 enum {
-    PERIOD = 1000,     /* maximum number of steps between two calls of periodic_work */
-    ROUNDS = 20,       /* maximum number of recomputations of the whole gradient */
-    INEXACT = 3,       /* number of recomputations before rows get double precision */
-    FINE_ROUNDS = 200, /* maximum number of steps per variable past the tolerance, see fine_steps */
+    PERIOD = 1000,      /* maximum number of steps between two calls of periodic_work */
+    ROUNDS = 20,        /* maximum number of recomputations of the whole gradient */
+    INEXACT = 3,        /* number of recomputations before rows get double precision */
+    FINE_ROUNDS = 200,  /* limit of the steps per variable in fine_steps */
     POLL_WORK = 1 << 22 /* variables processed between two polls for cancellation */
 };
 
@@ -34,7 +34,7 @@ struct state {
     double limit;                                  /* maximum number of steps */
     size_t until_periodic;                         /* steps until the next call of periodic_work */
     size_t polled;                                 /* variables processed since the last poll */
-    bool shrunk_late;       /* true: all variables were reactivated close to the solution */
+    bool reactivated;       /* true: near `target`, all variables were reactivated once */
     double first_violation; /* violation at the first progress report; 0: no report yet */
     double fraction;        /* progress reported so far, 0 … 1; never decreases */
 };
@@ -336,12 +336,13 @@ static void report_progress(struct state *s, double violation) {
     s->run->progress(s->run, &progress);
 }
 
-/* Reports progress and shrinks. Close to the solution, reactivates all variables once. */
+/* Reports progress and shrinks. Reactivates all variables once when the violation is near the
+ * target. */
 static dn_status periodic_work(struct state *s, double violation, dn_error *err) {
     s->until_periodic = s->p->n < PERIOD ? s->p->n : PERIOD;
     report_progress(s, violation);
-    if (!s->shrunk_late && violation <= 10 * s->target && s->n_active < s->p->n) {
-        s->shrunk_late = true;
+    if (!s->reactivated && violation <= 10 * s->target && s->n_active < s->p->n) {
+        s->reactivated = true;
         dn_status status = compute_all(s, false, err);
         if (status != DN_OK) {
             return status;
@@ -386,7 +387,7 @@ static dn_status converge(struct state *s, double target, double limit, dn_error
     size_t group;
     s->target = dni_smo_rows_exact(s->rows) ? target : FLOAT_FACTOR * target;
     s->limit = limit;
-    s->shrunk_late = false;
+    s->reactivated = false;
     for (size_t round = 0; round < ROUNDS; round++) {
         dn_status status = DN_OK;
         s->p->violation = violation_of(s, &group);

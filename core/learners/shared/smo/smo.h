@@ -31,8 +31,8 @@ typedef struct dni_smo {
     /* Group k has the variables group_end[k − 1] … group_end[k] − 1, group 0 starts at variable 0.
      * The end of the last group is n. */
     size_t group_end[DNI_SMO_MAX_GROUPS];
-    /* Violations are divided by max(2·objective, min_scale)/alpha_sum. For the hard margin
-     * 2·objective is the squared distance of the hulls; for a one-class machine
+    /* If is_relative, violations are divided by max(2·objective, min_scale)/alpha_sum. For the hard
+     * margin 2·objective is the squared distance of the hulls; for a one-class machine
      * 2·objective/alpha_sum has the size of f. */
     bool is_relative;
     double min_scale;

@@ -26,8 +26,8 @@ dni_smo_extremes dni_smo_update(double *up, double *low, const double *row_i, co
 size_t dni_smo_partner(const double *low, const double *self, const double *row, double g_i,
                        double self_i, double least, size_t first, size_t end);
 
-/* For problems without a constraint: returns the k with the largest g²/K_kk among the variables
- * that can move along their gradient. SIZE_MAX: there is none. */
+/* For problems without a constraint: returns the k with the largest g²/max(K_kk, least) among
+ * the variables that can move along their gradient. SIZE_MAX: there is none. */
 size_t dni_smo_single(const double *up, const double *low, const double *self, double least,
                       size_t n);
 

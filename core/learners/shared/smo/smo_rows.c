@@ -280,7 +280,7 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
                                 dn_error *err) {
     const bool of_points = rows->work != NULL, still_active = are_active(rows, active, n_active);
     dni_points *chosen = NULL;
-    /* Free the old copy before the new one is made: it may be as large. */
+    /* The old copy is freed before the new one is made, because both may be large. */
     dni_points_free(rows->active_copy);
     rows->active_copy = NULL;
     if (of_points && n_active < rows->n) {
@@ -378,7 +378,7 @@ dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, con
     }
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
-    /* With a Gram matrix the points of the variables are not copied until now. */
+    /* With a Gram matrix the points of the variables have not been copied yet. */
     if (rows->variable_copy == NULL && !rows->identity) {
         status = dni_points_select(rows->all_points, rows->list, rows->n, rows->run, &chosen, err);
     }

@@ -8,8 +8,8 @@
 
 #include "kernels/points.h"
 
-/* The Gram matrix of all points, which machines share that are trained on some of the points. If
- * `single` and `exact` are NULL, rows are computed from the points. */
+/* The Gram matrix of all points. The machines of a fit share it, also those that are trained on
+ * some of the points only. If `single` and `exact` are NULL, rows are computed from the points. */
 typedef struct dni_gram {
     size_t n;            /* number of points */
     const float *single; /* [n × n] or NULL */
@@ -29,10 +29,11 @@ DN_MUST_USE dn_status dni_smo_rows_new(const dni_points *points, const dni_gram 
                                        const uint32_t *list, size_t n, double cache_bytes,
                                        const dn_run *run, dni_smo_rows **out, dn_error *err);
 void dni_smo_rows_free(dni_smo_rows *rows); /* NULL is allowed */
+/* Bytes of the rows of n variables, without copies of points. */
 double dni_smo_rows_memory(size_t n, double cache_bytes);
 
-double dni_smo_rows_self(const dni_smo_rows *rows,
-                         size_t i); /* K_ii; variable i need not be active */
+/* Returns K_ii. Variable i need not be active. */
+double dni_smo_rows_self(const dni_smo_rows *rows, size_t i);
 /* True if rows have double precision. */
 bool dni_smo_rows_exact(const dni_smo_rows *rows);
 /* Switches to rows in double precision, which are computed from the points. */

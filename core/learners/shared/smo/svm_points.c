@@ -245,7 +245,8 @@ dn_status dni_svm_points_gather(const dn_fit_input *input, bool merge, const dn_
                                        input->n_classes > 0 ? input->n_classes : 1};
     dni_svm_points p = {.run = run};
     if (n_rows > UINT32_MAX / 2) {
-        return dn_error_set(err, DN_ERR_DATA, "a kernel takes at most %u rows (there are %zu)",
+        return dn_error_set(err, DN_ERR_DATA,
+                            "a method with a kernel accepts at most %u rows (got %zu)",
                             UINT32_MAX / 2, n_rows);
     }
     dn_status status = dni_layout_take(run, points_layout, &shape, &p,
@@ -282,7 +283,8 @@ void dni_svm_points_done(dni_svm_points *p) {
     *p = (dni_svm_points){0};
 }
 
-/* If *err names a point, replaces it by the point's row of the table. Returns `status`. */
+/* If the row of *err is the index of a point, replaces it by the point's row of the table, also in
+ * the message. Returns `status`. */
 static dn_status name_row(const dni_svm_points *p, const dn_fit_input *input, dn_status status,
                           dn_error *err) {
     if (status != DN_ERR_NUMERIC || err == NULL || err->row < 0) {
@@ -325,9 +327,8 @@ static dn_status find_columns(dni_svm_points *p, const dn_fit_input *input, dn_e
     void *memory, *origins;
     if (n_source != d) {
         return dn_error_set(err, DN_ERR_DATA,
-                            "kernel precomputed needs the matrix of the kernel between all rows, a "
-                            "column for each: there are %zu rows and %zu "
-                            "columns",
+                            "kernel precomputed needs a column for each row of the table (got %zu "
+                            "rows and %zu columns)",
                             n_source, d);
     }
     dn_status status =
@@ -403,7 +404,7 @@ static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input,
             name_column(input, p->column[j], column);
             status = dn_error_set(err, DN_ERR_DATA,
                                   "kernel precomputed needs values from -1e37 to 1e37: row %zu has "
-                                  "%.10g in column \"%.64s\"; divide all of them by a number",
+                                  "%.10g in column \"%.64s\"; divide all values by the same number",
                                   (size_t)p->column[i], value, column);
             return name_value(p, input, i, j, status, err);
         }

@@ -1,5 +1,5 @@
-/* The rows that a method with a kernel is trained on: the distinct rows, sorted by class, each with
- * the total weight of its equal rows.
+/* The points of a method with a kernel: the distinct training rows, sorted by class, each with the
+ * total weight of its equal rows.
  *
  * Merging equal rows of a class does not change the minimum: the dual variable of the point is the
  * sum of the rows' dual variables, and its upper bound is the sum of their bounds. */

@@ -164,7 +164,7 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
     struct dual dual;
     void *memory;
     dn_status status =
-        dni_layout_take(run, dual_layout, &part->n, &dual, "the boxes of the dual", &memory, err);
+        dni_layout_take(run, dual_layout, &part->n, &dual, "the bounds of the dual", &memory, err);
     if (status != DN_OK) {
         return status;
     }
@@ -200,8 +200,8 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
     part->solution = (dni_svm_solution){.kkt_violation = smo.violation};
     if (hard && !(smo.objective > smo.zero_objective)) {
         return dn_error_set(err, DN_ERR_DATA,
-                            "the classes cannot be separated in the kernel's space (their "
-                            "hulls touch): give a C, or a narrower kernel");
+                            "the classes cannot be separated in the kernel's space (their hulls "
+                            "touch): set a C, or choose a narrower kernel");
     }
     return DN_OK;
 }
@@ -252,7 +252,7 @@ static void scale_hulls(svm_part *part, dni_svm_solution *s) {
     }
 }
 
-/* f(x) of point k. */
+/* Returns f(x) of point k. */
 static double value_of(const svm_fit *f, const svm_part *part, size_t k) {
     const double t = k < part->n_negative ? -1 : 1;
     return (is_hard(f) ? -part->scale * part->g[k] : t - part->g[k]) + part->solution.w0;
@@ -384,8 +384,8 @@ static dn_status train(svm_fit *f, dn_error *err) {
 }
 
 /* ---- machines ---- */
-/* number[i] ← the index of point i among the support vectors; UINT32_MAX if point i is none.
- * Returns the number of support vectors. */
+/* number[i] ← the index of point i among the support vectors; UINT32_MAX if point i is not a
+ * support vector. Returns the number of support vectors. */
 static size_t number_support(const svm_fit *f, uint32_t *number) {
     size_t n = 0;
     memset(number, 0, f->problem->points.n * sizeof *number);
@@ -519,7 +519,7 @@ static dn_status make_machines(const svm_fit *f, dn_machine **machines, size_t *
 }
 
 /* ---- support vectors by row ---- */
-/* Sets the support vectors of a machine. */
+/* Stores the support vectors of a part, by row, in its machine. */
 static dn_status set_duals(const svm_fit *f, const svm_part *part, const dni_point_rows *rows,
                            dn_machine *machine, dn_error *err) {
     dn_dual *items;
@@ -604,8 +604,8 @@ static void write_report(const svm_fit *f, const svm_part *part, size_t n_suppor
         dn_report_warn(
             &fresh, DN_WARNING_KERNEL_INDEFINITE,
             "the kernel is not positive semidefinite on these rows (least eigenvalue about %.3g): "
-            "the solution satisfies the optimality "
-            "conditions, but nothing certifies that it is the best; there is no duality gap",
+            "the solution satisfies the optimality conditions, but is not certified to be optimal; "
+            "there is no duality gap",
             f->problem->least_eigenvalue);
     }
     if (!part->converged) {
@@ -641,10 +641,9 @@ static dn_status check_bounds(const svm_fit *f, dn_error *err) {
     const dni_svm_points *points = &f->problem->points;
     for (size_t i = 0; !is_hard(f) && i < points->n; i++) {
         if (!isfinite(f->options->C * points->weight[i])) {
-            return dn_error_set(
-                err, DN_ERR_NUMERIC,
-                "C times the weights of the rows leaves the finite numbers (C is %g, a weight %g)",
-                f->options->C, points->weight[i]);
+            return dn_error_set(err, DN_ERR_NUMERIC,
+                                "C times the weight of a row overflows (C is %g, the weight %g)",
+                                f->options->C, points->weight[i]);
         }
     }
     return DN_OK;

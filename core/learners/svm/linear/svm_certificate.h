@@ -6,8 +6,8 @@
  *   squared hinge  ½‖w‖² [+ ½w0²] + Σ U s²    Σα − ½‖u‖² [− ½u0²] − Σ α²/(4U)
  *
  * where s = max(0, 1 − t(w'x + w0)), u = Σ α t x, u0 = Σ α t, and α is feasible. U and t are those
- * of svm_problem.h. The terms in brackets apply to a penalised intercept. For any feasible α and any
- * primal weights the difference primal − dual is >= 0, and it is 0 only at the optimum. */
+ * of svm_problem.h. The terms in brackets apply to a penalised intercept. For any feasible α and
+ * any primal weights the difference primal − dual is >= 0, and it is 0 only at the optimum. */
 #ifndef DNI_SVM_CERTIFICATE_H
 #define DNI_SVM_CERTIFICATE_H
 
@@ -40,7 +40,8 @@ DN_MUST_USE dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, dou
                                       dni_svm_solution *out, dn_error *err);
 
 /* Like dni_svm_certify. With hinge loss and a large C the rounding errors of margins that are 1 can
- * cost more than the tolerance: then v is lengthened by these errors if this decreases the gap. */
+ * cost more than the tolerance. v is then multiplied by a factor slightly above 1, if this
+ * decreases the gap. */
 DN_MUST_USE dn_status dni_svm_certify_rounded(dni_svm_problem *svm, double *v, double *work,
                                               dni_svm_solution *out, dn_error *err);
 

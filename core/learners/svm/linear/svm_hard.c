@@ -53,10 +53,11 @@ struct hard {
     double min_dot[2]; /* smallest t (x − shift)ᵀp over the rows of each group */
     size_t min_row[2]; /* the row of each group that has the value min_dot */
     double norm;       /* ‖p‖ */
-    size_t first;      /* number of iterations of the solver before; 0: none */
-    size_t most;       /* limit of the steps */
+    size_t first;      /* number of iterations of the solver that ran before; 0: none ran */
+    size_t most;       /* maximum number of steps */
     double largest;    /* the search ends if the dual objective exceeds this value */
-    /* soft margin, else NULL: [n] α and [width] w of the solution before; [2n] working memory */
+    /* used for a soft margin, otherwise NULL: [n] α and [width] w of the solution to improve; [2n]
+     * working memory */
     double *kept_alpha, *kept_w, *work;
     dni_pace pace;
 };
@@ -453,14 +454,13 @@ static dn_status refuse(const struct hard *h, dn_error *err) {
     if (h->svm->reason == DN_STOP_MAX_ITERATIONS && h->norm > MIN_DISTANCE * h->max_norm) {
         return dn_error_set(err, DN_ERR_DATA,
                             "no boundary that separates the classes was found in %zu steps (C is "
-                            "null): give C, a finite cost of slack, or "
-                            "more max_iterations",
+                            "null): set C to a finite cost of slack, or try more max_iterations",
                             h->svm->iterations);
     }
     return dn_error_set(err, DN_ERR_DATA,
-                        "the classes cannot be separated by a plane, which C null asks for: their "
-                        "convex hulls are at most %.3g apart "
-                        "where rows are as long as %.3g; give C, a finite cost of slack",
+                        "the classes cannot be separated by a plane, which C null requires: the "
+                        "distance of their convex hulls is at most %.3g, while rows have norms up "
+                        "to %.3g; set C to a finite cost of slack",
                         h->norm, h->max_norm);
 }
 
@@ -532,7 +532,7 @@ cleanup:
 }
 
 /* ---- soft margins ---- */
-/* Returns whether no α of the working set is above its upper bound. */
+/* Returns true if no α of the working set is above its upper bound. */
 static bool is_within_bounds(const struct hard *h) {
     const double least = h->min_dot[0] + (h->two_hulls ? h->min_dot[1] : 0),
                  scale = (h->two_hulls ? 2 : 1) / least;

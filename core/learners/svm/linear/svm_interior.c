@@ -154,13 +154,11 @@ static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err)
         n_stalled = gap < 0.9 * best || ip->products < 0.9 * least ? 0 : n_stalled + 1;
         best = fmin(best, gap);
         least = fmin(least, ip->products);
-        const bool rounding =
-            ip->products <=
-            1e-4 * tolerance * enough[tries] * primal; /* the rest of the gap is rounding error */
+        /* true: the rest of the gap is rounding error */
+        const bool rounding = ip->products <= 1e-4 * tolerance * enough[tries] * primal;
         if (n_stalled == STALLED || rounding || k == most) {
-            svm->reason =
-                k < most ? DN_STOP_NO_PROGRESS
-                         : DN_STOP_MAX_ITERATIONS; /* only used if the solution is not certified */
+            /* used only if the solution is not certified */
+            svm->reason = k < most ? DN_STOP_NO_PROGRESS : DN_STOP_MAX_ITERATIONS;
             return k < most ? follow_smooth(ip, out, err) : certify(ip, out, err);
         }
         dni_svm_system_penalise(&ip->system);

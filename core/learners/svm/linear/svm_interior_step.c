@@ -226,7 +226,7 @@ DNI_ALWAYS_INLINE dn_status step_block(dni_interior *ip, const dn_block *block, 
     return DN_OK;
 }
 
-/* The predictor step (σ = 0) of a row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
+/* Computes the predictor step (σ = 0) of a row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
 static inline void predict_row(dni_interior *ip, size_t i, double d_margin, dni_svm_slot *slot) {
     const double a = ip->svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i];
     const double d_alpha = ip->omega[i] * (1 - ip->margin[i] - d_margin);
@@ -281,8 +281,8 @@ static void split_residuals(dni_interior *ip) {
     }
 }
 
-/* The predictor step for d_v. passed ← the two vectors of correction_block. *out_step ← the largest
- * step length. *out_second ← Σ ΔαΔz − ΔαΔs. */
+/* Computes the predictor step of all rows for d_v. passed ← the two vectors of correction_block.
+ * *out_step ← the largest step length. *out_second ← Σ ΔαΔz − ΔαΔs. */
 static dn_status predict(dni_interior *ip, double *out_step, double *out_second, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
     const size_t n_out = 2 * svm->width + DNI_IP_SUMS;
@@ -302,7 +302,7 @@ static dn_status predict(dni_interior *ip, double *out_step, double *out_second,
     return DN_OK;
 }
 
-/* The corrector step of a row: sets d_margin, d_alpha, d_z and d_s. */
+/* Computes the corrector step of a row: sets its d_margin, d_alpha, d_z and d_s. */
 static inline void correct_row(dni_interior *ip, size_t i, double d_margin, dni_svm_slot *slot) {
     const double a = ip->svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i];
     const double centre = ip->target * ip->svm->upper[i], up = centre - ip->second * ip->d_z[i],
@@ -320,7 +320,7 @@ static dn_status correct_block(void *arg, const dn_block *block, size_t slot, dn
     return step_block(ip, block, &ip->svm->slots[slot], correct_row, err);
 }
 
-/* The corrector step of all rows for d_v. *out_step ← the largest step length. */
+/* Computes the corrector step of all rows for d_v. *out_step ← the largest step length. */
 static dn_status correct(dni_interior *ip, double *out_step, dn_error *err) {
     clear_maxima(ip);
     dn_status status = dn_run_each(ip->svm->run, ip->svm->input->rows, correct_block, ip, err);

@@ -68,9 +68,11 @@ void dni_interior_done(dni_interior *ip);
  * curvature instead of ω, and passed ← Σ α t x̃. */
 DN_MUST_USE dn_status dni_interior_form(dni_interior *ip, dn_error *err);
 
-/* Computes one predictor-corrector step; call it after dni_interior_form and dni_svm_system_penalise.
- * careful: use σ = 0.5 and omit the second-order products. gap: relative gap; a smaller gap allows
- * a step closer to the bounds. */
+/* Computes one predictor-corrector step. Call it after dni_interior_form and
+ * dni_svm_system_penalise.
+ *
+ *   gap      relative gap; a smaller gap allows a step closer to the bounds
+ *   careful  use σ = 0.5 and omit the second-order products */
 DN_MUST_USE dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful,
                                            dn_error *err);
 

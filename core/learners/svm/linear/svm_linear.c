@@ -126,11 +126,10 @@ static void write_report(const dni_svm_problem *svm, const dni_svm_solution *s, 
     dni_report_tolerance(report, svm->options->tolerance, s->gap);
     dni_svm_report(s, svm->options->C, "features.standardize", report);
     if (!s->certified) {
-        dn_report_warn(
-            report, DN_WARNING_NOT_CONVERGED,
-            "not converged: after %zu iterations the relative duality gap is %.3g, not at "
-            "most %.3g; try %s",
-            svm->iterations, s->gap, svm->options->tolerance, remedy(svm, s));
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
+                       "not converged: after %zu iterations the relative duality gap is %.3g "
+                       "(tolerance %.3g); try %s",
+                       svm->iterations, s->gap, svm->options->tolerance, remedy(svm, s));
     }
 }
 
@@ -170,7 +169,7 @@ cleanup:
     return status;
 }
 
-/* Returns whether conjugate gradients on the rows of a wide problem take fewer multiplications than
+/* Returns true if conjugate gradients on the rows of a wide problem take fewer multiplications than
  * the coordinates of the rows: for sparse rows and a C that is not large. κ = 1 + Σ 2 U ‖x̃‖² is an
  * upper bound of the condition of H, by its trace. */
 static bool products_are_cheaper(const dni_svm_problem *svm) {

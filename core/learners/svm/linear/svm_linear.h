@@ -1,5 +1,6 @@
-/* Linear support vector machines for two classes. Solvers: interior point, dual coordinate descent,
- * and for the hard margin the nearest points of the convex hulls. */
+/* Linear support vector machines for two classes. Solvers: interior point (hinge loss), Newton's
+ * method (squared hinge loss), dual coordinate descent (both), and for the hard margin the nearest
+ * points of the convex hulls. */
 #ifndef DNI_SVM_LINEAR_H
 #define DNI_SVM_LINEAR_H
 

@@ -13,7 +13,8 @@
  * intercept. The iteration ends when the relative gap is at most the tolerance and the rows with
  * s > 0 are the same in two steps, or when rounding errors prevent a decrease of F.
  *
- * Fewer rows than features: svm_wide.h, or conjugate gradients if the rows have few entries.
+ * Wide problems (dni_svm_is_wide) are solved in the coordinates of their rows (svm_wide.h), or by
+ * conjugate gradients if the rows have few entries.
  *
  * Up to DNI_SVM_MAX_ORDER features H is formed from the rows with s > 0 and factorised. Otherwise
  * the system is solved by conjugate gradients, preconditioned with the diagonal of H, until the
@@ -33,16 +34,19 @@
 
 #include <string.h>
 
-/* Limit of the products of conjugate gradients in a step, and of the iterations of the search on a
- * line. Number of steps without a decrease of F or of the gap after which the iteration ends: if
- * margins are close to 1, such steps change the rows with s > 0. */
-enum { MAX_PRODUCTS = 1000, MAX_TRIALS = 200, STALLED = 8 };
+enum {
+    MAX_PRODUCTS = 1000, /* maximum number of products of conjugate gradients in a step */
+    MAX_TRIALS = 200,    /* maximum number of iterations of the search on a line */
+    /* Number of steps without a decrease of F or of the gap after which the iteration ends. If
+     * margins are close to 1, such steps still change the rows with s > 0. */
+    STALLED = 8
+};
 static const double LARGEST_ETA = 1e-2, SMALLEST_ETA = 1e-5;
 
 struct newton {
     dni_svm_problem *svm;
     bool factorised;       /* H is formed and factorised; false: conjugate gradients */
-    dni_svm_system system; /* without conjugate gradients; otherwise only `svm` and `penalty` */
+    dni_svm_system system; /* with conjugate gradients, only `svm` and `penalty` are set */
     double *margin;        /* [n] m */
     double *d_margin;      /* [n] change of m for d_v */
     unsigned char *active; /* [n] s > 0 in the present step */
@@ -231,7 +235,7 @@ static dn_status product_block(const void *arg, const dn_block *block, size_t sl
     return DN_OK;
 }
 
-/* out ← H v. A callback of dni_systems. */
+/* Implements dni_systems.product: out ← H v. */
 static dn_status multiply(void *ctx, const dn_run *run, const double *v, double *out,
                           dn_error *err) {
     const struct newton *t = ctx;
@@ -250,7 +254,7 @@ static dn_status multiply(void *ctx, const dn_run *run, const double *v, double 
     return DN_OK;
 }
 
-/* out ← −∇F − H v. A callback of dni_systems. */
+/* Implements dni_systems.residual: out ← −∇F − H v. */
 static dn_status residual_of(void *ctx, const dn_run *run, const double *v, double *out,
                              dn_error *err) {
     const struct newton *t = ctx;

@@ -127,8 +127,8 @@ static void add(const dni_svm_problem *svm, size_t i, double s, double *p) {
     p[svm->d] += s;
 }
 
-/* One step of the method of multipliers. Sets margin_error and weight_error to the errors before
- * the step. */
+/* Makes one step of the method of multipliers. Sets margin_error and weight_error to the errors
+ * before the step. again: reuse the factorisation of the previous step. */
 static dn_status step(struct polish *p, bool again, dn_error *err) {
     dni_interior *ip = p->ip;
     dni_svm_problem *svm = ip->svm;

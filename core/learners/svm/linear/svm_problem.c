@@ -126,10 +126,10 @@ static dn_status read_rows(dni_svm_problem *svm, dn_error *err) {
     }
     const double most = fmax(svm->weight[0], svm->weight[1]);
     if (!hard && !isfinite(svm->options->C * most)) {
-        return dn_error_set(err, DN_ERR_NUMERIC,
-                            "C times the weights of the rows leaves the finite numbers (C is %g, "
-                            "the weights' sum %g)",
-                            svm->options->C, svm->weight[0] + svm->weight[1]);
+        return dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "C times the weight of a class overflows (C is %g, the weights of all rows sum to %g)",
+            svm->options->C, svm->weight[0] + svm->weight[1]);
     }
     return DN_OK;
 }
@@ -271,9 +271,8 @@ dn_status dni_svm_progress(dni_svm_problem *svm, size_t iteration, size_t most, 
 dn_status dni_svm_not_finite(const dni_svm_problem *svm, size_t iteration, dn_error *err) {
     const bool tiny = svm->options->C < TINY_C;
     return dn_error_set(err, DN_ERR_NUMERIC,
-                        "iteration %zu left the finite numbers: features too large, or too %s a C "
-                        "for them; standardise the columns or "
-                        "give a %s C (it is %g)",
-                        iteration, tiny ? "small" : "large", tiny ? "larger" : "smaller",
-                        svm->options->C);
+                        "iteration %zu left the finite numbers: the features are too large, or C "
+                        "is too %s for them (C is %g); standardise the columns, or set a %s C",
+                        iteration, tiny ? "small" : "large", svm->options->C,
+                        tiny ? "larger" : "smaller");
 }

@@ -25,7 +25,7 @@ typedef struct dni_svm_slot {
     double *scores; /* [DNI_TILE_ROWS] */
     double *omega;  /* [DNI_TILE_ROWS] weights of the rows in a Gram matrix */
     double *coef;   /* [DNI_TILE_ROWS × 2] coefficients of dni_tile_gradient */
-    /* Solvers that factorise a matrix; otherwise NULL */
+    /* for solvers that factorise a matrix; otherwise NULL: */
     double *z;      /* [DNI_TILE_ROWS × width] expanded rows */
     double *work;   /* [DNI_TILE_ROWS × width] working memory */
     double maximum; /* interior point: largest inverse_step over the rows of the slot */
@@ -81,7 +81,7 @@ DN_MUST_USE dn_status dni_svm_combine(dni_svm_problem *svm, const double *alpha,
 double dni_svm_row_dot(const dni_svm_problem *svm, size_t i, const double *v);
 /* v ← v + s x_i; v[d] is unchanged. */
 void dni_svm_row_add(const dni_svm_problem *svm, size_t i, double s, double *v);
-/* Number of stored entries of row i. */
+/* Returns the number of stored entries of row i. */
 size_t dni_svm_row_entries(const dni_svm_problem *svm, size_t i);
 
 /* Reports the progress after `iteration` of at most `most` iterations, and polls the stop flag.

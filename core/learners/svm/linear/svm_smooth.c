@@ -60,8 +60,8 @@ static bool try_step(dni_interior *ip, double a, double *value) {
     return true;
 }
 
-/* One Newton step with step halving. *value is unchanged if no step in the direction decreases the
- * objective. */
+/* Makes one Newton step with step halving. *value is unchanged if no step in the direction
+ * decreases the objective. */
 static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
     set_alpha(ip);
     dn_status status = dni_interior_form(ip, err);

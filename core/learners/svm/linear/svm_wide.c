@@ -13,8 +13,10 @@
 #include <float.h>
 #include <string.h>
 
-/* Rows of a tile of the Gram matrix; columns of the features that are centred at a time. */
-enum { TILE = 64, PANEL = 1024 };
+enum {
+    TILE = 64,   /* rows and columns of a tile of the Gram matrix */
+    PANEL = 1024 /* number of features that are copied and centred at a time */
+};
 
 /* ---- memory ---- */
 struct wide_shape {
@@ -131,7 +133,7 @@ static dn_status form_gram(dni_svm_wide *w, dn_error *err) {
 }
 
 /* ---- the factorisation ---- */
-/* Returns the row that is not chosen with the largest diagonal entry. */
+/* Returns the row with the largest diagonal entry among those that are not chosen. */
 static size_t next_pivot(const dni_svm_wide *w) {
     size_t best = 0;
     double largest = -(double)INFINITY;
@@ -250,7 +252,7 @@ dn_status dni_svm_wide_take(dni_svm_wide *wide, const dni_svm_problem *inner, dn
     const bool solved = out->certified;
     memcpy(svm->alpha, inner->alpha, svm->n * sizeof *svm->alpha);
     svm->iterations = inner->iterations;
-    svm->reason = solved ? DN_STOP_NO_PROGRESS : inner->reason; /* used if not certified */
+    svm->reason = solved ? DN_STOP_NO_PROGRESS : inner->reason; /* used only if not certified */
     dn_status status = restore(wide, inner->w, err);
     return status == DN_OK ? dni_svm_certify_rounded(svm, wide->v, wide->work, out, err) : status;
 }

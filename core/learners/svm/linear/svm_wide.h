@@ -3,9 +3,9 @@
  *
  *   X Xᵀ = L Lᵀ,   L [n × rank]
  *
- * The problem depends on the rows only through X Xᵀ: w is a combination of the rows, Σ β_i x_i, and
- * the rows l_i of L have the same dual solution α and the w Σ β_i l_i. The result is certified with
- * the rows x_i.
+ * The problem depends on the rows only through X Xᵀ, and w is a combination of the rows, Σ β_i x_i.
+ * With the rows l_i of L in place of x_i the dual solution α is the same, and w is Σ β_i l_i. The
+ * result is certified with the rows x_i.
  *
  * Source: Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 18.3.5. */
 #ifndef DNI_SVM_WIDE_H
@@ -26,7 +26,7 @@ typedef struct dni_svm_wide {
     double *coef;            /* [n] coefficients β of w, with the sign t */
     double *v;               /* [d + 1] solution */
     double *target, *weight; /* [n] */
-    double *vectors;         /* [n_slots × dni_svm_wide_vector] working memory */
+    double *vectors;         /* [n_slots × vector_size(d)] working memory */
     double *work;            /* [2n] working memory of dni_svm_certify */
     dn_rows *rows;           /* L as rows */
 } dni_svm_wide;

@@ -78,7 +78,7 @@ static void nothing_else(void **state) {
         const char *why;
     } bad[] = {{{AGE}, 1, "\"age\" is numeric"},
                {{NOTE, AGE}, 2, "\"age\" is numeric; name it in features.include"},
-               {{KIND}, 1, "\"kind\" is categorical: words taken for categories become text"},
+               {{KIND}, 1, "\"kind\" is categorical; upload the rows with types=NAME:text"},
                {{PLACES, NOTE}, 2, "\"f\" is sparse"},
                {{NOTE, OTHER}, 2, "(got 2)"}};
     for (size_t k = 0; k < 3; k++) {

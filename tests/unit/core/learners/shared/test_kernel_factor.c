@@ -101,8 +101,8 @@ static void singular(void **state) {
     for (size_t i = 0; i < N; i++) {
         x[i * D + 3] = 2 * x[i * D] - x[i * D + 2];
     }
-    refuse(NULL, "the covariance of the training rows is singular, of rank 3 instead of 4: "
-                 "columns that are linear combinations of others: 3 "
+    refuse(NULL, "the covariance of the training rows is singular, of rank 3 instead of 4, "
+                 "because 3 columns are linear combinations of others "
                  "(\"#0\", \"#2\", \"#3\"): exclude some, or give a covariance");
     for (size_t j = 0; j < D * D; j++) {
         s[j] = 1;

@@ -229,7 +229,7 @@ static void overflow(void **state) {
         fails(&t, &o, DN_ERR_NUMERIC, "feature");
         fails(&z, &o, DN_ERR_DATA, "positive, finite sum");
         o.C = 1e200;
-        fails(&w, &o, DN_ERR_NUMERIC, "C times the weights");
+        fails(&w, &o, DN_ERR_NUMERIC, "C times the weight of a class overflows");
     }
     svm_problem_done(&t);
     svm_problem_done(&w);
@@ -242,10 +242,10 @@ static void extreme_costs(void **state) {
     struct problem t = problem_cloud(768, 8, 0, 1.5, false, false);
     dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1e-308);
     fails(&t, &o, DN_ERR_NUMERIC,
-          "too small a C for them; standardise the columns or give a larger C (it is 1e-308)");
+          "C is too small for them (C is 1e-308); standardise the columns, or set a larger C");
     o.C = 1e305;
     fails(&t, &o, DN_ERR_NUMERIC,
-          "too large a C for them; standardise the columns or give a smaller C (it is 1e+305)");
+          "C is too large for them (C is 1e+305); standardise the columns, or set a smaller C");
     svm_problem_done(&t);
 }
 

@@ -35,7 +35,7 @@ static void largest_number_of_rows(void **state) {
     dn_error_clear(&err);
     assert_int_equal(dni_svm_points_gather(&input, true, &run, &points, &err), DN_ERR_DATA);
     assert_string_equal(err.message,
-                        "a kernel takes at most 2147483647 rows (there are 2147483648)");
+                        "a method with a kernel accepts at most 2147483647 rows (got 2147483648)");
     assert_int_equal(n_refused, 1);
 }
 
