@@ -45,7 +45,7 @@ static const char *const thresholds[] = {"midpoint", "min_error", NULL};
 static const char *const threshold_meanings[] = {
     "halfway between the projected means of the classes",
     "halfway between two adjacent projections of training rows, where the misclassified weight of "
-    "the training rows is least; of equal ones the nearest to the midpoint",
+    "the training rows is least; among equal ones, the nearest to the midpoint",
     NULL};
 
 static const dn_param params[] = {
@@ -55,8 +55,8 @@ static const dn_param params[] = {
                      "min_error", thresholds, threshold_meanings),
     {.name = "components",
      .type = DN_PARAM_INTEGER,
-     .meaning = "Number of directions, the best ones; there are at most one less than classes. "
-                "auto: all.",
+     .meaning = "Number of directions: the best ones are kept. K classes have at most K - 1 "
+                "directions. auto: all.",
      .default_choice = "auto",
      .default_number = 1,
      .minimum = 1,
@@ -123,8 +123,8 @@ static void problem_layout(dni_layout *layout, const void *shape, void *work) {
     p->marked = dni_layout_array(layout, s->d, sizeof *p->marked);
 }
 
-/* The working memory of the scatter, of the eigenproblem and of the threshold exists one
- * after another: the estimate includes the largest of the three only. */
+/* The working memories of the scatter, of the eigenproblem and of the threshold are not allocated
+ * at the same time: the estimate includes only the largest of the three. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct fisher_shape s = {shape->n_classes, shape->n_features};
     const double d = (double)s.d, K = (double)s.K;
@@ -144,8 +144,8 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- the eigenproblem ---- */
-/* Raises the scatter of the marked columns to VARIANCE_FLOOR times their scatter over all rows. Adds
- * a warning with their names. */
+/* Raises the scatter of the marked columns to VARIANCE_FLOOR times their scatter over all rows.
+ * Adds a warning with their names. */
 static void raise_perfect(struct problem *p, const char *names) {
     const dni_scatter *s = &p->fisher->scatter;
     const size_t d = s->n_cols;
@@ -162,8 +162,8 @@ static void raise_perfect(struct problem *p, const char *names) {
                    names, VARIANCE_FLOOR);
 }
 
-/* Sets scale and the constant columns. A column that is constant within every class but differs
- * between the classes is an error if the parameter shrinkage is a number; otherwise its scatter is
+/* Fills p->scale and p->constant. A column that is constant within every class but differs between
+ * the classes is an error if the parameter shrinkage is a number; otherwise its scatter is
  * raised. */
 static dn_status find_constants(struct problem *p, dn_error *err) {
     const dni_scatter *s = &p->fisher->scatter;
@@ -179,8 +179,8 @@ static dn_status find_constants(struct problem *p, dn_error *err) {
     if (perfect > 0 && perfect + constant == d) {
         return dn_error_set(err, DN_ERR_DATA,
                             "no column varies within the classes, because each class has a single "
-                            "row or all its rows are equal: add rows (if there are enough, the "
-                            "columns separate the classes without error)");
+                            "row or all its rows are equal: add rows (with enough rows, this would "
+                            "mean that the columns separate the classes without error)");
     }
     if (perfect > 0) {
         dni_feature_list(p->fisher->input, p->marked, 4, names);
@@ -416,7 +416,7 @@ static dn_status fit_many(const struct fisher *f, dni_linear_machine *machine, d
     const dni_scatter *s = &f->scatter;
     size_t d = s->n_cols, K = s->n_classes;
     const double rows = dni_rows_per_weight(f->input),
-                 freedom = s->weight - (double)K / rows; /* of S_W / Σv: (n − K)/n */
+                 freedom = s->weight - (double)K / rows; /* n − K, in units of the weights */
     if (!(freedom > 0)) {
         return dn_error_set(err, DN_ERR_DATA,
                             "the weights of the rows must sum to more than the number of classes, "

@@ -48,7 +48,7 @@ static const char *const covariance_meanings[] = {
 static const char *const divisors[] = {"ml", "unbiased", NULL};
 static const char *const divisor_meanings[] = {
     "n, the weight of the rows: maximum likelihood",
-    "n - K for a shared covariance, n_k - 1 for one of each class", NULL};
+    "n - K for a shared covariance, n_k - 1 for the covariance of a class", NULL};
 
 static const dn_param params[] = {
     DNI_PARAM_CHOICE("covariance", "Covariance of the classes' densities.", "shared", covariances,
@@ -83,8 +83,8 @@ static dn_status check(const dn_params *p, dn_error *err) {
         word != NULL ? strcmp(word, "auto") == 0 : dn_params_number(p, "shrinkage") > 0;
     if (shrinks && covariance_of(p) == DNI_COVARIANCE_DIAGONAL) {
         return dni_parameter_error(err, "shrinkage",
-                                   "parameter \"shrinkage\" belongs to covariance shared or full "
-                                   "(diagonal has no correlations)");
+                                   "parameter \"shrinkage\" applies to covariance shared and full "
+                                   "only (diagonal has no correlations)");
     }
     return dni_multiclass_check(p, err);
 }
@@ -125,8 +125,8 @@ static void gaussian_layout(dni_layout *layout, const void *shape, void *work) {
     fit->raised = dni_layout_array(layout, s->d, sizeof *fit->raised);
 }
 
-/* The working memory of the scatter, of the covariances and of the likelihood exists one
- * after another: the estimate includes the largest of the three only. */
+/* The working memories of the scatter, of the covariances and of the likelihood are not allocated
+ * at the same time: the estimate includes only the largest of the three. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct gaussian_shape s = {covariance_of(p), shape->n_classes, shape->n_features};
     const dni_scatter_kind kind = kind_of(s.covariance);
@@ -157,7 +157,7 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
         return DN_OK;
     }
     const double rows = dni_rows_per_weight(fit->input);
-    *out = weight - lost / rows; /* (n − lost) of the n rows that the weights stand for */
+    *out = weight - lost / rows; /* n − lost, in units of the weights */
     if (*out > 0) {
         return DN_OK;
     }
@@ -200,9 +200,9 @@ static void raise_perfect(struct gaussian *fit, double *scatter) {
     }
     dni_feature_list(fit->input, fit->raised, 3, columns);
     dn_report_warn(fit->report, DN_WARNING_VARIANCE_FLOOR,
-                   "columns that are constant within every class but differ between the classes: "
-                   "%zu (%s); their variance within the classes was raised to %g times their "
-                   "variance over all rows; they separate the classes without error",
+                   "%zu columns (%s) are constant within every class but differ between the "
+                   "classes: they separate the classes without error, and their variance within "
+                   "the classes was raised to %g times their variance over all rows",
                    n, columns, VARIANCE_FLOOR);
 }
 
@@ -275,11 +275,11 @@ static void blend(struct gaussian *fit, size_t k, double divisor) {
     }
 }
 
-/* Fits the covariance of class k, shrunk towards the pooled covariance. first: what was singular
- * without shrinkage; reason "": nothing.
+/* Fits the covariance of class k, shrunk towards the pooled covariance.
  *
- *   estimate  the shrinkage is estimated, and raised until the covariance is regular; otherwise it
- *             is fit->shrinkage[k] */
+ *   estimate  true: the shrinkage is estimated, and raised until the covariance is regular; false:
+ *             it is fit->shrinkage[k]
+ *   first     why the covariance is singular without shrinkage; reason "": it was not computed */
 static dn_status fit_shrunk(struct gaussian *fit, size_t k, dni_covariance_task *task,
                             bool estimate, const dni_singular *first, dni_gaussians *out,
                             dn_error *err) {
@@ -448,7 +448,7 @@ static void report_fit(const struct gaussian *fit, const dni_gaussians *g) {
     }
 }
 
-/* The densities inside a machine that fit_gaussian created. */
+/* Returns the densities of a machine that fit_gaussian created. */
 static dni_gaussians *densities_of(const struct gaussian *fit, const dn_machine *machine) {
     return covariance_of(fit->input->params) == DNI_COVARIANCE_SHARED
                ? dni_linear_machine_of(machine)->gaussians
@@ -479,9 +479,9 @@ static void raise_variances(struct gaussian *fit) {
     if (n > 0) {
         dni_feature_list(fit->input, fit->raised, 3, columns);
         dn_report_warn(fit->report, DN_WARNING_VARIANCE_FLOOR,
-                       "columns with a variance within a class below %g times their variance over "
-                       "all rows: %zu (%s); it was raised to this value",
-                       VARIANCE_FLOOR, n, columns);
+                       "%zu columns (%s) have a variance within a class below %g times their "
+                       "variance over all rows, which was raised to this value",
+                       n, columns, VARIANCE_FLOOR);
     }
 }
 
@@ -544,13 +544,14 @@ cleanup:
     return status;
 }
 
-/* Variances of single columns need no independent columns. Earlier rules dropped the level for all
- * covariances. */
+/* A diagonal covariance allows linearly dependent columns, so that no level is dropped.
+ * DN_RULES_FIRST drops the first level for every covariance. */
 static bool drops_first(const dn_params *p) {
     return p->rules == DN_RULES_FIRST || covariance_of(p) != DNI_COVARIANCE_DIAGONAL;
 }
 
-/* Rows are scored in tiles, each multiplied with the matrix of a class. */
+/* With covariance full, rows are scored in tiles; a tile is multiplied by the matrix of each
+ * class. */
 static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape) {
     const double slot = (double)dni_gaussians_tile_work(true, shape->n_features) +
                         (double)DNI_TILE_ROWS * (double)shape->n_classes;

@@ -11,7 +11,8 @@
 static const char *const metrics[] = {"euclidean", "manhattan", "chebyshev", "cosine", NULL};
 static const char *const metric_meanings[] = {
     "|x - z|", "the sum of |x_j - z_j|", "the greatest |x_j - z_j|",
-    "1 - x'z/(|x| |z|); rows of zeros are at 0 from each other and at 1 from all others", NULL};
+    "1 - x'z/(|x| |z|); rows of zeros have distance 0 from each other and 1 from all other rows",
+    NULL};
 static const dn_synonym metric_synonyms[] = {{"l1", "manhattan"},
                                              {"cityblock", "manhattan"},
                                              {"l2", "euclidean"},
@@ -19,8 +20,8 @@ static const dn_synonym metric_synonyms[] = {{"l1", "manhattan"},
                                              {NULL, NULL}};
 static const char *const votes[] = {"uniform", "inverse_distance", NULL};
 static const char *const vote_meanings[] = {
-    "every neighbour counts by the weight of its row",
-    "by the weight divided by the distance; rows at distance 0 outvote all others", NULL};
+    "the weight of its row",
+    "the weight of its row divided by the distance; rows at distance 0 outvote all others", NULL};
 static const dn_synonym vote_synonyms[] = {{"distance", "inverse_distance"}, {NULL, NULL}};
 
 static const dn_param params[] = {
@@ -32,14 +33,14 @@ static const dn_param params[] = {
      .maximum = 1e6},
     {.name = "metric",
      .type = DN_PARAM_CHOICE,
-     .meaning = "The distance of two rows x and z, of their encoded features.",
+     .meaning = "The distance of two rows, computed from their encoded features x and z.",
      .default_choice = "euclidean",
      .choices = metrics,
      .choice_meanings = metric_meanings,
      .synonyms = metric_synonyms},
     {.name = "votes",
      .type = DN_PARAM_CHOICE,
-     .meaning = "What the vote of a neighbour counts.",
+     .meaning = "The weight of a neighbour's vote.",
      .default_choice = "uniform",
      .choices = votes,
      .choice_meanings = vote_meanings,

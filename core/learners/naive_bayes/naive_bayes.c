@@ -12,15 +12,15 @@
  *                  features of the text column, or over all numeric columns that are counts
  *
  * N_k = Σv and N_jk = Σv x_j over the rows of class k, with weights v of mean 1 unless they are
- * frequencies (dn_weights). If only the presence of a number is used,
- * x_j is 1 if the number is above 0, and 0 otherwise.
+ * frequencies (dn_weights). With numeric "bernoulli" x_j is 1 if the number is above 0, and 0
+ * otherwise.
  *
  * Alpaydın, Introduction to Machine Learning, sections 5.7 and 4.5; Bishop, PRML, section 4.2.3;
  * Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 13.2; McCallum and
  * Nigam, A comparison of event models for naive Bayes text classification, AAAI-98 workshop on
  * learning for text categorization, equations (4) and (6).
  *
- * Closed form: two passes over the rows for Gaussian features, one for all others. */
+ * Closed form: two passes over the rows for Gaussian features, one for counts and presence. */
 #include "base/argument.h"
 #include "base/layout.h"
 #include "catalogue/param_rows.h"
@@ -47,16 +47,17 @@ static const char *const numeric_meanings[] = {
 static const dn_param params[] = {
     {.name = "smoothing",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Pseudo-count alpha (Laplace smoothing): added to the rows of each value of a "
-                "boolean or categorical input, and to the occurrences of each word. 0: a value "
-                "that no training row of a class has is impossible in that class.",
+     .meaning =
+         "Pseudo-count alpha (Laplace smoothing): added to the number of rows of each value of a "
+         "boolean or categorical input, and to the number of occurrences of each word. 0: a value "
+         "that no training row of a class has is impossible in that class.",
      .default_number = 1,
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
     {.name = "variance_floor",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Least variance of a numeric column within a class, as a share of the "
+     .meaning = "Smallest variance of a numeric column within a class, as a share of the "
                 "variance of the column over all training rows; smaller variances are raised to "
                 "it. A column that is constant in all rows gets this share of the largest "
                 "variance of a column, which has no effect on the classes. 0: no floor.",
@@ -103,7 +104,9 @@ static void bayes_layout(dni_layout *layout, const void *shape, void *work) {
     b->sum = b->class_weight == NULL ? NULL : b->class_weight + s->n_classes;
 }
 
-/* With a Gaussian feature the scatter is computed, otherwise sums of K (d + 1) numbers. */
+/* Upper bound of the bytes of a fit. shape->counted: no feature is Gaussian, and only K (d + 1)
+ * sums are computed. Otherwise the scatter is included, whose passes need at least as much memory
+ * as the pass that counts. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct bayes_shape s = {shape->n_classes, shape->n_features};
     const double d = (double)s.d, K = (double)s.n_classes;
@@ -182,7 +185,7 @@ static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err
     return DN_OK;
 }
 
-/* Sets machine->factor and count. The features of basis functions are Gaussian. */
+/* Fills b->machine->factor and b->count. The features of basis functions are Gaussian. */
 static dn_status set_factors(struct bayes *b, dn_error *err) {
     const dn_encoder *encoder = b->input->encoder;
     memset(b->machine->factor, DNI_FACTOR_GAUSSIAN, b->d);
@@ -204,8 +207,8 @@ static dn_status refuse_negative(const struct bayes *b, size_t j, double x, dn_e
     dni_feature_name(b->input, j, name);
     return dni_error_at(
         dn_error_set(err, DN_ERR_DATA,
-                     "column \"%s\" must have values >= 0 for numeric "
-                     "\"multinomial\" (got %g): choose \"gaussian\" or \"bernoulli\"",
+                     "column \"%s\" must have values >= 0 for numeric \"multinomial\" (got %g): "
+                     "choose \"gaussian\" or \"bernoulli\"",
                      name, x),
         name, -1, err);
 }
@@ -462,15 +465,14 @@ static bool has_sparse_input(const dn_encoder *encoder) {
 static void warn_raised(const struct bayes *b, size_t n) {
     char columns[DNI_NAMES_SIZE];
     dni_feature_list(b->input, b->raised, 3, columns);
-    dn_report_warn(
-        b->report, DN_WARNING_VARIANCE_FLOOR,
-        "columns with a variance within a class below variance_floor %g times their variance over "
-        "all rows: %zu (%s); it was raised to this value: %s",
-        dn_params_number(b->input->params, "variance_floor"), n, columns,
-        has_sparse_input(b->input->encoder)
-            ? "if they are counts, choose numeric \"multinomial\"; exclude them, or "
-              "lower variance_floor"
-            : "exclude them, or lower variance_floor");
+    dn_report_warn(b->report, DN_WARNING_VARIANCE_FLOOR,
+                   "%zu columns (%s) have a variance within a class below variance_floor %g times "
+                   "their variance over all rows, which was raised to this value: %s",
+                   n, columns, dn_params_number(b->input->params, "variance_floor"),
+                   has_sparse_input(b->input->encoder)
+                       ? "if they are counts, choose numeric \"multinomial\"; exclude them, or "
+                         "lower variance_floor"
+                       : "exclude them, or lower variance_floor");
 }
 
 static void report_fit(const struct bayes *b) {
@@ -505,7 +507,8 @@ static dni_factor numeric_factor(const dn_params *p) {
                                             : DNI_FACTOR_GAUSSIAN;
 }
 
-/* Sets b->machine. Releases the scatter, so that the likelihood can use its memory. */
+/* Computes the factors, distributions and priors of b->machine. Releases the scatter, so that the
+ * computation of the likelihood can use its memory. */
 static dn_status fit_factors(struct bayes *b, dn_error *err) {
     dn_status status = set_factors(b, err);
     if (status != DN_OK) {
