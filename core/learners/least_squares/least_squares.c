@@ -26,12 +26,12 @@ static const char *const solver_meanings[] = {
     "at most 2e11, or with lambda = 0, at most 2049 rows and at least as many features; "
     "conjugate_gradient otherwise",
     "the normal equations of centred, scaled columns by Cholesky's method with a step of "
-    "refinement; pivoted QR of the rows when they are "
-    "ill-conditioned or of less than full rank; at most 8192 features. With lambda = 0, at most "
-    "2049 rows and at least as many features: by the eigenvectors of the products of the rows",
+    "refinement; pivoted QR of the rows when they are ill-conditioned or of less than full rank; "
+    "at most 8192 features. With lambda = 0, at most 2049 rows and at least as many features: by "
+    "the eigenvectors of the products of the rows",
     "the same equations by conjugate gradients, without a matrix: a pass over the rows an "
-    "iteration, for many features and sparse rows; "
-    "with lambda = 0 from 0 to the weights of least norm",
+    "iteration, for many features and sparse rows; with lambda = 0 from 0 to the weights of least "
+    "norm",
     "the textbook's loop: a fixed learning rate over all rows; with lambda = 0 and dependent "
     "columns the weights are then replaced by those of least norm with the same outputs",
     NULL};
@@ -49,18 +49,17 @@ static const dn_param params[] = {
         "norm. auto: 1/(2 V), V the sum of the weights of the training rows, or their number "
         "without weights."),
     DNI_PARAM_INTERCEPT,
-    DNI_PARAM_LEARNING_RATE("For gradient_descent: what the sum of (target - output) x over the "
-                            "rows is multiplied with. auto: 1/(n L), with L the "
-                            "curvature bound found by power iteration.",
-                            0.1),
+    DNI_PARAM_LEARNING_RATE(
+        "For gradient_descent: the factor of the sum of (target - output) x over the rows. auto: "
+        "1/(n L), with L the curvature bound found by power iteration.",
+        0.1),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "For conjugate_gradient: stops when, for every output, the residual of the normal "
-                "equations is at most this times their "
-                "right-hand side (lengths in equations divided by the deviations of their "
-                "columns). For gradient_descent: when the largest "
-                "component of the gradient, with respect to standardised weights and intercepts, "
-                "is at most this. 0: runs to max_iterations. "
+     .meaning = "For conjugate_gradient: stops when, for every output, the Euclidean norm of the "
+                "residual of the normal equations is at most this times that of their right-hand "
+                "side, after each equation is divided by the deviation of its column. For "
+                "gradient_descent: when the largest component of the gradient, with respect to "
+                "standardised weights and intercepts, is at most this. 0: runs to max_iterations. "
                 "auto: 1e-10 for conjugate_gradient, 1e-5 for gradient_descent.",
      .default_choice = "auto",
      .default_number = 1e-10,
@@ -70,15 +69,15 @@ static const dn_param params[] = {
      .word = "auto"},
     DNI_PARAM_MAX_ITERATIONS_FROM(
         0,
-        "For conjugate_gradient and gradient_descent: most iterations, each a pass over the rows. "
-        "auto: 2000 for conjugate_gradient; 20000 for gradient_descent, with many rows fewer, so "
-        "that it visits 10^8 rows, but at least 500. 0, for gradient_descent: the model has the "
-        "weights of init.",
+        "For conjugate_gradient and gradient_descent: the maximum number of iterations, each a "
+        "pass over the rows. auto: 2000 for conjugate_gradient; 20000 for gradient_descent, with "
+        "many rows fewer, so that it visits 10^8 rows, but at least 500. 0, for gradient_descent: "
+        "the model has the weights of init.",
         2000),
     DNI_PARAM_START("For gradient_descent. ", "random", inits, init_meanings),
     DNI_PARAM_CHOICE("targets",
                      "The numbers that the outputs are fitted to. The minimum predicts the same "
-                     "classes with each, also with lambda. Weights, objective, residual sum of "
+                     "classes with each, also with lambda > 0. Weights, objective, residual sum of "
                      "squares, gradient and standard errors are those of the coding.",
                      "one_of_k", dni_target_codings, dni_target_coding_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
@@ -165,13 +164,14 @@ static size_t iterations_of(const dn_params *p, const struct method *method, siz
     return dni_default_iterations(n_rows, method->visits, method->least, method->most);
 }
 
-/* Without a penalty the features of all levels of a category are dependent if there is an
- * intercept. */
+/* Without a penalty and with an intercept, the features of all levels of a category are linearly
+ * dependent. */
 static bool drops_first(const dn_params *p) {
     return dni_lambda_is_zero(p) && !dni_params_is(p, "intercept", "none");
 }
 
-/* Without a penalty standardising changes nothing but rounding and the weights of least norm. */
+/* Without a penalty, standardising changes only rounding errors and which weights have the least
+ * norm. */
 static bool standardizes(const dn_params *p) {
     return !dni_lambda_is_zero(p);
 }
@@ -218,15 +218,15 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
     if (method == &methods[CLOSED_FORM] && rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS &&
         !(fit.lambda == 0 && dni_row_space_applies(rows->n_rows, rows->n_cols))) {
         return dn_error_set(err, DN_ERR_BUDGET,
-                            "%zu features are too many for a matrix of them, at most %d: use "
-                            "solver conjugate_gradient, which needs none",
+                            "%zu features are too many for the matrix of solver closed_form (at "
+                            "most %d): use solver conjugate_gradient, which needs no matrix",
                             rows->n_cols, DNI_LEAST_SQUARES_MAX_COLS);
     }
     if (width > SIZE_MAX / sizeof(double) / n_scores) {
         return dn_error_set(
             err, DN_ERR_BUDGET,
-            "%zu features for %zu classes are more weights than can be computed with", rows->n_cols,
-            input->n_classes);
+            "the weights of %zu features for %zu classes are more than can be indexed",
+            rows->n_cols, input->n_classes);
     }
     dn_status status =
         dn_run_alloc(run, n_scores * width, sizeof(double), "the weights", &original, err);
@@ -250,18 +250,16 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
 const dn_algorithm dni_algorithm_least_squares = {
     .id = "least_squares",
     .title = "Least squares",
-    .summary = "Linear outputs fitted to 1-of-K targets; the greatest wins. Quick and exact, but "
-               "rows far on the right side pull the "
-               "boundary, and a class between others may never win. Scores, no probabilities.",
+    .summary = "Linear outputs fitted to 1-of-K targets; the class with the greatest output is "
+               "predicted. Quick and exact, but rows far on the right side pull the boundary, and "
+               "a class between others may never be predicted. Scores, no probabilities.",
     .source = "Bishop, Pattern Recognition and Machine Learning, section 4.1.3; Hastie, Tibshirani "
-              "and Friedman, The Elements of "
-              "Statistical Learning, section 4.2",
-    .stopping_rule = "closed_form: always; conjugate_gradient: the residual of the normal "
-                     "equations, computed from the rows, is at most `tolerance` "
-                     "times their right-hand side for every output; gradient_descent: the largest "
-                     "component of the gradient with respect to "
-                     "standardised weights and "
-                     "intercepts is at most `tolerance`",
+              "and Friedman, The Elements of Statistical Learning, section 4.2",
+    .stopping_rule =
+        "closed_form: always; conjugate_gradient: the residual of the normal equations, computed "
+        "from the rows, is at most `tolerance` times their right-hand side for every output; "
+        "gradient_descent: the largest component of the gradient with respect to standardised "
+        "weights and intercepts is at most `tolerance`",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_STREAMS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],

@@ -33,12 +33,12 @@ struct conjugate {
     dni_moments moments;
     double *target;       /* [S] T̄ */
     double *scale;        /* [d] diagonal of A: variance + κm² + λ; 1 for an idle column */
-    bool *idle;           /* [d] columns that are constant, with κ > 0: columns of zeros */
+    bool *idle;           /* [d] columns with variance + κm² = 0; their weight stays 0 */
     double *w;            /* [S × d] */
     double *variables;    /* [S × width] weights and intercepts at which a pass evaluates */
     double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */
     double first_measure; /* measure after the first iteration; 0 until then */
-    bool searched;        /* dependent columns are searched and named */
+    bool searched;        /* dependent columns are searched for, and named in a warning */
     double fraction;      /* progress reported so far, 0 … 1; never decreases */
 };
 
@@ -180,8 +180,8 @@ static void prepare(struct conjugate *c) {
     }
 }
 
-/* Sets fit->original to the solution, and the report. The last pass was at these weights, so that
- * its sums give the gradient. */
+/* Stores the solution in fit->original, and fills the report. The last pass was at these weights,
+ * so that its sums give the gradient. */
 static void store_solution(struct conjugate *c) {
     dni_least_squares *fit = c->fit;
     const dni_linear_problem *q = &fit->problem;
@@ -195,24 +195,22 @@ static void warn(const struct conjugate *c, const dni_systems_outcome *outcome) 
     size_t d = c->fit->problem.width - 1, n = c->fit->input->rows->n_rows;
     if (c->fit->lambda == 0 && d >= n && !c->searched) {
         dn_report_warn(report, DN_WARNING_NOT_UNIQUE,
-                       "with lambda = 0 the weights are not unique: there are %zu columns and %zu "
-                       "rows: the weights reported are those of "
-                       "least norm",
-                       d, n);
+                       "with lambda = 0 the weights are not unique, because there are not more "
+                       "rows (%zu) than columns (%zu); the weights of least norm are reported",
+                       n, d);
     }
     if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "not converged after %zu iterations: the residual of the normal equations "
-                       "is %.3g of their right-hand side, the "
-                       "tolerance %.3g; try more max_iterations, a larger lambda or tolerance, or "
+                       "is %.3g times their right-hand side (tolerance %.3g); try more "
+                       "max_iterations, a larger lambda or tolerance, or "
                        "features.standardize",
                        outcome->iterations, outcome->measure, c->fit->tolerance);
     } else if (outcome->reason == DN_STOP_NO_PROGRESS) {
         dn_report_warn(report, DN_WARNING_NO_DECREASE,
-                       "arithmetic allows no smaller residual of the normal equations than %.3g of "
-                       "their right-hand side, the tolerance "
-                       "is %.3g; try a larger lambda or tolerance, features.standardize, or solver "
-                       "closed_form",
+                       "rounding errors allow no smaller residual of the normal equations than "
+                       "%.3g times their right-hand side (tolerance %.3g); try a larger lambda or "
+                       "tolerance, features.standardize, or solver closed_form",
                        outcome->measure, c->fit->tolerance);
     }
 }

@@ -55,7 +55,7 @@ static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double 
     return dni_linear_evaluate(&state->fit->problem, run, x, value, gradient, err);
 }
 
-/* Largest component of ∇f with respect to standardised weights and intercepts. */
+/* Returns the largest component of ∇f with respect to standardised weights and intercepts. */
 static double measure(const struct descent *state, const double *x, const double *gradient) {
     const dni_linear_problem *q = &state->fit->problem;
     const double slope = dni_least_squares_slope(state->fit); /* `gradient` is ∇(f/2a) */
@@ -214,9 +214,8 @@ static dn_status descend(struct descent *state, dn_error *err) {
     if (!report->converged && fit->max_iterations > 0) {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "not converged after %zu iterations: the largest component of the gradient "
-                       "is %.3g, the tolerance %.3g; try more "
-                       "max_iterations, another learning_rate, features.standardize, or solver "
-                       "closed_form or conjugate_gradient",
+                       "is %.3g (tolerance %.3g); try more max_iterations, another learning_rate, "
+                       "features.standardize, or solver closed_form or conjugate_gradient",
                        outcome.iterations, state->measure, state->fit->tolerance);
     }
     return DN_OK;

@@ -28,12 +28,12 @@ typedef struct dni_least_squares {
     const dn_fit_input *input;
     const dn_run *run;
     dn_report *report;
-    double lambda; /* λ; before dni_least_squares_init a positive number if it is "auto" */
+    double lambda; /* λ; for "auto", a provisional positive number before dni_least_squares_init */
     dni_target_coding coding;
     dni_intercept intercept;    /* penalised only with λ > 0 */
     double share;               /* κ; set by dni_least_squares_init */
-    double tolerance;           /* of the iterative solvers */
-    size_t max_iterations;      /* of the iterative solvers */
+    double tolerance;           /* used by the iterative solvers only */
+    size_t max_iterations;      /* used by the iterative solvers only */
     dni_linear_problem problem; /* set up by the solver */
     double *original;           /* [S × width] the solution g: weights and intercepts for x */
 } dni_least_squares;
@@ -57,19 +57,19 @@ DN_MUST_USE dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error
 double dni_least_squares_descend_bytes(double lambda, const dn_fit_shape *shape);
 
 /* ---- least_squares_rank.c: dependent columns, for lambda = 0 ---- */
-/* Adds the warning that the weights are not unique and names the marked columns, if there are
- * any. */
+/* If any column is marked, adds the warning that the weights are not unique, with the names of the
+ * marked columns. */
 void dni_least_squares_warn_of_rank(dni_least_squares *fit, const bool *marked);
-/* dni_linear_null_space for the rows of the fit. */
+/* Calls dni_linear_null_space for the rows of the fit. */
 DN_MUST_USE dn_status dni_least_squares_null_space(dni_least_squares *fit,
                                                    const dni_moments *moments, size_t *out_n,
                                                    double **out_null, dn_error *err);
 double dni_least_squares_null_space_bytes(const dn_fit_shape *shape);
-/* Looks for dependent columns after an iterative solver, if lambda is 0, and adds the warning that
+/* If lambda is 0: looks for dependent columns after an iterative solver, and adds the warning that
  * names them.
  *
- *   changed  *changed ← whether fit->original was replaced by the weights of least norm. NULL: it
- *            is not replaced */
+ *   changed  *changed ← true if fit->original was replaced by the weights of least norm; NULL: it
+ *            must not be replaced */
 DN_MUST_USE dn_status dni_least_squares_check(dni_least_squares *fit, const dni_moments *moments,
                                               bool *changed, dn_error *err);
 double dni_least_squares_check_bytes(double lambda, const dn_fit_shape *shape);
@@ -78,15 +78,16 @@ double dni_least_squares_check_bytes(double lambda, const dn_fit_shape *shape);
 /* Fills in the part of the report that all solvers share. The last pass over the rows must have
  * been at the solution in fit->original. */
 void dni_least_squares_describe(dni_least_squares *fit, const char *solver);
-/* gradient: of Σ v ½(T − g)² for the weights and intercepts at fit->original, [S × width]. Returns
- * the Euclidean norm of ∇f with respect to those of cg + b. */
+/* Returns the Euclidean norm of ∇f with respect to the weights and intercepts of cg + b. gradient:
+ * [S × width] gradient of Σ v ½(T − g)² with respect to fit->original. */
 double dni_least_squares_gradient_norm(const dni_least_squares *fit, const double *gradient);
-/* Returns o + (1 − κ)(target − o), the intercept of score k for weights with mᵀw = 0; T̄ =
- * target. */
+/* Returns o + (1 − κ)(target − o), the best intercept of a score for weights with mᵀw = 0. target:
+ * T̄ of the score. */
 double dni_least_squares_base(const dni_least_squares *fit, double target);
-/* Returns the factor of ∇f, with respect to the weights and intercepts of cg + b, from ∇(f/2a). */
+/* Returns the factor that turns ∇(f/2a) into ∇f with respect to the weights and intercepts of cg +
+ * b. */
 double dni_least_squares_slope(const dni_least_squares *fit);
-/* dni_linear_report_progress with the weights of cg + b. */
+/* Like dni_linear_report_progress; a snapshot has the weights and intercepts of cg + b. */
 void dni_least_squares_report_progress(const dni_least_squares *fit, const dn_run *run,
                                        const double *table, double *raw, dn_progress *progress);
 /* Sets fit->lambda and fit->share, and prepares fit->problem. uses: flags of dni_linear_uses. */

@@ -26,9 +26,8 @@ void dni_least_squares_warn_of_rank(dni_least_squares *fit, const bool *marked) 
     }
     dni_feature_list(fit->input, marked, 8, names);
     dn_report_warn(fit->report, DN_WARNING_NOT_UNIQUE,
-                   "with lambda = %g the weights are not unique: %zu of the columns are linear "
-                   "combinations of others (%s): the weights "
-                   "reported are those of least norm",
+                   "with lambda = %g the weights are not unique, because %zu of the columns are "
+                   "linear combinations of others (%s); the weights of least norm are reported",
                    fit->lambda, dependent, names);
 }
 
@@ -61,7 +60,7 @@ double dni_least_squares_null_space_bytes(const dn_fit_shape *shape) {
            dni_linear_null_space_bytes(shape->n_features + 1);
 }
 
-/* fit->original: makes the weights orthogonal to the combinations null/s, so that those of constant
+/* Makes the weights in fit->original orthogonal to the combinations null/s. The weights of constant
  * columns become 0. Overwrites `null`. */
 static dn_status project(dni_least_squares *fit, const dni_moments *m, double *null, size_t n_null,
                          dn_error *err) {
@@ -115,8 +114,8 @@ enum part { DECOMPOSITION, DEPENDENT, LEAST_NORM, N_PARTS };
 
 struct wide {
     dni_least_squares *fit;
-    const dn_run *run; /* of the whole fit */
-    dni_share share;   /* the run of the space, in its present part */
+    const dn_run *run; /* run of the whole fit */
+    dni_share share;   /* run of the space in the current part */
     dni_row_space space;
     double *scores; /* [S × n] */
     double *w;      /* [S × d] */
@@ -142,12 +141,11 @@ static double wide_bytes(const dn_fit_shape *shape) {
            dni_layout_bytes(wide_layout, &sizes, &unused);
 }
 
-/* Begins a part. */
 static void begin_part(struct wide *w, enum part part) {
     dni_share_init(&w->share, w->run, part, N_PARTS);
 }
 
-/* The caller calls wide_done also after a failure. */
+/* The caller calls wide_done, also after a failure. */
 static dn_status wide_init(struct wide *w, dni_least_squares *fit, const dni_moments *moments,
                            const dn_run *run, dn_error *err) {
     const dn_rows *rows = fit->input->rows;
@@ -247,7 +245,7 @@ static dn_status solve_wide(struct wide *w, dn_error *err) {
     return status == DN_OK ? take_weights(w, err) : status;
 }
 
-/* Sets the report for the weights in fit->original. */
+/* Fills the report for the weights in fit->original. */
 static dn_status describe(dni_least_squares *fit, size_t rank, dn_error *err) {
     const dni_linear_problem *q = &fit->problem;
     if (!dni_all_finite(fit->original, q->n)) {
@@ -325,9 +323,8 @@ dn_status dni_least_squares_check(dni_least_squares *fit, const dni_moments *mom
     }
     dn_report_warn(
         fit->report, DN_WARNING_NOT_UNIQUE,
-        "with lambda = 0 the weights may not be unique, nor those of least norm: columns "
-        "that depend on each other are searched for among at most %d features; give "
-        "lambda > 0",
+        "with lambda = 0 the weights may not be unique, nor of least norm, because dependent "
+        "columns are searched for among at most %d features only; set lambda > 0",
         DNI_RANK_MAX_WIDTH - 1);
     return DN_OK;
 }

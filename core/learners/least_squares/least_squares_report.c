@@ -43,7 +43,7 @@ double dni_least_squares_gradient_norm(const dni_least_squares *fit, const doubl
     return dni_least_squares_slope(fit) * sqrt(square);
 }
 
-/* ‖W‖², with ‖b − o‖² of a penalised intercept. */
+/* Returns ‖W‖², plus ‖b − o‖² for a penalised intercept. */
 static double penalty_of(const dni_least_squares *fit) {
     const dni_linear_problem *q = &fit->problem;
     double sum = 0;

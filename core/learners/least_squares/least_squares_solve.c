@@ -351,7 +351,7 @@ static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *
     return DN_OK;
 }
 
-/* u [S × d]: makes the rows of w = u/s orthogonal to the rows of null/s. Overwrites `null`. */
+/* Makes the rows of w = u/s orthogonal to the rows of null/s, for u [S × d]. Overwrites `null`. */
 static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_null,
                             dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores;
@@ -382,7 +382,7 @@ static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *
         largest_mean_ratio =
             fmax(largest_mean_ratio, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
     }
-    /* rounding of large means */
+    /* larger if large means cause rounding errors */
     const double tolerance = ruled ? 0 : RANK * fmax(1, 1e-5 * largest_mean_ratio);
     dn_status status = append_rows(c, t, err);
     if (status != DN_OK) {
@@ -428,7 +428,7 @@ static dn_status solve_rows(struct closed *c, dn_error *err) {
     return status;
 }
 
-/* Sets c->rank and c->marked by the rank rule. */
+/* Sets c->rank and fills c->marked by the rank rule. */
 static dn_status find_rank(struct closed *c, dn_error *err) {
     dni_least_squares *fit = c->fit;
     const size_t d = c->scatter.n_cols;
@@ -460,8 +460,9 @@ static void warn(const struct closed *c) {
     dni_least_squares_warn_of_rank(c->fit, c->marked);
 }
 
-/* Sets fit->original to the weights and intercepts for x, and the report. With g the gradient for u
- * and the intercept of z, the gradient for w_j is s_j g_j + m_j g_intercept; it replaces g. */
+/* Stores the weights and intercepts for x in fit->original, and fills the report. With g the
+ * gradient for u and the intercept of z, the gradient for w_j is s_j g_j + m_j g_intercept; it
+ * replaces g. */
 static void store_solution(struct closed *c) {
     dni_least_squares *fit = c->fit;
     dni_linear_problem *q = &fit->problem;

@@ -21,15 +21,14 @@
 static const char *const solvers[] = {"auto", "newton", "lbfgs", "gradient_descent", "sgd", NULL};
 static const char *const solver_meanings[] = {
     "newton when its matrix is small: n = K(d + 1) variables (K = 1 for two classes) with n <= "
-    "200, or n <= 4000 and ten Hessians "
-    "costing at most four times a hundred gradients; otherwise, and for loss squared_error, lbfgs. "
-    "Without a penalty and with at most as many rows as features (and at most 2049 rows) n is K "
-    "times the number of rows: the solver works on coordinates of the rows",
+    "200, or n <= 4000 and ten Hessians costing at most four times a hundred gradients; otherwise, "
+    "and for loss squared_error, lbfgs. Without a penalty and with at most as many rows as "
+    "features (and at most 2049 rows) n is K times the number of rows: the solver works on "
+    "coordinates of the rows",
     "Newton-Raphson (iteratively reweighted least squares) with the exact Hessian and a line "
-    "search; beyond 4096 variables its systems "
-    "are solved by conjugate gradients, without a matrix. With l1: quadratic models minimised by "
-    "coordinate descent, or beyond 4096 "
-    "variables by conjugate gradients within an orthant",
+    "search; beyond 4096 variables its systems are solved by conjugate gradients, without a "
+    "matrix. With l1: quadratic models minimised by coordinate descent, or beyond 4096 variables "
+    "by conjugate gradients within an orthant",
     "limited-memory BFGS on centred columns with a metric of the features; with l1 orthant-wise "
     "(OWL-QN)",
     "the textbook's loop: a fixed learning rate over all rows; with l1 each step is followed by a "
@@ -39,7 +38,7 @@ static const char *const solver_meanings[] = {
     NULL};
 static const char *const penalties[] = {"none", "l2", "l1", "elastic_net", NULL};
 static const char none_meaning[] =
-    "no penalty: as lambda = 0. Dependent columns are looked for among at most 2048 features, or "
+    "no penalty: as lambda = 0. Dependent columns are searched for among at most 2048 features, or "
     "with at most 2049 rows; quasi-complete separation with at most 2049 variables (see solver "
     "auto), complete separation always";
 static const char *const penalty_meanings[] = {
@@ -48,18 +47,17 @@ static const char *const penalty_meanings[] = {
     "lambda (rho |w|_1 + (1 - rho) |w|^2) with rho = l1_ratio", NULL};
 static const char *const losses[] = {"cross_entropy", "squared_error", NULL};
 static const char *const loss_meanings[] = {
-    "-ln p(true class): convex, and what the probabilities are made for",
+    "-ln p(true class): convex, the loss of maximum likelihood",
     "half the squared difference of p and the 1-of-K target, summed over the classes (for two "
-    "classes the one output of the sigmoid): not "
-    "convex, its gradient vanishes for rows far on the wrong side; for comparison. Not for solver "
-    "newton",
+    "classes the one output of the sigmoid): not convex, its gradient vanishes for rows far on the "
+    "wrong side; for comparison. Not for solver newton",
     NULL};
 static const char *const steps[] = {"line_search", "full", NULL};
 static const char *const step_meanings[] = {
     "the full step, or a part of it that decreases the objective enough",
     "the full step in every iteration, as the textbooks print it, without a safeguard: from a far "
     "start the iteration may diverge. It then ends (stop_reason no_progress) where the Hessian is "
-    "singular or the next step leaves the finite numbers, with the last weights and a warning",
+    "singular or the next step is not finite, with the last weights and a warning",
     NULL};
 static const char *const inits[] = {"random", "zero", NULL};
 static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed",
@@ -67,8 +65,8 @@ static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the s
 
 static const char *const schedules[] = {"adaptive", "constant", NULL};
 static const char *const schedule_meanings[] = {
-    "it grows by a tenth after a pass that lowers the objective; after another pass it is halved, "
-    "and the weights return to the best",
+    "the rate grows by a tenth after a pass that lowers the objective; after any other pass it is "
+    "halved, and the weights return to the best so far",
     "learning_rate in every pass; the model has the weights of the last pass", NULL};
 
 #define L1_RATIO 0.5
@@ -81,9 +79,8 @@ static const dn_param params[] = {
         "Strength of the penalty: lambda * |w|^2, lambda * |w|_1, or their mixture (no 1/2, the "
         "loss is a mean over rows: 1/(2 C n) in terms of C for l2, 1/(C n) for l1). It acts on the "
         "standardised weights when features are standardised. auto: 1/(2 V), V the sum of the "
-        "weights "
-        "of the training rows, or their number without weights; so the penalty is |w|^2/2 beside "
-        "the sum of the losses (C = 1), and a row of weight 2 counts as two rows."),
+        "weights of the training rows, or their number without weights; so the penalty is |w|^2/2 "
+        "beside the sum of the losses (C = 1), and a row of weight 2 counts as two rows."),
     {.name = "l1_ratio",
      .type = DN_PARAM_NUMBER,
      .meaning = "For penalty elastic_net: the share rho of |w|_1; 0 is l2, 1 is l1.",
@@ -95,10 +92,9 @@ static const dn_param params[] = {
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
      .meaning = "Stops when the largest component of the gradient (with l1: of the subgradient of "
-                "least norm), with respect to standardised "
-                "weights and intercepts, is at most this. auto: 1e-9 for newton, 1e-6 for lbfgs, "
-                "1e-5 for gradient_descent, 5e-5 for sgd. 0: runs to "
-                "max_iterations.",
+                "least norm), with respect to standardised weights and intercepts, is at most "
+                "this. auto: 1e-9 for newton, 1e-6 for lbfgs, 1e-5 for gradient_descent, 5e-5 for "
+                "sgd. 0: runs to max_iterations.",
      .default_choice = "auto",
      .default_number = 1e-9,
      .minimum = 0,
@@ -107,19 +103,17 @@ static const dn_param params[] = {
      .word = "auto"},
     DNI_PARAM_MAX_ITERATIONS_FROM(
         0,
-        "Most iterations (passes over the rows for gradient_descent and sgd). "
-        "0: the model has the weights of init; the result has their loss and gradient. "
-        "auto: 100 for newton, 2000 for lbfgs; 20000 for "
-        "gradient_descent, with many rows fewer, so that it visits 10^8 rows, "
-        "but at least 500; 2000 for sgd, so that it visits "
-        "10^7 rows, but at least 50.",
+        "Maximum number of iterations (passes over the rows for gradient_descent and sgd). 0: the "
+        "model has the weights of init; the result has their loss and gradient. auto: 100 for "
+        "newton, 2000 for lbfgs; 20000 for gradient_descent, with many rows fewer, so that it "
+        "visits 10^8 rows, but at least 500; 2000 for sgd, so that it visits 10^7 rows, but at "
+        "least 50.",
         100),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
-     .meaning = "For gradient_descent and sgd: what the gradient, summed over the rows (of a "
-                "batch), is multiplied with. auto: 1/(n L), with L "
-                "the curvature bound found by power iteration; for sgd 1/(b L) with the bound for "
-                "batches of b rows.",
+     .meaning = "For gradient_descent and sgd: the factor of the gradient, which is summed over "
+                "the rows (of a batch). auto: 1/(n L), with L the curvature bound found by power "
+                "iteration; for sgd 1/(b L) with the bound for batches of b rows.",
      .default_choice = "auto",
      .default_number = 0.1,
      .minimum = 0,
@@ -235,16 +229,14 @@ const dn_algorithm dni_algorithm_logistic = {
     .id = "logistic",
     .title = "Logistic regression",
     .summary = "Probabilities from linear scores: the sigmoid for two classes, softmax for more. "
-               "The first method to try on a table; its "
-               "weights are log-odds per unit of a feature. Minimises the mean cross-entropy plus "
-               "lambda * |w|^2, or with l1 a penalty that "
-               "leaves only the weights that matter.",
+               "The first method to try on a table; its weights are log-odds per unit of a "
+               "feature. Minimises the mean cross-entropy plus lambda * |w|^2, or with l1 a "
+               "penalty that makes some weights exactly 0.",
     .source = "Bishop, Pattern Recognition and Machine Learning, sections 4.3.2-4.3.4; Alpaydin, "
-              "Introduction to Machine Learning, "
-              "sections 10.7-10.8",
-    .stopping_rule = "the largest component of the gradient (with l1: of the subgradient of least "
-                     "norm) with respect to standardised weights and "
-                     "intercepts is at most `tolerance`",
+              "Introduction to Machine Learning, sections 10.7-10.8",
+    .stopping_rule =
+        "the largest component of the gradient (with l1: of the subgradient of least norm) with "
+        "respect to standardised weights and intercepts is at most `tolerance`",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE |
              DN_ALGORITHM_STREAMS,
     .params = params,

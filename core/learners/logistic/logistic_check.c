@@ -33,8 +33,8 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
                        ? dni_solver_bytes(&dni_solver_newton, plan->n, 1)
                        : 0;
     phase += second.certifies ? dni_separation_bytes(plan->n) : 0;
-    if (plan->check_uses &
-        DNI_LINEAR_GRAM) { /* the null basis, at most half of these bytes, is still allocated */
+    if (plan->check_uses & DNI_LINEAR_GRAM) {
+        /* The null basis, at most half of `rank` bytes, remains allocated. */
         const double rank = dni_linear_null_space_bytes(plan->width);
         phase = fmax(rank, rank / 2 + phase);
     }

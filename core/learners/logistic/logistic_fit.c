@@ -21,7 +21,7 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
                                       .uses = plan.uses,
                                       .sparse = isfinite(shape->n_entries)};
     dni_logistic_arrays scratch;
-    double phase = dni_logistic_solver_bytes(&plan, shape->n_rows); /* of the largest phase */
+    double phase = dni_logistic_solver_bytes(&plan, shape->n_rows); /* bytes of the largest phase */
     if (plan.wide || plan.check_wide) {
         phase = fmax(plan.wide ? 0 : phase, dni_logistic_wide_bytes(&plan, shape));
     }
@@ -71,7 +71,7 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
         const dn_fit_input *in = fit->input;
         const size_t d = problem->width - 1;
         const dn_status status = dni_start_check(params, problem->n_scores, d, err);
-        if (status == DN_OK && params->rules == DN_RULES_FIRST) { /* encoded units */
+        if (status == DN_OK && params->rules == DN_RULES_FIRST) { /* the list has encoded units */
             dni_linear_from_original(problem, list, x);
         } else if (status == DN_OK) {
             dni_linear_to_encoded(list, problem->n_scores, d, in->mean, in->scale,

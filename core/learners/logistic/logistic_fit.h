@@ -8,7 +8,7 @@
 /* Arrays of a fit; their layout depends on the plan. */
 typedef struct dni_logistic_arrays {
     double *x;     /* [n] the point */
-    double *spare; /* [n] */
+    double *spare; /* [n] working memory */
     double *raw;   /* [n_scores × n_cols], then [n_scores]: weights, intercepts of a snapshot */
     bool *growing; /* [n_cols] columns of the separating direction */
     double *direction; /* [n] a separating direction; only with plan.certifies */
@@ -35,10 +35,10 @@ typedef struct dni_logistic_fit {
     double gradient_norm; /* Euclidean norm of the (sub)gradient in the original variables */
     double loss;          /* Σ v ℓ */
     double first_measure; /* `measure` at the start; 0 until then */
-    double first_norm;
-    double fraction;  /* progress reported so far, 0 … 1; never decreases */
-    dn_progress last; /* the last report; its iteration is 0 before the first */
-    double last_step; /* largest component of the previous step; 0: none */
+    double first_norm;    /* `gradient_norm` at the start */
+    double fraction;      /* progress reported so far, 0 … 1; never decreases */
+    dn_progress last;     /* the last report; its iteration is 0 before the first */
+    double last_step;     /* largest component of the previous step; 0: none */
     /* used only without a penalty: */
     double norm_bound; /* separation is checked when the norm of the weights exceeds this */
     size_t n_checks;   /* calls of dni_separation_check */
@@ -46,8 +46,8 @@ typedef struct dni_logistic_fit {
     dni_separation separation;
     bool polishing;        /* Newton steps after L-BFGS are running */
     size_t base_iteration; /* number of iterations of L-BFGS before the Newton steps */
-    double condition;      /* of the last Hessian; INFINITY: singular; 0: not computed */
-    size_t n_hessians;     /* Hessians whose weights and responses of IRLS are kept */
+    double condition;  /* condition number of the last Hessian; INFINITY: singular; 0: unknown */
+    size_t n_hessians; /* number of Hessians whose IRLS weights and responses are stored */
     /* Fit of coordinates (logistic_wide.c): reports progress in place of
      * dni_linear_report_progress; else NULL. */
     void (*report_coordinates)(struct dni_logistic_fit *fit, dn_progress *progress);
@@ -69,7 +69,7 @@ DN_MUST_USE dn_status dni_logistic_solve(dni_logistic_fit *fit, double *x, dni_o
 /* Bytes that dni_logistic_solve allocates. */
 double dni_logistic_solver_bytes(const dni_logistic_plan *plan, size_t n_rows);
 
-/* ---- logistic_wide.c: fewer rows than columns, without a penalty ---- */
+/* ---- logistic_wide.c: at most as many rows as columns, without a penalty ---- */
 /* Like dni_logistic_solve, for a plan with `wide`: x ← the minimiser whose original weights have
  * the least norm. Adds a warning that names the columns that are not independent. */
 DN_MUST_USE dn_status dni_logistic_solve_wide(dni_logistic_fit *fit, double *x,
@@ -77,7 +77,7 @@ DN_MUST_USE dn_status dni_logistic_solve_wide(dni_logistic_fit *fit, double *x,
 /* Like dni_logistic_check_result, for a plan with `check_wide`. */
 DN_MUST_USE dn_status dni_logistic_check_wide(dni_logistic_fit *fit, double *x, bool *changed,
                                               dn_error *err);
-/* Bytes that either of them allocates. */
+/* Bytes that dni_logistic_solve_wide or dni_logistic_check_wide allocates. */
 double dni_logistic_wide_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape);
 
 /* ---- logistic_progress.c: stopping, progress, and the search for separable classes ---- */
@@ -104,7 +104,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
  * problem.table. hessian: [n × n], lower triangle, of dni_linear_hessian. */
 DN_MUST_USE dn_status dni_logistic_note_hessian(dni_logistic_fit *fit, const double *hessian,
                                                 dn_error *err);
-/* Adds the weights and responses of IRLS to the report, if there are any. */
+/* Adds the weights and responses of IRLS to the report, if any are stored. */
 void dni_logistic_report_irls(dni_logistic_fit *fit);
 
 /* ---- logistic_check.c: the check that follows a descent without a penalty ---- */
@@ -119,8 +119,8 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
 /* ---- logistic_metric.c: uses of the correlation matrix of the features ---- */
 /* True if a fit with this plan looks for dependent columns before the solver. */
 bool dni_logistic_decomposes(const dni_logistic_plan *plan);
-/* Adds the warning that the weights are not unique and names the marked columns, if there are
- * any. */
+/* If any column is marked, adds the warning that the weights are not unique, with the names of the
+ * marked columns. */
 void dni_logistic_warn_of_rank(dni_logistic_fit *fit, const bool *marked);
 /* Computes null_basis, adds a warning that names its columns, and makes the Hessian definite in its
  * directions. */

@@ -13,7 +13,8 @@
 #include <math.h>
 
 /* out [order × order], lower triangle ← the Hessian with respect to the original weights and
- * intercept, without the row of an intercept that is fixed: u = s w, c = b + Σ w m. */
+ * intercept (u = s w, c = b + Σ w m), without the row of an intercept that is fixed. Returns
+ * `order`. */
 static size_t to_original(const dni_linear_problem *p, const double *hessian, double *out) {
     const size_t width = p->width, d = width - 1,
                  order = p->intercept == DNI_INTERCEPT_NONE ? d : width;
@@ -72,7 +73,7 @@ static dn_status irls_block(void *arg, const dn_block *block, size_t slot, dn_er
         for (size_t t = 0; t < tile->x.n_rows; t++) {
             const double g = scores[t], e = exp(-fabs(g)), small = e / (1 + e), big = 1 / (1 + e);
             const bool second = tile->target[t] > 0.5;
-            const double wrong = (g > 0) == second ? small : big; /* probability */
+            const double wrong = (g > 0) == second ? small : big; /* p of the wrong class */
             weights[t] = small * big;
             response[t] = g + (second ? wrong : -wrong) / weights[t];
         }

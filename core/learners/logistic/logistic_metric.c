@@ -30,8 +30,8 @@ void dni_logistic_warn_of_rank(dni_logistic_fit *fit, const bool *marked) {
     char names[DNI_NAMES_SIZE];
     dni_feature_list(fit->input, marked, 8, names);
     dn_report_warn(fit->report, DN_WARNING_NOT_UNIQUE,
-                   "with lambda = 0 the weights are not unique: %zu of the columns are linear "
-                   "combinations of others (%s): the weights reported are those of least norm",
+                   "with lambda = 0 the weights are not unique, because %zu of the columns are "
+                   "linear combinations of others (%s); the weights of least norm are reported",
                    n_marked, names);
 }
 

@@ -220,8 +220,7 @@ dn_status dni_logistic_check_newton(const dn_params *p, const dni_logistic_plan 
                                    plan->full ? "step" : "irls", DNI_LOGISTIC_MAX_HESSIAN, plan->n);
     }
     if (irls && plan->n_scores > 1) {
-        return dni_parameter_error(err, "irls",
-                                   "parameter \"irls\" belongs to two classes (got %zu)",
+        return dni_parameter_error(err, "irls", "parameter \"irls\" needs two classes (got %zu)",
                                    plan->n_scores);
     }
     if (irls && (double)n_rows * (double)plan->max_iterations > DNI_LOGISTIC_MAX_IRLS) {

@@ -45,22 +45,21 @@ typedef struct dni_logistic_plan {
     dni_intercept intercept;
     bool constant_rate;  /* schedule "constant" */
     size_t n_scores;     /* 1 for two classes */
-    size_t width;        /* features and the intercept */
+    size_t width;        /* number of features, and 1 for the intercept */
     size_t n;            /* n_scores · width */
     bool full;           /* step "full" */
     bool conditions;     /* the condition number of each Hessian is computed */
     size_t n_irls;       /* rows · max_iterations with irls; otherwise 0 */
     bool wide;           /* fitted in the row space (logistic_wide.c) */
     bool check_wide;     /* a descent that dni_logistic_check_wide follows */
-    bool check_steps;    /* that check runs Newton steps */
+    bool check_steps;    /* dni_logistic_check_wide runs Newton steps */
     bool independent;    /* no column depends on others: the columns are coordinates */
     bool certifies;      /* separation is checked (logistic_separation.h) */
     bool polishes;       /* Newton steps follow L-BFGS, to detect weights that grow without bound */
     unsigned uses;       /* flags of dni_linear_uses for the fit */
-    unsigned check_uses; /* flags for dni_logistic_check_result; 0: it does nothing */
+    unsigned check_uses; /* flags of dni_linear_uses for the check after a descent; 0: none */
     double tolerance;    /* "auto" resolved */
-    size_t
-        max_iterations; /* 0: the objective is evaluated at the start, and nothing else is done */
+    size_t max_iterations; /* 0: the objective is only evaluated at the start */
 } dni_logistic_plan;
 
 /* weight: Σv of the rows, for lambda "auto". If it is not known, n_rows gives the same solver,

@@ -38,7 +38,7 @@ void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays) {
                     ? dni_layout_matrix(layout, p->width, p->width)
                     : NULL;
     a->hessian = p->conditions ? dni_layout_matrix(layout, p->width, p->width) : NULL;
-    const size_t n_irls = p->wide ? 0 : p->n_irls; /* those of a wide plan are the inner fit's */
+    const size_t n_irls = p->wide ? 0 : p->n_irls; /* with a wide plan, the inner fit stores them */
     a->irls_weights = n_irls > 0 ? dni_layout_doubles(layout, n_irls) : NULL;
     a->irls_response = n_irls > 0 ? dni_layout_doubles(layout, n_irls) : NULL;
 }
@@ -67,7 +67,8 @@ static double measure(const dni_logistic_fit *fit) {
     return largest;
 }
 
-/* Euclidean norm of the gradient (with l1: of the subgradient) in the original variables. */
+/* Returns the Euclidean norm of the gradient (with l1: of the subgradient) in the original
+ * variables. */
 static double stated_length(const dni_logistic_fit *fit) {
     const dni_linear_problem *problem = &fit->problem;
     double sum = 0;
@@ -82,7 +83,7 @@ static double stated_length(const dni_logistic_fit *fit) {
     return sqrt(sum);
 }
 
-/* Norm of the weights, without intercepts, in standardised variables. */
+/* Returns the norm of the weights, without intercepts, in standardised variables. */
 static double weight_norm(const dni_logistic_fit *fit) {
     const dni_linear_problem *problem = &fit->problem;
     double sum = 0;
@@ -121,8 +122,8 @@ void dni_logistic_mark_growing(dni_logistic_fit *fit, const double *step) {
     }
 }
 
-/* Reports progress within a check of separation: the last report with a larger fraction. ctx: the
- * fit. */
+/* Reports progress within a check of separation: repeats the last report with a larger fraction.
+ * ctx: the fit. */
 static void report_check(void *ctx) {
     dni_logistic_fit *fit = ctx;
     if (fit->run->progress == NULL || fit->last.iteration == 0) {
@@ -183,7 +184,7 @@ static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point
     return DN_OK;
 }
 
-/* *out ← whether the steps of Newton's method without a penalty are still large. If the weights
+/* *out ← true if the steps of Newton's method without a penalty are still large. If the weights
  * grow without bound, the gradient vanishes with e^−g, but each step changes the scores of some
  * rows by about 1. */
 static dn_status still_growing(dni_logistic_fit *fit, const dni_iterate *point, bool *out,
@@ -336,9 +337,9 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
     dni_warn_of_start(report, fit->input->params);
     if (!fit->plan.loss->convex && fit->plan.max_iterations > 0) {
         dn_report_warn(report, DN_WARNING_LOCAL_MINIMUM,
-                       "squared_error is not convex: what was found may be a local minimum, or a "
-                       "plateau where the gradient vanishes although rows "
-                       "are on the wrong side%s; loss cross_entropy has one minimum",
+                       "loss squared_error is not convex: the result may be a local minimum, or a "
+                       "plateau where the gradient vanishes although rows are on the wrong side%s; "
+                       "loss cross_entropy has one minimum",
                        outcome->iterations == 0 && report->converged
                            ? " (the gradient at the start is within the tolerance already)"
                            : "");
@@ -351,8 +352,8 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
         char names[DNI_NAMES_SIZE];
         dni_feature_list(fit->input, fit->arrays.growing, 8, names);
         dn_report_warn(report, DN_WARNING_SEPARABLE,
-                       "the classes are %s, weights unbounded: without a penalty the weights grow "
-                       "without bound%s%s; give lambda > 0",
+                       "the classes are %s: without a penalty the weights grow without bound%s%s; "
+                       "set lambda > 0",
                        fit->separation == DNI_SEPARATION_COMPLETE
                            ? "completely separable"
                            : "quasi-completely separable (a boundary exists with no row on the "
@@ -362,8 +363,8 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
         bool descends = fit->plan.method->descends;
         dn_report_warn(
             report, DN_WARNING_NOT_CONVERGED,
-            "not converged after %zu iterations: the largest component of the gradient is %.3g, "
-            "the tolerance %.3g; %s",
+            "not converged after %zu iterations: the largest component of the gradient is %.3g "
+            "(tolerance %.3g); %s",
             outcome->iterations, fit->measure, fit->plan.tolerance,
             fit->plan.full ? "try step line_search"
             : descends
@@ -373,15 +374,15 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
     } else if (outcome->reason == DN_STOP_NO_PROGRESS && fit->plan.full) {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "not converged: after %zu iterations there is no full step, because the "
-                       "Hessian is singular to working precision, or the step leaves the finite "
-                       "numbers; the model has the weights of iteration %zu, where the largest "
+                       "Hessian is singular to working precision or the step is not finite; the "
+                       "model has the weights of iteration %zu, where the largest "
                        "component of the gradient is %.3g; try step line_search",
                        outcome->iterations, outcome->iterations, fit->measure);
     } else if (outcome->reason == DN_STOP_NO_PROGRESS) {
-        dn_report_warn(report, DN_WARNING_NO_DECREASE,
-                       "arithmetic allows no further decrease: the largest component of the "
-                       "gradient is %.3g, the tolerance %.3g; "
-                       "try features.standardize or a larger tolerance",
-                       fit->measure, fit->plan.tolerance);
+        dn_report_warn(
+            report, DN_WARNING_NO_DECREASE,
+            "rounding errors allow no further decrease: the largest component of the gradient is "
+            "%.3g (tolerance %.3g); try features.standardize or a larger tolerance",
+            fit->measure, fit->plan.tolerance);
     }
 }

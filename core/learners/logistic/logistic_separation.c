@@ -33,7 +33,7 @@ struct work {
     double *matrix; /* [n × n] M */
     double *delta;  /* [n] δ */
     void (*report)(void *ctx);
-    void *ctx; /* of report */
+    void *ctx; /* argument of `report` */
 };
 
 static void work_layout(dni_layout *layout, const void *shape, void *work) {
@@ -69,7 +69,8 @@ static dn_status choose_floors(dni_linear_problem *problem, const double *x, dou
     return status;
 }
 
-/* *proved ← whether u > 0 exists on the support. null [n_null × n] spans the null space of M. */
+/* *proved ← true if the u of the file header are positive on the support. null [n_null × n] spans
+ * the null space of M. */
 static dn_status prove_support(dni_linear_problem *problem, double floor, const double *x,
                                const struct work *w, const double *null, size_t n_null,
                                bool *proved, dn_error *err) {
@@ -104,8 +105,8 @@ static dn_status prove_support(dni_linear_problem *problem, double floor, const 
     return status;
 }
 
-/* direction ← the projection of `from` on the span of the rows of `null`. *separates ← whether no
- * pair has a negative margin along it and some pair has a positive one. */
+/* direction ← the projection of `from` on the span of the rows of `null`. *separates ← true if no
+ * pair has a negative margin along `direction` and some pair has a positive one. */
 static dn_status try_direction(dni_linear_problem *problem, double floor, const double *x,
                                const double *from, const double *null, size_t n_null,
                                double *direction, bool *separates, dn_error *err) {

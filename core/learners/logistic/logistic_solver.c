@@ -8,14 +8,15 @@
 
 double dni_logistic_solver_bytes(const dni_logistic_plan *plan, size_t n_rows) {
     const size_t n_blocks = n_rows / DN_BLOCK_ROWS + 1;
-    double phase = dni_solver_bytes(plan->solver, plan->n, n_blocks); /* of the largest phase */
+    double phase =
+        dni_solver_bytes(plan->solver, plan->n, n_blocks); /* bytes of the largest phase */
     if (plan->polishes) {
         phase = fmax(phase, dni_solver_bytes(&dni_solver_newton, plan->n, n_blocks));
     }
     phase += plan->conditions ? dni_symmetric_null_memory(plan->width) : 0;
     phase += plan->certifies ? dni_separation_bytes(plan->n) : 0;
     if (dni_logistic_decomposes(plan)) {
-        /* the null basis, at most half of these bytes, is still allocated */
+        /* The null basis, at most half of `rank` bytes, remains allocated. */
         const double rank = dni_linear_null_space_bytes(plan->width);
         phase = fmax(rank, rank / 2 + phase);
     }
@@ -34,8 +35,8 @@ static dn_status step_batch_lazily(void *ctx, const dn_block *block, const size_
     return dni_linear_batch_lazily(&fit->problem, block, order, n_rows, rate, point, err);
 }
 
-/* dni_sgd_settings.to_ordered. For sparse rows the variables are transposed: the weights of one
- * column for all scores are then consecutive in memory. */
+/* Implements dni_sgd_settings.to_ordered. For sparse rows the variables are transposed: the weights
+ * of one column for all scores are then consecutive in memory. */
 static void to_ordered(void *ctx, const double *x, double *table) {
     const dni_logistic_fit *fit = ctx;
     dni_linear_set_table(&fit->problem, x, table);
@@ -48,8 +49,8 @@ static void from_ordered(void *ctx, const double *table, double *x) {
 
 /* *out ← the parameter learning_rate, or 1/(v L) if it is "auto", where v is the weight of the rows
  * of one step and L is the curvature bound. Adds a warning if the rate is above 2/(v L). batch:
- * rows of one step; 0: all rows. The bound takes passes over the rows; with batches it is computed
- * for "auto" only. */
+ * number of rows of one step; 0: all rows. L needs passes over the rows; with batches it is
+ * computed for "auto" only. */
 static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, dn_error *err) {
     const dn_params *p = fit->input->params;
     dni_linear_problem *problem = &fit->problem;
@@ -68,8 +69,8 @@ static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, d
     }
     const double bound = problem->loss->largest_curvature(problem->n_scores);
     double curvature = bound * largest + 2 * problem->lambda;
-    if (batch >
-        0) { /* add a bound for the variance of a batch: the mean of ‖[x, 1]‖² over its rows */
+    if (batch > 0) {
+        /* Adds a bound for the variance of a batch: the mean of ‖[x, 1]‖² over its rows. */
         double square = problem->intercept == DNI_INTERCEPT_NONE ? 0 : 1;
         for (size_t j = 0; j + 1 < problem->width; j++) {
             square += fit->moments.deviation[j] * fit->moments.deviation[j] +
@@ -166,11 +167,11 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
     }
     if (dni_linear_unpenalised(&fit->problem) && plan->width > DNI_RANK_MAX_WIDTH &&
         !plan->check_wide && !plan->independent) {
-        dn_report_warn(fit->report, DN_WARNING_NOT_UNIQUE,
-                       "with lambda = 0 the weights may not be unique, nor those of least norm: "
-                       "columns that depend on each other are searched for among at most %d "
-                       "features; give lambda > 0",
-                       DNI_RANK_MAX_WIDTH - 1);
+        dn_report_warn(
+            fit->report, DN_WARNING_NOT_UNIQUE,
+            "with lambda = 0 the weights may not be unique, nor of least norm, because dependent "
+            "columns are searched for among at most %d features only; set lambda > 0",
+            DNI_RANK_MAX_WIDTH - 1);
     }
     if (plan->method->descends) {
         return run_descent(fit, &objective, x, outcome, err);

@@ -1,8 +1,8 @@
 /* Fits without a penalty of at most as many rows as columns. The rows are replaced by their
- * coordinates in the row space (row_space.h), at most n − 1 numbers, without an intercept n; the
- * solver and the check of separation work on these. The minimum, the scores of the rows, and
- * whether the classes are separable are the same. The weights of the coordinates are then converted
- * to weights of the columns.
+ * coordinates in the row space (row_space.h), at most n − 1 numbers per row (n without an
+ * intercept); the solver and the check of separation work on these. The minimum, the scores of the
+ * rows, and whether the classes are separable are the same. The weights of the coordinates are then
+ * converted to weights of the columns.
  *
  * The gradient for the standardised columns is at most √(λmax r) times the largest component of the
  * gradient for r standardised coordinates; the tolerance is divided by this number. */
@@ -26,11 +26,11 @@ enum part { DECOMPOSITION, SOLVER, DEPENDENT, LEAST_NORM, N_PARTS };
 /* A fit of coordinates. */
 struct wide {
     dni_logistic_fit *outer;
-    const dn_run *run; /* of the whole fit */
+    const dn_run *run; /* run of the whole fit */
     dni_row_space space;
-    dni_share of_space,
-        of_solver; /* the runs of the space, in its present part, and of the solver */
-    dn_rows *rows; /* the coordinates; owned */
+    dni_share of_space;  /* run of the space in the current part */
+    dni_share of_solver; /* run of the solver */
+    dn_rows *rows;       /* the coordinates; owned */
     dn_fit_input input;
     dni_logistic_fit inner;
     double *coordinates; /* [n × max(rank, 1)] */
@@ -86,8 +86,9 @@ static dn_status make_rows(struct wide *w, dn_error *err) {
     return status;
 }
 
-/* scores ← those of the coordinates at weights, solver's variables of the inner problem; table ←
- * its original variables. */
+/* w->scores ← the scores of the rows, without intercepts, for `variables`: weights of the
+ * coordinates in the solver's variables of the inner problem. w->table ← the same weights, and
+ * intercepts, in its original variables. */
 static void score_rows(struct wide *w, const double *variables) {
     const dni_linear_problem *q = &w->inner.problem;
     const size_t n = w->space.n, rank = w->space.rank, cols = q->width - 1;
@@ -121,7 +122,7 @@ static void store_weights(const struct wide *w, double *x) {
     }
 }
 
-/* dni_logistic_fit.report_coordinates */
+/* Implements dni_logistic_fit.report_coordinates. */
 static void report_coordinates(dni_logistic_fit *inner, dn_progress *progress) {
     struct wide *w = inner->coordinates;
     dni_logistic_fit *outer = w->outer;
@@ -141,14 +142,15 @@ static void report_coordinates(dni_logistic_fit *inner, dn_progress *progress) {
 }
 
 /* ---- the fit ---- */
-/* Begins a part in which the space works. */
+/* Begins a part whose progress the space reports. */
 static void begin_part(struct wide *w, enum part part) {
     dni_share_init(&w->of_space, w->run, part, N_PARTS);
 }
 
-/* w->scores ← the centred scores of the rows at x, solver's variables of the outer problem, and
- * inner.arrays.x ← the weights of the coordinates with these scores. intercept: of score k at the
- * means of the columns. */
+/* w->scores ← the centred scores of the rows at x, solver's variables of the outer problem.
+ * w->table ← the weights of the coordinates with these scores, and the scores at the means of the
+ * columns as intercepts. inner.arrays.x ← w->table in the solver's variables of the inner
+ * problem. */
 static dn_status set_start(struct wide *w, const double *x, dn_error *err) {
     const dni_linear_problem *outer = &w->outer->problem, *q = &w->inner.problem;
     const size_t d = outer->width - 1, rank = w->space.rank;
@@ -172,7 +174,7 @@ static dn_status set_start(struct wide *w, const double *x, dn_error *err) {
     return DN_OK;
 }
 
-/* Adds the warning of dependent columns, if there are any. */
+/* Adds the warning of dependent columns if some columns are dependent. */
 static dn_status warn_of_rank(struct wide *w, dn_error *err) {
     const dn_status status = dni_row_space_dependent(&w->space, w->marked, err);
     if (status == DN_OK) {
@@ -211,8 +213,8 @@ static dn_status init_inner(struct wide *w, dn_error *err) {
                            &inner->memory, err);
 }
 
-/* Takes what the inner fit proves. If the classes are separable, marks the columns of a separating
- * direction; uses outer.arrays.spare. */
+/* Copies inner.separation to the outer fit. If the classes are separable, marks the columns of a
+ * separating direction. Overwrites outer.arrays.spare. */
 static dn_status take_separation(struct wide *w, dn_error *err) {
     dni_logistic_fit *inner = &w->inner, *outer = w->outer;
     outer->separation = inner->separation;
@@ -309,8 +311,8 @@ static dn_status check(struct wide *w, double *x, dn_error *err) {
     return status == DN_OK ? take_weights(w, x, err) : status;
 }
 
-/* Computes the coordinates for `outer` and sets up the inner fit; wide->of_space and of_solver are
- * set. The caller calls wide_done also after a failure. */
+/* Computes the coordinates of the rows of w->outer and sets up the inner fit. w->run, of_space and
+ * of_solver must be set. The caller calls wide_done, also after a failure. */
 static dn_status wide_init(struct wide *w, dn_error *err) {
     const dni_logistic_fit *outer = w->outer;
     const dn_rows *rows = outer->input->rows;

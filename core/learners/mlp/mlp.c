@@ -20,8 +20,8 @@ static const char *const layers_meanings[] = {"one layer of 16 units", NULL};
 static const char *const activations[] = {"auto", "sigmoid", "tanh", "relu", NULL};
 static const char *const activation_meanings[] = {
     "tanh for lbfgs, which needs a smooth objective; relu for adam",
-    "1/(1 + e^-a), the logistic function", "tanh(a), between -1 and 1; converges faster",
-    "max(0, a)", NULL};
+    "1/(1 + e^-a), the logistic function",
+    "tanh(a), between -1 and 1; converges faster than sigmoid", "max(0, a)", NULL};
 static const char *const solvers[] = {"auto", "lbfgs", "adam", NULL};
 static const char *const solver_meanings[] = {
     "adam when a learning_rate, a schedule or a batch_size is given, or rows times weights exceed "
@@ -49,10 +49,9 @@ static const dn_param params[] = {
     DNI_PARAM_CHOICE("activation", "Output of a hidden unit for its weighted sum a.", "auto",
                      activations, activation_meanings),
     DNI_PARAM_CHOICE("solver", "How the objective is minimised.", "auto", solvers, solver_meanings),
-    DNI_PARAM_LAMBDA_AUTO(
-        "Strength of the penalty lambda * |W|^2 on the weights of all layers; the "
-        "loss is a mean over rows, biases are not penalised. auto: 3 divided by "
-        "the number of training rows, from 0.001 to 0.005."),
+    DNI_PARAM_LAMBDA_AUTO("Strength of the penalty lambda * |W|^2 on the weights of all layers; "
+                          "the loss is a mean over rows, biases are not penalised. auto: 3 divided "
+                          "by the number of training rows, from 0.001 to 0.005."),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
      .meaning = "adam: about the largest change of a weight (of a standardised column) in one "
@@ -75,9 +74,9 @@ static const dn_param params[] = {
      .word = "auto"},
     DNI_PARAM_MAX_ITERATIONS_FROM(
         0,
-        "Largest number of iterations of a start: lbfgs steps (auto: 2000), or "
-        "adam passes over the rows (auto: as many as visit three million rows, "
-        "from 50 to 500). 0: the model has the weights of init.",
+        "Largest number of iterations of a start: lbfgs steps (auto: 2000), or adam passes over "
+        "the rows (auto: as many as visit three million rows, from 50 to 500). 0: the model has "
+        "the weights of init.",
         2000),
     DNI_PARAM_TOLERANCE("lbfgs: stops when the largest component of the gradient is at most this "
                         "(auto: 1e-5). adam: stops when the objective has not fallen by this "
@@ -111,7 +110,7 @@ static const dn_param params[] = {
          "Initial weights (of standardised columns), drawn from the seed; biases start at 0. "
          "Or a list of numbers, in the units of the columns, in the order of GET .../weights: "
          "for each layer the weights of its units, one unit after the other, then their "
-         "biases. A list is one start.",
+         "biases. With a list there is one start.",
      .default_choice = "glorot",
      .choices = inits,
      .choice_meanings = init_meanings,
@@ -125,8 +124,8 @@ static const dn_param params[] = {
 };
 
 /* ---- checks and defaults ---- */
-/* Name of the first parameter that the caller gave and that only adam uses; NULL if there is
- * none. */
+/* Returns the name of the first parameter that the caller has set and that only adam uses; NULL if
+ * there is none. */
 static const char *adam_parameter(const dn_params *p) {
     if (!dni_params_is(p, "learning_rate", "auto")) {
         return "learning_rate";

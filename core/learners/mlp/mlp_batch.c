@@ -218,7 +218,7 @@ static void sum_biases(const dni_mlp_batch *b, size_t l) {
     }
 }
 
-/* Index of the first entry of a sparse row whose column is at least `col`. */
+/* Returns the index of the first entry of a sparse row whose column is at least `col`. */
 static size_t first_entry(dn_matrix x, size_t col) {
     size_t low = x.row_start[0], high = x.row_start[1];
     while (low < high) {

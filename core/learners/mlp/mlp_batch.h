@@ -6,15 +6,15 @@
 
 typedef struct dni_mlp_batch {
     const dni_mlp_loss *loss;
-    /* of all rows */
+    /* for all rows: */
     dn_matrix *blocks; /* [n_blocks] */
     double *target;    /* [n_rows] class indices */
     double *weight;    /* [n_rows] 0 for validation rows */
     size_t *row;       /* [n_used] the training rows with a weight above 0 */
     size_t n_used;
-    /* of a batch */
+    /* for the current batch: */
     size_t max_rows;         /* rows of the largest batch */
-    size_t n_rows, n_tiles;  /* of this batch */
+    size_t n_rows, n_tiles;  /* number of rows and of tiles of the batch */
     const size_t *order;     /* [n_rows] indices into `row` */
     double *w;               /* [n] network weights */
     double *gradient;        /* [n] output array of the caller */

@@ -19,29 +19,29 @@
 
 struct mlp_fit {
     const dn_fit_input *input;
-    const dn_run *run; /* of the whole fit */
+    const dn_run *run; /* run of the whole fit */
     const dni_mlp_plan *plan;
     dni_moments moments;
     dni_mlp_loss loss;
-    dni_mlp_batch batch; /* adam */
+    dni_mlp_batch batch; /* used by adam only */
     bool *validation;    /* [n_rows]; NULL: there are no validation rows */
     size_t n_validation;
     double *x, *best, *kept; /* [n] solver's point, best of this start, best of all starts */
     double *values;          /* [restarts] best value of each start */
     void *memory, *validation_memory;
-    /* of this start */
+    /* state of the current start */
     double best_value; /* value of `best`: the validation loss or the objective */
     size_t best_iteration;
     double reference_value; /* last objective that decreased by more than the tolerance */
     size_t reference_iteration;
     double gradient_max; /* largest component of the gradient by the standardised weights */
-    /* of all starts */
+    /* totals of all starts */
     size_t iterations, evaluations;
-    /* of the best start */
+    /* results of the best start */
     dni_outcome outcome;
     double kept_value, kept_gradient_max;
     size_t kept_start, kept_iteration;
-    /* at `kept` */
+    /* values at `kept` */
     double objective, gradient_norm;
 };
 

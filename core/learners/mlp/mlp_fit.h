@@ -17,11 +17,11 @@ typedef struct dni_mlp_plan {
     const double *start;  /* [n] the list of init; NULL: weights drawn from the seed */
     bool he;              /* initial weights: He et al. if true, Glorot and Bengio if false */
     double lambda;
-    double rate; /* adam */
+    double rate; /* adam: learning rate */
     double tolerance;
     double validation_share; /* share of the rows used as validation rows; 0: none */
-    size_t batch_rows;       /* adam */
-    size_t max_iterations;   /* of one start */
+    size_t batch_rows;       /* adam: maximum number of rows of a batch */
+    size_t max_iterations;   /* maximum number of iterations of one start */
     size_t patience;
     size_t restarts; /* number of starts, >= 1 */
 } dni_mlp_plan;

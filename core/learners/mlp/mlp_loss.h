@@ -24,7 +24,7 @@ typedef struct dni_mlp_loss {
     size_t n_classes, n_scores;
     size_t n;                 /* weights and biases of the network */
     size_t n_first;           /* weights of the first layer, without its biases */
-    size_t n_units;           /* sum over all layers */
+    size_t n_units;           /* number of units of all layers */
     size_t tile_rows;         /* rows of a tile in a pass over all rows */
     bool sparse;              /* the rows are CSR */
     double lambda;            /* λ of λ Σ w² */

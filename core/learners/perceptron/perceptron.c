@@ -22,14 +22,16 @@
 /* ---- parameters ---- */
 static const char *const criteria[] = {"perceptron", "squared", "relaxation", NULL};
 static const char *const criterion_meanings[] = {
-    "sum of -w'y over the rows with w'y <= 0 (with a margin b: of b - w'y over w'y <= b)",
+    "sum of -w'y over the rows with w'y <= 0 (with a margin b: sum of b - w'y over the rows with "
+    "w'y <= b)",
     "sum of (w'y)^2 over the rows with w'y <= 0; the weights may converge to the boundary of the "
-    "solutions without reaching one. Each step is divided by the largest |y|^2 (normalize_step)",
+    "set of solutions without reaching a solution. Each step is divided by the largest |y|^2 "
+    "(normalize_step)",
     "half the sum of (w'y - b)^2/|y|^2 over the rows with w'y <= b", NULL};
 static const char *const modes[] = {"sequential", "batch", NULL};
 static const char *const mode_meanings[] = {
-    "a step at each row that needs one, one after the other; a row of weight v makes a step v "
-    "times as long, which differs from v rows",
+    "a step at each row that needs one, in turn; a row of weight v makes a step v times as long, "
+    "which differs from v rows",
     "one step after each pass; see step", NULL};
 static const char *const steps[] = {"auto", "sum", "mean", NULL};
 static const char *const step_meanings[] = {
@@ -52,10 +54,10 @@ static const char *const schedule_meanings[] = {"learning_rate in every pass",
                                                 "learning_rate/sqrt(k) in pass k", NULL};
 
 static const dn_param params[] = {
-    DNI_PARAM_CHOICE(
-        "criterion",
-        "What is made small, with y = t [x, 1] and t = 1 for the second class, -1 for the first.",
-        "perceptron", criteria, criterion_meanings),
+    DNI_PARAM_CHOICE("criterion",
+                     "The criterion that is minimised, with y = t [x, 1] and t = 1 for the second "
+                     "class, -1 for the first.",
+                     "perceptron", criteria, criterion_meanings),
     DNI_PARAM_CHOICE("mode", "When the weights are changed.", "sequential", modes, mode_meanings),
     DNI_PARAM_CHOICE("step", "For mode batch: the step of a pass.", "auto", steps, step_meanings),
     {.name = "normalize_step",
@@ -64,9 +66,10 @@ static const dn_param params[] = {
                 "of the training rows. false: the step of the textbook, for which only small "
                 "learning rates converge.",
      .default_number = 1},
-    DNI_PARAM_CHOICE("at_zero",
-                     "For criterion perceptron without a margin: the rows with w'x + w0 = 0.",
-                     "wrong", zeros, zero_meanings),
+    DNI_PARAM_CHOICE(
+        "at_zero",
+        "For criterion perceptron without a margin: how rows with w'x + w0 = 0 are treated.",
+        "wrong", zeros, zero_meanings),
     DNI_PARAM_CHOICE(
         "order",
         "For mode sequential: in which order a pass visits the rows. No effect in mode batch.",
@@ -357,9 +360,9 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     warn_of_rate(p, report);
     if (p->best.errors > 0) {
         dn_report_warn(report, DN_WARNING_NOT_SEPARABLE,
-                       "may not be separable: the best weights of %zu passes leave %.0f of %.0f "
-                       "training rows on the wrong side; try %s, "
-                       "%sbasis functions, or logistic, which needs no separation",
+                       "the classes may not be separable, because the best weights of %zu passes "
+                       "leave %.0f of %.0f training rows on the wrong side; try %s, %sbasis "
+                       "functions, or logistic, which needs no separation",
                        p->iterations, p->best.error_rows, p->rows, remedy(p, report->stop_reason),
                        p->input->scale == NULL || (p->input->encoder != NULL &&
                                                    !dn_encoder_standardizes(p->input->encoder))
@@ -386,12 +389,11 @@ static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
     }
     dni_moments_done(&moments, p->run);
     return dn_error_set(err, DN_ERR_NUMERIC,
-                        "the features of a row are so large that the sum of their squares leaves "
-                        "the finite numbers");
+                        "the features of a row are so large that the sum of their squares "
+                        "overflows: standardise the columns");
 }
 
-/* Sets the divisor of the steps of criterion squared, and divides a rate of "auto" so that the
- * criterion decreases. */
+/* Sets p->divisor. If learning_rate is "auto", divides p->rate so that the criterion decreases. */
 static void set_rate(dni_perceptron *p) {
     const dn_params *q = p->input->params;
     p->divisor = dn_params_boolean(q, "normalize_step") ? p->square : 1;
@@ -451,11 +453,10 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
 const dn_algorithm dni_algorithm_perceptron = {
     .id = "perceptron",
     .title = "Perceptron",
-    .summary = "A linear discriminant found by correcting the weights at the rows that are on the "
-               "wrong side, with margins and relaxation. "
-               "Separates "
-               "the training rows exactly when that is possible; otherwise the weights with fewest "
-               "errors are kept, with a warning.",
+    .summary =
+        "A linear discriminant found by correcting the weights at the rows that are on the wrong "
+        "side, with margins and relaxation. Separates the training rows exactly when that is "
+        "possible; otherwise the weights with fewest errors are kept, with a warning.",
     .source = "Duda, Hart and Stork, Pattern Classification, sections 5.5-5.6; Alpaydin, "
               "Introduction to Machine Learning, chapter 10",
     .stopping_rule = "no training row has w'y <= margin, y = t [x, 1]: the classes are separated. "

@@ -14,7 +14,8 @@ typedef struct dni_perceptron_criterion {
     double rate;       /* value of learning_rate "auto": η */
     bool random_start; /* init "auto" is "random", because w = 0 is a stationary point */
     bool descends;     /* steps become small near a minimum: the fit may stop by `tolerance` */
-    double (*step)(const dni_perceptron *p, dn_matrix x, size_t t, double s); /* factor of y */
+    /* Returns the factor of y. */
+    double (*step)(const dni_perceptron *p, dn_matrix x, size_t t, double s);
     double (*loss)(const dni_perceptron *p, dn_matrix x, size_t t, double s);
 } dni_perceptron_criterion;
 
@@ -22,7 +23,7 @@ typedef struct dni_perceptron_criterion {
 enum { DNI_PERCEPTRON_ERRORS, DNI_PERCEPTRON_SQUARED, DNI_PERCEPTRON_RELAXATION };
 extern const dni_perceptron_criterion dni_perceptron_criteria[];
 
-/* η of pass k: η, η/k, η/√k. */
+/* The rate of pass k: η, η/k or η/√k. */
 typedef enum dni_perceptron_schedule {
     DNI_PERCEPTRON_CONSTANT,
     DNI_PERCEPTRON_INVERSE,
@@ -42,7 +43,7 @@ typedef struct dni_perceptron_count {
 typedef struct dni_perceptron_slot {
     double least[2];           /* smallest wᵀy of each candidate */
     double square;             /* largest ‖y‖² */
-    double least_v, largest_v; /* row weights > 0 */
+    double least_v, largest_v; /* smallest and largest row weight > 0 */
 } dni_perceptron_slot;
 
 /* Arrays of a fit. */
@@ -69,7 +70,8 @@ struct dni_perceptron {
     const double *start; /* [width] w at the start, for raw features; NULL: random or 0 */
     double margin;       /* b */
     double rate;         /* η */
-    double divisor;      /* of the steps of criterion squared: max ‖y‖², or 1 */
+    /* Criterion squared: steps are divided by it; max ‖y‖² with normalize_step, otherwise 1. */
+    double divisor;
     dni_perceptron_schedule schedule;
     double tolerance;
     size_t max_iterations;
@@ -79,7 +81,7 @@ struct dni_perceptron {
     double weight;             /* Σv */
     double rows;               /* number of rows with v > 0 */
     double square;             /* R² = max ‖y‖² */
-    double least_v, largest_v; /* row weights > 0 */
+    double least_v, largest_v; /* smallest and largest row weight > 0 */
     /* state of the iteration */
     dni_random random; /* generator for the order of the rows */
     size_t iterations;
@@ -118,7 +120,7 @@ DN_MUST_USE dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t
 void dni_perceptron_report(dni_perceptron *p, size_t number, size_t row);
 
 /* ---- perceptron_pocket.c ---- */
-/* Runs all passes. Call it after dni_perceptron_measure. *out_reason ← the reason of the end.
+/* Runs all passes. Call it after dni_perceptron_measure. *out_reason ← why the passes ended.
  * DN_ERR_NUMERIC: the weights are not finite. */
 DN_MUST_USE dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason,
                                              dn_error *err);

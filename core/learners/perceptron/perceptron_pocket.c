@@ -1,11 +1,11 @@
 /* The passes of a perceptron, and the pocket: the best weights found.
  *
- * The result is the weight vector with the least Σv of errors, among all weight vectors whose errors
- * were counted; of weight vectors with equal errors, the last one. The errors are
- * counted for the start, for the weights at the end of every pass and, in sequential mode, for the
- * weights that classified the most consecutive rows correctly. One parallel pass over all rows
- * counts the errors of both candidates. It costs less than a sequential pass, and in batch mode it
- * also computes the next step.
+ * The result is the weight vector with the least Σv of errors, among all weight vectors whose
+ * errors were counted; of weight vectors with equal errors, the last one. The errors are counted
+ * for the start, for the weights at the end of every pass and, in sequential mode, for the weights
+ * that classified the most consecutive rows correctly. One parallel pass over all rows counts the
+ * errors of both candidates. It costs less than a sequential pass, and in batch mode it also
+ * computes the next step.
  *
  * Gallant, Perceptron-based learning algorithms, IEEE Trans. Neural Networks 1, 1990. */
 #include "learners/perceptron/perceptron_fit.h"
@@ -85,7 +85,7 @@ static dn_stop_reason reason_to_stop(dni_perceptron *p, size_t updates) {
     return last ? DN_STOP_MAX_ITERATIONS : DN_STOP_NONE;
 }
 
-/* η of the current pass. */
+/* Returns η of the current pass. */
 static double rate_at(const dni_perceptron *p) {
     double k = (double)p->iterations;
     switch (p->schedule) {

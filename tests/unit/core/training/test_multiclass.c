@@ -204,7 +204,7 @@ static void machines_by_default(void **state) {
     assert_true(r.report.parts[0].converged && !r.report.parts[1].converged && !r.report.converged);
     assert_int_equal(r.report.n_warnings, 2);
     assert_true(strncmp(r.report.warnings[0].text,
-                        "versicolor against the rest: may not be separable", 49) == 0);
+                        "versicolor against the rest: the classes may not be separable", 61) == 0);
     assert_true(strncmp(r.report.warnings[1].text, "virginica against the rest: ", 28) == 0);
     assert_int_equal(r.report.stop_reason, DN_STOP_MAX_ITERATIONS);
     assert_false(dn_model_has_probabilities(r.model));

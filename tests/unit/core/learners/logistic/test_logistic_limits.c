@@ -35,7 +35,7 @@ static void complete_separation(void **state) {
         if (s < 2) {
             assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARABLE);
         }
-        assert_true(warned(&fit.report, "the classes are completely separable, weights"));
+        assert_true(warned(&fit.report, "the classes are completely separable: without a penalty"));
         assert_true(warned(&fit.report, "\"#0\""));
         fit_done(&fit);
         /* On a line two of three scores suffice to separate three classes. */

@@ -162,7 +162,7 @@ static void overlapping_classes(void **state) {
             assert_true(outside_row_space(p.b, wide.out.w + k * p.wide.d, p.wide.d) < 1e-9);
         }
         assert_int_equal(wide.report.n_warnings, 1);
-        assert_true(logistic_warned(&wide.report, "the weights are not unique: "));
+        assert_true(logistic_warned(&wide.report, "the weights are not unique, because "));
         fit_done(&narrow);
         fit_done(&wide);
         dn_params_free(params);
@@ -184,7 +184,7 @@ static void separable_classes(void **state) {
         }
         assert_true(logistic_warned(&wide.report, K == 2 ? "are completely separable"
                                                          : "quasi-completely separable"));
-        assert_true(logistic_warned(&wide.report, "not unique: 79 of the columns"));
+        assert_true(logistic_warned(&wide.report, "not unique, because 79 of the columns"));
         assert_int_equal(wide.report.n_warnings, 2);
         fit_done(&wide);
         dn_params_free(params);
@@ -250,7 +250,7 @@ static void names_of_dependent_columns(void **state) {
     dn_params *p = params_of("newton", 0);
     struct fit fit;
     fit_all(x, y, N, D, 2, p, &fit);
-    assert_true(logistic_warned(&fit.report, "not unique: 13 of the columns"));
+    assert_true(logistic_warned(&fit.report, "not unique, because 13 of the columns"));
     assert_true(logistic_warned(&fit.report, "(\"#0\", \"#1\", \"#3\", "));
     fit_done(&fit);
     dn_params_free(p);
