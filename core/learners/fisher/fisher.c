@@ -38,7 +38,7 @@
 #define SAME_MEANS 1e-24 /* if all ρ are smaller, the class means count as equal */
 #define RANK 1e-20 /* if ρ_k/ρ_1 is smaller, the class means count as equal in direction k */
 /* Least variance of a column within the classes, as a share of its variance over all rows: the
- * default of naive Bayes. */
+ * default of the parameter variance_floor of naive Bayes. */
 #define VARIANCE_FLOOR 1e-9
 
 static const char *const thresholds[] = {"midpoint", "min_error", NULL};

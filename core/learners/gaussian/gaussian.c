@@ -36,7 +36,7 @@
 #include <string.h>
 
 /* Least variance of a column within a class with covariance diagonal, as a share of its variance
- * over all rows: the default of naive Bayes. */
+ * over all rows: the default of the parameter variance_floor of naive Bayes. */
 #define VARIANCE_FLOOR 1e-9
 
 static const char *const covariances[] = {"shared", "full", "diagonal", NULL};

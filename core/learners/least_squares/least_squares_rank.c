@@ -109,7 +109,7 @@ struct wide_shape {
     size_t n, d, n_scores;
 };
 
-/* The parts of a fit, for its progress. */
+/* The parts of a fit, each of which has the same share of its progress. */
 enum part { DECOMPOSITION, DEPENDENT, LEAST_NORM, N_PARTS };
 
 struct wide {

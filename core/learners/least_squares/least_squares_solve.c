@@ -121,9 +121,9 @@ double dni_least_squares_solve_bytes(double lambda, const dn_fit_shape *shape) {
 }
 
 /* ---- the normal equations ---- */
-/* Turns the scatter within the classes into the scatter of all rows about their mean, and of the
- * row of the intercept (lower triangle). Sets scale, constant, target and the right-hand sides in
- * step. */
+/* Adds to the scatter within the classes (lower triangle) the scatter between the classes and that
+ * of the row of the intercept. Fills scale, constant and target, and step with the right-hand
+ * sides. */
 static void prepare(struct closed *c) {
     dni_scatter *s = &c->scatter;
     size_t d = s->n_cols, K = s->n_classes, S = c->fit->problem.n_scores;

@@ -89,8 +89,9 @@ dni_objective dni_logistic_objective(dni_logistic_fit *fit);
 void dni_logistic_take_measure(dni_logistic_fit *fit);
 /* True if it is proved that there is no minimum. */
 bool dni_logistic_found_separable(const dni_logistic_fit *fit);
-/* Checks separation at x, the last point of a solver that did not reach its tolerance, unless
- * the answer is known. Sets fit->separation. */
+/* Checks separation at x, the last point of a solver that did not reach its tolerance, unless the
+ * answer is known. Sets fit->separation, and outcome->reason if the classes are separable and the
+ * solver had made no progress. */
 DN_MUST_USE dn_status dni_logistic_check_separation(dni_logistic_fit *fit, const double *x,
                                                     dni_outcome *outcome, dn_error *err);
 /* Marks in arrays.growing the columns with the largest standardised weights in a direction,
@@ -99,7 +100,7 @@ void dni_logistic_mark_growing(dni_logistic_fit *fit, const double *direction);
 /* Sets converged and stop_reason of the report, and adds the warnings. */
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
 
-/* ---- logistic_irls.c: what a Newton step shows ---- */
+/* ---- logistic_irls.c: condition number and IRLS quantities of a Newton step ---- */
 /* Sets fit->condition and the next weights and responses of IRLS from the Hessian at the point of
  * problem.table. hessian: [n × n], lower triangle, of dni_linear_hessian. */
 DN_MUST_USE dn_status dni_logistic_note_hessian(dni_logistic_fit *fit, const double *hessian,

@@ -1,5 +1,5 @@
-/* What a Newton step of a fit with two classes shows: the condition number of the Hessian, and the
- * weighted least squares problem whose solution is the full step.
+/* Quantities of a Newton step of a fit with two classes: the condition number of the Hessian, and
+ * the weighted least squares problem whose solution is the full step.
  *
  *   R_n = p_n (1 − p_n),   z_n = wᵀφ_n − (p_n − t_n)/R_n,   w_new = (ΦᵀRΦ)⁻¹ ΦᵀR z
  *

@@ -86,7 +86,8 @@ static const dni_solver *choose_solver(const dni_logistic_plan *plan, size_t n) 
                                               : method->smooth;
 }
 
-/* Flags of dni_linear_uses that the solver and the search for dependent columns need. */
+/* Returns the flags of dni_linear_uses that the solver and the search for dependent columns
+ * need. */
 static unsigned uses_of(const dni_logistic_plan *plan) {
     const unsigned needs = plan->solver->needs;
     unsigned uses = plan->method->centres ? DNI_LINEAR_STANDARDISE : 0u;
@@ -132,9 +133,9 @@ dni_logistic_plan dni_logistic_plan_of_coordinates(const dni_logistic_plan *plan
     return inner;
 }
 
-/* Flags of dni_linear_uses for the check that follows a descent without a penalty. It looks for
- * dependent columns. If the loss is convex and Newton steps are cheap, it also checks that a
- * minimum exists. */
+/* Returns the flags of dni_linear_uses for the check that follows a descent without a penalty. The
+ * check looks for dependent columns. If the loss is convex and Newton steps are cheap, the check
+ * also tests whether a minimum exists. */
 static unsigned check_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features,
                               double n_classes) {
     unsigned uses = 0;

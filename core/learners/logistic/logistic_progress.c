@@ -134,7 +134,8 @@ static void report_check(void *ctx) {
     fit->run->progress(fit->run, &fit->last);
 }
 
-/* Sets fit->separation to what dni_separation_check proves at x. */
+/* Sets fit->separation to the result of dni_separation_check at x. If the classes are separable,
+ * also marks the columns of the direction. */
 static dn_status check_point(dni_logistic_fit *fit, const double *x, const double *step,
                              dn_error *err) {
     fit->n_checks++;

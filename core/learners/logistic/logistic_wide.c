@@ -20,7 +20,7 @@ struct wide_shape {
     size_t n, d, n_scores;
 };
 
-/* The parts of a fit, for its progress. */
+/* The parts of a fit, each of which has the same share of its progress. */
 enum part { DECOMPOSITION, SOLVER, DEPENDENT, LEAST_NORM, N_PARTS };
 
 /* A fit of coordinates. */

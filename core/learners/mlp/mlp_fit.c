@@ -197,7 +197,7 @@ static void start_from_list(const struct mlp_fit *fit, double *x) {
         const double scale = in->scale == NULL ? 1 : in->scale[j],
                      shift = in->mean == NULL ? 0 : in->mean[j], s = fit->moments.deviation[j];
         for (size_t k = 0; k < units; k++) {
-            double *w = x + j * units + k; /* raw, then encoded, then standardised */
+            double *w = x + j * units + k; /* raw weight → encoded → standardised */
             x[d * units + k] += *w * shift;
             *w *= scale;
             x[d * units + k] += *w * fit->moments.mean[j];

@@ -156,7 +156,8 @@ static bool rate_depends_on_rows(const dn_params *p) {
             (is_squared(p) && !dn_params_boolean(p, "normalize_step")));
 }
 
-/* Returns learning_rate, or its default for normalised means if it is "auto". */
+/* Returns the parameter learning_rate; if it is "auto", the default for steps that are means and
+ * are normalised. */
 static double rate_of(const dn_params *p) {
     return dn_params_word(p, "learning_rate") == NULL ? dn_params_number(p, "learning_rate")
                                                       : criterion_of(p)->rate;
@@ -288,9 +289,10 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- the report ---- */
-/* True if Novikoff's bound on the number of corrections holds. It is (R‖w*‖/min w*ᵀy)² for any w*
- * with w*ᵀy > 0 for all rows, where y = t [x, 1] and R = max ‖y‖. It needs the perceptron criterion
- * in sequential mode, margin 0, the start w = 0, a constant rate and equal row weights. */
+/* True if Novikoff's bound on the number of corrections holds. The bound is (R‖w*‖/min w*ᵀy)² for
+ * any w* with w*ᵀy > 0 for all rows, where y = t [x, 1] and R = max ‖y‖. It holds for the
+ * perceptron criterion in sequential mode, margin 0, the start w = 0, a constant rate and equal row
+ * weights. */
 static bool bounded(const dni_perceptron *p) {
     return p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_ERRORS] && !p->batch &&
            p->margin == 0 && p->best.least > 0 && p->least_v == p->largest_v && !p->random_start &&
@@ -371,7 +373,7 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     } else {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "the classes are separated, but after %zu passes %.0f of %.0f training rows "
-                       "have not more than the margin of %g (least %.15g); try %s or a smaller "
+                       "have a margin of at most %g (the smallest is %.15g); try %s or a smaller "
                        "margin",
                        p->iterations, p->best.within, p->rows, p->margin, p->best.least,
                        report->stop_reason == DN_STOP_TOLERANCE ? "a larger learning_rate"

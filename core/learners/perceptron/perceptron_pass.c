@@ -272,7 +272,7 @@ void dni_perceptron_report(dni_perceptron *p, size_t number, size_t row) {
 /* ---- corrections ---- */
 /* State of a sequential pass. */
 struct visit {
-    size_t block, piece; /* numbers of the piece that is read */
+    size_t block, piece; /* indices of the current block, and of the piece within the block */
     double rate;
     size_t updates;
     size_t correct; /* number of consecutive rows that the current w classified correctly */

@@ -80,7 +80,7 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
         .default_number = 0                                                                        \
     }
 
-/* The width of rbf for "auto" under DN_RULES_FIRST, before it is estimated. */
+/* Stands for the width "auto" of rbf under DN_RULES_FIRST, until the width is estimated. */
 #define DNI_KERNEL_MEDIAN_WIDTH (-1.0)
 
 /* The kernel that the checked parameters describe. The width is 0 or DNI_KERNEL_MEDIAN_WIDTH, and

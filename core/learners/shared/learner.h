@@ -73,8 +73,8 @@ bool dni_shuffles_rows(const dn_params *params);
  * DN_ERR_ARGUMENT (field "init"). */
 DN_MUST_USE dn_status dni_start_check(const dn_params *params, size_t n_scores, size_t n_features,
                                       dn_error *err);
-/* True if the fit reports iteration 0, its start: it has a list of starting weights, makes no
- * iterations, or the run wants a snapshot of the start. */
+/* True if the fit reports iteration 0, its start: run->progress is not NULL, and the fit has a list
+ * of starting weights, makes no iterations, or the run wants a snapshot of the start. */
 bool dni_reports_start(const dn_fit_input *input, const dn_run *run);
 
 /* Adds a warning if max_iterations is 0 and the parameter `init` is not a list of weights. */

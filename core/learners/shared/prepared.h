@@ -90,7 +90,7 @@ DN_MUST_USE dn_status dni_prepared_support(const dni_prepared *problem, const ui
 /* Adds kernel_width to the report, and a warning if there are rows with K(x, x) <= 0. */
 void dni_prepared_report(const dni_prepared *problem, dn_report *report);
 
-/* Returns the end of the warning for a dual that was not solved: what to try. */
+/* Returns the end of the warning about a dual that was not solved to the tolerance: the remedy. */
 const char *dni_prepared_remedy(dn_stop_reason stop_reason);
 
 #endif

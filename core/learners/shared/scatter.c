@@ -328,7 +328,8 @@ static void clear_column(double *matrix, size_t d, size_t j) {
     }
 }
 
-/* Sets the mean of all rows, and sets the scatter of constant columns to exactly 0. */
+/* Computes s->mean, and sets the scatter of constant columns to exactly 0. Fails if the squares of
+ * a column overflow or underflow. */
 static dn_status finish(const struct scatter_pass *pass, dn_error *err) {
     dni_scatter *s = pass->s;
     const size_t K = s->n_classes, d = s->n_cols;

@@ -29,8 +29,8 @@ extern const char *const dni_shrinkages[], *const dni_shrinkage_meanings[];
  * estimate of Ledoit and Wolf. */
 bool dni_shrinkage_if_singular(const dn_params *params);
 
-/* Sets s to the parameter `shrinkage`: a number; 0 for "if_singular"; for "auto" the estimate of
- * Ledoit and Wolf (dni_shrinkage_estimate).
+/* *out ← s, from the parameter `shrinkage`: the number; 0 for "if_singular"; for "auto" the
+ * estimate of Ledoit and Wolf (dni_shrinkage_estimate).
  *
  * The arguments and errors are those of dni_shrinkage_estimate. */
 DN_MUST_USE dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run,

@@ -149,7 +149,7 @@ static dn_status gram_tile(void *arg, size_t task, size_t slot, dn_error *err) {
     return DN_OK;
 }
 
-/* Computes Q, Λ and the rank for the present f. */
+/* Computes Q, Λ and the rank for the current f. */
 static dn_status decompose(dni_row_space *s, dn_error *err) {
     const size_t n = s->n, n_tiles = (n + TILE - 1) / TILE, width = panel_columns(n, s->d);
     memset(s->gram, 0, n * n * sizeof *s->gram);

@@ -33,9 +33,9 @@ void dni_row_cache_layout(dni_layout *layout, const void *shape, void *cache);
 /* Initialises an empty cache in reserved arrays. All variables are active. */
 void dni_row_cache_init(dni_row_cache *cache, const dni_row_cache_shape *shape);
 
-/* Returns memory for the row of a variable. *known ← true if it already holds the row; if false,
- * the caller computes the row. Returns NULL, and does not set *known, if there is no memory for a
- * row. */
+/* Returns memory for the row of a variable. *known ← true if the memory already holds the row; if
+ * false, the caller computes the row. Returns NULL, and does not set *known, if there is no memory
+ * for a row. */
 float *dni_row_cache_get(dni_row_cache *cache, size_t variable, bool *known);
 /* Empties the cache and sets the number of columns to n_active. */
 void dni_row_cache_clear(dni_row_cache *cache, size_t n_active);

@@ -152,7 +152,7 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     if (excess <= 1e-14 * sum[more]) {
         return;
     }
-    const bool enough = inside[more] > excess; /* then α at the upper bound are not changed */
+    const bool enough = inside[more] > excess; /* true: α at the upper bound are not changed */
     const double factor = enough ? 1 - excess / inside[more] : sum[!more] / sum[more];
     for (size_t i = 0; i < svm->n; i++) {
         if ((svm->sign[i] > 0) == (more == 1) && !(enough && dni_svm_at_upper(svm, i, alpha[i]))) {

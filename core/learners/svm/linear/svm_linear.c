@@ -12,8 +12,8 @@
 
 /* Costs in multiplications, from measurements on text: Newton's method takes about 12 steps, each
  * about √κ products with H of 4 entries each, where κ is a bound of its condition. The Gram matrix
- * of n rows, its factor and 12 factorisations of H take about n³. Products must take less than half
- * of this. */
+ * of n rows, its factor and 12 factorisations of H take about n³. Products are used if they take
+ * less than half of this. */
 static const double PRODUCT_COST = 48, GRAM_SHARE = 0.5;
 
 static double gram_cost(size_t n_rows) {

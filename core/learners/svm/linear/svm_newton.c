@@ -49,7 +49,7 @@ struct newton {
     dni_svm_system system; /* with conjugate gradients, only `svm` and `penalty` are set */
     double *margin;        /* [n] m */
     double *d_margin;      /* [n] change of m for d_v */
-    unsigned char *active; /* [n] s > 0 in the present step */
+    unsigned char *active; /* [n] s > 0 in the current step */
     double *v, *d_v;       /* [width] weights, direction */
     double *residual;      /* [width] −∇F */
     double *diagonal;      /* [width] diagonal of H; NULL if factorised */

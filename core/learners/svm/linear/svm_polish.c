@@ -34,7 +34,7 @@ struct polish {
     double tau;
     double margin_error; /* largest |1 − t f| of the rows between */
     double weight_error; /* largest absolute component of Σ α t x̃ − R v */
-    size_t n;            /* number of rows between */
+    size_t n;            /* number of rows in the group "between" */
 };
 
 /* Returns the unit for errors of α_i: its upper bound U, but at most `typical`, because U may be

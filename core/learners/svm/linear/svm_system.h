@@ -22,9 +22,9 @@ typedef struct dni_svm_system {
 
 /* Reserves the arrays of *system, a dni_svm_system. width: a size_t *. */
 void dni_svm_system_layout(dni_layout *layout, const void *width, void *system);
-/* Sets the other members. Columns are shifted if a mean is large compared with its deviation,
- * because differences of large products would lose digits; only with a free intercept, which
- * compensates for the shift. */
+/* Sets the other members. Dense columns are shifted if a mean is large compared with its deviation,
+ * because differences of large products would lose digits. They are shifted only with a free
+ * intercept, which compensates for the shift. */
 void dni_svm_system_init(dni_svm_system *system, const dni_svm_problem *svm);
 
 /* gram [width × width] += Σ c x̃ x̃ᵀ over the rows of a tile, lower triangle.

@@ -1,5 +1,5 @@
-/* The coordinates of rows that are fewer than the features: the Gram matrix in tiles, and its
- * Cholesky factorisation with diagonal pivoting, which ends at the numerical rank.
+/* The coordinates of the rows of a wide problem: the Gram matrix in tiles, and its Cholesky
+ * factorisation with diagonal pivoting, which ends at the numerical rank.
  *
  * Higham, Accuracy and Stability of Numerical Algorithms, section 10.3. */
 #include "learners/svm/linear/svm_wide.h"
@@ -23,7 +23,7 @@ struct wide_shape {
     size_t n, d, n_slots;
 };
 
-/* Doubles of a slot: two panels of a tile, or a sparse row as a dense row. */
+/* Returns the number of doubles of a slot: two panels of a tile, or an expanded sparse row. */
 static size_t vector_size(size_t d) {
     const size_t panels = 2 * (size_t)TILE * PANEL;
     return d > panels ? d : panels;
