@@ -86,7 +86,8 @@ static void fewer_rows_than_columns(void **state) {
     assert_int_equal(automatic.report.n_warnings, 1);
     OK(dn_params_set_number(p, "shrinkage", 0, NULL));
     refused(t, NULL, p, DN_ERR_DATA,
-            (const char *const[]){"singular", "rank 6 instead of 12", "others: 12 (", "\"#0\"",
+            (const char *const[]){"singular", "rank 6 instead of 12",
+                                  "12 columns are linear combinations of others (", "\"#0\"",
                                   NULL});
     OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
     OK(fit_named(t->x, t->target, NULL, 8, 12, 2, p, &fit, NULL));
@@ -154,7 +155,7 @@ static void constant_columns(void **state) {
         }
         OK(dn_params_set_number(p, "shrinkage", 0, NULL));
         refused(t, NULL, p, DN_ERR_DATA,
-                (const char *const[]){"constant", "(\"#1\")", "exclude",
+                (const char *const[]){"columns with variance 0", "(\"#1\")", "exclude",
                                       c == 0 ? "within the classes" : "of class \"ash\"", NULL});
         dn_params_free(p);
     }

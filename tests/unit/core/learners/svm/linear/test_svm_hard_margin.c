@@ -85,7 +85,7 @@ static void refuses(const double *x, const double *target, const double *weight,
         dn_error err = {0};
         assert_int_equal(try_svm(&t, &o, &run, &fit, &err), DN_ERR_DATA);
         assert_non_null(strstr(err.message, "separated"));
-        assert_non_null(strstr(err.message, "give C"));
+        assert_non_null(strstr(err.message, "set C to"));
         assert_true(fit.out.w == NULL && fit.report.n_details == 0);
         svm_problem_done(&t);
     }
