@@ -411,7 +411,7 @@ static void margin_not_reached(void **state) {
     struct fit fit = fit_sample(&four, WITH("margin", "1000", "max_iterations", "300"), NULL);
     assert_true(!fit.report.converged && fit.report.n_warnings == 1);
     assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
-    assert_non_null(strstr(fit.report.warnings[0].text, "margin of 1000"));
+    assert_non_null(strstr(fit.report.warnings[0].text, "margin of at most 1000"));
     assert_counted(&four, &fit);
     fit_done(&fit);
 }
