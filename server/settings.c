@@ -61,7 +61,7 @@ const struct option_row settings_rows[] = {
     {"max-queued-jobs", OPTION_INT, AT(max_queued_jobs), "10000", 0, 1e9, NULL, "N",
      "Maximum number of queued jobs; beyond it the answer is 503; 0: no limit.", "Jobs"},
     {"keep-jobs", OPTION_INT, AT(keep_jobs), "10000", 0, 1e12, NULL, "N",
-     "Ended jobs to keep; 0: all.", "Jobs"},
+     "Number of ended jobs to keep; 0: all.", "Jobs"},
     {"keep-versions", OPTION_INT, AT(keep_versions), "0", 0, 1e9, NULL, "N",
      "Versions of each model to keep, the live version in any case; 0: all.", "Jobs"},
     {"http-threads", OPTION_INT, AT(http_threads), "0", 0, HTTP_MAX_IO_THREADS, NULL, "N",

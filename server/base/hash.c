@@ -1,4 +1,5 @@
-/* Hash functions. For each, the fastest of the libraries that the daemon uses anyway. */
+/* Hash functions. Each is taken from the library with the fastest implementation among those that
+ * the daemon uses anyway. */
 #include "base/hash.h"
 
 #include <gnutls/crypto.h>

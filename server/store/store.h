@@ -55,7 +55,7 @@ struct store_stats {
     /* bytes of chunks and summaries of dataset versions; a chunk that several versions share is
      * counted once */
     int64_t dataset_bytes;
-    /* bytes of chunks and summaries of deleted versions that are not removed yet */
+    /* bytes of chunks and summaries of deleted datasets and models that are not removed yet */
     int64_t doomed_bytes;
     size_t appends; /* places that appends hold, see store_append_enter */
 };

@@ -222,13 +222,13 @@ static void test_categories_too_large_for_a_model(void **state) {
     }
     status_check(call_upload("/v1/datasets/essays", essays), 201);
     const char *const *many =
-        SAYING("\\\"id\\\"", "more than 10000 distinct values", "may have 10000");
+        SAYING("\\\"id\\\"", "more than 10000 distinct values", "may have at most 10000");
     refused_saying("{'model':'m','dataset':'people','target':'y','algorithm':'logistic'}",
                    "/features", many);
     refused_saying("{'model':'m','dataset':'people','target':'y','algorithm':'logistic','features':"
                    "{'include':['n','id']}}",
                    "/features/include/1", many);
-    many = SAYING("more than 10000 distinct values", "may be 1000");
+    many = SAYING("more than 10000 distinct values", "may be at most 1000");
     refused_saying("{'model':'m','dataset':'people','target':'id','algorithm':'logistic'}",
                    "/target", many);
     many = SAYING("more than 10000 different values", "at most 1000 of them");
@@ -238,7 +238,7 @@ static void test_categories_too_large_for_a_model(void **state) {
                       "features':{'exclude':['id']}}";
     status_check(call_post("/v1/jobs?dry_run=true", "%s", dry), 200);
     const char *const *large =
-        SAYING("\\\"long\\\"", "12 distinct values of 1200000 bytes", "may have 1048576");
+        SAYING("\\\"long\\\"", "12 distinct values of 1200000 bytes", "may have at most 1048576");
     refused_saying("{'model':'m','dataset':'essays','target':'y','algorithm':'logistic'}",
                    "/features", large);
     refused_saying("{'model':'m','dataset':'essays','target':'y','algorithm':'logistic','features':"

@@ -320,7 +320,7 @@ static void test_a_measured_target_is_refused(void **state) {
                                            "{'model':'m','dataset':'measured','target':'many',"
                                            "'target_as':'classes','algorithm':'naive_bayes'}"),
                                  422, "invalid"),
-                   "/target", "may be 1000");
+                   "/target", "may be at most 1000");
     fault_contains(problem_check(call_json("POST", "/v1/jobs",
                                            "{'model':'m','dataset':'measured','target':'a20',"
                                            "'target_as':'numbers','algorithm':'naive_bayes'}"),

@@ -45,7 +45,7 @@ struct rows_chunk {
 };
 bool rows_chunk_new(const struct rows_columns *c, struct rows_chunk *out, struct problem *problem);
 void rows_chunk_done(const struct rows_columns *c, struct rows_chunk *chunk);
-/* Reads column `read` of c of a stored chunk into its view. */
+/* Reads column `read` (an index in c->read) of a stored chunk into chunk->views[read]. */
 bool rows_chunk_read(const struct rows_columns *c, struct store *store,
                      const struct store_chunk *stored, size_t read, struct rows_chunk *chunk,
                      struct problem *problem);

@@ -23,8 +23,8 @@ static void put_unavailable(const dn_model *model, const dn_duals *duals, struct
     if (duals) {
         struct buf text = {0};
         buf_printf(&text,
-                   "the machines have more than %d support vectors together, which the "
-                   "model does not store",
+                   "the machines have more than %d support vectors in all, so the model does not "
+                   "store them",
                    DN_MAX_DUALS);
         json_kv_string(w, "message", buf_cstr(&text));
         buf_done(&text);

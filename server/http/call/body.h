@@ -33,8 +33,8 @@ bool body_is_whole(const struct http_call *call, size_t n);
 bool body_handle_whole(struct http_call *call, const char *bytes, size_t n);
 /* The result of body_complete, which is called when the library has passed the whole body. */
 enum body_end {
-    BODY_COMPLETE,         /* the handler, or the `end` of the sink, is next */
-    BODY_COMPLETE_WAIT,    /* the connection is suspended; call body_complete again after it */
+    BODY_COMPLETE,      /* the handler, or the `end` of the sink, is next */
+    BODY_COMPLETE_WAIT, /* the connection is suspended; call body_complete again after the resume */
     BODY_COMPLETE_REFUSED, /* the reply is filled */
     BODY_COMPLETE_CLOSE    /* the connection must be closed */
 };

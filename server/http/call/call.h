@@ -45,7 +45,7 @@ struct header_field {
 };
 struct call_request {
     char method[16]; /* "HEAD" is not replaced by "GET"; a longer name is truncated, so it is
-                      * unknown */
+                        unknown */
     struct target target;
     struct headers headers;
     struct router_match match;

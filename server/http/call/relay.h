@@ -17,17 +17,17 @@ struct http_server;
 
 struct relay {
     struct buf arriving; /* bytes not yet given to the sink. The I/O thread uses them, or the
-                          * pool while the connection is suspended */
+                            pool while the connection is suspended */
     struct buf slice;    /* bytes that the sink takes; used by the pool while `running` is set */
     /* server->relay_lock guards the rest, except the atomics. */
     bool running; /* a slice or the end is queued on the pool or under way */
     bool held;    /* the sink has asked for a pause */
     bool early;   /* http_resume_body was called before the slice that asked for the pause was
-                   * finished */
+                     finished */
     bool waits;   /* in the list server->waiting: the connection is suspended */
     bool refused; /* the sink has refused the body and filled the reply */
     void (*end)(struct http_call *call); /* called after the last slice of a complete body; NULL:
-                                          * not complete */
+                                            not complete */
     struct http_call *next, *previous;   /* in server->waiting */
     _Atomic int64_t weight;              /* bytes that the sink holds (http_sink.held) */
     atomic_bool abandoned; /* the connection is over: the thread of the slice aborts the sink */

@@ -13,7 +13,8 @@ struct lingering {
     size_t n;                          /* number of descriptors, without the pipe */
     struct pollfd fds[LINGER_MAX + 1]; /* [n + 1] the last is the pipe */
     int64_t until[LINGER_MAX];  /* [n] monotonic time in ns at which a descriptor is closed */
-    int64_t silent[LINGER_MAX]; /* [n] the same if no more bytes arrive */
+    int64_t silent[LINGER_MAX]; /* [n] monotonic time in ns at which it is closed unless more
+                                   bytes arrive */
     char waste[65536];          /* receives bytes that are not used */
 };
 
@@ -48,8 +49,8 @@ static bool take_incoming(struct lingerer *linger, struct lingering *l) {
     return !stop;
 }
 
-/* Reads and drops what has arrived, within a limit. Returns false if the descriptor can be closed.
- */
+/* Reads and drops the bytes that have arrived, within a limit. Returns false if the descriptor can
+ * be closed. */
 static bool swallow(struct lingering *l, int fd) {
     for (int i = 0; i < 16; i++) {
         ssize_t n = recv(fd, l->waste, sizeof l->waste, MSG_DONTWAIT);

@@ -170,12 +170,12 @@ static void read_target(struct jobs_request *r, const json_t *root) {
         refuse_measured(r, c);
     } else if (c->distinct < 0 || c->distinct > MAX_CLASSES) {
         json_fault(r->problem, "", "target",
-                   "column \"%s\" has %s; each would be a class, of which there may be %d", c->name,
-                   how_many(c, count), MAX_CLASSES);
+                   "column \"%s\" has %s; each would be a class, of which there may be at most %d",
+                   c->name, how_many(c, count), MAX_CLASSES);
     } else if (c->distinct_bytes > (int64_t)DN_MAX_LEVEL_BYTES) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" has %s of %" PRId64
-                   " bytes in all; the names of classes may have %zu",
+                   " bytes in all; the names of classes may have at most %zu",
                    c->name, how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
     } else {
         r->has_target = true;
@@ -231,13 +231,13 @@ static bool check_levels(struct jobs_request *r, const struct schema_column *c, 
     }
     if (c->distinct > DN_MAX_LEVELS || c->distinct_above >= DN_MAX_LEVELS) {
         return json_fault(r->problem, parent, key,
-                          "column \"%s\" has %s; a categorical feature may have %d", c->name,
-                          how_many(c, count), DN_MAX_LEVELS);
+                          "column \"%s\" has %s; a categorical feature may have at most %d",
+                          c->name, how_many(c, count), DN_MAX_LEVELS);
     }
     if (c->distinct_bytes > (int64_t)DN_MAX_LEVEL_BYTES) {
         return json_fault(r->problem, parent, key,
                           "column \"%s\" has %s of %" PRId64
-                          " bytes in all; those of a categorical feature may have %zu",
+                          " bytes in all; those of a categorical feature may have at most %zu",
                           c->name, how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
     }
     return true;
@@ -328,7 +328,7 @@ static void check_all_levels(struct jobs_request *r) {
     if (bytes > (int64_t)DN_MAX_LEVELS_BYTES) {
         json_fault(r->problem, "", "features",
                    "the categorical features have distinct values of %" PRId64
-                   " bytes in all; they may have %zu",
+                   " bytes in all; they may have at most %zu",
                    bytes, DN_MAX_LEVELS_BYTES);
     }
 }

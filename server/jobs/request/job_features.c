@@ -209,7 +209,7 @@ static void check_missing(struct jobs_request *r, const json_t *features) {
         }
         (void)dn_error_set(&err, DN_ERR_ARGUMENT,
                            "column \"%s\" is missing in %" PRId64 " of %" PRId64
-                           " rows, and must be in none",
+                           " rows, and must be missing in none",
                            c->name, c->missing, r->data.n_rows);
         dn_error_set_field(&err, c->name);
         refuse_encoding(r, features, &err);

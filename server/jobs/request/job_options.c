@@ -132,9 +132,10 @@ static void read_validation(const json_t *root, struct jobs_request *r, struct p
     }
     json_read_bool(object, "curves", false, "/validation", &r->curves, problem);
     if (r->curves && r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT) {
-        json_fault(problem, "/validation", "curves",
-                   "belongs to holdout, dataset or \"folds\":\"leave_one_out\": metrics of folds "
-                   "are means, which have no curves");
+        json_fault(
+            problem, "/validation", "curves",
+            "is allowed only with holdout, dataset or \"folds\":\"leave_one_out\": metrics of "
+            "folds are means, which have no curves");
     }
 }
 

@@ -162,8 +162,8 @@ static void check_given(struct jobs_request *r, const json_t *given, const json_
                    missing.failed ? "some class" : buf_cstr(&missing));
     } else if (good && !find_twice(r, &r->class_weights) && n != r->n_classes) {
         json_fault(r->problem, "", "class_weight",
-                   "has %zu weights, the target \"%s\" has %zu classes; each needs one", n,
-                   r->target.name, r->n_classes);
+                   "has %zu weights, but the target \"%s\" has %zu classes; each class needs one",
+                   n, r->target.name, r->n_classes);
     }
     buf_done(&missing);
 }
