@@ -118,11 +118,12 @@ static void test_given(void **state) {
 
 static void test_signs(void **state) {
     (void)state;
-    check_warning("",
-                  "a,w\n\xE2\x82\xAC"
-                  "5,x\n7,y\n\xE2\x82\xAC 1.5,z\n",
-                  "categorical",
-                  "all its numbers have \xE2\x82\xAC around them: strip=\xE2\x82\xAC reads them");
+    check_warning(
+        "",
+        "a,w\n\xE2\x82\xAC"
+        "5,x\n7,y\n\xE2\x82\xAC 1.5,z\n",
+        "categorical",
+        "some of its numbers have \xE2\x82\xAC around them: strip=\xE2\x82\xAC reads them");
     check_warning("", "a,w\n0,x\n45%,y\n5.5 %,z\n", "categorical", "strip=%");
     check_warning("", "a,w\n\"$1,234.50\",x\n$7,y\n", "categorical", "strip=$&thousands=,");
     check_warning("", "a,w\n$5,x\nfree,y\n", "categorical", NULL);

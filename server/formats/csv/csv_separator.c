@@ -1,6 +1,7 @@
 /* Recognises delimiters: "sep=;", and separators within the cells of a single column. */
 #include "formats/csv/csv_separator.h"
 #include "formats/formats.h"
+#include "formats/text/cell_hint.h"
 
 #include <ctype.h>
 #include <discern/discern.h>
@@ -91,6 +92,9 @@ static bool count_occurrences(void *arg, const struct csv_row *row) {
     }
     const struct text text = csv_cell_trimmed(row, 0);
     size_t numbers = 0;
+    if (cell_hint_time(text.bytes, text.n)) {
+        return true;
+    }
     o->numbers += csv_is_numbers(text, &numbers) && numbers > 1;
     for (size_t k = 0; k < N_SEPARATORS; k++) {
         const size_t n = count_separator(text, separators[k], &o->of[k].single);

@@ -48,6 +48,7 @@ struct count {
     /* The last rows that have equal numbers of cells, and the rows before them. run_numbers: as
      * `numbers`, in these rows */
     size_t run_rows, run_cells, run_numbers;
+    size_t run_ended; /* number of these rows whose last cell is empty */
     int64_t run_line;
     size_t before, before_cells; /* number of rows; largest number of their cells */
     bool inner; /* one of the first two rows has a cell of several numbers between blanks */
@@ -119,18 +120,19 @@ static void count_cells(struct count *count, const struct csv_row *row) {
         count->before += count->run_rows;
         count->before_cells =
             count->run_cells > count->before_cells ? count->run_cells : count->before_cells;
-        count->run_rows = count->run_numbers = 0;
+        count->run_rows = count->run_numbers = count->run_ended = 0;
         count->run_cells = row->n_cells;
         count->run_line = row->line;
     }
     count->run_rows++;
+    count->run_ended += row->n_cells > 0 && row->cells[row->n_cells - 1].length == 0;
     count->run_numbers += numbers;
     count->numbers += numbers;
 }
 
 static bool count_row(void *arg, const struct csv_row *row) {
     struct count *count = arg;
-    const bool sharp = count->comment == '\0' && row->bytes[0] == '#';
+    const bool sharp = count->comment == '\0' && csv_begins_sharp(row);
     if (sharp && count->rows == 0) {
         count_sharp(count, row);
         return true;
@@ -207,6 +209,13 @@ static bool takes_blanks(const struct count *blanks, const struct count *best, b
            (best->delimiter != ',' || best->cells > 2 || best->agree < best->rows);
 }
 
+/* Whether rows that the comma divides are as well numbers between blanks, with decimal commas. */
+static bool may_be_blanks(const struct count *blanks, const struct count *best) {
+    return best->delimiter == ',' && best->inner && blanks->cells >= 2 && blanks->rows >= 2 &&
+           blanks->agree == blanks->rows && !blanks->separator && blanks->commas &&
+           blanks->numbers == blanks->rows * blanks->cells;
+}
+
 static struct csv_shape shape_of(const struct count *count) {
     struct csv_shape shape = {.rows = count->complete,
                               .cells = count->cells,
@@ -216,7 +225,8 @@ static struct csv_shape shape_of(const struct count *count) {
         shape.title = (struct csv_title){.line = count->line,
                                          .table = count->run_line,
                                          .cells = count->before_cells,
-                                         .below = count->run_cells};
+                                         .below = count->run_cells,
+                                         .ended = count->run_ended == count->run_rows};
     }
     return shape;
 }
@@ -224,6 +234,7 @@ static struct csv_shape shape_of(const struct count *count) {
 char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape) {
     static const char candidates[] = {'\t', ',', ';', '|'};
     struct count best = {0}, titled = {0}, count;
+    size_t blanks = 0;
     bool no_memory = false;
     for (size_t i = 0; i < sizeof candidates; i++) {
         if (candidates[i] == sample->comment) {
@@ -244,6 +255,8 @@ char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shap
         no_memory |= count.no_memory;
         if (takes_blanks(&count, &best, titled.run_cells > 0)) {
             best = count;
+        } else if (may_be_blanks(&count, &best)) {
+            blanks = count.cells;
         } else if (best.cells < 2 && titled.run_cells == 0 && is_titled(&count)) {
             titled = count;
         }
@@ -254,6 +267,7 @@ char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shap
     }
     if (shape != NULL) {
         *shape = shape_of(&best);
+        shape->blanks = blanks;
         shape->no_memory = no_memory;
     }
     return best.delimiter;
@@ -288,6 +302,12 @@ struct evidence {
     /* line of the first row that repeats the first row cell by cell, if that has at least two
      * cells; 0: there is none */
     int64_t again;
+    /* number of the first rows that may be titles, whether they go on, and the line of the row
+     * behind them */
+    size_t titles;
+    bool in_titles;
+    int64_t behind;
+    int64_t line;         /* line of the first row */
     size_t n;             /* number of cells of the first row */
     struct below *column; /* [n] */
     char *text;           /* the trimmed texts of the first row, one after the other */
@@ -306,12 +326,30 @@ static enum cell_says says_of(const struct evidence *e, struct text t) {
                : CELL_OTHER;
 }
 
+/* Notes a row that may be a title, or the row behind such rows. A title is in the first cells, at
+ * most half of them. */
+static void note_title(struct evidence *e, const struct csv_row *row) {
+    size_t filled = 0;
+    while (filled < row->n_cells && csv_cell_trimmed(row, filled).n > 0) {
+        filled++;
+    }
+    bool rest = false;
+    for (size_t i = filled; i < row->n_cells && !rest; i++) {
+        rest = csv_cell_trimmed(row, i).n > 0;
+    }
+    e->in_titles = row->n_cells == e->n && e->n >= 3 && !rest && 2 * filled <= e->n;
+    e->titles += e->in_titles;
+    e->behind = row->line;
+}
+
 static bool first_row(struct evidence *e, const struct csv_row *row) {
     size_t size = 1;
     for (size_t i = 0; i < row->n_cells; i++) {
         size += row->cells[i].length;
     }
     e->n = row->n_cells;
+    e->line = row->line;
+    note_title(e, row);
     e->column = calloc(row->n_cells + 1, sizeof *e->column);
     e->text = malloc(size);
     if (e->column == NULL || e->text == NULL) {
@@ -349,6 +387,9 @@ static bool header_row(void *arg, const struct csv_row *row) {
     if (is_first_again(e, row)) {
         e->again = e->again > 0 ? e->again : row->line;
         return e->rows < CSV_SNIFF_ROWS;
+    }
+    if (e->in_titles || e->rows == 2) {
+        note_title(e, row);
     }
     for (size_t i = 0; i < row->n_cells && i < e->n; i++) {
         struct below *column = &e->column[i];
@@ -444,19 +485,41 @@ static size_t several_lines(const struct evidence *e) {
     return 0;
 }
 
+/* Whether row `at` (from 1) has words only, and the rows below it have numbers or booleans in a
+ * column. */
+static bool is_heading(const struct evidence *e, size_t at) {
+    bool typed = false;
+    for (size_t i = 0; i < e->n; i++) {
+        const struct below *column = &e->column[i];
+        if (column->value > 0 &&
+            (column->value <= at || (column->value == at + 1 && column->word < at))) {
+            return false;
+        }
+        typed |= column->value == at + 1 && column->word == at && !column->mixed;
+    }
+    return typed && e->rows >= at + 2;
+}
+
 /* Decides by the rules of csv_sniff.h. */
 static void decide(struct evidence *e, struct csv_header *out) {
     *out = (struct csv_header){.lines = 1};
     if (e->n == 0) {
         return;
     }
+    if (e->titles > 0 && is_heading(e, e->titles + 1)) {
+        out->title = (struct csv_title){
+            .line = e->line, .table = e->behind, .cells = e->n, .below = e->n, .padded = true};
+        return;
+    }
     out->several = several_lines(e);
+    const bool second = e->titles == 0 && is_heading(e, 2);
     const struct verdict v = judge(e);
     if (!v.value && !v.token) {
         out->header = v.typed || (!v.unnamed && !v.repeated);
     } else {
         out->doubtful = v.word && !v.odd && !v.repeated;
         out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
+        out->second = !out->header && v.word && second ? e->behind : 0;
     }
     out->again = out->header ? e->again : 0;
     out->typed = v.typed && v.word;

@@ -63,11 +63,16 @@ struct csv_title {
     int64_t table; /* the line in which the table begins */
     size_t cells;  /* largest number of cells of these lines */
     size_t below;  /* number of cells of the rows of the table */
+    bool ended;    /* each row of the table ends with a delimiter */
+    bool padded;   /* the lines have as many cells as the table, most of them empty */
 };
 struct csv_shape {
-    size_t rows;    /* complete rows that do not begin with #, at most CSV_SNIFF_ROWS */
-    size_t cells;   /* number of cells of the first row; 0: there is no row */
-    bool numbers;   /* CSV_BLANKS: an unquoted cell is a number */
+    size_t rows;  /* complete rows that do not begin with #, at most CSV_SNIFF_ROWS */
+    size_t cells; /* number of cells of the first row; 0: there is no row */
+    bool numbers; /* CSV_BLANKS: an unquoted cell is a number */
+    /* ',' was detected, and runs of blanks divide all rows into so many numbers, of which some have
+     * decimal commas; 0: not so */
+    size_t blanks;
     bool no_memory; /* memory is exhausted: the other members are not valid */
     struct csv_title title;
 };
@@ -78,10 +83,17 @@ bool csv_sample_read(const struct csv_sample *sample, char delimiter,
 /* Returns the delimiter. *shape: the rows and cells found with this delimiter; NULL: not needed. */
 char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape);
 void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape);
+/* Whether the first character of a row that is no blank is #. */
+static inline bool csv_begins_sharp(const struct csv_row *row) {
+    size_t at = 0;
+    while (at < row->size && (row->bytes[at] == ' ' || row->bytes[at] == '\t')) {
+        at++;
+    }
+    return at < row->size && row->bytes[at] == '#';
+}
 /* Whether a row is a comment by the rule above. n_cells: number of cells of the first row. */
 static inline bool csv_is_comment(const struct csv_row *row, size_t n_cells, char comment) {
-    return row->n_cells != n_cells && comment == '\0' && n_cells > 0 && row->size > 0 &&
-           row->bytes[0] == '#';
+    return row->n_cells != n_cells && comment == '\0' && n_cells > 0 && csv_begins_sharp(row);
 }
 struct csv_header {
     bool header;   /* the first row is a header */
@@ -91,6 +103,10 @@ struct csv_header {
     int64_t again; /* line of the first row that equals the header; 0: there is none */
     /* number of the first rows that look like header lines, at least 2; 0: there is at most one */
     size_t several;
+    struct csv_title title; /* lines with as many cells as the table */
+    int64_t
+        second; /* the first row has numbers, and the row in this line looks like the header; 0: not
+                     * so */
 };
 /* Decides whether the first row is a header. cells: number of cells of the first row, from
  * csv_sniff_shape. marks: how numbers are written; NULL: no cell has a decimal comma. Returns false

@@ -240,12 +240,50 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
 }
 
 /* ---- begin and end ---- */
+/* Reports lines before the table that look like a title. Returns false. */
+static bool titled(struct table *t, const struct csv_title *title) {
+    char lines[96];
+    const bool one = title->cells == 1;
+    if (title->table - title->line == 1) {
+        snprintf(lines, sizeof lines, "line %" PRId64 " has", title->line);
+    } else {
+        snprintf(lines, sizeof lines, "the lines from %" PRId64 " to %" PRId64 " have at most",
+                 title->line, title->table - 1);
+    }
+    if (title->ended && title->below == title->cells + 1) {
+        return table_fatal(
+            t, title->line, 1,
+            "%s %zu cell%s, and the rows below have %zu, of which the last is empty: "
+            "each row ends with a delimiter; add one to the header, or skip_rows=%" PRId64
+            " if it is a title",
+            lines, title->cells, one ? "" : "s", title->below, title->table - 1);
+    }
+    if (title->padded) {
+        return table_fatal(t, title->line, 1,
+                           "line %" PRId64 " looks like the header, and most cells above it are "
+                           "empty: probably a title; skip_rows=%" PRId64
+                           " leaves it out. If its words belong to the names, set header=%" PRId64,
+                           title->table, title->table - 1, title->table - title->line + 1);
+    }
+    return table_fatal(
+        t, title->line, 1,
+        "%s %zu cell%s, and the rows below have %zu: probably a title; skip_rows=%" PRId64
+        " leaves it out%s",
+        lines, title->cells, one ? "" : "s", title->below, title->table - 1,
+        !one && title->below == title->cells + 1 ? ". If it is a header without a name for the "
+                                                   "first column, as R writes it, add the name"
+                                                 : "");
+}
+
 static bool find_header(struct table *t, const struct csv_sample *sample, struct table_csv *out) {
     struct csv_header found = {.lines = 1};
     if (t->append.on ? !table_append_header(t, sample, out->delimiter, out->first_cells, &found)
                      : !csv_sniff_header(sample, out->delimiter, out->first_cells,
                                          &t->builder.missing, &t->builder.marks, &found)) {
         return table_no_memory(t);
+    }
+    if (found.title.line > 0 && !t->append.on) {
+        return titled(t, &found.title);
     }
     out->header = found.header;
     out->header_lines = found.lines;
@@ -269,7 +307,13 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
                    " repeats it as a row of data: remove it, or set header=false if both are data",
                    found.again);
     }
-    if (found.doubtful && found.header) {
+    if (found.second > 0) {
+        table_warn(t,
+                   "the first row was read as data; as line %" PRId64
+                   " looks like the header, it is probably a title: skip_rows=%" PRId64
+                   " leaves it out",
+                   found.second, found.second - 1);
+    } else if (found.doubtful && found.header) {
         table_warn(t, "the first row was read as the header, although it has numbers: if it is "
                       "data, set header=false");
     } else if (found.doubtful) {
@@ -279,26 +323,6 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
     return true;
 }
 
-/* Reports lines before the table that look like a title. Returns false. */
-static bool titled(struct table *t, const struct csv_title *title) {
-    char lines[96];
-    const bool one = title->cells == 1;
-    if (title->table - title->line == 1) {
-        snprintf(lines, sizeof lines, "line %" PRId64 " has", title->line);
-    } else {
-        snprintf(lines, sizeof lines, "the lines from %" PRId64 " to %" PRId64 " have at most",
-                 title->line, title->table - 1);
-    }
-    return table_fatal(
-        t, title->line, 1,
-        "%s %zu cell%s, and the rows below have %zu: probably a title; skip_rows=%" PRId64
-        " leaves it out%s",
-        lines, title->cells, one ? "" : "s", title->below, title->table - 1,
-        !one && title->below == title->cells + 1 ? ". If it is a header without a name for the "
-                                                   "first column, as R writes it, add the name"
-                                                 : "");
-}
-
 /* Warns if the delimiter may be wrong. Returns false if out of memory. */
 static bool doubt_delimiter(struct table *t, const struct csv_sample *sample, char delimiter,
                             const struct csv_shape *shape) {
@@ -306,6 +330,12 @@ static bool doubt_delimiter(struct table *t, const struct csv_sample *sample, ch
     if (delimiter == CSV_BLANKS && !shape->numbers && t->options.delimiter == '\0') {
         table_warn(t, "the cells were separated at blanks, and none is a number: if each line is "
                       "one text, set delimiter=comma");
+    }
+    if (shape->blanks > 0 && t->options.delimiter == '\0') {
+        table_warn(t,
+                   "the cells were separated at commas, but each row is also %zu numbers between "
+                   "blanks, with decimal commas: if this is meant, set delimiter=space",
+                   shape->blanks);
     }
     if (shape->cells != 1 || !csv_separator_find(sample, delimiter, &found)) {
         return shape->cells != 1 || table_no_memory(t);

@@ -212,6 +212,7 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
     case COLUMN_SPARSE: /* a sparse column has entries, not cells */
         break;
     }
+    c->signs.plain = true;
     return put_string(b, c, spelling, n);
 }
 
@@ -272,6 +273,7 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
         return BUILDER_MISFIT;
     }
     const bool tracks = c->state != COLUMN_BOOLEANS;
+    c->signs.plain |= c->state == COLUMN_NUMBERS;
     column_fall(b, c, text, n);
     if (!tracks || !marks_signs_add(&c->signs, trimmed)) {
         c->signs.text[0] = '\0';

@@ -216,8 +216,8 @@ const char *builder_mark_hint(const struct table_builder *b, const struct column
                               struct text text);
 /* At the end of the body: makes columns whose commas may be either a decimal mark or separate
  * thousands columns of strings, and describes the signs around the numbers of columns of strings.
- * Returns false if out of memory. */
-bool builder_settle_marks(struct table_builder *b);
+ * Refuses such columns if they must be numbers. Returns false on failure and sets problem. */
+bool builder_settle_marks(struct table_builder *b, struct problem *problem);
 /* Writes the members decimal, thousands, strip and decimal_comma into the open object. */
 void builder_write_marks(const struct table_builder *b, bool stored, struct json_writer *w);
 /* Records the cell that determines the column's type. hint: NULL: none. */

@@ -341,8 +341,8 @@ static void builders_free(struct table_builder *b) {
 }
 
 bool builder_finish(struct table_builder *b, struct problem *problem) {
-    if (!builder_settle_marks(b)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    if (!builder_settle_marks(b, problem)) {
+        return false;
     }
     enum builder_status status = b->rows == 0                  ? BUILDER_WELL
                                  : b->onto && b->n_chunks == 0 ? hold(b)

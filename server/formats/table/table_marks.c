@@ -51,8 +51,7 @@ bool builder_read_number(const struct table_builder *b, const struct column *c, 
         return !has_point;
     case MARKS_EITHER:
         *mark = now == MARK_COMMA ? MARK_COMMA : MARK_EITHER;
-        /* a given type could not be changed at the end */
-        return !has_point && (*mark == MARK_COMMA || c == NULL || !column_is_fixed(c));
+        return !has_point;
     case MARKS_NO_NUMBER:
         break;
     }
@@ -122,8 +121,8 @@ static bool describe_signs(const struct table_builder *b, struct column *c) {
     const bool percent = strchr(s->text, '%') != NULL;
     struct buf text = {0};
     size_t size = 0;
-    buf_printf(&text, "all its numbers have %s around them: strip=%s%s%s reads them%s", s->text,
-               s->text, s->groups ? "&thousands=," : "",
+    buf_printf(&text, "%s its numbers have %s around them: strip=%s%s%s reads them%s",
+               s->plain ? "some of" : "all", s->text, s->text, s->groups ? "&thousands=," : "",
                s->commas && !b->detects ? "&decimal=," : "",
                percent ? " (a URL has %25 for %)" : "");
     free(c->reason.hint);
@@ -131,15 +130,20 @@ static bool describe_signs(const struct table_builder *b, struct column *c) {
     return c->reason.hint != NULL;
 }
 
-bool builder_settle_marks(struct table_builder *b) {
+bool builder_settle_marks(struct table_builder *b, struct problem *problem) {
     bool well = true;
     for (size_t i = 0; i < b->n_columns && well; i++) {
         struct column *c = &b->column[i];
-        if (c->mark == MARK_EITHER && c->state == COLUMN_NUMBERS) {
+        if (c->mark == MARK_EITHER && c->state == COLUMN_NUMBERS && column_is_fixed(c)) {
+            problem_add_line(problem, PROBLEM_INVALID_DATASET, c->reason.line, 0,
+                             "column \"%s\": %s", c->name, EITHER_HINT);
+            well = false;
+        } else if (c->mark == MARK_EITHER && c->state == COLUMN_NUMBERS) {
             builder_fall(b, c);
         }
         if (c->signs.text[0] != '\0' && c->state == COLUMN_STRINGS && c->reason.line > 0) {
-            well = describe_signs(b, c);
+            well =
+                describe_signs(b, c) || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
         }
     }
     return well;

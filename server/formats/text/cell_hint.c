@@ -125,6 +125,11 @@ static bool is_word_for_missing(struct text t) {
     return false;
 }
 
+bool cell_hint_time(const char *bytes, size_t n) {
+    const struct text t = {bytes, n};
+    return is_date(t) || is_time(t);
+}
+
 bool cell_hint_missing(const char *bytes, size_t n) {
     return is_word_for_missing(text_trim(bytes, n));
 }

@@ -11,6 +11,8 @@
 const char *cell_hint(const char *bytes, size_t n);
 /* The same for a string of JSON, to which the options of separated text do not apply. */
 const char *cell_hint_json(const char *bytes, size_t n);
+/* Whether the trimmed text is a date or a time of day. */
+bool cell_hint_time(const char *bytes, size_t n);
 /* Whether the text is one that other programs write for a missing value, but not a standard token.
  * (The hint of cell_hint for such a text names an option of uploads.) */
 bool cell_hint_missing(const char *bytes, size_t n);

@@ -294,6 +294,7 @@ bool marks_signs_add(struct marks_signs *signs, struct text t) {
     const struct peeled p = peel(t, is_sign, NULL, signs->text);
     double number = 0;
     size_t groups = 0;
+    signs->plain |= p.rest.n + (p.sign != '\0') == t.n;
     if (read_peeled(p, '.', '\0', &number, &groups)) {
         return true;
     }

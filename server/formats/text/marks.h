@@ -55,6 +55,7 @@ enum marks_form marks_form(const struct marks *m, struct text t, double *out);
 #define MARKS_SIGNS 24
 struct marks_signs {
     char text[MARKS_SIGNS]; /* the signs of all numbers so far; "": there are none */
+    bool plain;             /* a number has no sign */
     bool commas, groups;    /* a number has a decimal comma; commas that separate thousands */
 };
 /* Adds the signs of a number to `signs`. Returns false if the text is no number between signs. */

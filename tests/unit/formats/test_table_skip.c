@@ -232,7 +232,7 @@ static void test_lines_that_begin_with_a_sharp(void **state) {
           "1 line begins with # and does not have 2 cells: read as comments (the first is line 3)");
     check(&plain, "a,b\n1,x\n\"# quoted\",y\n", "a,b\n1,x\n# quoted,y\n", "\"comments\":0");
     check(&plain, "# only\n# these\n", "\"# only\"\n# these\n", "\"comments\":0");
-    check_refused(&plain, "a,b\n1,x\n # indented\n", "row has 1 cell, expected 2");
+    check(&plain, " # first\na,b\n1,x\n\t # indented\n", "a,b\n1,x\n", "\"comments\":2");
     check_refused(&plain, "# a\n# b; c; d\n# e\na;b\n", "there is only a header");
 }
 
