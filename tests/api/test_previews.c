@@ -3,7 +3,11 @@
 #include "lib/api.h"
 
 #include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct response *preview(const char *query, const char *body, const char *type) {
     const char *const *headers = type ? HEADERS(text("Content-Type: %s", type)) : NULL;
@@ -199,6 +203,66 @@ static void test_long_bodies(void **state) {
     nothing_stored();
 }
 
+/* The number of rows in the tables that hold the bytes of datasets. */
+static int64_t rows_stored(void) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT (SELECT count(*) FROM parts) + (SELECT count(*) "
+                                        "FROM chunks) + (SELECT count(*) FROM blobs)",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int64_t n = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return n;
+}
+
+static void wait_for_rows(int64_t n) {
+    const double from = now();
+    while (rows_stored() != n && now() < from + 30) {
+        pause_ms(20);
+    }
+    assert_int_equal(rows_stored(), n);
+    metric_falls_to_zero("discern_store_doomed_bytes");
+}
+
+/* A preview stages its chunks as an upload does. They are dropped after it: whole bodies, bodies
+ * that are cut, refused or given up. */
+static void test_leaves_nothing(void **state) {
+    (void)state;
+    const char *row = "0.123456789,0.987654321,0.5555555,blue,some words that take room\n";
+    const size_t n = strlen(row), rows = 80000; /* more than --max-body */
+    char *body = keep(malloc(rows * n + 20), free), *at = body;
+    at += sprintf(at, "a,b,c,d,e\n");
+    for (size_t i = 0; i < rows; i++) {
+        memcpy(at, row, n + 1);
+        at += n;
+    }
+    const int64_t before = rows_stored();
+    assert_true(rows * n > 4 << 20);
+    check_judged(status_check(preview("", "a,b\n1,2\n", NULL), 200), 1, 8, true);
+    wait_for_rows(before);
+    assert_true(
+        json_is_false(value_at(status_check(preview("", body, NULL), 200), "/judged/whole")));
+    wait_for_rows(before);
+    body[3 << 20] = '\0';
+    memcpy(body + (3 << 20) - 20, "\n1,2,3,4\n", 10);
+    problem_check(preview("", body, NULL), 422, "invalid-dataset");
+    wait_for_rows(before);
+    const int fd = raw_open();
+    raw_send_text(fd, "POST /v1/datasets:preview HTTP/1.1\r\nHost: localhost\r\n"
+                      "Content-Length: 4000000\r\nContent-Type: text/csv\r\n\r\n");
+    raw_send(fd, body, 2 << 20);
+    pause_ms(100);
+    close(fd);
+    wait_for_rows(before);
+}
+
 static void test_speed_of_uploads(void **state) {
     (void)state;
     const char *body = text("a,b\n%s", repeat("1,x\n", 1000));
@@ -225,6 +289,7 @@ int main(void) {
                                        TEST(test_bad_previews),
                                        TEST(test_all_rows_are_judged),
                                        TEST(test_long_bodies),
+                                       TEST(test_leaves_nothing),
                                        TEST(test_speed_of_uploads)};
     return cmocka_run_group_tests(tests, start, group_end);
 }

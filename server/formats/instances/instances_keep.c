@@ -93,57 +93,36 @@ bool instances_keep_put(struct instances *in, size_t k, const struct value *valu
 }
 
 /* ---- names ---- */
-/* A name of a column of the rows that is near to an unknown name. */
-struct near {
-    struct text unknown;
-    struct text name; /* of the nearest column; bytes NULL: none is near */
-    size_t distance, n_compared;
-};
-
-static void compare(struct near *near, struct text name) {
-    const size_t d =
-        near->n_compared++ < MAX_COMPARED
-            ? nearest_distance(near->unknown.bytes, near->unknown.n, name.bytes, name.n)
-            : SIZE_MAX;
-    if (d < near->distance) {
-        near->distance = d;
-        near->name = name;
-    }
-}
-
-static void find_near(const struct instances *in, struct near *near) {
-    near->distance = SIZE_MAX;
-    near->name = (struct text){NULL, 0};
-    for (size_t i = 0; i <= in->n_inputs; i++) {
+/* Offers the names of the columns of the rows, while there are few. */
+static void offer_columns(const struct instances *in, struct nearest *nearest, size_t *n) {
+    for (size_t i = 0; i <= in->n_inputs && *n < MAX_COMPARED; i++) {
         const char *name = instances_name(in, i);
         if (name != NULL && (in->named[i] > 0 || (in->all_named && i < in->n_inputs))) {
-            compare(near, (struct text){name, strlen(name)});
+            nearest_offer(nearest, name, strlen(name));
+            ++*n;
         }
     }
-    for (size_t k = 0; in->rows.notes != NULL && k < in->rows.notes->ignored.n; k++) {
-        compare(near, in->rows.notes->ignored.text[k]);
+    const struct names *ignored = in->rows.notes != NULL ? &in->rows.notes->ignored : NULL;
+    for (size_t k = 0; ignored != NULL && k < ignored->n && *n < MAX_COMPARED; k++, ++*n) {
+        nearest_offer(nearest, ignored->text[k].bytes, ignored->text[k].n);
     }
 }
 
 void instances_check_keep(struct instances *in, const char *pointer) {
-    struct near near = {0};
+    size_t n_compared = 0;
     const bool optional = in->options != NULL && in->options->may_lack_keep;
     for (size_t k = 0; in->keep != NULL && !in->keep_checked && k < in->keep->names.n; k++) {
-        char shown[TEXT_SHOWN], meant[TEXT_SHOWN];
+        char shown[TEXT_SHOWN];
         in->rows.kept.found |= in->named[in->n_inputs + 1 + k] > 0;
         if (in->named[in->n_inputs + 1 + k] > 0 || in->stopped || optional) {
             continue;
         }
-        near.unknown = in->keep->names.text[k];
-        find_near(in, &near);
-        text_show(near.unknown.bytes, near.unknown.n, shown);
-        if (near.name.bytes != NULL) {
-            text_show(near.name.bytes, near.name.n, meant);
-        }
+        const struct text unknown = in->keep->names.text[k];
+        struct nearest nearest = nearest_to(unknown.bytes, unknown.n);
+        offer_columns(in, &nearest, &n_compared);
         instances_fault(in, pointer, in->header_line, in->header_line > 0,
-                        "the rows have no column %s, which query parameter \"keep\" names%s%s%s",
-                        shown, near.name.bytes != NULL ? "; did you mean " : "",
-                        near.name.bytes != NULL ? meant : "", near.name.bytes != NULL ? "?" : "");
+                        "the rows have no column %s, which query parameter \"keep\" names%s",
+                        text_show(unknown.bytes, unknown.n, shown), nearest.hint);
     }
     in->keep_checked = true;
 }
