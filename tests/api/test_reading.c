@@ -187,6 +187,15 @@ static void test_stored_rows(void **state) {
                         "/metrics/log_loss"),
                 1e-12);
     status_check(call_post("/v1/models/hand/importance", "{'dataset':'later'}"), 200);
+    status_check(call_post("/v1/models/hand/transform?of=scores",
+                           "{'dataset':'later','histogram':3}"),
+                 200);
+    problem_check(call_post("/v1/models/hand/transform?of=scores&keep=a",
+                            "{'dataset':'later','histogram':3}"),
+                  400, "bad-request");
+    problem_check(call_post("/v1/models/hand/transform?of=scores&comment=%%25",
+                            "{'dataset':'later','histogram':3}"),
+                  400, "bad-request");
     /* nothing is ignored silently */
     static const char *const refused[] = {"comment=%25", "encoding=utf-8", "zero_based=true"};
     static const char *const calls[] = {"predict", "evaluate", "transform"};

@@ -427,8 +427,9 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
     } else {
         e->weight = NULL; /* the dataset has no weights */
     }
-    const bool good = (e->options == NULL || note_ignored(e, schema, columns, n)) &&
-                      evaluate_read(e, d, schema, columns, n);
+    const bool good =
+        (e->options == NULL || e->work != NULL || note_ignored(e, schema, columns, n)) &&
+        evaluate_read(e, d, schema, columns, n);
     free(columns);
     return good;
 }
@@ -548,6 +549,8 @@ bool api_dataset_work(struct http_call *call, const dn_model *model,
     e.work = work;
     e.target = work->target;
     e.target_in_body = work->target != NULL;
+    e.schema = work->schema;
+    e.options = work->options;
     return choose_target(&e) && evaluate_dataset(&e, work->dataset);
 }
 

@@ -15,6 +15,9 @@ struct dataset_work {
     /* [n_columns] columns that are read beside target and weight; NULL: the inputs of the model */
     const char *const *columns;
     size_t n_columns;
+    /* how the cells are read; NULL: as they are stored */
+    const struct instance_schema *schema;
+    const struct instances_options *options; /* set with `schema` */
     /* Computes the result. target: as above, never NULL. */
     dn_status (*compute)(void *arg, const dn_table_source *table, const char *target,
                          const dn_run *run, dn_error *err);

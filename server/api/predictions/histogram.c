@@ -3,6 +3,8 @@
 #include "api/policy.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/evaluation.h"
+#include "api/predictions/instances.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "jobs/documents.h"
@@ -81,9 +83,13 @@ static void reply(struct http_call *call, const struct serving_model *m, const d
 }
 
 static bool make(struct http_call *call, struct request *r, const json_t *root,
-                 const struct serving_model *m, struct problem *problem) {
+                 const struct serving_model *m, const struct instances_options *options,
+                 struct problem *problem) {
     static const char *const known[] = {"dataset", "target", "weight", "histogram", NULL};
-    struct dataset_work work = {.compute = compute, .arg = r};
+    struct dataset_work work = {.schema = predict_plan_of(m)->schema,
+                                .options = options,
+                                .compute = compute,
+                                .arg = r};
     int64_t bins = USUAL_BINS;
     json_refuse_unknown(root, known, "", problem);
     json_read_string(root, "dataset", true, "", &work.dataset, problem);
@@ -102,12 +108,21 @@ static bool make(struct http_call *call, struct request *r, const json_t *root,
 bool api_histogram_answer(struct http_call *call, const struct serving_model *m,
                           dn_coordinates coordinates) {
     struct request r = {.model = m->model, .options = {.coordinates = coordinates}};
+    struct instances_options options;
     struct problem problem = {0};
     json_t *root = read_body(call);
     if (root == NULL) {
         return false;
     }
-    if (make(call, &r, root, m, &problem)) {
+    if (http_query(call, "keep") != NULL || http_query(call, "extra") != NULL) {
+        problem_set(&problem, PROBLEM_BAD_REQUEST,
+                    "query parameter \"%s\" is for rows: a histogram has none",
+                    http_query(call, "keep") != NULL ? "keep" : "extra");
+        http_reply_problem(call, &problem);
+    } else if (!api_instances_stored(call, &options)) {
+        json_decref(root);
+        return true; /* answered */
+    } else if (make(call, &r, root, m, &options, &problem)) {
         reply(call, m, r.result);
     } else {
         http_reply_problem(call, &problem);

@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/grid_request.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "base/nearest.h"
@@ -302,7 +303,11 @@ static dn_status compute(void *arg, const dn_table_source *table, const char *ta
 static void make(struct request *r, const struct serving_model *m, const json_t *root) {
     static const char *const known[] = {"dataset", "weights", "loss", "class",
                                         "target",  "weight",  NULL};
-    struct dataset_work work = {.compute = compute, .arg = r};
+    static const struct instances_options as_trained = {0};
+    struct dataset_work work = {.schema = predict_plan_of(m)->schema,
+                                .options = &as_trained,
+                                .compute = compute,
+                                .arg = r};
     size_t loss = DN_LOSS_CROSS_ENTROPY;
     if (!dn_model_has_loss_grid(r->model)) {
         problem_set(r->problem, PROBLEM_CONFLICT,

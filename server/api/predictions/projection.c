@@ -2,6 +2,7 @@
  * dataset. Runs on a pool thread. */
 #include "api/handlers.h"
 #include "api/predictions/evaluation.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 
@@ -60,10 +61,13 @@ static void read_columns(struct http_call *call, const json_t *root, struct curv
     c->options.column[1] = names[1];
 }
 
-static bool make(struct http_call *call, const json_t *root, struct curve *c,
-                 struct problem *problem) {
+static bool make(struct http_call *call, const json_t *root, const struct serving_model *m,
+                 struct curve *c, struct problem *problem) {
     static const char *const known[] = {"dataset", "columns", "steps", "target", "weight", NULL};
-    struct dataset_work work = {.columns = c->options.column,
+    static const struct instances_options as_trained = {0};
+    struct dataset_work work = {.schema = predict_plan_of(m)->schema,
+                                .options = &as_trained,
+                                .columns = c->options.column,
                                 .n_columns = 2,
                                 .compute = compute,
                                 .arg = c};
@@ -88,7 +92,7 @@ void api_model_projection_curve(struct http_call *call) {
     struct curve c = {.model = m->model};
     json_t *root = api_body_object(call);
     if (root != NULL) {
-        if (make(call, root, &c, &problem)) {
+        if (make(call, root, m, &c, &problem)) {
             reply(call, m, &c);
         } else {
             http_reply_problem(call, &problem);

@@ -48,8 +48,8 @@ static void test_hints(void **state) {
     CHECK("percentages", "5%", "12.5 %", "-3%");
     CHECK("infinite", "inf", "-Infinity", "+INF");
     CHECK("missing=", "n/a", "none", "-", "nan", "#N/A", ".");
-    CHECK(NULL, "", "setosa", "1,2,3,4", "a,b", "0x", "0xzz", "1e", "e400", "1-2", "1.2.3",
-          "2024-", "12:3", "%", "x%", "1 2", "192.168.1.1", "1.5", "1e5", "555-1234", "1.23,4",
+    CHECK(NULL, "", "setosa", "1,2,3,4", "a,b", "0x", "0xzz", "1e", "e400", "1-2", "1.2.3", "2024-",
+          "12:3", "%", "x%", "1 2", "192.168.1.1", "1.5", "1e5", "555-1234", "1.23,4",
           "12345.678,9", "--5");
     char digits[401];
     memset(digits, '9', 400);
