@@ -17,8 +17,8 @@
  * Cost: O(n³/3). */
 DN_MUST_USE dn_status dni_cholesky(const dn_run *run, double *a, size_t n, bool *out,
                                    dn_error *err);
-/* Solves a x = b for n_rhs right-hand sides, where L is computed by dni_cholesky. x [n_rhs × n]
- * row-major: b on entry, the solutions on return. */
+/* Solves L Lᵀ x = b for n_rhs right-hand sides; l [n × n] is the factor that dni_cholesky computes.
+ * x [n_rhs × n] row-major: b on entry, the solutions on return. */
 void dni_cholesky_solve(const double *l, size_t n, double *x, size_t n_rhs);
 
 #endif

@@ -17,7 +17,7 @@ static size_t group_size(size_t n) {
     return (n + n_groups - 1) / n_groups;
 }
 
-/* Returns the product of the columns that do not fill a vector. */
+/* Returns the scalar product over the columns from `first` on, which do not fill a vector. */
 DNI_ALWAYS_INLINE double rest_of(const double *x, const double *w, size_t first, size_t d) {
     double sum = 0;
     for (size_t j = first; j < d; j++) {

@@ -95,7 +95,7 @@ struct dni_machine_kind {
     /* joint [n_classes] ← ln P(C_k) + ln p(x | C_k). If this is −∞ for every class, sets joint to
      * the log priors and returns false. NULL: the kind has no class densities. */
     bool (*joint)(const dn_machine *machine, const double *x, double *joint, double *work);
-    /* Computes the same from the entries of a sparse x. */
+    /* Computes the same numbers as `joint` from the entries of a sparse x. */
     bool (*joint_entries)(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
                           double *joint);
     /* Returns whether this machine has the densities for `joint`. NULL: every machine has them if

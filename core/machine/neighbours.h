@@ -16,8 +16,8 @@
 
 typedef enum dni_votes {
     DNI_VOTES_UNIFORM, /* v_i = weight of row i */
-    /* v_i = weight / distance. If there are rows at distance 0, v_i is their weight, and 0 for the
-     * other rows */
+    /* v_i = weight / distance. If some neighbours have distance 0, v_i is the weight for these
+     * neighbours and 0 for the others */
     DNI_VOTES_INVERSE_DISTANCE
 } dni_votes;
 

@@ -48,8 +48,8 @@ static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
 
     uint64_t s = quarters / 4;
     if (s >= 10) {
-        uint64_t tens = s / 10; /* one digit less, if exactly one of the two neighbours is inside
-                                 * the interval */
+        uint64_t tens = s / 10; /* the multiples of 10^(k+1) next to v: taken if exactly one of them
+                                 * is inside the interval */
         bool low_inside = below <= 40 * tens, high_inside = 40 * tens + 40 <= above;
         if (low_inside != high_inside) {
             return (struct shortest){tens + high_inside, k + 1};

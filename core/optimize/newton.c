@@ -106,7 +106,7 @@ static dn_status full_advance(dni_descent *d, bool *moved, dn_error *err) {
         d->value = value;
         return DN_OK;
     }
-    /* the last evaluation of the objective is that of the result */
+    /* evaluates x again: after the solver, the state of the objective must be that of the result */
     return o->evaluate(o->ctx, d->run, d->x, &value, d->gradient_new, err);
 }
 

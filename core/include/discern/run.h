@@ -50,8 +50,8 @@ typedef struct dn_allocator {
 typedef struct dn_progress {
     size_t fold;      /* fold of a cross-validation, from 1; 0: the fit of the model itself */
     size_t iteration; /* completed iterations */
-    bool start;       /* iteration 0 is the start of a fit, with a loss; false: a report of work
-                            * that precedes iteration 1 */
+    bool start;       /* reports of iteration 0: true: the start of a fit, with its loss; false:
+                       * work that precedes iteration 1 */
     size_t max_iterations; /* 0: unknown */
     double fraction;       /* estimated fraction of the work that is done, 0 ... 1; never
                             * decreases */

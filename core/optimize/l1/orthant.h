@@ -5,7 +5,8 @@
 
 #include "optimize/descent.h"
 
-/* Number of halvings after which no descent direction is expected to succeed. */
+/* Maximum number of halvings of a step. If none of them decreases F, x is regarded as optimal up to
+ * rounding. */
 #define DNI_ORTHANT_TRIALS 40
 
 /* For x_i = 0, sets direction_i to 0 unless it points into the orthant, that is unless
