@@ -23,7 +23,7 @@ struct dni_bits {
     uint8_t *ones;   /* [64 × n_blocks] number of 1 bits of each point; NULL if `planes` is NULL */
     size_t most;     /* largest number in `ones` */
     double *numbers; /* [d + 1] measure for each count: 0, 1, 2 …; Chebyshev: 0, 1, 1 … */
-    /* [d + 1] kernel value for each count; NULL: the value depends on K(x, x) or ‖x‖² too */
+    /* [d + 1] kernel value for each count; NULL: the value also depends on K(x, x) or ‖x‖² */
     double *table;
     float *table_single; /* [d + 1] `table` in float */
 };

@@ -75,7 +75,7 @@ static double varying_factor(const dni_naive_bayes *b, size_t j, size_t k, size_
 }
 
 /* ---- sparse x ---- */
-/* A compensated sum: the rounding errors of the additions are summed too.
+/* A compensated sum: the rounding errors of the additions are summed as well.
  *
  * Source: Knuth, The Art of Computer Programming, volume 2, section 4.2.2, theorem B. */
 struct compensated_sum {

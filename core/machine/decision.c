@@ -214,7 +214,7 @@ void dn_decision_probabilities(dn_decision decision, size_t K, const double *sco
 
 bool dn_decision_has_class_scores(dn_decision decision, size_t K) {
     return K == 2 || (dn_decision_n_scores(decision, K) == K &&
-                      !dni_decision_is_pairwise(decision, K)); /* K = 3 has three pairs too */
+                      !dni_decision_is_pairwise(decision, K)); /* K = 3 also has three pairs */
 }
 
 bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scores, double *m) {

@@ -83,8 +83,8 @@ bool dni_machine_has_contributions(const dn_machine *machine);
 /* Returns whether valid scores are always finite. If not, −∞ and +∞ are valid scores, and the
  * densities of a row may be 0 under every class. */
 bool dni_machine_finite_scores(const dn_machine *machine);
-/* Returns whether the machine has a projection, or densities that depend on zero features too. If
- * so, x must be expanded to all features. */
+/* Returns whether the machine has a projection, or densities that also depend on features that are
+ * 0. If so, x must be expanded to all features. */
 bool dni_machine_needs_all(const dn_machine *machine);
 /* Returns whether dni_machine_scores_entries and, with densities, dni_machine_joint_entries may be
  * called. */

@@ -104,7 +104,7 @@ struct dni_machine_kind {
     /* Returns P(C_k) [n_classes], all > 0. Only for machines with densities. NULL: the kind has no
      * class densities. */
     const double *(*prior)(const dn_machine *machine);
-    /* Returns whether the densities depend on zero features too, so that x must be expanded.
+    /* Returns whether the densities also depend on features that are 0, so that x must be expanded.
      * NULL: no. */
     bool (*needs_all)(const dn_machine *machine);
     /* out [n_scores × n_features] ← the contribution of each feature to each score. x may be the

@@ -50,7 +50,7 @@ typedef struct dn_strings {
  *                            distinct for DN_CATEGORICAL and may repeat for DN_TEXT
  *   DN_SPARSE                row i has the entries k = row_start[i] ... row_start[i + 1] - 1: the
  *                            value number[k] at index index[k]. Indices ascend strictly within a
- *                            row. Elements without an entry are 0; an entry may be 0 too. There
+ *                            row. Elements without an entry are 0; an entry may also be 0. There
  *                            are no missing values */
 typedef struct dn_column_view {
     dn_column_type type;

@@ -8,7 +8,7 @@
  * one character. Bytes that are not UTF-8 separate words.
  *
  * Each character is converted to lower case unless case is kept. The mapping is Unicode's simple
- * one: "İ" becomes "i", and "Σ" becomes "σ" at the end of a word too. A word of more than
+ * one: "İ" becomes "i", and "Σ" becomes "σ", also at the end of a word. A word of more than
  * DN_MAX_WORD_BYTES bytes is one word, cut after the last character that fits. */
 #ifndef DISCERN_TEXT_H
 #define DISCERN_TEXT_H
