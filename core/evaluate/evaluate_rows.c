@@ -135,7 +135,8 @@ static dn_status scorer_init(struct scorer *t, const dn_model *model, const stru
     return status == DN_OK ? new_metrics(t, s, unranked, run, &t->metrics, err) : status;
 }
 
-/* Frees the scorer. On success *out receives its metrics. */
+/* Frees the scorer. If status is DN_OK, finishes its metrics and returns them in *out; otherwise
+ * frees them. */
 static dn_status scorer_end(struct scorer *t, dn_status status, dn_metrics **out, dn_error *err) {
     dn_run_free(t->run, t->memory);
     if (status == DN_OK) {

@@ -49,7 +49,7 @@ static dn_status measure(const struct importance *m, const dn_table_source *sour
     return status;
 }
 
-/* Measures input i. */
+/* Computes the mean and the deviation of the importance of input i. */
 static dn_status measure_input(const struct importance *m, const dn_table_source *source, size_t i,
                                dn_error *err) {
     const char *name = dn_encoder_input(dn_model_encoder(m->model), i)->name;

@@ -154,8 +154,8 @@ static int compare_entries(const void *a, const void *b) {
     return (x->code > y->code) - (x->code < y->code);
 }
 
-/* Makes the texts of a categorical column distinct: all codes of a text become that of its first
- * appearance. */
+/* Makes the texts of a categorical column distinct, in the order of their first appearance, and
+ * renumbers the codes of the cells. */
 static dn_status merge_texts(dni_permuted *p, dn_error *err) {
     const size_t n = p->n_texts;
     void *memory;

@@ -92,8 +92,8 @@ static double add_support(const dni_kernel_machine *m, bool quadratic, double *r
     return sum;
 }
 
-/* out ← the polynomial in raw features of the one whose coefficients for encoded features are
- * out->coef, out->constant. mean, scale: [d]; NULL: 0 and 1. */
+/* Converts the polynomial with the coefficients out->coef and out->constant in place, from encoded
+ * features to raw features. mean, scale: [d]; NULL: 0 and 1. */
 static void convert_to_raw(const double *mean, const double *scale, size_t d, bool quadratic,
                            dn_expansion *out) {
     double *product = out->coef + d;

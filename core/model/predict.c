@@ -245,9 +245,9 @@ static void compute_lengths(const dn_model *m, size_t c, struct workspace *w) {
     w->length_of = c;
 }
 
-/* Returns the distance of a row from the decision surface between the chosen class and the nearest
- * other class; NaN if undefined. w->length is recomputed only if the chosen class differs from the
- * class of the previous row. */
+/* Returns the distance of a row from the decision surface; NaN if undefined. Two classes: with the
+ * sign of the score. K classes: the surface between the chosen class and the nearest other class.
+ * w->length is recomputed only if the chosen class differs from the class of the previous row. */
 static double distance_of(const dn_model *m, const double *scores, struct workspace *w) {
     const size_t K = m->classes.view.n;
     double min = (double)NAN;

@@ -50,7 +50,7 @@ static bool is_flat(dn_calibration_method method, const dn_calibrator *c) {
                                           : !(c->probability[c->n - 1] > c->probability[0]);
 }
 
-/* Returns dni_scored.rows_per_weight for the held-out rows. */
+/* Returns dni_scored.rows_per_weight: n/Σv of the held-out rows; 1 with DN_WEIGHTS_FREQUENCIES. */
 static double rows_per_weight(dn_weights meaning, const dni_held_scores *held) {
     double sum = 0;
     if (meaning == DN_WEIGHTS_FREQUENCIES) {

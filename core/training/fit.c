@@ -33,7 +33,8 @@ static dn_status refuse_product(size_t row, double weight, const char *class_nam
         "class_weight", (int64_t)row, err);
 }
 
-/* Sets labels->value to weight × class weight in training rows and to 0 in other rows. */
+/* Sets labels->value to weight × class weight in training rows and to 0 in other rows. Without
+ * class weights it has no effect. */
 static dn_status set_values(const dni_fit *fit, dn_error *err) {
     const dn_train_request *r = fit->request;
     const dni_labels *l = fit->labels;
@@ -73,7 +74,8 @@ static double reserve_of(const dni_fit *fit, const dni_prepared *p) {
            dni_fit_reserve(fit->request, p->n_rows, p->encoder, p->n_classes, fit->run->n_slots);
 }
 
-/* Returns n_rows / Σv of the training rows (dn_fit_input). */
+/* Returns dn_fit_input.rows_per_weight: n_rows/Σv of the training rows; 1 without weights and with
+ * DN_WEIGHTS_FREQUENCIES. */
 static double rows_per_weight(dn_weights meaning, const dni_prepared *p) {
     double sum = 0;
     if (p->weight == NULL || meaning == DN_WEIGHTS_FREQUENCIES) {

@@ -30,9 +30,9 @@ struct fitting {
 };
 
 /* ---- reports ---- */
-/* Returns true if the report of a machine is added as a part of the combined report. If the
- * combined report is full, a machine that did not converge replaces the last part of a machine
- * that converged. */
+/* Returns true if the report of a machine is to be added as a part of the combined report. If the
+ * combined report is full and the machine did not converge, drops the last part of a machine that
+ * converged, to make room. */
 static bool part_wanted(const dn_report *part, dn_report *report) {
     size_t last = report->n_parts;
     if (report->n_parts < DN_MAX_PARTS) {
@@ -137,7 +137,8 @@ static void end_report(const struct fitting *f) {
 
 /* ---- support vectors ---- */
 /* Converts the row indices of the support vectors of machine i: from indices among the rows of the
- * machine to indices of the rows of the table.
+ * machine to indices of the rows of the table. Omits them if the machines so far have more than
+ * DN_MAX_DUALS in total.
  *
  *   pair  the machine was fitted to the rows of its two classes; false: to all training rows */
 static void number_duals(struct fitting *f, size_t i, bool pair) {
