@@ -182,8 +182,8 @@ void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t max_names,
         if (!name(ctx, j, item)) {
             continue;
         }
-        if (length + strlen(item) + 40 > DNI_NAMES_SIZE) { /* 40 bytes for " and N more" and
-                                                           * quotes */
+        if (length + strlen(item) + 40 > DNI_NAMES_SIZE) {
+            /* 40 bytes for " and N more" and quotes */
             break;
         }
         length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"",

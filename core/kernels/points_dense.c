@@ -129,7 +129,7 @@ static void add(dni_points *p, size_t first, dn_matrix x) {
 }
 
 /* ---- rows of 0 and 1 ---- */
-/* Returns true if all values are 0 or 1. *n_common ← then the mean number of columns in which both
+/* Returns true if all values are 0 or 1; *n_common is then the mean number of columns in which both
  * of two rows have a 1. */
 static bool is_binary(const dni_points *p, double *n_common) {
     const struct dni_dense *storage = p->storage;

@@ -274,8 +274,8 @@ static void values(const dni_points *p, const dni_queries *queries, size_t first
     for (size_t b = first / BLOCK; b * BLOCK < first + n; b++) {
         const size_t start = b * BLOCK, low = start < first ? first - start : 0,
                      high = first + n - start < BLOCK ? first + n - start : BLOCK;
-        for (size_t q = 0; q < queries->n; q++) { /* all queries use the block while it is in the
-                                                   * cache */
+        for (size_t q = 0; q < queries->n; q++) {
+            /* all queries use the block while it is in the cache */
             const dni_query *query = &queries->of[q];
             if (storage->col_start != NULL) {
                 multiply(p, query->row, b, measure);

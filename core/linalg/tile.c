@@ -203,9 +203,9 @@ dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_
         }
     }
     size_t step = dni_step_rows(width, 2 * (double)n_rows * (double)width, DNI_TILE_ROWS);
-    for (size_t i = 0, n; i < width;
-         i += n) { /* rows i … of the lower triangle: first the part left of the diagonal block,
-                    * then the diagonal block */
+    for (size_t i = 0, n; i < width; i += n) {
+        /* rows i … of the lower triangle: first the part left of the diagonal block, then the
+         * diagonal block */
         n = width - i < step ? width - i : step;
         dn_status status = dn_run_stop(run, err);
         if (status != DN_OK) {

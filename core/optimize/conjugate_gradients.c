@@ -142,9 +142,8 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *n_uns
             return status;
         }
         double curvature = dni_dot(p, q, s->n);
-        if (!(curvature >
-              0)) { /* pᵀAp ≤ 0 is a rounding error: the system makes no step until the next
-                     * restart */
+        if (!(curvature > 0)) {
+            /* pᵀAp ≤ 0 is a rounding error: the system makes no step until the next restart */
             memset(p, 0, s->n * sizeof *p);
             t->rho[k] = 0;
             continue;

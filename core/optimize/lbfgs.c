@@ -14,8 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the number of pairs for n variables. All pairs are read twice in an iteration: 100 pairs
- * up to 2·10⁶ numbers, 20 up to 16·10⁶ numbers, and at least 5. */
+/* Returns the number of pairs for n variables: 2·10⁶/n, but at least 20 and at most 100; if n >
+ * 8·10⁵, 16·10⁶/n, but at least 5. The number is limited because an iteration reads all pairs
+ * twice. */
 static size_t pairs_for(size_t n) {
     const size_t fast = 2000000, most = 16000000, usual = 20, least = 5;
     if (n <= fast / DNI_LBFGS_PAIRS) {

@@ -93,8 +93,8 @@ static dn_status solve(struct truncated *t, double damping, dn_error *err) {
             t->image[i] += isinf(t->diagonal[i]) ? 0 : damping * t->diagonal[i] * t->conjugate[i];
         }
         double curvature = dni_dot(t->conjugate, t->image, n);
-        if (!(curvature > 1e-14 * rho) || !isfinite(curvature)) { /* rho is the curvature with D in
-                                                                   * place of H */
+        if (!(curvature > 1e-14 * rho) || !isfinite(curvature)) {
+            /* rho is the curvature with D in place of H */
             break;
         }
         double alpha = rho / curvature;
@@ -111,8 +111,8 @@ static dn_status solve(struct truncated *t, double damping, dn_error *err) {
     if (dni_dot(d->step, t->subgradient, n) < 0 && dni_all_finite(d->step, n)) {
         return DN_OK;
     }
-    for (size_t i = 0; i < n; i++) { /* no positive curvature in the first product: steepest
-                                      * descent */
+    for (size_t i = 0; i < n; i++) {
+        /* no positive curvature in the first product: steepest descent */
         d->step[i] = -t->subgradient[i] / t->diagonal[i];
     }
     return DN_OK;

@@ -142,8 +142,9 @@ static bool grow_nodes(dni_paths *p) {
     return true;
 }
 
-/* Builds the adjacency lists and removes duplicate neighbours. first[i + 1] is first a count, then
- * the next free position of node i, finally the end of the list of node i. */
+/* Builds the adjacency lists and removes duplicate neighbours. first[i + 2] first counts the
+ * neighbours of node i; first[i + 1] is then the next free position of node i and finally the end
+ * of its list. */
 static dn_status join(dni_paths *p, dn_error *err) {
     const size_t n = p->labels.n;
     if (((p->node_capacity == 0 || n > p->node_capacity) && !grow_nodes(p)) || p->first == NULL ||

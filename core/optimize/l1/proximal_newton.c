@@ -224,8 +224,8 @@ static dn_status search(struct proximal *t, bool *found, dn_error *err) {
     }
     for (int trial = 0; trial < MAX_TRIALS; trial++, alpha /= 2) {
         double now;
-        for (size_t i = 0; i < n; i++) { /* α = 1: copies z, because x + (z − x) may not be exactly
-                                          * 0 */
+        for (size_t i = 0; i < n; i++) {
+            /* α = 1: copies z, because x + (z − x) may not be exactly 0 */
             d->x_new[i] = trial == 0 ? t->z[i] : d->x[i] + alpha * d->step[i];
         }
         dn_status status = o->evaluate(o->ctx, d->run, d->x_new, &now, d->gradient_new, err);
