@@ -63,6 +63,36 @@ static void test_descriptions_mark_identifiers(void **state) {
     assert_false(is_identifier(r, 0) || is_identifier(r, 1));
 }
 
+/* In a table of few rows, texts of five words or more on average that all differ are text and
+ * features; of four words, or if two are equal, they are categories. */
+static void test_documents_of_a_short_table(void **state) {
+    (void)state;
+    static const char *const rows =
+        "five,four,twice,gap,y\n"
+        "the red sun is setting now,a b c d,it rains all day today,one two three four five,p\n"
+        "blue sea in the morning,e f g h,it rains all day today,,q\n"
+        "red sun over the hill,i j k l,the sun is out again,six two three four five,p\n"
+        "a cold blue sea,m n o p,no one is in town,ten two three four five,q\n";
+    const struct response *r = status_check(call_upload("/v1/datasets/short", rows), 201);
+    static const char *const types[] = {"text", "categorical", "categorical", "text"};
+    for (int i = 0; i < 4; i++) { /* 6 + 5 + 5 + 4 = 20 words in the first column */
+        assert_string_equal(string_at(r, text("/columns/%d/type", i)), types[i]);
+        assert_true(is_identifier(r, i) == (i == 1));
+    }
+    r = job_train("{'model':'short','dataset':'short','target':'y','algorithm':'logistic',"
+                  "'features':{'exclude':['gap','twice']}}");
+    assert_json(r, "/resolved/features/include", "['five']");
+    r = call_post("/v1/models/short/predict",
+                  "{'instances':[{'five':'the red sun'},{'five':'a blue sea'}]}");
+    assert_string_equal(string_at(r, "/predictions/0/label"), "p");
+    assert_string_equal(string_at(r, "/predictions/1/label"), "q");
+    /* an appended row keeps the type, as for other texts */
+    r = status_check(call_text("POST", "/v1/datasets/short/rows", "Content-Type: text/csv",
+                               "five,four,twice,gap,y\na cold blue sea,z,z,,q\n"),
+                     201);
+    assert_string_equal(string_at(r, "/columns/0/type"), "text");
+}
+
 /* More values than are counted exactly: numbers are compared with the numbers of their rows, of
  * texts the estimate is within 2 % of the number of rows. */
 static void test_long_columns(void **state) {
@@ -193,6 +223,7 @@ static void test_many_identifiers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_descriptions_mark_identifiers),
+        TEST(test_documents_of_a_short_table),
         TEST(test_long_columns),
         TEST(test_appended_rows),
         TEST(test_a_job_leaves_them_out),

@@ -96,6 +96,7 @@ struct column {
     /* kept: the stored column was categorical although it has as many distinct texts as a text
      * column */
     bool many_before;
+    bool documents;      /* text, as each row has another text of several words */
     dn_column_type type; /* forced, kept: that type; otherwise set at the end of the table */
     bool summarised;     /* at least one chunk was added to `summary` */
     /* the summary is computed at the end of the table, from the delivered chunks */

@@ -3,6 +3,7 @@
 #include "base/heap.h"
 #include "base/log/log.h"
 #include "formats/summary/column_summary_saved.h"
+#include "formats/summary/column_words.h"
 #include "formats/table/table_builder.h"
 
 #include <inttypes.h>
@@ -288,13 +289,39 @@ static enum builder_status column_again(struct table_builder *b, size_t i) {
     return builder_read_again(b, i, loaded ? b->stored_chunks : 0, sum_up_again, NULL);
 }
 
-/* Chooses between categorical and text. A column whose distinct texts could not be counted is text
- * (table_recount.c). */
-static dn_column_type string_type(const struct column *c) {
+/* Sets c->documents: each row has another text, of SCHEMA_DOCUMENT_WORDS words or more on average.
+ * Called if there are few texts. */
+static enum builder_status find_documents(struct table_builder *b, struct column *c) {
+    const struct tally *texts = &c->summary.texts;
+    const int64_t present = c->summary.n_rows - c->summary.missing;
+    if (c->summary.estimated || texts->n < 2 || (int64_t)texts->n != present) {
+        return BUILDER_WELL;
+    }
+    struct column_words *words = column_summary_new_words(&c->summary);
+    if (words == NULL) {
+        return builder_no_memory(b);
+    }
+    for (size_t i = 0; i < texts->n; i++) {
+        column_words_add(words, tally_text(texts, &texts->entry[i]), texts->entry[i].length, 1);
+    }
+    c->documents = words->n >= SCHEMA_DOCUMENT_WORDS * present;
+    column_words_free(words);
+    return BUILDER_WELL;
+}
+
+/* Whether the column has as many distinct texts as a text column. If they could not be counted, it
+ * has (table_recount.c). */
+static bool has_many_texts(const struct column *c) {
     const int64_t distinct = column_summary_distinct(&c->summary, DN_CATEGORICAL);
-    return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing)
-               ? DN_TEXT
-               : DN_CATEGORICAL;
+    return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing);
+}
+
+/* Chooses between categorical and text. */
+static enum builder_status find_string_type(struct table_builder *b, struct column *c) {
+    const bool many = has_many_texts(c);
+    const enum builder_status status = many ? BUILDER_WELL : find_documents(b, c);
+    c->type = many || c->documents ? DN_TEXT : DN_CATEGORICAL;
+    return status;
 }
 
 /* Completes the column's summary. */
@@ -323,7 +350,8 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
         return BUILDER_STOP;
     }
     if (!column_is_fixed(c)) {
-        c->type = c->state == COLUMN_STRINGS ? string_type(c) : type_of_state(c);
+        c->type = type_of_state(c);
+        return c->state == COLUMN_STRINGS ? find_string_type(b, c) : BUILDER_WELL;
     }
     return BUILDER_WELL;
 }
@@ -395,7 +423,10 @@ static void write_found_reason(const struct column *c, struct json_writer *w) {
     buf_printf(&text, "%s%s%s%s%s", code.detail, reason->hint != NULL ? ": " : "",
                reason->hint != NULL ? reason->hint : "",
                reason->appended ? "; the line is one of the rows that were appended" : "",
-               c->type == DN_TEXT ? "; text for its many distinct values" : "");
+               c->type != DN_TEXT ? ""
+               : c->documents
+                   ? "; text, as each row has another one, of five words or more on average"
+                   : "; text for its many distinct values");
     const char *detail = buf_cstr(&text);
     json_kv_string(w, "detail", detail != NULL ? detail : "");
     buf_done(&text);
@@ -527,7 +558,7 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
                 of);
             warn(w, &text, &n);
         }
-        if (c->kept && c->type == DN_CATEGORICAL && !c->many_before && string_type(c) == DN_TEXT) {
+        if (c->kept && c->type == DN_CATEGORICAL && !c->many_before && has_many_texts(c)) {
             buf_printf(&text,
                        "column \"%s\": it has so many different values that it would be text in an "
                        "upload; it stays categorical, unless allow_type_change=true is set",
