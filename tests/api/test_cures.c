@@ -38,6 +38,11 @@ static void test_followed(void **state) {
          "skip_rows=1", "a:numeric|b:numeric|c:numeric|d:categorical"},
         {"Sizes,,,\na,b,c,d\n1,2,3,u\n3,4,5,v\n", 422, "header=2", "header=2",
          "Sizes a:numeric|b:numeric|c:numeric|d:categorical"},
+        {"Title,\na,b\n1,2\n3,4\n", 422, "skip_rows=1", "skip_rows=1", "a:numeric|b:numeric"},
+        {"Title;;\nname;city;zip\nx;y;z\np;q;r\n", 200, "skip_rows=1", "skip_rows=1",
+         "name:categorical|city:categorical|zip:categorical"},
+        {"name;;zip\nx;y;z\np;q;r\n", 200, "header=true", "header=true",
+         "name:categorical|c2:categorical|zip:categorical"},
         /* a delimiter at the end of each row but the header */
         {"a,b\n1,2,\n3,4,\n", 422, "each row ends with a delimiter; add one to the header",
          "skip_rows=1&names=a,b,c", "a:numeric|b:numeric|c:numeric"},

@@ -337,7 +337,7 @@ static void note_title(struct evidence *e, const struct csv_row *row) {
     for (size_t i = filled; i < row->n_cells && !rest; i++) {
         rest = csv_cell_trimmed(row, i).n > 0;
     }
-    e->in_titles = row->n_cells == e->n && e->n >= 3 && !rest && 2 * filled <= e->n;
+    e->in_titles = row->n_cells == e->n && e->n >= 2 && !rest && 2 * filled <= e->n;
     e->titles += e->in_titles;
     e->behind = row->line;
 }
@@ -516,6 +516,8 @@ static void decide(struct evidence *e, struct csv_header *out) {
     const struct verdict v = judge(e);
     if (!v.value && !v.token) {
         out->header = v.typed || (!v.unnamed && !v.repeated);
+        out->doubtful = !out->header && v.word && v.unnamed && !v.repeated && e->rows > 1;
+        out->title_rows = out->doubtful && e->titles > 0 ? e->behind - 1 : 0;
     } else {
         out->doubtful = v.word && !v.odd && !v.repeated;
         out->header = out->doubtful && v.typed && !v.token && !v.unnamed;

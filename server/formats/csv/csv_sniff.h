@@ -21,12 +21,14 @@
  * of which there are at least two and which have equal numbers of cells. Several lines are a title
  * only if they have one cell each. A delimiter with which there is a title is chosen if the
  * candidate chosen by the rules above divides no other row as it divides the first one. CSV_BLANKS
- * is then chosen only if more than half of the cells below the title are numbers.
+ * is then chosen only if more than half of the cells below the title are numbers. First rows with as
+ * many cells as the table are a title if at most the first half of their cells is not empty, the row
+ * behind them has words only, and a column below that row has only numbers or only booleans.
  *
  * Header. A cell is a word if it is not empty and not a number, a boolean or a token for missing.
  *   1. A first row of words and empty cells is a header if a column below one of them has only
  *      numbers or only booleans; or if no cell is empty, no two are equal, and none occurs again in
- *      its column.
+ *      its column. A first row of different words and empty cells that is no header is doubtful.
  *   2. A first row with a number, a boolean or a token for missing is data, except in this case: it
  *      has a word above a column of only numbers or only booleans, its other cells are integers of
  *      at most nine digits ("id,2020,2021"), no two cells are equal, and none occurs again in its
@@ -103,6 +105,7 @@ struct csv_header {
     int64_t again; /* line of the first row that equals the header; 0: there is none */
     /* number of the first rows that look like header lines, at least 2; 0: there is at most one */
     size_t several;
+    int64_t title_rows;     /* doubtful: number of lines that may be titles */
     struct csv_title title; /* lines with as many cells as the table */
     int64_t
         second; /* the first row has numbers, and the row in this line looks like the header; 0: not

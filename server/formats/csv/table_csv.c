@@ -316,9 +316,16 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
     } else if (found.doubtful && found.header) {
         table_warn(t, "the first row was read as the header, although it has numbers: if it is "
                       "data, set header=false");
+    } else if (found.title_rows > 0) {
+        table_warn(
+            t,
+            "the first row was read as data, as it has empty cells: if it is the header, set "
+            "header=true; if it is a title, skip_rows=%" PRId64 " leaves it out",
+            found.title_rows);
     } else if (found.doubtful) {
-        table_warn(t, "the first row was read as data, as it has numbers or tokens for missing: "
-                      "if it is the header, set header=true");
+        table_warn(t,
+                   "the first row was read as data, as it has numbers, empty cells or tokens for "
+                   "missing: if it is the header, set header=true");
     }
     return true;
 }

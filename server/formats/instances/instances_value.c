@@ -74,7 +74,9 @@ static void put_hint(const struct instances *in, size_t i, const struct value *v
     if (is_text(value) && is_doubtful(in, i, t)) {
         hint = MARKS_DOUBT;
     } else if (has_comma(in, i) && dn_number_parse(t.bytes, t.n, &number)) {
-        hint = "the numbers of this column have decimal commas; decimal=. is for decimal points";
+        hint = in->options == NULL ? "the numbers of this column have decimal commas"
+                                   : "the numbers of this column have decimal commas; decimal=. is "
+                                     "for decimal points";
     } else if (value->kind == VALUE_NOT_FINITE &&
                (text_is(t, "NaN") || text_is(t, "Infinity") || text_is(t, "-Infinity"))) {
         hint = "NaN and Infinity are not JSON: write null for a missing value";
