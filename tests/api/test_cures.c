@@ -29,6 +29,10 @@ static void test_followed(void **state) {
         /* a title with commas */
         {"Sales report, 2023\na,b\n1,2\n3,4\n", 200, "skip_rows=1", "skip_rows=1",
          "a:numeric|b:numeric"},
+        {"Sales, north\na,b\n1,2\n3,4\n5,6\n", 200, "skip_rows=1", "skip_rows=1",
+         "a:numeric|b:numeric"},
+        {"Sepal,Petal\nwidth,width\n1,2\n3,4\n5,6\n", 200, "header=2", "header=2",
+         "Sepal width:numeric|Petal width:numeric"},
         /* titles padded with commas, as Excel writes them */
         {"Title,,,\na,b,c,d\n1,2,3,u\n3,4,5,v\n", 422, "skip_rows=1", "skip_rows=1",
          "a:numeric|b:numeric|c:numeric|d:categorical"},

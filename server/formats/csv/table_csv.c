@@ -296,10 +296,12 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
                    "by those of the option \"names\", or header=false if it is data");
     }
     if (found.several > 0) {
-        table_warn(t,
-                   "the first %zu rows have words in columns that have only numbers below: if they "
-                   "are header lines, set header=%zu",
-                   found.several, found.several);
+        table_warn(
+            t,
+            "the first %zu rows have words in columns that have only numbers below: if they "
+            "are header lines, set header=%zu; if those above the last are titles, skip them "
+            "by skip_rows=%zu",
+            found.several, found.several, found.several - 1);
     }
     if (found.again > 0) {
         table_warn(t,
