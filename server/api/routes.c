@@ -23,8 +23,8 @@ static const struct http_limit max_labelled_rows = {
     .option = "--max-body",
     .advice = "upload the rows as a dataset and send {\"dataset\":\"NAME\"}"};
 
-/* Query parameters. A route without a list takes any: a feature of a model is a parameter of its
- * GET …/predict, and health checks of some load balancers append one. */
+/* Query parameters. A route without a list accepts any parameter: a feature of a model is a
+ * parameter of its GET …/predict, and health checks of some load balancers append one. */
 static const char *const query_none[] = {NULL};
 static const char *const query_page[] = {"limit", "after", "fields", NULL};
 static const char *const query_jobs[] = {"limit", "after", "fields", "state", "model", NULL};

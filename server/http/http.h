@@ -243,9 +243,9 @@ bool http_gone(const struct http_call *call);
 /* To be called by a handler on an I/O thread, or by `begin` of a sink, just before it returns:
  * `handle` then runs on a pool thread. */
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));
-/* To be called before http_watch or http_stream: the call waits for pokes of this topic, beside
- * pokes of all topics. Without this function, or with topic 0, it waits for pokes of all topics
- * only. */
+/* To be called before http_watch or http_stream: the call waits for pokes of this topic, in
+ * addition to pokes of all topics. Without this function, or with topic 0, it waits for pokes of
+ * all topics only. */
 void http_set_topic(struct http_call *call, int64_t topic);
 /* Called by a handler on the pool: the reply is filled later, by `check`. It runs on a pool thread
  * at once, then after each http_poke and at the deadline, and returns true when it has filled the

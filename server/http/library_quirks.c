@@ -140,7 +140,7 @@ struct MHD_Response *library_response_not_modified(uint64_t length) {
 /* ---- dropped and moved bytes ---- */
 
 /* Needed by: 0.9.75, which appends a folded line to the *name* of the field before it, and drops
- * fields without a name, the text behind a NUL byte, and the difference between LF and CR LF. It
+ * fields without a name, the text after a NUL byte, and the difference between LF and CR LF. It
  * leaves the strings of the header where they arrived and writes NUL bytes over the separators:
  *
  *     method NUL target NUL version NUL LF  name NUL blank(s) value NUL LF  …  CR LF

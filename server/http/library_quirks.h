@@ -1,4 +1,4 @@
-/* All workarounds for defects and gaps of libmicrohttpd. This module knows nothing of the server.
+/* All workarounds for defects and gaps of libmicrohttpd. These files do not depend on the server.
  * Supported versions: 0.9.75 (Debian 12) and 1.0.1 (Debian 13). The soname of libunistring differs
  * between the two releases, so a binary always runs with the version that it was compiled for, and
  * MHD_VERSION decides at compile time which workarounds exist. */

@@ -12,7 +12,8 @@
 struct promotion_subject {
     struct store *store;
     const struct jobs_request *request;
-    /* the dataset that the training has held out rows of, or the dataset of "validation" */
+    /* trained: the dataset of the training rows. validated: the dataset of the validation rows,
+     * which is `trained` with a holdout or folds; NULL: there are no validation rows */
     const struct store_dataset *trained, *validated;
     const dn_train_request *training;
     const dn_run *run; /* run of the training; its allocator limits the memory of the comparison */

@@ -99,7 +99,7 @@ static void *helper_main(void *arg) {
     return NULL;
 }
 
-/* Starts helper `slot`. Returns false if the system has no thread left. */
+/* Starts helper `slot`. Returns false if out of memory, or if the system has no thread left. */
 static bool helper_start(struct team *team, size_t slot) {
     struct helper *h = malloc(sizeof *h);
     if (!h) {

@@ -34,7 +34,7 @@ struct model_slot {
     size_t users;               /* callers that borrow the model or wait for its load */
     bool dropped;               /* no longer in the table; the last user removes the slot */
     uint64_t used;              /* tick of the last borrow, for LRU */
-    struct model_slot *next;    /* in its bucket, or in the list of removed slots */
+    struct model_slot *next;    /* next slot in its bucket, or in the list of removed slots */
 };
 
 struct model_name;

@@ -21,7 +21,7 @@
 static const char *const lasting[] = {"missing",   "comment", "duplicates", "decimal",
                                       "thousands", "strip",   NULL};
 
-/* Maximum number of chunks that are merged with the new rows. Only old releases stored so many
+/* Maximum number of chunks that are merged with the new rows. Only old releases stored that many
  * short chunks. */
 enum { TAIL_MOST = 1024 };
 

@@ -66,7 +66,7 @@ struct call_body {
     int64_t limit;                /* bytes, after decoding */
     uint64_t seen;                /* bytes that arrived */
     uint64_t read;                /* bytes after decoding */
-    struct decoder *decoder;      /* of the Content-Encoding; NULL: identity */
+    struct decoder *decoder;      /* decodes the Content-Encoding; NULL: identity */
     struct form *form;            /* finds the body in a form; NULL: the body is no form */
     struct buf bytes;             /* the body, if there is no sink */
     size_t share;                 /* bytes counted in server->memory */

@@ -1,5 +1,5 @@
 /* A fixed pool of threads that run jobs in order. At most all threads but one run lasting jobs at
- * the same time, so that short jobs never wait for long. Knows nothing of calls. */
+ * the same time, so that short jobs never wait for long. Does not depend on calls. */
 #ifndef HTTP_POOL_H
 #define HTTP_POOL_H
 

@@ -42,7 +42,7 @@ enum relay_state {
 enum relay_state relay_state(struct http_call *call);
 /* Adds bytes[n]. Returns false if out of memory. */
 bool relay_add(struct http_call *call, const char *bytes, size_t n);
-/* Whether so much is gathered that the caller must call relay_wait. */
+/* Returns true if at least FULL_BYTES are gathered, so that the caller must call relay_wait. */
 bool relay_is_full(struct http_call *call);
 /* Suspends the connection until the sink has taken a slice. Returns false if the connection must be
  * closed. */

@@ -1,6 +1,6 @@
-/* The route tree. A segment is compared with literals first, then with placeholders that have a
- * ":verb" behind them, then with plain placeholders. The search backtracks, so that "/jobs/active"
- * and "/jobs/{id}/events" can both be routes. */
+/* The route tree. A segment is compared with literals first, then with placeholders followed by a
+ * ":verb", then with plain placeholders. The search backtracks, so that "/jobs/active" and
+ * "/jobs/{id}/events" can both be routes. */
 #include "http/call/router.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,14 @@ static const char *const METHODS[N_METHODS] = {"GET", "HEAD", "POST", "PUT", "PA
 enum node_kind { NODE_LITERAL, NODE_VERB, NODE_PARAM };
 struct node {
     enum node_kind kind;
-    const char
-        *text; /* literal, or the verb behind a placeholder (":predict"); in the route's path */
+    /* literal, or the verb after a placeholder (":predict"); points into the route's path */
+    const char *text;
     size_t text_size;   /* bytes of text; 0: a placeholder without a verb */
     struct node *child; /* first, ordered by kind */
     struct node *sibling;
-    const struct http_route
-        *routes[N_METHODS]; /* by method; HEAD stays NULL unless a route names it */
-    char allow[64];         /* "" while no route ends here */
+    /* by method; HEAD stays NULL unless a route names it */
+    const struct http_route *routes[N_METHODS];
+    char allow[64]; /* "" while no route ends here */
 };
 struct router {
     struct arena arena; /* memory of the nodes */

@@ -4,7 +4,8 @@
 
 #include "http/call/call.h"
 
-#define STREAM_BUFFER (256 * 1024) /* bytes; `next` is not called while so much is unsent */
+/* bytes; `next` is not called while at least this many are unsent */
+#define STREAM_BUFFER (256 * 1024)
 
 /* Makes the library's response for a streamed reply. NULL: out of memory. */
 struct MHD_Response *stream_response(struct http_call *call);

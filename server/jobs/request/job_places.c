@@ -35,7 +35,7 @@ bool jobs_place_find(const struct jobs_request *r, const char *name, size_t *col
     return false;
 }
 
-/* ---- names that are no column ---- */
+/* ---- names that are not columns ---- */
 
 /* Writes and returns the names of the columns that are not sparse. NULL: there are none, or no
  * memory. */
@@ -80,7 +80,7 @@ bool jobs_refuse_column(struct jobs_request *r, const char *parent, const char *
         return false;
     }
     struct nearest nearest = nearest_to(name, strlen(name));
-    /* the search takes time for many columns: only for the first faults */
+    /* the search is slow for many columns, so only the first 20 faults get a hint */
     for (size_t i = 0; i < r->schema.n && r->problem->n_errors < 20; i++) {
         nearest_offer(&nearest, r->schema.columns[i].name, strlen(r->schema.columns[i].name));
     }

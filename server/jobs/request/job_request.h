@@ -143,7 +143,7 @@ const char *jobs_warning_code(dn_warning_code code);
  *
  *   params  the parameters, a JSON object; NULL: those of `r` */
 void jobs_request_write_resolved(const struct jobs_request *r, const char *params, struct buf *out);
-/* Appends the stored JSON text. */
+/* Appends the request as the JSON text that is stored with the job. */
 void jobs_request_write_stored(const struct jobs_request *r, struct buf *out);
 /* Reads the stored JSON text, also of earlier releases. Strings and arrays are allocated in the
  * arena; jobs_request_done frees the parameters. PROBLEM_INTERNAL: the text is damaged, or has an

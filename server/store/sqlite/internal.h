@@ -32,8 +32,9 @@ struct store {
     struct store_writer writer;
 };
 
-/* Makes a condition variable that uses the monotonic clock; computes a deadline for it. */
+/* Makes a condition variable that uses the monotonic clock. */
 bool store_cond_init(pthread_cond_t *cond);
+/* Returns the time timeout_ms from now, as a deadline for such a condition variable. */
 struct timespec store_deadline(int64_t timeout_ms);
 
 void store_etag(int64_t version, int64_t revision, char out[64]);

@@ -124,10 +124,10 @@ bool store_dbfile_prepare(struct store_connection *c, const char *path, struct p
     if (store_query_row(&q)) {
         const char *mode = store_query_text(&q, 0);
         if (!mode || strcmp(mode, "wal") != 0) {
-            problem_set(
-                problem, PROBLEM_INTERNAL,
-                "the database \"%s\" cannot use a write-ahead log here (journal mode \"%s\")", path,
-                mode ? mode : "");
+            problem_set(problem, PROBLEM_INTERNAL,
+                        "the database \"%s\" cannot use a write-ahead log on this file system "
+                        "(journal mode \"%s\")",
+                        path, mode ? mode : "");
         }
     }
     store_query_end(&q);
