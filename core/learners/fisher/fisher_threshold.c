@@ -20,7 +20,7 @@ struct projection_pass {
     struct projection *rows; /* [n_rows] */
 };
 
-/* wᵀx of row t */
+/* Returns wᵀx of row t. */
 static double project_row(dn_matrix x, size_t t, const double *w) {
     double at = 0;
     if (x.kind == DN_DENSE) {
@@ -74,7 +74,7 @@ static int compare_projections(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* The midpoint of low < high, or `low` if the midpoint is rounded up to `high`. */
+/* Returns the midpoint of low < high, or `low` if the midpoint is rounded up to `high`. */
 static double middle_of(double low, double high) {
     double middle = low + (high - low) / 2;
     return middle < high ? middle : low;

@@ -175,9 +175,9 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
                         name, weight * rows);
 }
 
-/* With a shrinkage that is a word: raises the scatter of columns that are constant within every
- * class but differ between the classes to VARIANCE_FLOOR times their scatter over all rows, and
- * adds a warning with their names. Changes nothing if no column varies within the classes.
+/* If the parameter shrinkage is a word: raises the scatter of columns that are constant within
+ * every class but differ between the classes to VARIANCE_FLOOR times their scatter over all rows,
+ * and adds a warning with their names. Changes nothing if no column varies within the classes.
  *
  *   scatter  [d × d] lower triangle: the scatter within the classes */
 static void raise_perfect(struct gaussian *fit, double *scatter) {
@@ -317,7 +317,8 @@ static dn_status fit_shrunk(struct gaussian *fit, size_t k, dni_covariance_task 
     return status;
 }
 
-/* Fits the covariance of class k. */
+/* Fits the covariance of class k. It is shrunk as the parameter shrinkage says; with "if_singular",
+ * only if it is singular. */
 static dn_status fit_class(struct gaussian *fit, size_t k, dni_covariance_task *task,
                            dni_gaussians *out, dn_error *err) {
     const dn_params *p = fit->input->params;
@@ -336,7 +337,8 @@ static dn_status fit_class(struct gaussian *fit, size_t k, dni_covariance_task *
                                               : fit_shrunk(fit, k, task, true, &singular, out, err);
 }
 
-/* Fits the shared covariance. */
+/* Fits the shared covariance. With "if_singular", a singular covariance is shrunk by the estimate
+ * of Ledoit and Wolf, which is raised until the covariance is regular. */
 static dn_status fit_shared(struct gaussian *fit, dni_covariance_task *task, dni_gaussians *out,
                             dn_error *err) {
     const dni_scatter *s = &fit->scatter;

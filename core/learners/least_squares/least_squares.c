@@ -111,7 +111,7 @@ static dn_status check(const dn_params *p, dn_error *err) {
 struct method {
     const char *name;
     double tolerance;           /* value of tolerance "auto"; 0: not an iterative solver */
-    double most, visits, least; /* max_iterations "auto": visits/n_rows in [least, most] */
+    double most, visits, least; /* max_iterations "auto": visits/n_rows, from least to most */
     dn_status (*solve)(dni_least_squares *fit, dn_error *err);
     double (*bytes)(double lambda, const dn_fit_shape *shape);
 };

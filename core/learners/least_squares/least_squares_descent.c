@@ -48,7 +48,7 @@ double dni_least_squares_descend_bytes(double lambda, const dn_fit_shape *shape)
                                         shape->n_slots));
 }
 
-/* dni_objective.evaluate: the value and gradient of f/2a. */
+/* Implements dni_objective.evaluate for f/2a. */
 static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                           double *gradient, dn_error *err) {
     struct descent *state = ctx;

@@ -46,7 +46,7 @@ typedef struct dni_least_squares {
 /* The closed form. */
 DN_MUST_USE dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err);
 double dni_least_squares_solve_bytes(double lambda, const dn_fit_shape *shape);
-/* The closed form for lambda = 0 and a shape of dni_row_space_applies. */
+/* The closed form for lambda = 0 and a shape for which dni_row_space_applies is true. */
 DN_MUST_USE dn_status dni_least_squares_solve_wide(dni_least_squares *fit, dn_error *err);
 double dni_least_squares_solve_wide_bytes(const dn_fit_shape *shape);
 /* Conjugate gradients. */

@@ -204,7 +204,8 @@ static dn_status solve(dni_logistic_fit *fit, dn_machine **out, dn_error *err) {
     }
     if ((fit->plan.solver->needs & DNI_NEEDS_BATCHES) || fit->n_null > 0 || fit->plan.wide ||
         changed) {
-        /* x changes, or was not evaluated last: evaluate the objective at x. */
+        /* x is changed here, or was not the last point evaluated: the objective is evaluated at
+         * x. */
         status = dni_logistic_least_norm(fit, x, err);
         if (status == DN_OK) {
             status = dni_linear_evaluate(&fit->problem, fit->run, x, &outcome.value,

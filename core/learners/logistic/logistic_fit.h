@@ -15,7 +15,7 @@ typedef struct dni_logistic_arrays {
     double *diagonal;  /* [width] diagonal of the metric of L-BFGS; NULL: no metric */
     double *metric;    /* [width × width] Cholesky factor of the metric; NULL: use `diagonal` */
     double *hessian;   /* [width × width] for the condition number; only with plan.conditions */
-    double *irls_weights, *irls_response; /* [n_irls] rows of each iteration; NULL: n_irls is 0 */
+    double *irls_weights, *irls_response; /* [n_irls] a number per row and iteration; NULL: none */
 } dni_logistic_arrays;
 
 typedef struct dni_logistic_fit {
@@ -85,7 +85,7 @@ double dni_logistic_wide_bytes(const dni_logistic_plan *plan, const dn_fit_shape
 void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays);
 /* Returns the objective for a solver. It keeps a pointer to `fit`. */
 dni_objective dni_logistic_objective(dni_logistic_fit *fit);
-/* Sets measure and gradient_norm from the last evaluation. */
+/* Sets measure, gradient_norm and loss from the last evaluation. */
 void dni_logistic_take_measure(dni_logistic_fit *fit);
 /* True if it is proved that there is no minimum. */
 bool dni_logistic_found_separable(const dni_logistic_fit *fit);

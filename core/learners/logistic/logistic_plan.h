@@ -28,7 +28,7 @@ typedef struct dni_logistic_method {
     bool descends;              /* a descent with a learning rate; may start at random */
     bool needs_convexity;       /* refused for losses that are not convex */
     double tolerance;           /* value of tolerance "auto" */
-    double most, visits, least; /* max_iterations "auto": visits/n_rows in [least, most] */
+    double most, visits, least; /* max_iterations "auto": visits/n_rows, from least to most */
     const dni_solver *smooth;   /* solver without an l1 penalty */
     const dni_solver *l1;       /* solver with an l1 penalty */
     const dni_solver *constant; /* solver with schedule "constant"; NULL: there is no schedule */

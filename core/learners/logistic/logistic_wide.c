@@ -23,7 +23,7 @@ struct wide_shape {
 /* The parts of a fit, each of which has the same share of its progress. */
 enum part { DECOMPOSITION, SOLVER, DEPENDENT, LEAST_NORM, N_PARTS };
 
-/* A fit of coordinates. */
+/* A fit in the coordinates of the row space. */
 struct wide {
     dni_logistic_fit *outer;
     const dn_run *run; /* run of the whole fit */

@@ -124,8 +124,8 @@ static dn_matrix batch_row(const dni_mlp_batch *b, size_t t) {
     return dn_matrix_rows(b->blocks[row / DN_BLOCK_ROWS], row % DN_BLOCK_ROWS, 1);
 }
 
-/* The forward pass for rows first … first + n − 1 of the batch. Sparse rows are not copied: the
- * first layer is computed row by row. */
+/* Runs the forward pass for rows first … first + n − 1 of the batch. Sparse rows are not copied:
+ * the first layer is computed row by row. */
 static dn_status forward_sparse(const dni_mlp_batch *b, size_t first, size_t n, double *outputs,
                                 dn_error *err) {
     const dni_layers *layers = &b->loss->layers;
@@ -139,7 +139,7 @@ static dn_status forward_sparse(const dni_mlp_batch *b, size_t first, size_t n, 
                               b->loss->run, outputs + n * units, err);
 }
 
-/* Task: the forward and the backward pass for tile i. */
+/* Task: runs the forward and the backward pass for tile i. */
 static dn_status process_tile(void *arg, size_t i, size_t slot, dn_error *err) {
     const dni_mlp_batch *b = arg;
     const dni_mlp_loss *loss = b->loss;
@@ -172,7 +172,7 @@ static dn_status process_tile(void *arg, size_t i, size_t slot, dn_error *err) {
 }
 
 /* ---- panels of the gradient ---- */
-/* Number of inputs of layer l that one panel covers. */
+/* Returns the number of inputs of layer l that one panel covers. */
 static size_t panel_inputs(const dni_mlp_batch *b, size_t l) {
     const size_t part = b->loss->rows->n_cols / SPARSE_PANELS + 1;
     if (l == 0 && b->loss->sparse) {

@@ -38,7 +38,7 @@ void dni_mlp_batch_done(dni_mlp_batch *batch);
 double dni_mlp_batch_memory(const dni_layers *layers, size_t n_rows, size_t batch_rows,
                             bool sparse);
 
-/* Computes the gradient of one batch: dni_adam_settings.batch.
+/* Implements dni_adam_settings.batch: computes the gradient of one batch.
  *
  *   ctx       the dni_mlp_batch
  *   order     [n_rows] indices into the batch's `row`, n_rows <= max_rows

@@ -139,7 +139,7 @@ static dn_status group_by_class(const dn_rows *rows, size_t K, const dn_run *run
         classes->start[k + 1] = before;
         before += n;
     }
-    return visit_classes(rows, run, true, classes, err); /* start[k + 1] ← end */
+    return visit_classes(rows, run, true, classes, err); /* start[k + 1] ← end of class k */
 }
 
 dn_status dni_mlp_choose_validation(const dn_rows *rows, size_t n_classes, double share,

@@ -28,7 +28,7 @@
 #include <string.h>
 
 /* ---- one row ---- */
-/* wᵀ[x, 1] */
+/* Returns wᵀ[x, 1] of row t. */
 static double score(dn_matrix x, size_t t, const double *w) {
     if (x.kind == DN_DENSE) {
         return dni_dot(w, x.values + t * x.stride, x.n_cols) + w[x.n_cols];
@@ -52,14 +52,14 @@ static void add_row(dn_matrix x, size_t t, double s, double *w) {
     }
 }
 
-/* ‖y‖² */
+/* Returns ‖y‖² of row t. */
 static double square_length(dn_matrix x, size_t t) {
     const double *values = x.kind == DN_DENSE ? x.values + t * x.stride : x.values + x.row_start[t];
     return 1 + dni_dot(values, values,
                        x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
 
-/* Estimated number of floating-point operations for a score and a step of row t. */
+/* Returns the estimated number of floating-point operations for a score and a step of row t. */
 static double operations(dn_matrix x, size_t t) {
     return 4 * (double)(x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }

@@ -83,8 +83,9 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
 /* Stands for the width "auto" of rbf under DN_RULES_FIRST, until the width is estimated. */
 #define DNI_KERNEL_MEDIAN_WIDTH (-1.0)
 
-/* The kernel that the checked parameters describe. The width is 0 or DNI_KERNEL_MEDIAN_WIDTH, and
- * the factor is NULL, if they are estimated from the data (width auto, mahalanobis). */
+/* Returns the kernel that the checked parameters describe. The width is 0 or
+ * DNI_KERNEL_MEDIAN_WIDTH, and the factor is NULL, if they are estimated from the data (width auto,
+ * mahalanobis). */
 dn_kernel dni_kernel_of(const dn_params *params, size_t n_features);
 /* Implements dn_algorithm.applies for the kernel's rows of the parameter table. Returns true for
  * all other rows. */

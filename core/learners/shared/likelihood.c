@@ -21,7 +21,7 @@ struct likelihood {
     const dni_gaussians *gaussians; /* densities of the machine; NULL: not Gaussian */
     struct likelihood_shape shape;
     double *centre; /* [K × d] from dni_gaussians_centre; used if the covariance is shared */
-    double *x;      /* [n_slots × dni_gaussians_tile_work] work of a tile, or an expanded row */
+    double *x;      /* [n_slots × dni_gaussians_tile_work] memory for a tile, or an expanded row */
     double *joint;  /* [n_slots × DNI_TILE_ROWS × K] ln p(x, C_k) */
     double *work;   /* [n_slots × work] */
     double *least;  /* [n_slots] smallest ln p(x) of the rows of each slot */

@@ -121,7 +121,7 @@ static dn_status store_deviations(const dn_fit_input *input, const dn_run *run, 
         double sum = sums[j];
         if (m->sparse) {
             const double zeros = m->weight - sums[d + j];
-            const double rounding = 1e-12 * m->weight; /* error of `zeros` if there are none */
+            const double rounding = 1e-12 * m->weight; /* a smaller `zeros` counts as 0 */
             sum += zeros > rounding ? zeros * m->mean[j] * m->mean[j] : 0;
         }
         m->deviation[j] = sqrt(sum / m->weight);

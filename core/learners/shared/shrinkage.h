@@ -5,7 +5,7 @@
  *   one for each class    Σ_k  →  (1 − s) Σ_k + s Σ   (Friedman, 1989)
  *
  * D: diagonal matrix of the deviations; R: correlations; Σ: the covariance within all classes. The
- * first multiplies the off-diagonal entries of Σ by 1 − s. */
+ * first formula multiplies the off-diagonal entries of Σ by 1 − s. */
 #ifndef DNI_SHRINKAGE_H
 #define DNI_SHRINKAGE_H
 

@@ -1,6 +1,6 @@
-/* The rank rule of the linear methods. All decide from the eigenvalues of the correlation matrix of
- * the columns, so that the weights of a table are unique for all of them or for none. Constant
- * columns are left out of the rule: their weight is 0. */
+/* The rank rule of the linear methods. All methods decide from the eigenvalues of the correlation
+ * matrix of the columns, so that the weights of a table are unique for all of them or for none.
+ * Constant columns are left out of the rule: their weight is 0. */
 #ifndef DNI_LINEAR_RANK_H
 #define DNI_LINEAR_RANK_H
 

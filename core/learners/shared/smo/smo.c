@@ -234,7 +234,8 @@ static bool is_fixed(const struct state *s, size_t k, size_t group) {
     return rises ? s->up[k] < e->low : s->low[k] > e->up;
 }
 
-/* Removes the fixed variables (is_fixed) from the active variables, if they are at least 5 %. */
+/* Removes the fixed variables (is_fixed) from the active variables, unless they are all of these or
+ * fewer than 5 %. */
 static dn_status shrink(struct state *s, dn_error *err) {
     size_t kept = 0, ends[DNI_SMO_MAX_GROUPS] = {0}, before = s->n_active;
     size_t n_fixed = 0;

@@ -99,7 +99,7 @@ static void prepare(struct coordinate *c) {
  * gradient outside these bounds becomes inactive. */
 struct active {
     size_t n;
-    double high, low;       /* bounds: largest and smallest of the previous pass */
+    double high, low; /* bounds: extreme projected gradients of the previous pass; infinite: none */
     double greatest, least; /* extreme projected gradients of the current pass */
 };
 

@@ -148,7 +148,7 @@ static dn_status solve_soft(dni_svm_problem *svm, dni_svm_solution *out, dn_erro
     }
 }
 
-/* Solves the problem of fewer rows than features with the coordinates of the rows as features. */
+/* Solves a wide problem with the coordinates of the rows as features. */
 static dn_status solve_wide(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err) {
     dni_svm_wide wide;
     dni_svm_problem inner = {0};

@@ -54,8 +54,7 @@ struct newton {
     double *residual;      /* [width] −∇F */
     double *diagonal;      /* [width] diagonal of H; NULL if factorised */
     double *right;         /* [width] right-hand side, which the solution overwrites */
-    /* [n_sums] result of a pass: H and Σ α t x̃; conjugate gradients: the diagonal of H and
-     * Σ α t x̃ */
+    /* [n_sums] result of a pass: H − R, or with conjugate gradients its diagonal; then Σ α t x̃ */
     double *sums;
     size_t n_sums;
     double value, gap; /* F; estimate of the relative gap */

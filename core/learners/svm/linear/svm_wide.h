@@ -19,7 +19,7 @@ typedef struct dni_svm_wide {
     void *memory;
     double *gram;     /* [n × n] X Xᵀ, lower triangle */
     double *factor;   /* [n × rank] L */
-    double *diagonal; /* [n] X Xᵀ − L Lᵀ */
+    double *diagonal; /* [n] diagonal of X Xᵀ − L Lᵀ */
     bool *chosen;     /* [n] rows that are pivots or have weight 0 */
     size_t *pivot;    /* [rank] the pivot rows, in the order of the columns of L */
     size_t rank;
