@@ -29,9 +29,9 @@ static const char *const solver_meanings[] = {
     "refinement; pivoted QR of the rows when they are ill-conditioned or of less than full rank; "
     "at most 8192 features. With lambda = 0, at most 2049 rows and at least as many features: by "
     "the eigenvectors of the products of the rows",
-    "the same equations by conjugate gradients, without a matrix: a pass over the rows an "
-    "iteration, for many features and sparse rows; with lambda = 0 from 0 to the weights of least "
-    "norm",
+    "the same equations by conjugate gradients, without a matrix: one pass over the rows "
+    "in each iteration, for many features and sparse rows; with lambda = 0 it starts at 0 and "
+    "converges to the weights of least norm",
     "the textbook's loop: a fixed learning rate over all rows; with lambda = 0 and dependent "
     "columns the weights are then replaced by those of least norm with the same outputs",
     NULL};

@@ -455,7 +455,9 @@ static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
             report, DN_WARNING_NOT_CONVERGED,
             "%zu passes were made, and the objective may fall further: try more max_iterations%s",
             plan->max_iterations,
-            plan->validation_share > 0 ? "" : ", or early_stopping to end without a fixed number");
+            plan->validation_share > 0
+                ? ""
+                : ", or early_stopping, which stops by the loss of validation rows");
     } else {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "after %zu iterations the largest derivative is %g, above the tolerance of "

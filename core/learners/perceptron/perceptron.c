@@ -323,7 +323,7 @@ static void describe(const dni_perceptron *p, dn_report *report) {
 
 static const char *remedy(const dni_perceptron *p, dn_stop_reason stop_reason) {
     if (p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_SQUARED]) {
-        return "criterion relaxation (squared may rest on the boundary)";
+        return "criterion relaxation (squared may converge to the boundary)";
     }
     if (stop_reason == DN_STOP_TOLERANCE) {
         return "criterion perceptron";

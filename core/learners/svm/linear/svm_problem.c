@@ -270,9 +270,9 @@ dn_status dni_svm_progress(dni_svm_problem *svm, size_t iteration, size_t most, 
 
 dn_status dni_svm_not_finite(const dni_svm_problem *svm, size_t iteration, dn_error *err) {
     const bool tiny = svm->options->C < TINY_C;
-    return dn_error_set(err, DN_ERR_NUMERIC,
-                        "iteration %zu left the finite numbers: the features are too large, or C "
-                        "is too %s for them (C is %g); standardise the columns, or set a %s C",
-                        iteration, tiny ? "small" : "large", svm->options->C,
-                        tiny ? "larger" : "smaller");
+    return dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "iteration %zu computed numbers that are not finite: the features are too large, or C "
+        "is too %s for them (C is %g); standardise the columns, or set a %s C",
+        iteration, tiny ? "small" : "large", svm->options->C, tiny ? "larger" : "smaller");
 }
