@@ -62,6 +62,38 @@ static void check_warning(const char *options, const char *body, const char *typ
     }
 }
 
+/* Numbers with three digits behind the point are read many rows at a time. One that cannot be
+ * grouped decides for the column wherever it stands. */
+static void test_many_grouped(void **state) {
+    (void)state;
+    static const size_t counts[] = {1, 2, 62, 63, 64, 65, 200, 3000};
+    static const struct {
+        const char *many, *last, *type, *warning;
+    } cases[] = {
+        {"1.234;x\n", "12.345;y\n", "numeric", "set thousands=."},
+        {"-1.234;x\n", "2000;y\n5;y\n", "numeric", "set thousands=."},
+        {"1.234;x\n", "0.345;y\n", "numeric", NULL},
+        {"1.250;x\n", "0.250;y\n", "numeric", NULL},
+        {"1.250;x\n", "2.500;y\n999.999;y\n", "numeric", "set thousands=."},
+        {"1.234;x\n", "-1234.567;y\n", "numeric", NULL},
+        {"1.250;x\n", "1000.000;y\n", "numeric", NULL},
+        {"1.234;x\n", "1.5;y\n", "numeric", NULL},
+        {"1.234;x\n", ";y\n1.235;y\n", "numeric", "set thousands=."},
+        {"1.234;x\n", "1,5;y\n", "categorical", "set decimal=, and thousands=."},
+        {"1.234;x\n", "0.345;y\n1,5;y\n", "categorical", "other cells have decimal points"},
+        {"1.250;x\n", "1000.250;y\n1,5;y\n", "categorical", "other cells have decimal points"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+            const char *many = repeat(cases[i].many, counts[k]);
+            check_warning("", text("a;w\n%s%s", many, cases[i].last), cases[i].type,
+                          cases[i].warning);
+            check_warning("", text("a;w\n%s%s%s", many, cases[i].last, many), cases[i].type,
+                          cases[i].warning);
+        }
+    }
+}
+
 /* What has two readings is not guessed: the column is read as before, with a warning. */
 static void test_ambiguous(void **state) {
     (void)state;
@@ -325,8 +357,9 @@ static void test_spelling(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_doubtful_points), TEST(test_spelling),  TEST(test_detected),
-        TEST(test_ambiguous),       TEST(test_given),     TEST(test_signs),
-        TEST(test_appended),        TEST(test_predicted), TEST(test_cures),
+        TEST(test_many_grouped),    TEST(test_ambiguous), TEST(test_given),
+        TEST(test_signs),           TEST(test_appended),  TEST(test_predicted),
+        TEST(test_cures),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

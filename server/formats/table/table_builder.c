@@ -117,9 +117,49 @@ static void check_exact(struct table_builder *b, struct column *c, double number
     }
 }
 
+/* Returns the kinds of cells that the stage takes for a builder with this padding (digits after the
+ * decimal point): canonical numbers with at least so many digits, and numbers padded to exactly so
+ * many. */
+static uint64_t kinds_under(const struct table_builder *b, const struct column *c,
+                            unsigned padding) {
+    if (padding >= CSV_PADDED - CSV_CANONICAL) {
+        return STAGE_NONE; /* there is no kind for so many digits */
+    }
+    const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) &
+                               ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
+    const uint64_t kinds = padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
+    if (!builder_has_commas(b) || c->mark == MARK_POINT) {
+        return kinds;
+    }
+    /* the text of a number with a point is needed to decide what the point means; settle_grouped
+     * decides by the number if there are three digits behind all points */
+    const uint64_t three = CSV_KIND_BIT(CSV_CANONICAL + 3) | CSV_KIND_BIT(CSV_PADDED + 3);
+    return kinds & (CSV_KIND_BIT(CSV_CANONICAL) | (c->mark == MARK_GROUPED ? three : 0));
+}
+
+/* Looks for a staged number of a grouped column whose point cannot separate thousands: 0.125 or
+ * 1234.567. A stage of padded numbers has no other ones; otherwise whole numbers have no point. */
+static void settle_grouped(struct table_builder *b, size_t i) {
+    struct column *c = &b->column[i];
+    const unsigned padding = dn_column_builder_padding(c->builder);
+    for (size_t k = b->stage_from[i]; k < b->staged; k++) {
+        const double x = b->stage[k * b->n_columns + i], size = fabs(x);
+        if ((size < 1 || size >= 1000) && (padding > 0 || x != floor(x))) {
+            builder_set_mark(b, c, MARK_POINT, NULL, 0);
+            if (b->stage_takes[i] != STAGE_NONE && b->stage_takes[i] != STAGE_UNDECIDED) {
+                set_takes(b, i, kinds_under(b, c, padding));
+            }
+            return;
+        }
+    }
+}
+
 /* Moves the staged numbers of column i into its builder. Returns false if out of memory. */
 static bool unstage(struct table_builder *b, size_t i) {
     const size_t from = b->stage_from[i];
+    if (SCAN_UNLIKELY(b->column[i].mark == MARK_GROUPED)) {
+        settle_grouped(b, i);
+    }
     dn_column_builder *builder = b->column[i].builder;
     return from >= b->staged ||
            dn_column_builder_numbers(builder, b->stage + from * b->n_columns + i, b->n_columns,
@@ -322,22 +362,6 @@ static bool stage_make(struct table_builder *b) {
     return b->stage != NULL;
 }
 
-/* Returns the kinds of cells that the stage takes for a builder with this padding (digits after the
- * decimal point): canonical numbers with at least so many digits, and numbers padded to exactly so
- * many. */
-static uint64_t kinds_under(const struct table_builder *b, const struct column *c,
-                            unsigned padding) {
-    if (padding >= CSV_PADDED - CSV_CANONICAL) {
-        return STAGE_NONE; /* there is no kind for so many digits */
-    }
-    const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) &
-                               ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
-    const uint64_t kinds = padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
-    /* the text of a number with a point is needed to decide what the point means */
-    return builder_has_commas(b) && c->mark != MARK_POINT ? kinds & CSV_KIND_BIT(CSV_CANONICAL)
-                                                          : kinds;
-}
-
 /* Chooses the kinds of cells that the stage takes for a column of numbers, after a cell of this
  * kind was added to its builder. If the first number of a chunk is canonical, the builder needs no
  * texts until a padded number comes. After a padded number its number of digits determines the
@@ -364,6 +388,9 @@ static enum builder_status other_cell(struct table_builder *b, size_t i, const s
         text = text_trim(text.bytes, text.n);
     }
     const bool staged = b->stage_takes[i] != STAGE_NONE && b->stage_takes[i] != STAGE_UNDECIDED;
+    if (SCAN_UNLIKELY(c->mark == MARK_GROUPED)) {
+        settle_grouped(b, i); /* the cells before decide what this one may be */
+    }
     if (staged && cell->kind == CSV_TEXT &&
         missing_has(&b->missing, text_trim(text.bytes, text.n))) {
         *stage = (double)NAN;
