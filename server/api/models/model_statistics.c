@@ -50,9 +50,9 @@ static void put_unavailable(const dn_model *model, const dn_statistics *s, struc
 static void put_notes(const dn_statistics *s, struct json_writer *w) {
     json_kv_begin_array(w, "notes");
     if (s->lambda > 0) {
-        json_put_string(w, "the figures are conditional on lambda: the penalty biases the weights "
-                           "towards 0, and the second derivatives include it; penalty none, or "
-                           "lambda 0, gives unconditional figures");
+        json_put_string(w, "the statistics are conditional on lambda: the penalty biases the "
+                           "weights towards 0, and the second derivatives include it; penalty "
+                           "none, or lambda 0, gives unconditional statistics");
     }
     if (!s->least_squares && s->n_scores > 1) {
         json_put_string(w, "symmetric form: the weights of the classes sum to 0 for every feature; "

@@ -90,13 +90,13 @@ static void register_store(struct api_metrics *m) {
 static void register_models(struct api_metrics *m) {
     m->models = series(METRICS_GAUGE, "discern_model_cache_models", "Models in memory.");
     m->model_bytes =
-        series(METRICS_GAUGE, "discern_model_cache_bytes", "Memory of the models in memory.");
+        series(METRICS_GAUGE, "discern_model_cache_bytes", "Bytes of the models in memory.");
     m->hits = series(METRICS_COUNTER, "discern_model_cache_hits_total",
                      "Calls that found their model in memory.");
     m->loads = series(METRICS_COUNTER, "discern_model_cache_loads_total",
                       "Models read from the database.");
     m->evictions = series(METRICS_COUNTER, "discern_model_cache_evictions_total",
-                          "Models dropped to make room.");
+                          "Models dropped from memory to make room for others.");
 }
 
 static void register_build(const struct api_app *app) {

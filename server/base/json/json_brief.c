@@ -27,7 +27,7 @@ static const char *skip_value(const char *at) {
     return at;
 }
 
-/* Whether the string at … end - 1 is the key of a member that one of the names means. */
+/* Whether the string from `at` to `end` - 1 is the key of a member that one of `names` selects. */
 static bool is_named(const char *at, const char *end, const char *const *names) {
     if (*end != ':') {
         return false;

@@ -24,8 +24,8 @@ bool record_init(struct http_server *server) {
                          "Requests answered, by route and status.", "route,status", NULL, 0);
     struct metrics_family *seconds =
         metrics_register(METRICS_HISTOGRAM, "discern_http_request_seconds",
-                         "From the request line to the end of the answer.", "route", SECONDS,
-                         sizeof SECONDS / sizeof SECONDS[0]);
+                         "Seconds from the request line to the end of the answer.", "route",
+                         SECONDS, sizeof SECONDS / sizeof SECONDS[0]);
     struct metrics_family *refused =
         metrics_register(METRICS_COUNTER, "discern_http_refused_connections_total",
                          "Connections refused at a limit.", "limit", NULL, 0);

@@ -305,7 +305,7 @@ static void check_text(struct jobs_request *r, const json_t *features) {
     } else if (text->buckets > 0 && sizes) {
         json_fault(r->problem, "/features/text",
                    text->vocabulary != usual.vocabulary ? "vocabulary" : "min_rows",
-                   "belongs to a vocabulary, and with hash there is none: leave one of them out");
+                   "is for a vocabulary, and with \"hash\" there is none: omit one of the two");
     } else if (text->weighting > DN_TEXT_TFIDF && (sizes || text->buckets > 0)) {
         json_fault(
             r->problem, "/features/text",
@@ -322,7 +322,7 @@ void jobs_encoding_foresee(struct jobs_request *r) {
         const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
         if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken) {
             jobs_request_warn(r, DN_WARNING_OTHER,
-                              "column \"%s\" is %g in every row that has it: its feature is "
+                              "column \"%s\" is %g in every row that has a value: its feature is "
                               "constant",
                               c->name, c->minimum);
         }

@@ -305,7 +305,7 @@ static void fit_memory(struct jobs_request *r) {
     }
     jobs_request_warn(r, DN_WARNING_OTHER,
                       "the training runs in %" PRId64 " thread%s: in %" PRId64
-                      " it would need about %.0f MiB, and may use %.0f",
+                      " it would need about %.0f MiB, and it may use only %.0f",
                       threads, threads == 1 ? "" : "s", r->limits.threads, ceil(r->memory / MIB),
                       floor(most / MIB));
     r->limits.threads = threads;

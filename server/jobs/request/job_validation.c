@@ -51,7 +51,7 @@ static void check_holdout(struct jobs_request *r) {
                   most = rows - (r->targetless ? 1 : (int64_t)r->n_classes);
     if (wanted == 0 || most <= 0) {
         json_fault(r->problem, "/validation", "holdout",
-                   "%g of %" PRId64 " rows%s is a validation set of 0 rows%s", r->holdout, rows,
+                   "%g of %" PRId64 " rows%s gives a validation set of 0 rows%s", r->holdout, rows,
                    r->targetless ? "" : " with a class",
                    wanted > 0 ? ": a class keeps at least one training row" : "");
     }

@@ -268,7 +268,8 @@ static void check_effects(struct reading *r) {
             refuse_member(r, i, owner, pointer);
         } else {
             json_fault(r->problem, pointer, NULL,
-                       "parameter \"%s\" has no effect with the other parameters: omit it%s%s",
+                       "parameter \"%s\" has no effect with the given values of the other "
+                       "parameters: omit it%s%s",
                        a->params[i].name, hint != NULL ? "; " : "", hint != NULL ? hint : "");
         }
     }
@@ -299,8 +300,8 @@ static const dn_algorithm *read_algorithm(const json_t *root, struct problem *pr
         for (size_t i = 0; i < dn_algorithm_count(); i++) {
             buf_printf(&known, "%s%s", i > 0 ? ", " : "", dn_algorithm_at(i)->id);
         }
-        json_fault(problem, "", "algorithm", "there is no algorithm \"%s\"; there are: %s", id,
-                   buf_cstr(&known) != NULL ? buf_cstr(&known) : "");
+        json_fault(problem, "", "algorithm", "there is no algorithm \"%s\"; the algorithms are %s",
+                   id, buf_cstr(&known) != NULL ? buf_cstr(&known) : "");
         buf_done(&known);
     }
     return algorithm;

@@ -70,8 +70,8 @@ void store_job_close(struct store_tx *tx, int64_t job);
 void store_unknown(struct store_connection *c, enum problem_type type, const char *noun,
                    const char *name, int64_t version, const char *names, struct problem *problem);
 
-/* model_change.c: makes a new live version from a staged part and returns its number. keep: see
- * keep_versions of struct store_job_end. */
+/* model_change.c: makes a new version from a staged part and returns its number. The version
+ * becomes live unless m->promotion refuses it. keep: see keep_versions of struct store_job_end. */
 struct store_model_new {
     const char *name, *info;
     int64_t part, bytes, keep;

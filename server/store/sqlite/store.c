@@ -83,8 +83,8 @@ static bool check_documents(struct store_connection *c, struct problem *problem)
                   STORE_NO_VALUES);
     if (problem->type == PROBLEM_NONE && highest > STORE_DOCUMENT_FORMAT) {
         problem_set(problem, PROBLEM_INTERNAL,
-                    "the database is newer than this binary: it has documents of format %lld, this "
-                    "binary reads formats up to %d",
+                    "the database is newer than this binary: it has documents of format %lld, "
+                    "but this binary reads only formats up to %d",
                     (long long)highest, STORE_DOCUMENT_FORMAT);
     }
     return problem->type == PROBLEM_NONE;

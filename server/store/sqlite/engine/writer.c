@@ -263,14 +263,14 @@ static void register_metrics(struct store_writer *w) {
     size_t n = sizeof bounds / sizeof bounds[0];
     struct metrics_family *family =
         metrics_register(METRICS_HISTOGRAM, "discern_store_transaction_seconds",
-                         "Time of a write from its queueing to its commit, by queue.", "queue",
+                         "Seconds from the queueing of a write to its commit, by queue.", "queue",
                          bounds, n);
     w->state_seconds = metrics_series(family, "state", NULL);
     w->bulk_seconds = metrics_series(family, "bulk", NULL);
     w->checkpoint_seconds =
         metrics_series(metrics_register(METRICS_HISTOGRAM, "discern_store_checkpoint_seconds",
-                                        "Time of a checkpoint of the write-ahead log.", "", bounds,
-                                        n),
+                                        "Seconds that a checkpoint of the write-ahead log takes.",
+                                        "", bounds, n),
                        NULL);
     family = metrics_register(METRICS_COUNTER, "discern_store_checkpoints_total",
                               "Checkpoints of the write-ahead log, by mode.", "mode", NULL, 0);
