@@ -99,7 +99,7 @@ static void every_fault_has_its_place(void **state) {
         {"'kernel':{'type':'rbf','width':'wide'}", "/params/kernel/width", "or \\\"auto\\\""},
         {"'kernel':{'type':'rbf','width':[1]}", "/params/kernel/width", "a list of 1"},
         {"'kernel':{'type':'rbf','width':{'a':1}}", "/params/kernel/width", "got object"},
-        {"'kernel':{'type':'rbf','widht':2}", "/params/kernel/widht", "known: type, gamma"},
+        {"'kernel':{'type':'rbf','widht':2}", "/params/kernel/widht", "known members: type, gamma"},
         {"'kernel':{'type':'polynomial','degree':0}", "/params/kernel/degree", ">= 1"},
         {"'kernel':{'type':'polynomial','degree':2.5}", "/params/kernel/degree", "integer"},
         {"'kernel':{'type':'polynomial','gamma':0}", "/params/kernel/gamma", "> 0"},
