@@ -29,8 +29,9 @@
 
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
 /* What happens to a table with a faulty row: TABLE_REJECT refuses the table; TABLE_SKIP leaves the
- * row out and counts it in the notes. */
-enum table_on_error { TABLE_REJECT, TABLE_SKIP };
+ * row out and counts it in the notes; TABLE_REPAIR, with separated text, reads the row as
+ * csv/csv_repair.h says and counts the repairs. Other formats treat it as TABLE_REJECT. */
+enum table_on_error { TABLE_REJECT, TABLE_SKIP, TABLE_REPAIR };
 
 struct table_options {
     const struct format *format; /* NULL: the format is detected from the body */

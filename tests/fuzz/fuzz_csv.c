@@ -16,7 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                                            ? delimiters[data[0] >> 4 & 7]
                                                            : 0,
                                           .comment = comments[data[1] >> 1 & 3],
-                                          .on_error = data[1] & 1 ? TABLE_SKIP : TABLE_REJECT,
+                                          .on_error = data[1] & 1          ? TABLE_SKIP
+                                                      : (data[0] & 3) == 1 ? TABLE_REPAIR
+                                                                           : TABLE_REJECT,
                                           .names = data[1] & 8 ? "x,\"y, z\"" : NULL,
                                           .rename = (data[1] & 16) != 0,
                                           .header_lines = data[1] & 32 ? 2 : 0,

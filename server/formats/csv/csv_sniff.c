@@ -15,6 +15,9 @@ enum { SAMPLE_MAX_CELLS = 4 * TABLE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 bool csv_sample_read(const struct csv_sample *sample, char delimiter,
                      const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
+    if (sample->rows != NULL) {
+        return sample->rows(sample, sample->arg, handler, unfinished);
+    }
     csv_init(&csv, delimiter, TABLE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
     csv.comment = sample->comment;
     csv_skip(&csv, sample->skip);

@@ -58,6 +58,10 @@ struct csv_sample {
     /* lines that begin with this character are skipped; '\0': there is no comment character */
     char comment;
     int64_t skip; /* number of lines at the beginning that are skipped */
+    /* reads the rows in place of struct csv, as csv_sample_read does; NULL: struct csv reads them */
+    bool (*rows)(const struct csv_sample *sample, const void *arg,
+                 const struct csv_handler *handler, size_t *unfinished);
+    const void *arg; /* argument of `rows` */
 };
 /* The lines before the table that look like a title. */
 struct csv_title {

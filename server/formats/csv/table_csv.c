@@ -2,6 +2,7 @@
  * cells that do not fit a given type. */
 #include "base/json/json_write.h"
 #include "formats/csv/csv_heading.h"
+#include "formats/csv/csv_repair.h"
 #include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
@@ -37,6 +38,9 @@ struct table_csv {
     size_t *checked;      /* [n_checked] columns of a given type that some cells may not fit */
     size_t n_checked;
     struct csv csv;
+    /* on_error=repair: reads the body in place of `csv`; NULL: other values of on_error */
+    struct csv_repair *repair;
+    struct csv_plan plan; /* of `repair` */
 };
 
 static struct table_csv *csv_of(const struct table *t) {
@@ -283,9 +287,14 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
         return table_no_memory(t);
     }
     if (found.title.line > 0 && !t->append.on) {
-        return titled(t, &found.title);
+        if (t->options.on_error != TABLE_REPAIR || out->plan.line >= found.title.table) {
+            return titled(t, &found.title);
+        }
+        out->plan.line = found.title.table; /* these lines are the preamble as well */
+        out->plan.head = 1;
+        return find_header(t, sample, out);
     }
-    out->header = found.header;
+    out->header = found.header || out->plan.named;
     out->header_lines = found.lines;
     if (t->options.names != NULL && !t->append.on) {
         out->header = false;
@@ -294,6 +303,17 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
                    t, 0, 0,
                    "the first row looks like a header: set header=true to replace its names "
                    "by those of the option \"names\", or header=false if it is data");
+    }
+    if (t->options.on_error == TABLE_REPAIR && found.several > out->plan.head) {
+        found.several = out->plan.head > 1 ? out->plan.head : 0;
+    }
+    if (found.several > 0 && t->options.on_error == TABLE_REPAIR) {
+        char text[64];
+        snprintf(text, sizeof text, "the first %zu rows were joined", found.several);
+        table_repaired(t, CSV_REPAIR_HEADER, out->plan.line, 1, text);
+        out->header = true;
+        out->header_lines = (int64_t)found.several;
+        return true;
     }
     if (found.several > 0) {
         table_warn(
@@ -375,6 +395,26 @@ static void take_marks(struct table *t, char delimiter) {
     builder_set_delimiter(&t->builder, delimiter);
 }
 
+/* Finds the structure of a body that is repaired. Returns false if out of memory. */
+static bool make_plan(struct table *t, const struct csv_sample *sample, char given,
+                      struct table_csv *out) {
+    struct csv_shape shape = {0};
+    struct csv_header found = {0};
+    if (t->append.on && given == '\0') {
+        given = table_append_delimiter(t, sample, '\0', &shape);
+    }
+    if (t->append.on && t->options.header == TABLE_HEADER_AUTO && given != '\0' &&
+        !table_append_header(t, sample, given, shape.cells, &found)) {
+        return false;
+    }
+    const bool named = found.header || t->options.header == TABLE_HEADER_YES;
+    if (!csv_plan_make(sample, given, t->append.on && !named ? t->append.n_cells : 0, &out->plan)) {
+        return false;
+    }
+    out->delimiter = csv_dialect_char(&out->plan.dialect);
+    return true;
+}
+
 /* Detects the delimiter and the header from the sample. */
 static enum table_begin decide(struct table *t, const struct table_sample *first, bool may_look,
                                struct table_csv *out) {
@@ -396,7 +436,16 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
     if (shape.rows < 2 && may_look) {
         return TABLE_BEGIN_MORE;
     }
-    if (given != '\0') {
+    if (t->options.on_error == TABLE_REPAIR) {
+        if (!make_plan(t, &sample, given, out)) {
+            table_no_memory(t);
+            return TABLE_BEGIN_REFUSED;
+        }
+        sample.rows = csv_repair_sample;
+        sample.arg = &out->plan;
+        csv_sniff_shape(&sample, out->delimiter, &shape);
+        shape.title.line = 0; /* lines above the table are the preamble */
+    } else if (given != '\0') {
         out->delimiter = given;
         csv_sniff_shape(&sample, out->delimiter, &shape);
     } else if (t->append.on) {
@@ -421,16 +470,55 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
                : TABLE_BEGIN_REFUSED;
 }
 
+static void on_repaired(void *arg, enum csv_repair_kind kind, int64_t line, int64_t last,
+                        int64_t column, const char *text) {
+    (void)last;
+    table_repaired(arg, kind, line, column, text);
+}
+
+/* Reports what is unusual in the dialect of the body. */
+static void tell_dialect(struct table *t, const struct csv_plan *plan) {
+    const struct csv_dialect *d = &plan->dialect;
+    char text[64];
+    if (!d->run && (d->n > 1 || strchr(",;\t|", d->delimiter[0]) == NULL)) {
+        char shown[TEXT_SHOWN];
+        snprintf(text, sizeof text, "the delimiter is %s", text_show(d->delimiter, d->n, shown));
+        table_repaired(t, CSV_REPAIR_DELIMITER, plan->line, 1, text);
+    }
+    if (d->quote != '"') {
+        snprintf(text, sizeof text, "the quote character is %c", d->quote);
+        table_repaired(t, CSV_REPAIR_QUOTE, plan->line, 1, text);
+    }
+    if (d->escape != '\0') {
+        snprintf(text, sizeof text, "quotes are escaped by %c", d->escape);
+        table_repaired(t, CSV_REPAIR_ESCAPE, plan->line, 1, text);
+    }
+}
+
+/* Begins to read the body by the plan in the state. Returns false if out of memory. */
+static bool begin_repair(struct table *t) {
+    struct table_csv *state = csv_of(t);
+    const struct csv_repair_handler handler = {.rows = {.row = on_row, .fault = on_fault, .arg = t},
+                                               .repaired = on_repaired};
+    state->repair = calloc(1, sizeof *state->repair);
+    if (state->repair == NULL || !csv_repair_init(state->repair, &state->plan, &handler)) {
+        return table_no_memory(t);
+    }
+    tell_dialect(t, &state->plan);
+    t->options.rename = true;
+    return true;
+}
+
 static enum table_begin begin(struct table *t, const struct table_sample *sample, bool may_look) {
     struct table_csv decided = {0};
     const enum table_begin begun = decide(t, sample, may_look, &decided);
-    if (begun != TABLE_BEGUN) {
-        return begun;
-    }
-    struct table_csv *state = malloc(sizeof *state);
+    struct table_csv *state = begun == TABLE_BEGUN ? malloc(sizeof *state) : NULL;
     if (state == NULL) {
-        table_no_memory(t);
-        return TABLE_BEGIN_REFUSED;
+        csv_plan_done(&decided.plan);
+        if (begun == TABLE_BEGUN) {
+            table_no_memory(t);
+        }
+        return begun == TABLE_BEGUN ? TABLE_BEGIN_REFUSED : begun;
     }
     *state = decided;
     csv_init(&state->csv, state->delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
@@ -439,12 +527,18 @@ static enum table_begin begin(struct table *t, const struct table_sample *sample
     csv_skip(&state->csv, state->skip);
     state->csv.lenient = t->options.on_error == TABLE_SKIP;
     t->state = state;
-    return TABLE_BEGUN;
+    return t->options.on_error != TABLE_REPAIR || begin_repair(t) ? TABLE_BEGUN
+                                                                  : TABLE_BEGIN_REFUSED;
 }
 
 static void done(struct table *t) {
     struct table_csv *state = t->state;
     if (state != NULL) {
+        if (state->repair != NULL) {
+            csv_repair_done(state->repair);
+            free(state->repair);
+        }
+        csv_plan_done(&state->plan);
         csv_done(&state->csv);
         csv_heading_done(&state->heading);
         free(state->checked);
@@ -462,11 +556,30 @@ static bool stopped(struct table *t) {
 }
 
 static bool feed(struct table *t, const char *bytes, size_t n) {
-    return (csv_feed(&csv_of(t)->csv, bytes, n) && !t->refused) || stopped(t);
+    struct table_csv *state = csv_of(t);
+    bool well = false;
+    if (state->repair != NULL) {
+        well = csv_repair_feed(state->repair, bytes, n);
+        state->csv.no_memory = state->repair->no_memory;
+    } else {
+        well = csv_feed(&state->csv, bytes, n);
+    }
+    return (well && !t->refused) || stopped(t);
+}
+
+/* Ends the body. Returns false if reading stopped. */
+static bool end_rows(struct table_csv *state) {
+    if (state->repair == NULL) {
+        return csv_end(&state->csv);
+    }
+    const bool well = csv_repair_end(state->repair);
+    state->csv.no_memory = state->repair->no_memory;
+    state->csv.comments = state->repair->raw.comments;
+    return well;
 }
 
 static bool end(struct table *t) {
-    if (!csv_end(&csv_of(t)->csv) || t->refused) {
+    if (!end_rows(csv_of(t)) || t->refused) {
         return stopped(t);
     }
     if (csv_of(t)->comments > 0) {
@@ -515,7 +628,8 @@ const struct table_reader csv_table_reader = {
     .name = "csv",
     .title = "CSV",
     .options = TABLE_OPTION_HEADER | TABLE_OPTION_DELIMITER | TABLE_OPTION_COMMENT |
-               TABLE_OPTION_LABEL | TABLE_OPTION_SKIP_ROWS | TABLE_OPTION_NAMES,
+               TABLE_OPTION_LABEL | TABLE_OPTION_SKIP_ROWS | TABLE_OPTION_NAMES |
+               TABLE_OPTION_REPAIR,
     .sniff = sniff,
     .begin = begin,
     .feed = feed,

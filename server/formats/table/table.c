@@ -245,6 +245,7 @@ static void warn_of_unused(struct table *t) {
         {"label", o->label != NULL || o->label_at > 0, TABLE_OPTION_LABEL},
         {"names", o->names != NULL, TABLE_OPTION_NAMES},
         {"skip_rows", o->skip_rows > 0, TABLE_OPTION_SKIP_ROWS},
+        {"on_error=repair", o->on_error == TABLE_REPAIR, TABLE_OPTION_REPAIR},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (options[i].given && (used & options[i].bit) == 0) {
@@ -272,6 +273,7 @@ static bool read_end(struct table *t) {
     const struct type_override *unused = NULL;
     char shown[TEXT_SHOWN];
     table_judge_skipped(t);
+    table_warn_of_repairs(t);
     table_append_end(t);
     warn_of_unused(t);
     for (size_t i = 0; t->builder.n_columns > 0 && !(t->cut && keys) &&
@@ -314,6 +316,7 @@ static void write_notes(struct table *t) {
     json_end_array(&w);
     table_append_write_types(&t->builder, &w);
     table_write_skipped(t, &w);
+    table_write_repairs(t, &w);
     json_kv_begin_array(&w, "warnings");
     if (t->warnings.size > 0) {
         json_put_raw(&w, t->warnings.data, t->warnings.size);

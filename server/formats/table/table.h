@@ -1,4 +1,4 @@
-/* The table reader: shared by table.c, table_faults.c, table_columns.c and the readers of each
+/* The table reader: shared by table.c, table_faults.c, table_repairs.c, table_columns.c and the readers of each
  * format. Private to formats.
  *
  * The reader of a format reports each fault of a row with table_row_fault, adds no further cell of
@@ -10,6 +10,7 @@
 #define FORMATS_TABLE_H
 
 #include "formats/csv/csv.h"
+#include "formats/csv/csv_repair_kind.h"
 #include "formats/format.h"
 #include "formats/table/table_append.h"
 #include "formats/table/table_builder.h"
@@ -47,7 +48,8 @@ enum table_option {
     TABLE_OPTION_LABEL = 8,
     TABLE_OPTION_ZERO_BASED = 16,
     TABLE_OPTION_SKIP_ROWS = 32,
-    TABLE_OPTION_NAMES = 64
+    TABLE_OPTION_NAMES = 64,
+    TABLE_OPTION_REPAIR = 128
 };
 
 /* How a format is read as a table. A reader keeps its state in t->state, which `begin` allocates
@@ -77,6 +79,12 @@ struct table_skipped {
     struct problem first; /* the first fault of each of the first TABLE_FAULTS_LISTED rows */
 };
 
+/* Repairs of each kind (on_error=repair). */
+struct table_repairs {
+    int64_t n[CSV_REPAIR_KINDS];
+    struct problem first[CSV_REPAIR_KINDS]; /* the first TABLE_FAULTS_LISTED of each kind */
+};
+
 struct table {
     struct table_options options;
     struct table_builder builder;
@@ -92,6 +100,7 @@ struct table {
     size_t n_faults;
     bool row_faulty;              /* a fault of the current row was reported */
     struct table_skipped skipped; /* on_error=skip */
+    struct table_repairs repairs; /* on_error=repair */
     bool cut;                     /* the rest of the body will not be fed */
     bool refused;                 /* further bytes are ignored */
     struct problem problem;       /* faults so far */
@@ -173,12 +182,24 @@ bool table_key_check(struct table *t, struct text name, const struct table_where
 
 /* Copies a problem that was already reported, for a repeated call. Returns false. */
 bool table_problem_again(struct problem *to, const struct problem *from);
+/* Writes the member "first" into the open object: the line, column and text of each fault. */
+void table_write_places(const struct problem *problem, struct json_writer *w);
 /* Writes the member "skipped" into the open object of the notes, if rows were left out. */
 void table_write_skipped(const struct table *t, struct json_writer *w);
 /* At the end of the body: warns of rows that were left out, or reports a fault if all rows were
  * left out. */
 void table_judge_skipped(struct table *t);
 void table_faults_done(struct table *t);
+
+/* ---- table_repairs.c ---- */
+/* Counts a repair. */
+void table_repaired(struct table *t, enum csv_repair_kind kind, int64_t line, int64_t column,
+                    const char *text);
+/* At the end of the body: adds a warning for each kind of repair. */
+void table_warn_of_repairs(struct table *t);
+/* Writes the member "repairs" into the open object of the notes, if there were repairs. */
+void table_write_repairs(const struct table *t, struct json_writer *w);
+void table_repairs_done(struct table *t);
 
 /* The end of a message about a cell that does not fit the type of column i: how to let it change
  * the type, if the column keeps the type of the stored column; otherwise "". */

@@ -143,15 +143,10 @@ void table_judge_skipped(struct table *t) {
                e->detail != NULL ? e->detail : "");
 }
 
-void table_write_skipped(const struct table *t, struct json_writer *w) {
-    if (t->skipped.rows == 0) {
-        return;
-    }
-    json_kv_begin_object(w, "skipped");
-    json_kv_int(w, "rows", t->skipped.rows);
+void table_write_places(const struct problem *problem, struct json_writer *w) {
     json_kv_begin_array(w, "first");
-    for (size_t i = 0; i < t->skipped.first.n_errors; i++) {
-        const struct problem_error *e = &t->skipped.first.errors[i];
+    for (size_t i = 0; i < problem->n_errors; i++) {
+        const struct problem_error *e = &problem->errors[i];
         json_begin_object(w);
         json_kv_int(w, "line", e->line);
         json_kv_int(w, "column", e->column);
@@ -159,11 +154,21 @@ void table_write_skipped(const struct table *t, struct json_writer *w) {
         json_end_object(w);
     }
     json_end_array(w);
+}
+
+void table_write_skipped(const struct table *t, struct json_writer *w) {
+    if (t->skipped.rows == 0) {
+        return;
+    }
+    json_kv_begin_object(w, "skipped");
+    json_kv_int(w, "rows", t->skipped.rows);
+    table_write_places(&t->skipped.first, w);
     json_end_object(w);
 }
 
 void table_faults_done(struct table *t) {
     problem_done(&t->problem);
     problem_done(&t->skipped.first);
+    table_repairs_done(t);
     buf_done(&t->warnings);
 }

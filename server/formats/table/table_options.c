@@ -215,14 +215,17 @@ static bool set_comment(struct table_options *options, const char *value, struct
 static bool set_on_error(struct table_options *options, const char *value,
                          struct problem *problem) {
     char shown[TEXT_SHOWN];
-    const bool skip = strcmp(value, "skip") == 0;
-    if (!skip && strcmp(value, "reject") != 0) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "parameter \"on_error\" must be reject or skip (got %s)",
-                           text_show(value, strlen(value), shown));
+    static const char *const names[] = {
+        [TABLE_REJECT] = "reject", [TABLE_SKIP] = "skip", [TABLE_REPAIR] = "repair"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            options->on_error = (enum table_on_error)i;
+            return true;
+        }
     }
-    options->on_error = skip ? TABLE_SKIP : TABLE_REJECT;
-    return true;
+    return problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"on_error\" must be reject, skip or repair (got %s)",
+                       text_show(value, strlen(value), shown));
 }
 
 static bool set_allow_type_change(struct table_options *options, const char *value,

@@ -1,0 +1,281 @@
+#include "formats/csv/csv_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One row of the sample. */
+struct shape {
+    int64_t line;
+    size_t n, filled, values;
+    bool first; /* the first cell is not empty */
+    bool blank; /* a blank line precedes the row */
+    bool sharp; /* begins with # */
+};
+struct shapes {
+    struct shape row[CSV_SNIFF_ROWS];
+    size_t n;
+    char comment;
+};
+
+void csv_plan_done(struct csv_plan *p) {
+    free(p->trait);
+    p->trait = NULL;
+}
+
+void csv_plan_count(const struct csv_raw_row *row, size_t *filled, size_t *values) {
+    *filled = *values = 0;
+    for (size_t i = 0; i < row->split->n; i++) {
+        const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
+        *filled += text.n > 0;
+        *values += csv_is_value(text);
+    }
+}
+
+static bool shape_row(void *arg, const struct csv_raw_row *row) {
+    struct shapes *s = arg;
+    struct shape *shape = &s->row[s->n];
+    *shape = (struct shape){.line = row->line,
+                            .n = row->split->n,
+                            .blank = row->blank,
+                            .first = csv_split_trimmed(row->bytes, &row->split->piece[0]).n > 0,
+                            .sharp = s->comment == '\0' && row->bytes[0] == '#'};
+    csv_plan_count(row, &shape->filled, &shape->values);
+    return ++s->n < CSV_SNIFF_ROWS;
+}
+
+/* Reads the rows of the sample. Returns false if out of memory. */
+static bool read_sample(const struct csv_sample *sample, const struct csv_dialect *d, size_t width,
+                        const struct csv_raw_handler *handler) {
+    struct csv_raw raw;
+    csv_raw_init(&raw, d, width, sample->comment, sample->skip, handler);
+    if (csv_raw_feed(&raw, sample->bytes, sample->n) && sample->whole) {
+        csv_raw_end(&raw);
+    }
+    const bool well = !raw.no_memory;
+    csv_raw_done(&raw);
+    return well;
+}
+
+/* ---- columns ---- */
+/* The rows that have the same number of cells. */
+struct group {
+    size_t n, rows;     /* number of cells; number of rows */
+    size_t first, last; /* the first dense row; the last row */
+};
+
+static struct group group_of(const struct shapes *s, size_t n) {
+    struct group g = {.n = n, .first = SIZE_MAX};
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->row[i].n != n) {
+            continue;
+        }
+        g.rows += !s->row[i].sharp;
+        g.last = i;
+        const bool dense =
+            (i + 1 < s->n && s->row[i + 1].n == n) || (i + 2 < s->n && s->row[i + 2].n == n);
+        g.first = g.first == SIZE_MAX && dense ? i : g.first;
+    }
+    return g;
+}
+
+/* Whether the group can be a table of its own above others. */
+static bool is_table(const struct shapes *s, const struct group *g) {
+    if (g->first == SIZE_MAX || g->n < 2) {
+        return false;
+    }
+    const struct shape *head = &s->row[g->first];
+    const bool headed = g->rows >= 4 && g->n > 2 && head->values == 0 && head->filled == g->n &&
+                        head[1].n == g->n && head[1].values > 0;
+    return headed || 5 * g->rows >= s->n;
+}
+
+static struct group find_group(const struct shapes *s) {
+    struct group best = {.n = s->n > 0 ? s->row[0].n : 0};
+    for (size_t i = 0; i < s->n; i++) {
+        const struct group g = group_of(s, s->row[i].n);
+        if (g.first == SIZE_MAX || (g.n < 2 && best.n > 1)) {
+            continue;
+        }
+        if (g.rows > best.rows || (g.n > 1 && best.n < 2)) {
+            best = g;
+        }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        const struct group g = group_of(s, s->row[i].n);
+        if (best.rows > 0 && is_table(s, &g) && g.last < best.first) {
+            best = g;
+        }
+    }
+    return best;
+}
+
+/* The row with which the table begins. */
+static size_t find_start(const struct shapes *s, const struct group *g) {
+    const size_t first = g->rows > 0 ? g->first : 0;
+    size_t at = first;
+    if (at > 0) {
+        const struct shape *before = &s->row[at - 1], *row = &s->row[at];
+        const bool near = before->n > g->n || before->n + 1 == g->n,
+                   below = row->values > 0 || !s->row[at + 1 < s->n ? at + 1 : at].values;
+        at -= near && before->n > 1 && before->values == 0 && 2 * before->filled > g->n &&
+              !before->sharp && !s->row[at].blank && below;
+    }
+    while (at + 1 < s->n && g->n > 2 && s->row[at].n >= g->n &&
+           (s->row[at].filled == 0 || (s->row[at].filled == 1 && s->row[at].first)) &&
+           s->row[at].values == 0 && at < first + 20) {
+        at++;
+    }
+    /* rows of one cell only are not a title of nothing */
+    return at < s->n && s->row[at].filled > 1 ? at : first;
+}
+
+/* ---- what the cells look like ---- */
+struct study {
+    struct csv_plan *plan;
+    size_t seen;  /* number of rows of the table that were read */
+    size_t taken; /* number of rows that describe the columns */
+    size_t lone;  /* number of them that have one cell which is not empty */
+};
+
+bool csv_plan_is_heading(const struct csv_plan *p, const struct csv_raw_row *row) {
+    bool any = false;
+    for (size_t i = 0; i < p->width; i++) {
+        const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
+        if (csv_trait_is_number(&p->trait[i])) {
+            any = true;
+            if (csv_is_nothing(text) || csv_is_value(text)) {
+                return false;
+            }
+        } else if (csv_is_value(text)) {
+            return false;
+        }
+    }
+    return any;
+}
+
+static bool study_row(void *arg, const struct csv_raw_row *row) {
+    struct study *s = arg;
+    struct csv_plan *p = s->plan;
+    if (row->line < p->line || csv_plan_is_comment(p, row)) {
+        return true;
+    }
+    if (s->seen++ < p->head) {
+        return true;
+    }
+    const bool even = row->split->n == p->width, heading = even && csv_plan_is_heading(p, row);
+    size_t filled = 0, values = 0;
+    csv_plan_count(row, &filled, &values);
+    const bool lone = filled == 1 && p->width > 2;
+    if (s->taken > 1 &&
+        ((row->blank && (!even || heading || lone)) || (heading && p->numbers > 1))) {
+        return false;
+    }
+    if (even) {
+        s->lone += lone;
+        p->least = !lone && (s->taken == s->lone || filled < p->least) ? filled : p->least;
+        s->taken++;
+        p->numbers = 0;
+        for (size_t i = 0; i < p->width; i++) {
+            csv_trait_add(&p->trait[i], &p->dialect, row->bytes, &row->split->piece[i]);
+            p->numbers += csv_trait_is_number(&p->trait[i]);
+        }
+    }
+    return s->seen < CSV_SNIFF_ROWS;
+}
+
+/* The number of rows at the top of the table that have no number. */
+static size_t head_rows(const struct shapes *s, size_t start) {
+    size_t at = start;
+    while (at < s->n && s->row[at].values == 0) {
+        at++;
+    }
+    return at < s->n && at > start && at - start <= TABLE_MAX_HEADER_LINES ? at - start : 1;
+}
+
+/* Whether a row below the first one is a header line: it has no number, and words in most columns of
+ * numbers. */
+static bool is_header_line(const struct csv_plan *p, const struct csv_raw_row *row) {
+    size_t words = 0;
+    for (size_t i = 0; i < p->width && i < row->split->n; i++) {
+        const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
+        if (csv_is_value(text)) {
+            return false;
+        }
+        words += csv_trait_is_number(&p->trait[i]) && !csv_is_nothing(text);
+    }
+    return 2 * words > p->numbers;
+}
+
+/* Ends the header at the first row that is no header line. */
+static bool head_row(void *arg, const struct csv_raw_row *row) {
+    struct study *s = arg;
+    if (row->line < s->plan->line || csv_plan_is_comment(s->plan, row)) {
+        return true;
+    }
+    if (s->seen > 0 && !is_header_line(s->plan, row)) {
+        s->plan->head = s->seen;
+        return false;
+    }
+    return ++s->seen < s->plan->head;
+}
+
+static bool find_structure(const struct csv_sample *sample, size_t width, struct shapes *shapes,
+                           struct csv_plan *out) {
+    const struct csv_raw_handler handler = {.row = shape_row, .arg = shapes};
+    for (size_t round = 0; round < 2; round++) { /* the second time, the width is known */
+        shapes->n = 0;
+        shapes->comment = sample->comment;
+        if (!read_sample(sample, &out->dialect, out->width, &handler)) {
+            return false;
+        }
+        struct group g = find_group(shapes);
+        if (width > 0) {
+            g = group_of(shapes, width);
+            g.rows = g.first != SIZE_MAX ? g.rows : 0;
+        }
+        const size_t start = find_start(shapes, &g);
+        out->width = g.n;
+        out->line = start < shapes->n ? shapes->row[start].line : 0;
+        out->head = head_rows(shapes, start);
+        out->head_cells = start < shapes->n ? shapes->row[start].n : 0;
+        out->named = start < shapes->n && g.rows > 0 && out->head_cells != g.n &&
+                     out->head_cells > 1 && shapes->row[start].values == 0;
+        if (out->head_cells > g.n && shapes->row[start].filled == out->head_cells &&
+            start + 1 < shapes->n && out->head_cells == g.n + 1) {
+            out->width = out->head_cells; /* a header of one name more: no name is left out */
+        }
+    }
+    return true;
+}
+
+bool csv_plan_make(const struct csv_sample *sample, char given, size_t width,
+                   struct csv_plan *out) {
+    struct csv_plan plan = {.comment = sample->comment, .skip = sample->skip};
+    struct shapes *shapes = malloc(sizeof *shapes);
+    bool well = shapes != NULL && csv_dialect_find(sample, given, &plan.dialect) &&
+                find_structure(sample, width, shapes, &plan);
+    free(shapes);
+    if (well) {
+        struct study study = {.plan = &plan};
+        plan.trait = calloc(plan.width + 1, sizeof *plan.trait);
+        well = plan.trait != NULL &&
+               read_sample(sample, &plan.dialect, plan.width,
+                           &(struct csv_raw_handler){.row = study_row, .arg = &study});
+        plan.least = 20 * study.lone > study.taken ? 1 : plan.least;
+        study.seen = 0;
+        well = well && (plan.head < 2 ||
+                        read_sample(sample, &plan.dialect, plan.width,
+                                    &(struct csv_raw_handler){.row = head_row, .arg = &study}));
+    }
+    if (!well) {
+        csv_plan_done(&plan);
+        return false;
+    }
+    const struct csv_trait *last = plan.trait + (plan.width > 0 ? plan.width - 1 : 0);
+    if (plan.width > 2 && plan.head_cells + 1 == plan.width && last->cells > 0 &&
+        last->cells == last->empty) {
+        plan.width--; /* all rows end with a delimiter, except the header */
+    }
+    *out = plan;
+    return true;
+}

@@ -1,0 +1,383 @@
+#include "formats/csv/csv_split.h"
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WAY_LINES = 1,   /* quoted cells may span lines */
+    WAY_STRICT = 2,  /* an unescaped quote within a cell ends the attempt */
+    WAY_INNER = 4,   /* quotes of an inner quotation may be followed by a delimiter */
+    WAY_TAKES = 8,   /* an open cell takes the rest of its line */
+    WAY_OPENING = 16 /* a quote that looks like the first of a cell ends the search */
+};
+enum found { FOUND_CLOSE, FOUND_NONE, FOUND_MORE, FOUND_FAILS };
+/* bytes that must follow a position before it is judged, unless the body ends */
+enum { AHEAD = 4 };
+
+struct text_of {
+    const struct csv_dialect *d;
+    const char *bytes;
+    size_t n;
+    bool final;
+};
+
+void csv_split_done(struct csv_split *s) {
+    free(s->piece);
+    *s = (struct csv_split){0};
+}
+
+static bool is_end(char c) {
+    return c == '\n' || c == '\r';
+}
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+size_t csv_split_delimiter(const struct csv_dialect *d, const char *bytes, size_t n, size_t at) {
+    if (at >= n) {
+        return 0;
+    }
+    if (d->run) {
+        size_t k = 0;
+        while (at + k < n && is_blank(bytes[at + k])) {
+            k++;
+        }
+        return k;
+    }
+    if (bytes[at] != d->delimiter[0]) {
+        return 0;
+    }
+    for (size_t k = 1; k < d->n; k++) {
+        if (at + k >= n || bytes[at + k] != d->delimiter[k]) {
+            /* ", " at the end of a line may have lost its blank */
+            const bool last = at + k >= n || is_end(bytes[at + k]);
+            return last && d->delimiter[k] == ' ' ? k : 0;
+        }
+    }
+    return d->n;
+}
+
+static size_t delimiter_at(const struct text_of *t, size_t at) {
+    return csv_split_delimiter(t->d, t->bytes, t->n, at);
+}
+
+/* Skips blanks that are no delimiter. */
+static size_t skip_blanks(const struct text_of *t, size_t at) {
+    while (at < t->n && is_blank(t->bytes[at]) && delimiter_at(t, at) == 0) {
+        at++;
+    }
+    return at;
+}
+
+static bool ends_cell(const struct text_of *t, size_t at) {
+    return at >= t->n || is_end(t->bytes[at]) || delimiter_at(t, at) > 0;
+}
+
+static size_t run_of_quotes(const struct text_of *t, size_t at) {
+    size_t k = 0;
+    while (at + k < t->n && t->bytes[at + k] == t->d->quote) {
+        k++;
+    }
+    return k;
+}
+
+/* Whether the quote at `at` looks like the first character of a quoted cell. */
+static bool looks_opening(const struct text_of *t, size_t at) {
+    size_t before = at;
+    while (before > 0 && is_blank(t->bytes[before - 1]) && !t->d->run &&
+           t->d->delimiter[t->d->n - 1] != t->bytes[before - 1]) {
+        before--;
+    }
+    if (before == 0 || is_end(t->bytes[before - 1])) {
+        return true;
+    }
+    return t->d->run ? is_blank(t->bytes[before - 1])
+                     : before >= t->d->n && delimiter_at(t, before - t->d->n) == t->d->n;
+}
+
+/* Whether a quote from `at` on closes a cell in this line, before one that opens a cell. */
+static bool closes_later(const struct text_of *t, size_t at) {
+    while (at < t->n && !is_end(t->bytes[at])) {
+        if (t->bytes[at] != t->d->quote) {
+            at++;
+            continue;
+        }
+        if (looks_opening(t, at)) {
+            return false;
+        }
+        const size_t k = run_of_quotes(t, at);
+        if (k % 2 == 1 && ends_cell(t, skip_blanks(t, at + k))) {
+            return true;
+        }
+        at += k;
+    }
+    return false;
+}
+
+static bool is_escape(const struct text_of *t, size_t at) {
+    if (t->d->escape == '\0' || t->bytes[at] != t->d->escape || at + 1 >= t->n) {
+        return false;
+    }
+    const char next = t->bytes[at + 1];
+    return next == t->d->quote || next == t->d->escape || delimiter_at(t, at + 1) > 0;
+}
+
+/* Finds the quote that closes the quoted cell whose text begins at piece->from, and sets piece->to
+ * to its offset. */
+static enum found find_close(const struct text_of *t, unsigned way, struct csv_piece *piece) {
+    size_t i = piece->from, strays = 0;
+    bool lines = false;
+    for (;;) {
+        if (i - piece->from > TABLE_MAX_CELL) {
+            return FOUND_NONE;
+        }
+        if (i >= t->n || (!t->final && i + AHEAD > t->n)) {
+            return t->final ? FOUND_NONE : FOUND_MORE;
+        }
+        const char c = t->bytes[i];
+        if (is_end(c)) {
+            if ((way & WAY_LINES) == 0) {
+                return FOUND_NONE;
+            }
+            lines = true;
+        }
+        if (is_escape(t, i)) {
+            piece->escaped = true;
+            i += 2;
+            continue;
+        }
+        if (c != t->d->quote) {
+            i++;
+            continue;
+        }
+        const size_t k = run_of_quotes(t, i), end = i + k, after = skip_blanks(t, end);
+        if (!t->final && after + AHEAD > t->n) {
+            return FOUND_MORE;
+        }
+        const bool ends = ends_cell(t, after);
+        piece->escaped = piece->escaped || k > 1;
+        if (ends && k % 2 == 1) {
+            if ((way & WAY_INNER) != 0 && strays % 2 == 1 && closes_later(t, end)) {
+                strays++;
+                piece->stray = true;
+                i = end;
+                continue;
+            }
+            piece->to = end - 1;
+            return FOUND_CLOSE;
+        }
+        if (ends && (way & (WAY_STRICT | WAY_LINES)) == 0 && !closes_later(t, end)) {
+            piece->stray = true;
+            piece->to = end - 1;
+            return FOUND_CLOSE;
+        }
+        if (k % 2 == 1) {
+            if ((way & WAY_OPENING) != 0 && looks_opening(t, i)) {
+                return FOUND_NONE;
+            }
+            if ((way & WAY_STRICT) != 0 || (lines && looks_opening(t, i))) {
+                return FOUND_FAILS;
+            }
+            strays++;
+            piece->stray = true;
+            piece->over = piece->over || looks_opening(t, i);
+        }
+        i = end;
+    }
+}
+
+static bool push(struct csv_split *s, const struct csv_piece *piece) {
+    if (s->n == s->capacity && !array_grow(&s->piece, &s->capacity, 16, sizeof *s->piece)) {
+        return false;
+    }
+    s->piece[s->n++] = *piece;
+    s->stray += piece->stray;
+    s->open += piece->open;
+    s->over += piece->over;
+    return true;
+}
+
+/* Finds the end of an unquoted cell. Returns false if more bytes are needed. */
+static bool find_plain_end(const struct text_of *t, bool line, struct csv_piece *piece) {
+    size_t i = piece->from;
+    for (;;) {
+        if (!t->final && i + AHEAD > t->n) {
+            return false;
+        }
+        if (i < t->n && is_escape(t, i)) {
+            piece->escaped = true;
+            i += 2;
+        } else if (i >= t->n || is_end(t->bytes[i]) || (!line && delimiter_at(t, i) > 0)) {
+            piece->to = i < t->n ? i : t->n;
+            return true;
+        } else {
+            i++;
+        }
+    }
+}
+
+enum way_result { WAY_READ, WAY_NEEDS_MORE, WAY_FAILED, WAY_TOO_MANY, WAY_OUT_OF_MEMORY };
+
+/* Reads the cell at `at`. *end: the offset of what follows it. */
+static enum way_result read_cell(const struct text_of *t, unsigned way, size_t at, size_t *end,
+                                 struct csv_piece *piece) {
+    const size_t first = skip_blanks(t, at);
+    *piece = (struct csv_piece){.at = at, .from = at};
+    if (!t->final && first + AHEAD > t->n) {
+        return WAY_NEEDS_MORE;
+    }
+    if (t->d->quote != '\0' && first < t->n && t->bytes[first] == t->d->quote) {
+        piece->from = first + 1;
+        switch (find_close(t, way, piece)) {
+        case FOUND_CLOSE:
+            if (piece->stray && t->d->delimiter[0] == '\t') {
+                break; /* tab-separated text: not a quoted cell, as in csv.h */
+            }
+            piece->quoted = true;
+            *end = skip_blanks(t, piece->to + 1);
+            return WAY_READ;
+        case FOUND_MORE:
+            return WAY_NEEDS_MORE;
+        case FOUND_FAILS:
+            return WAY_FAILED;
+        case FOUND_NONE:
+            break;
+        }
+        if ((way & WAY_STRICT) != 0) {
+            return WAY_FAILED;
+        }
+        *piece = (struct csv_piece){.at = at, .from = first + 1, .open = true};
+    }
+    if (!find_plain_end(t, piece->open && (way & WAY_TAKES) != 0, piece)) {
+        return WAY_NEEDS_MORE;
+    }
+    *end = piece->to;
+    return WAY_READ;
+}
+
+static enum way_result read_row(const struct text_of *t, unsigned way, struct csv_split *out) {
+    size_t at = t->d->run ? delimiter_at(t, 0) : 0;
+    out->n = out->stray = out->open = out->over = 0;
+    for (;;) {
+        struct csv_piece piece;
+        size_t end = 0;
+        const enum way_result result = read_cell(t, way, at, &end, &piece);
+        if (result != WAY_READ) {
+            return result;
+        }
+        if (out->n == CSV_SPLIT_CELLS) {
+            return WAY_TOO_MANY;
+        }
+        if (!push(out, &piece)) {
+            return WAY_OUT_OF_MEMORY;
+        }
+        size_t skip = delimiter_at(t, end);
+        if (t->d->run && skip > 0 && (end + skip >= t->n || is_end(t->bytes[end + skip]))) {
+            end += skip; /* blanks at the end of the line are no cell */
+            skip = 0;
+        }
+        if (!t->final && end + skip + AHEAD > t->n) {
+            return WAY_NEEDS_MORE;
+        }
+        if (skip == 0) {
+            out->size = end;
+            out->next = end + (end < t->n);
+            out->next += end + 1 < t->n && t->bytes[end] == '\r' && t->bytes[end + 1] == '\n';
+            return WAY_READ;
+        }
+        at = end + skip;
+    }
+}
+
+/* How bad a reading is. The number of cells counts most, then quotes that are not closed. */
+static size_t badness(const struct csv_split *s, size_t width, unsigned way) {
+    const size_t distance = s->n > width ? s->n - width : width - s->n;
+    return (width > 0 ? 8 * distance : 0) + 3 * s->open + 4 * s->over + s->stray +
+           ((way & WAY_TAKES) != 0 ? 2 : 0) + ((way & WAY_LINES) != 0 ? 1 : 0);
+}
+
+static void swap(struct csv_split *a, struct csv_split *b) {
+    const struct csv_split c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Whether each line of the row that was read strictly is a row of `width` cells by itself. The
+ * quotes of tab-separated text are then part of the cells, as in csv.h. */
+static bool is_lines(const struct text_of *t, size_t width, const struct csv_split *strict,
+                     struct csv_split *spare) {
+    size_t at = 0, lines = 0;
+    while (at < strict->size) {
+        const struct text_of rest = {.d = t->d,
+                                     .bytes = t->bytes + at,
+                                     .n = t->n - at,
+                                     .final = t->final};
+        if (read_row(&rest, WAY_OPENING, spare) != WAY_READ || spare->n != width) {
+            return false;
+        }
+        at += spare->next;
+        lines++;
+    }
+    return lines > 1;
+}
+
+enum csv_split_status csv_split_row(const struct csv_dialect *d, const char *bytes, size_t n,
+                                    bool final, size_t width, struct csv_split *out,
+                                    struct csv_split *spare) {
+    static const unsigned ways[] = {
+        WAY_LINES | WAY_STRICT, WAY_OPENING, 0, WAY_INNER, WAY_TAKES, WAY_LINES | WAY_INNER,
+        WAY_LINES | WAY_OPENING};
+    const struct text_of t = {.d = d, .bytes = bytes, .n = n, .final = final};
+    bool have = false, many = false, by_lines = false;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const enum way_result result = read_row(&t, ways[i], spare);
+        if (result == WAY_NEEDS_MORE) {
+            return CSV_SPLIT_MORE;
+        }
+        if (result == WAY_OUT_OF_MEMORY) {
+            return CSV_SPLIT_NO_MEMORY;
+        }
+        if (i == 0 && result == WAY_READ && width > 0 && d->delimiter[0] == '\t') {
+            swap(out, spare);
+            by_lines = is_lines(&t, width, out, spare);
+            if (by_lines) {
+                continue;
+            }
+            swap(out, spare);
+        }
+        if (result == WAY_FAILED || result == WAY_TOO_MANY) {
+            many = many || result == WAY_TOO_MANY;
+            continue;
+        }
+        const size_t bad = badness(spare, width, ways[i]);
+        if (bad < best) {
+            swap(out, spare);
+            best = bad;
+            have = true;
+        }
+        /* a strict reading is hardly ever wrong, unless a quote that is open takes whole rows */
+        if (best == 0 || (i == 0 && out->n + 1 >= width) || ((width == 0 || by_lines) && i > 0)) {
+            break;
+        }
+    }
+    return have ? CSV_SPLIT_WHOLE : many ? CSV_SPLIT_TOO_MANY : CSV_SPLIT_NO_MEMORY;
+}
+
+void csv_split_text(const struct csv_dialect *d, const char *bytes, const struct csv_piece *piece,
+                    struct buf *out) {
+    const struct text_of t = {.d = d, .bytes = bytes, .n = piece->to + 1, .final = true};
+    for (size_t i = piece->from; i < piece->to; i++) {
+        const bool doubled =
+            piece->quoted && bytes[i] == d->quote && i + 1 < piece->to && bytes[i + 1] == d->quote;
+        if (doubled || (i + 1 < piece->to && is_escape(&t, i))) {
+            i++;
+        }
+        buf_putc(out, bytes[i]);
+    }
+}
+
+struct text csv_split_trimmed(const char *bytes, const struct csv_piece *piece) {
+    return text_trim(bytes + piece->from, piece->to - piece->from);
+}

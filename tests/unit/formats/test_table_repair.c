@@ -1,0 +1,96 @@
+/* Tests of on_error=repair: the rows of broken tables, the repairs in the notes, cuts of the body. */
+#include "table_helper.h"
+
+static const struct table_options repair = {.on_error = TABLE_REPAIR};
+
+/* Checks the rows of the body, cut at each offset, and that its notes contain `note`. */
+static void check(const char *body, const char *expected, const char *note) {
+    for (size_t cut = 0; cut <= strlen(body); cut++) {
+        struct table_copy t = table_read_cut(&repair, body, strlen(body), &cut, 1);
+        struct buf rows = {0};
+        if (!t.well) {
+            fail_msg("%s: %s", body, buf_cstr(&t.problem_text));
+        }
+        table_rows(&t, &format_csv, false, &rows);
+        assert_string_equal(buf_cstr(&rows), expected);
+        if (strstr(t.notes, note) == NULL) {
+            fail_msg("%s\nis not in %s", note, t.notes);
+        }
+        buf_done(&rows);
+        table_done(&t);
+    }
+}
+
+static void test_rows(void **state) {
+    (void)state;
+    check("a,b,c\n1,x y,3\n2,z w\n3,u v,5\n", "a,b,c\n1,x y,3\n2,z w,\n3,u v,5\n",
+          "\"missing_cells\":{\"count\":1,\"first\":[{\"line\":3,\"column\":6,\"detail\":\"row has "
+          "2 cells, expected 3: added from column 3 on\"}]}");
+    /* the number stays in its column */
+    check("a,b,c\n1,x y,3\n2,z w,4\n2,5\n3,u v,6\n", "a,b,c\n1,x y,3\n2,z w,4\n2,,5\n3,u v,6\n",
+          "added from column 2 on");
+    check("a,b,c\n1,x y,3\n2,z, w,4\n3,u v,5\n", "a,b,c\n1,x y,3\n2,\"z, w\",4\n3,u v,5\n",
+          "\"joined_cells\":{\"count\":1,\"first\":[{\"line\":3,\"column\":3,");
+    check("a,b,c\n1,x y,3\n2,,z w,4\n3,u v,5,\n", "a,b,c\n1,x y,3\n2,z w,4\n3,u v,5\n",
+          "\"empty_cells\":{\"count\":2,");
+    check("a,b\n1,3\n2,4,7\n3,5\n", "a,b\n1,3\n2,4\n3,5\n",
+          "\"dropped_cells\":{\"count\":1,\"first\":[{\"line\":3,\"column\":5,");
+    check("a,b,c\n1,x y,3\n\n2;z w;4\n3,'u, v',5\n", "a,b,c\n1,x y,3\n2,z w,4\n3,\"u, v\",5\n",
+          "the delimiter of the row is \\\";\\\"");
+}
+
+static void test_quotes(void **state) {
+    (void)state;
+    check("a,b,c\n1,\"x \"k\" y\",3\n2,\"z, w\",4\n",
+          "a,b,c\n1,\"x \"\"k\"\" y\",3\n2,\"z, w\",4\n",
+          "\"stray_quote\":{\"count\":1,\"first\":[{\"line\":2,\"column\":3,");
+    check("a,b,c\n1,\"x y,3\n2,\"z, w\",4\n3,\"u\nv\",5\n",
+          "a,b,c\n1,x y,3\n2,\"z, w\",4\n3,\"u\nv\",5\n", "\"unclosed_quote\":{\"count\":1,");
+    check("a,b,c\n1,x y,3\n2,z w,4\n3,u v,\"5\n", "a,b,c\n1,x y,3\n2,z w,4\n3,u v,\"\"\"5\"\n",
+          "\"unclosed_quote\":{\"count\":1,");
+    check("a,b,c\n1,'x, y',3\n2,'it''s',4\n", "a,b,c\n1,\"x, y\",3\n2,it's,4\n",
+          "the quote character is '");
+    check("a,b,c\n1,\"x \\\"k\\\" y\",3\n2,\"z, w\",4\n",
+          "a,b,c\n1,\"x \"\"k\"\" y\",3\n2,\"z, w\",4\n", "quotes are escaped by \\\\");
+}
+
+static void test_structure(void **state) {
+    (void)state;
+    check("a, b, c\n1, x,y, 3\n2, \"z, w\", 4\n", "a,b,c\n1,\"x,y\",3\n2,\"z, w\",4\n",
+          "the delimiter is \\\", \\\"");
+    check("a||b||c\n1||||3\n2||z|w||4\n", "a,b,c\n1,,3\n2,z|w,4\n", "the delimiter is \\\"||\\\"");
+    check(
+        "Title\n\na,b,c\n1,x,3\n2,y,4\n\nTotal of all\n", "a,b,c\n1,x,3\n2,y,4\n",
+        "\"footer\":{\"count\":1,\"first\":[{\"line\":7,\"column\":1,\"detail\":\"line 7 after the "
+        "table left out\"}]}");
+    check("Title\n\na,b,c\n1,x,3\n2,y,4\n", "a,b,c\n1,x,3\n2,y,4\n",
+          "\"preamble\":{\"count\":1,\"first\":[{\"line\":1,");
+    check("a,b,c\n1,x,3\n2,y,4\n3,z,5\n\nk,v\n1,2\n3,4\n", "a,b,c\n1,x,3\n2,y,4\n3,z,5\n",
+          "\"detail\":\"lines 6 to 8 are a second table and left out\"");
+    check(
+        "a,b\nkg,m\n1,2\n3,4\n5,6\n", "a kg,b m\n1,2\n3,4\n5,6\n",
+        "\"header\":{\"count\":1,\"first\":[{\"line\":1,\"column\":1,\"detail\":\"the first 2 rows "
+        "were joined\"}]}");
+    check("a,b\r1,2\r\n3,4\n\n\n5,6", "a,b\n1,2\n3,4\n5,6\n", "\"warnings\":[]");
+    check("a,b\n1,2\n3,4\na,b\n5,6\n", "a,b\n1,2\n3,4\n5,6\n", "\"repeated_header\":{\"count\":1,");
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"", "\n\n", "a,b\n", "a,b\n1,\xff\n"};
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        struct table_copy t = table_read_options(&repair, bodies[i]);
+        assert_false(t.well);
+        table_done(&t);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
