@@ -12,10 +12,10 @@ enum { SLICE = 256 }; /* rows that are projected together */
 bool api_coordinates_check(const struct serving_model *m, dn_coordinates of,
                            struct problem *problem) {
     static const char *const what[] = {
-        [DN_COORDINATES_DIRECTIONS] =
-            "directions to project on: they come with algorithm \"fisher\"",
-        [DN_COORDINATES_BASIS] = "basis functions: they come with features.basis of its job",
-        [DN_COORDINATES_HIDDEN] = "hidden layer: it comes with algorithm \"mlp\"",
+        [DN_COORDINATES_DIRECTIONS] = "directions to project on, which algorithm \"fisher\" gives",
+        [DN_COORDINATES_BASIS] = "basis functions, which the member features.basis of a job "
+                                 "gives",
+        [DN_COORDINATES_HIDDEN] = "hidden layer, which algorithm \"mlp\" gives",
         [DN_COORDINATES_SCORES] = "scores",
     };
     const dn_model *model = m->model;
@@ -57,11 +57,11 @@ static bool baseline_begin(struct api_answer *a, struct problem *problem) {
     const size_t n_scores = dn_model_n_scores(model),
                  n_features = dn_encoder_n_features(dn_model_encoder(model));
     if (dn_model_feature_means(model) == NULL) {
-        return problem_set(
-            problem, PROBLEM_CONFLICT,
-            "version %" PRId64 " of model \"%s\" has no mean row, because an earlier "
-            "version of discernd trained it: train it again, or take \"baseline=none\"",
-            a->m->version, a->m->name);
+        return problem_set(problem, PROBLEM_CONFLICT,
+                           "version %" PRId64
+                           " of model \"%s\" has no mean row, because an earlier version of "
+                           "discernd trained it: train it again, or set \"baseline=none\"",
+                           a->m->version, a->m->name);
     }
     a->baseline = calloc(baseline_numbers(model), sizeof *a->baseline);
     if (!a->baseline || dn_model_mean_contributions(model, a->baseline, NULL) != DN_OK) {

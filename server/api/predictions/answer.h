@@ -19,7 +19,7 @@ struct api_answer {
     size_t n_components; /* API_COORDINATES: coordinates of a row */
     const struct serving_model *m;
     const struct format *format;
-    size_t n;    /* rows at a time */
+    size_t n;    /* number of rows that are computed at a time */
     size_t each; /* numbers in the answer for one row */
     struct outputs_room room;
     double *baseline; /* [scores × features] contributions that are subtracted, followed by the
@@ -51,7 +51,8 @@ bool api_answer_check(const struct serving_model *m, const struct api_answer_opt
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                       const struct api_answer_options *options, struct buf *out,
                       struct problem *problem);
-/* Whether one answer can hold n_rows rows. Returns false with a problem if it would be too long. */
+/* Checks that one answer can hold n_rows rows. Returns false with a problem if it would be too
+ * long. */
 bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *problem);
 /* Computes the results of up to n rows from `first` on. Returns the number of rows that are done.
  * *beyond: the next row has no finite result. */
@@ -60,7 +61,7 @@ size_t api_answer_score(struct api_answer *a, const struct instance_rows *in, si
 /* Writes results of the n rows that api_answer_score computed last, from row `first` (< n) on,
  * until `out` holds API_ANSWER_BYTES. Returns the number of rows written, at least one. */
 size_t api_answer_write(struct api_answer *a, size_t first, size_t n);
-/* The reason why row `at` of `in` has no result, as the rest of a sentence that begins with
+/* Writes the reason why row `at` of `in` has no result, as the rest of a sentence that begins with
  * "instance 3 ". */
 void api_answer_why_beyond(const struct api_answer *a, const struct instance_rows *in, size_t at,
                            char out[DN_MESSAGE_SIZE]);

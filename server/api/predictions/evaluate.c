@@ -24,7 +24,7 @@
 
 /* Sent when the client has left, or while the daemon shuts down. */
 #define NOBODY_WAITS                                                                               \
-    "the evaluation was given up: the client has closed its side, or the daemon is shutting down"
+    "the call was cancelled because the client has left or the daemon is shutting down"
 
 enum { REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
 
@@ -78,15 +78,14 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     api_reply_json(call, 200, &body);
 }
 
-/* ---- the run of an evaluation: limited to the memory of a job, cancelled when the client leaves
- * ---- */
+/* ---- the run of an evaluation: limited memory, cancelled when the client leaves ---- */
 
 struct evaluation {
     struct http_call *call;
     const dn_model *model;
-    const char
-        *target; /* name of the column with the true classes; NULL: not known yet, or not given */
-    bool target_in_body;                       /* the body names it */
+    /* name of the column with the true classes; NULL: not known yet, or not given */
+    const char *target;
+    bool target_in_body;                       /* `target` was named in the body */
     bool curves;                               /* wanted */
     dn_labels labels;                          /* the rule for the predicted classes */
     const dn_importance_options *permutations; /* importance is wanted; NULL: metrics */
@@ -95,8 +94,8 @@ struct evaluation {
     dn_run run;
     const char *weight;      /* column of weights; NULL: none, or the rows do not have it */
     struct row_notes *notes; /* about the rows; NULL: none */
-    const struct instance_schema *schema;    /* how stored cells are read; NULL: as they are */
-    const struct instances_options *options; /* of the call; set with `schema` */
+    const struct instance_schema *schema; /* how stored cells are read; NULL: without conversion */
+    const struct instances_options *options; /* options of the call; set with `schema` */
     /* the result; both NULL: there is a problem */
     dn_metrics *metrics;
     dn_importance *importance;
@@ -117,8 +116,8 @@ static void evaluation_init(struct evaluation *e, struct http_call *call, const 
     e->run.ctx = call;
 }
 
-/* Sets the problem for data that the core refused. dataset: it came from a stored dataset, else
- * from the body. */
+/* Sets the problem for data that the core refused. dataset: the data came from a stored dataset,
+ * otherwise from the body. */
 static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
     if (err->code == DN_ERR_STOPPED) {
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
@@ -139,7 +138,7 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
 
 /* ---- rows in the body ---- */
 
-/* Evaluates the rows that have a label; the body had n_given rows. weight: NULL: all 1. */
+/* Evaluates the rows that have a label; the body had n_given rows. weight NULL: all are 1. */
 static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in,
                           const double *weight, size_t n_given) {
     const dn_labelled_rows rows = {.raw = instance_rows_view(in, 0, in->n),
@@ -163,7 +162,8 @@ static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in,
     return false;
 }
 
-/* All rows are in memory at once, and a short body can describe many wide rows. */
+/* Counts the rows against --body-memory: all of them are in memory at once, and a short body can
+ * describe many wide rows. Returns false after setting the problem. */
 static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
     struct http_call *call = arg;
     if (http_hold(call, bytes)) {
@@ -171,9 +171,8 @@ static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
     }
     if (http_may_ever_hold(call, bytes)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE,
-                           "the bodies and answers in flight leave no room for the %zu MiB of the "
-                           "instances in what --body-memory allows; "
-                           "try again",
+                           "the %zu MiB of the instances do not fit in the memory that the "
+                           "bodies and answers in flight leave of --body-memory; try again",
                            bytes >> 20);
     }
     return problem_add(problem, PROBLEM_INVALID_INSTANCES, "",
@@ -221,8 +220,9 @@ static bool evaluate_body(struct evaluation *e, struct instances_options *option
 
 /* ---- a stored dataset ---- */
 
-/* Reads {"dataset":"iris-test","target":"class"}. Returns the text of "dataset" and sets e->target
- * if "target" is given. NULL: the body is something else, or there is a problem. */
+/* Reads {"dataset":"iris-test","target":"class"}. Returns the text of "dataset", and sets e->target
+ * if "target" is given. Returns NULL if the body is something else, or after setting the
+ * problem. */
 static const char *read_reference(struct http_call *call, struct evaluation *e,
                                   struct problem *problem) {
     static const char *const known[] = {"dataset", "target", NULL};
@@ -253,7 +253,8 @@ static const char *read_reference(struct http_call *call, struct evaluation *e,
     return problem->type ? NULL : copy;
 }
 
-/* The columns of another computation, target first. The core reports missing ones. */
+/* Lists the columns of another computation, target first, and returns their number. The core
+ * reports missing ones. */
 static size_t choose_work_columns(const struct schema *schema, const struct dataset_work *work,
                                   const char *target, struct jobs_column *out) {
     size_t n = 0;
@@ -270,7 +271,7 @@ static size_t choose_work_columns(const struct schema *schema, const struct data
 #define IMPORTANCE_MAX_NS 6e11
 #define CELL_NS 25.0 /* time to permute, decode and encode a cell */
 
-/* Refuses importances that would occupy a thread for long. */
+/* Refuses importances whose computation would occupy a thread for too long. */
 static bool importance_fits(const struct evaluation *e, const dn_table_source *table) {
     const double inputs = (double)dn_encoder_n_inputs(dn_model_encoder(e->model)),
                  row = CELL_NS * inputs + api_outputs_cost(e->model, API_OUTPUTS_USUAL),
@@ -291,7 +292,8 @@ static bool importance_fits(const struct evaluation *e, const dn_table_source *t
                        most, table->n_rows, inputs, e->permutations->repeats);
 }
 
-/* Returns the input with this name, looking from input `first` on; SIZE_MAX: none. */
+/* Returns the index of the input with this name, beginning the search at input `first`; SIZE_MAX:
+ * none. */
 static size_t find_input(const dn_encoder *encoder, const char *name, size_t first) {
     const size_t n = dn_encoder_n_inputs(encoder);
     for (size_t k = 0; k < n; k++) {
@@ -470,22 +472,22 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     return good;
 }
 
-/* Chooses the column with the true classes: of the body or the query, otherwise the model's target.
- * Returns false if there is a problem. */
+/* Chooses the column with the true classes: the one that the body or the query names, otherwise the
+ * model's target. Returns false after setting the problem. */
 static bool choose_target(struct evaluation *e) {
     const dn_encoder *encoder = dn_model_encoder(e->model);
     const char *const given = e->target ? e->target : http_query(e->call, "target");
     e->target = given ? given : dn_model_target(e->model);
     if (!e->target) {
         return json_fault(e->problem, "", "target",
-                          "the model was trained without a target: name the column that has the "
-                          "truth, inlier or outlier, as ?target= or "
-                          "beside \"dataset\"");
+                          "the model was trained without a target: name the column with the true "
+                          "classes, inlier and outlier, as ?target= or beside \"dataset\"");
     }
     for (size_t i = 0; given && i < dn_encoder_n_inputs(encoder); i++) {
         if (strcmp(dn_encoder_input(encoder, i)->name, given) == 0) {
             return json_fault(e->problem, "", "target",
-                              "column \"%s\" is an input of the model and cannot tell the truth",
+                              "column \"%s\" is an input of the model and cannot have the true "
+                              "classes",
                               given);
         }
     }
@@ -601,8 +603,8 @@ struct importance_column {
     size_t input;
 };
 
-/* The most important column first, undefined means last; of equal means in the order of the
- * model. */
+/* Orders columns by importance: the largest mean first, undefined means last, equal means in the
+ * order of the model. */
 static int compare_importance(const void *a, const void *b) {
     const struct importance_column *x = a, *y = b;
     if (isnan(x->mean) != isnan(y->mean)) {

@@ -9,7 +9,7 @@
 
 /* The computation of a call. */
 struct dataset_work {
-    const char *dataset; /* reference in the body */
+    const char *dataset; /* "name" or "name@version", as in the request body */
     const char *target;  /* column with the true classes; NULL: the model's target */
     const char *weight;  /* column of weights; NULL: none */
     /* [n_columns] columns that are read beside target and weight; NULL: the inputs of the model */
@@ -18,7 +18,7 @@ struct dataset_work {
     /* how the cells are read; NULL: as they are stored */
     const struct instance_schema *schema;
     const struct instances_options *options; /* set with `schema` */
-    /* Computes the result. target: as above, never NULL. */
+    /* Computes the result. target: the column with the true classes, never NULL. */
     dn_status (*compute)(void *arg, const dn_table_source *table, const char *target,
                          const dn_run *run, dn_error *err);
     void *arg;

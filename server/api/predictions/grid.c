@@ -18,7 +18,7 @@
 
 #define TILE_PRODUCTS 5e7 /* multiplications between two checks whether the client has left */
 #define NOBODY_WAITS                                                                               \
-    "the grid was given up: the client has closed its side, or the daemon is shutting down"
+    "the call was cancelled because the client has left or the daemon is shutting down"
 
 /* The results of all points. Number p of a plane belongs to point p; x varies fastest. */
 struct grid {
@@ -29,13 +29,13 @@ struct grid {
     struct problem *problem;
     size_t nx, ny, n; /* points along x, along y (1 without y), in total */
     unsigned outputs;
-    struct outputs_room room;                                    /* of a tile */
-    double *raw;                                                 /* [tile × inputs] */
+    struct outputs_room room; /* room for the results of a tile */
+    double *raw;              /* [tile × inputs] */
     size_t n_scores, n_probabilities, n_densities, n_posteriors; /* planes */
     double *scores, *probabilities, *distance, *log_density, *class_log_density,
-        *posterior;  /* planes in succession; NULL: not requested, or the model has none */
-    uint32_t *label; /* class index, UINT32_MAX: ambiguous */
-    size_t held;     /* bytes allocated for the results */
+        *posterior; /* the planes one after the other; NULL: not requested, or the model has none */
+    uint32_t *label;             /* class index, UINT32_MAX: ambiguous */
+    size_t held;                 /* bytes allocated for the results */
     const struct format *format; /* JSON: planes. CSV, TSV: a line for each point */
     struct predictions_writer lines;
     struct buf *body;
@@ -49,8 +49,8 @@ static bool hold(struct grid *g, size_t bytes) {
     }
     if (http_may_ever_hold(g->call, bytes)) {
         return problem_set(g->problem, PROBLEM_UNAVAILABLE,
-                           "the bodies and answers in flight leave no room for a grid of %zu "
-                           "points in what --body-memory allows; try again",
+                           "a grid of %zu points does not fit in the memory that the bodies and "
+                           "answers in flight leave of --body-memory; try again",
                            g->n);
     }
     return json_fault(
@@ -161,7 +161,7 @@ static void keep(const struct grid *g, size_t first, size_t n) {
 
 /* ---- a line for each point ---- */
 
-/* The columns of the axes, then those of a prediction. */
+/* Writes the header: the columns of the axes, then those of a prediction. */
 static void begin_lines(struct grid *g) {
     const struct answer_head head = {.name = g->m->name,
                                      .version = g->m->version,
@@ -197,7 +197,8 @@ static bool write_lines(struct grid *g, size_t first, size_t n) {
 
 /* ---- scores ---- */
 
-/* The fault is reported at the end of the axis that is farther from 0. */
+/* Adds the fault of a point without a finite score, at the axis whose value is farther from 0.
+ * Returns false. */
 static bool refuse_point(struct grid *g, size_t point) {
     const struct grid_axis *axes = g->request.axes;
     const double x = grid_axis_at(&axes[0], point % g->nx),

@@ -79,7 +79,7 @@ static void read_summary(struct reading *r) {
     store_dataset_done(&d);
 }
 
-/* The summary of a column; NULL: there is none. */
+/* Returns the summary of a column; NULL: there is none. */
 static const json_t *summary_of(const struct reading *r, const char *name) {
     size_t i;
     json_t *column;
@@ -92,8 +92,9 @@ static const json_t *summary_of(const struct reading *r, const char *name) {
     return NULL;
 }
 
-/* The column's range with MARGIN. If the dataset was deleted: the mean and 3 standard deviations on
- * either side, if the model has them. */
+/* Sets the usual range of an axis: the column's range with MARGIN. If the dataset was deleted: the
+ * mean and 3 standard deviations on either side. Returns false if the model does not have these
+ * either. */
 static bool usual_range(const struct reading *r, size_t input, double *from, double *to) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     const json_t *column = summary_of(r, in->name), *least = json_object_get(column, "min"),
@@ -113,8 +114,8 @@ static bool usual_range(const struct reading *r, size_t input, double *from, dou
     return isfinite(*from) && isfinite(*to) && *from < *to;
 }
 
-/* The most frequent category. If it is unknown: the category that the encoder uses for missing or
- * unseen values, otherwise the first one. */
+/* Returns the most frequent category. If it is unknown: the category that the encoder uses for
+ * missing or unseen values, otherwise the first one. */
 static double usual_level(const struct reading *r, size_t input) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     const json_t *top =
@@ -141,7 +142,7 @@ static double usual_value(const struct reading *r, size_t input) {
 
 /* ---- the body ---- */
 
-/* Reports a fault at a member of a member. */
+/* Adds the fault that member `key` of `parent` is not `wanted`. */
 static void refuse_kind(struct reading *r, const char *parent, const char *key, const char *wanted,
                         const json_t *value) {
     struct buf got = {0};
@@ -151,7 +152,8 @@ static void refuse_kind(struct reading *r, const char *parent, const char *key, 
     buf_done(&got);
 }
 
-/* A category that training never saw is refused here, since a person chose it for a plot. */
+/* Refuses a category that is not in the training rows. Predictions accept such categories, but here
+ * a person has chosen it for a plot. */
 static void refuse_level(struct reading *r, size_t input, const char *text, size_t n) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     struct buf known = {0};
@@ -193,7 +195,7 @@ static double read_level(struct reading *r, size_t input, const json_t *value) {
     return level;
 }
 
-/* A value of an instance; null: missing. */
+/* Reads the value of an input, as in an instance; null: missing. */
 static double read_value(struct reading *r, size_t input, const json_t *value) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     if (json_is_null(value)) {
@@ -231,7 +233,7 @@ static void read_at(struct reading *r, const json_t *root) {
         const char *name = json_object_iter_key(m);
         const size_t input = find_input(r->encoder, name);
         if (input == SIZE_MAX) {
-            json_fault(r->problem, "/at", name, "is no input of the model");
+            json_fault(r->problem, "/at", name, "is not an input of the model");
         } else if (is_axis(&r->out, input)) {
             json_fault(r->problem, "/at", name, "varies already, as %s",
                        r->out.axes[0].input == input ? "x" : "y");
@@ -255,21 +257,21 @@ static void read_range(struct reading *r, const json_t *object, const char *plac
     }
     if (!known && !begins) {
         json_fault(r->problem, place, "from",
-                   "is missing: the dataset that would tell the range of \"%s\" is gone", name);
+                   "is missing, and the dataset with the range of \"%s\" was deleted", name);
     }
     if (!known && !ends) {
         json_fault(r->problem, place, "to",
-                   "is missing: the dataset that would tell the range of \"%s\" is gone", name);
+                   "is missing, and the dataset with the range of \"%s\" was deleted", name);
     }
     axis->from = begins ? from : axis->from;
     axis->to = ends ? to : axis->to;
     if (r->problem->n_errors == before && !(axis->from < axis->to)) {
         json_fault(r->problem, place, ends || !begins ? "to" : "from",
-                   "must leave a range: from %g to %g is none", axis->from, axis->to);
+                   "makes the range empty (from %g to %g)", axis->from, axis->to);
     }
 }
 
-/* Member "x" or "y". */
+/* Reads the member "x" or "y". */
 static void read_axis(struct reading *r, const json_t *root, const char *key) {
     static const char *const known[] = {"column", "from", "to", "steps", NULL};
     const json_t *object = NULL;
@@ -293,7 +295,7 @@ static void read_axis(struct reading *r, const json_t *root, const char *key) {
         json_fault(r->problem, place, "column", "\"%s\" is %s: an axis is a numeric column", name,
                    dn_column_type_name(dn_encoder_input(r->encoder, axis.input)->type));
     } else if (is_axis(&r->out, axis.input)) {
-        json_fault(r->problem, place, "column", "\"%s\" is x already", name);
+        json_fault(r->problem, place, "column", "\"%s\" is already the column of x", name);
     } else {
         read_range(r, object, place, &axis);
         r->out.axes[r->out.n_axes++] = axis;
@@ -321,20 +323,20 @@ static void read_decision(struct reading *r, const json_t *root) {
     }
 }
 
-/* Only models whose inputs are all numeric, boolean or categorical have grids. */
+/* Refuses models that have an input other than numeric, boolean or categorical. */
 static bool can_vary(struct reading *r) {
     if (dn_model_is_precomputed(r->m->model)) {
         return json_fault(r->problem, "", NULL,
-                          "the model has a precomputed kernel: its inputs are what the kernel says "
-                          "of training rows, which cannot vary by "
-                          "themselves");
+                          "the model has a precomputed kernel: its inputs are kernel values with "
+                          "training rows, which cannot vary independently");
     }
     for (size_t i = 0; i < dn_encoder_n_inputs(r->encoder); i++) {
         const dn_input *in = dn_encoder_input(r->encoder, i);
         if (in->type == DN_TEXT || in->type == DN_SPARSE) {
             return json_fault(
                 r->problem, "", NULL,
-                "a grid is of models of numbers, booleans and categories: input \"%s\" is %s",
+                "a grid needs a model whose inputs are numeric, boolean or categorical: input "
+                "\"%s\" is %s",
                 in->name, dn_column_type_name(in->type));
         }
     }

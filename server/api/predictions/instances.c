@@ -42,7 +42,7 @@ bool api_instances_extra(struct http_call *call, bool *refused) {
     return true;
 }
 
-/* Options of uploads that say how the rows of separated text are found. */
+/* Options of uploads that determine how the rows of separated text are found. */
 static const char *const layout[] = {"header", "delimiter", "skip_rows", "names", "duplicates"};
 enum { N_LAYOUT = sizeof layout / sizeof layout[0] };
 
@@ -170,7 +170,7 @@ static void count_unseen(const char *name, const dn_model *model, const struct r
     const dn_encoder *encoder = dn_model_encoder(model);
     struct metrics_family *family = metrics_register(
         METRICS_COUNTER, "discern_unseen_values_total",
-        "Values of prediction and evaluation rows that are no category of the training rows.",
+        "Values of prediction and evaluation rows that are not a category of the training rows.",
         "model,column", NULL, 0);
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
         const int64_t n = row_notes_unseen_of(notes, i);

@@ -26,12 +26,12 @@ enum {
 };
 
 #define NOBODY_WAITS                                                                               \
-    "the answer was given up: the client has closed its side, or the daemon is shutting down"
+    "the call was cancelled because the client has left or the daemon is shutting down"
 
 /* One call. */
 struct lines {
     struct serving *serving;
-    const char *base_path;         /* of links */
+    const char *base_path;         /* prefix of links */
     const struct serving_model *m; /* NULL: not loaded yet, or released */
     enum api_answer_kind kind;
     dn_coordinates coordinates;
@@ -48,12 +48,13 @@ struct lines {
                        a long line is not parsed for each piece of it */
     struct buf out; /* part of the answer that is not in the file */
     struct spool spool;
-    int64_t n_rows, n_refused; /* number of lines answered; of them, lines refused */
+    int64_t n_rows, n_refused; /* number of lines that were answered, and of those among them
+                                  that were refused */
     int64_t line;              /* number of the line answered last */
     int64_t sent;              /* bytes of the file */
 };
 
-/* Frees what is not needed when the answer is complete. */
+/* Frees the members that are not needed when the answer is complete. */
 static void let_go(struct lines *l) {
     instance_lines_free(l->reader);
     l->reader = NULL;
@@ -200,11 +201,12 @@ static bool take_lines(struct lines *l, struct http_call *call, const char *byte
     return true;
 }
 
-/* Keeps bytes[n], the beginning of a line. It may be a part of l->in. */
+/* Keeps bytes[n], the beginning of a line. These bytes may be a part of l->in. */
 static void keep(struct lines *l, const char *bytes, size_t n) {
     struct buf fresh = {0};
     l->work_at = 2 * n;
-    if (l->in.capacity > KEPT_BYTES && l->in.capacity > 4 * n) { /* it was a long line */
+    /* frees the memory of a long line */
+    if (l->in.capacity > KEPT_BYTES && l->in.capacity > 4 * n) {
         buf_append(&fresh, bytes, n);
         buf_done(&l->in);
         l->in = fresh;
@@ -264,7 +266,7 @@ static void reply_count(struct http_call *call, const char *name, int64_t n) {
     http_reply_header(call, name, text);
 }
 
-/* Replies: the body is complete and read. */
+/* Replies after the whole body was read. Returns false with a problem. */
 static bool finish(struct lines *l, struct http_call *call, struct problem *problem) {
     if (l->n_rows == 0) {
         return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL,
@@ -362,7 +364,7 @@ static bool judge_model(struct http_call *call, struct lines *l) {
     return false;
 }
 
-/* On a pool thread, before the body. */
+/* Takes the model and checks it. Runs on a pool thread before the body arrives. */
 static void load(struct http_call *call) {
     struct lines *l = http_state(call);
     l->m = api_model_take(call);

@@ -25,8 +25,8 @@ struct request {
     struct http_call *call;
     const dn_model *model;
     dn_loss_grid_options options;
-    const char *names[2];         /* of the weights that vary */
-    size_t classes[2], n_classes; /* those of the score, as in "class" */
+    const char *names[2];         /* names of the weights that vary */
+    size_t classes[2], n_classes; /* classes of the score, as in "class" */
     dn_loss_grid *result;
     struct problem *problem;
 };
@@ -67,7 +67,7 @@ static bool read_classes(struct request *r, const json_t *value, bool pair) {
            read_class(r, "/class", "1", json_array_get(value, 1), &r->classes[1]);
 }
 
-/* Whether score i is that of the classes of the request. */
+/* Whether score i belongs to the classes of the request. */
 static bool is_score_of(const struct request *r, size_t i) {
     size_t negative, positive;
     dn_decision_machine(dn_model_decision(r->model), dn_model_classes(r->model)->n, i, &negative,
@@ -79,7 +79,7 @@ static bool is_score_of(const struct request *r, size_t i) {
            (negative == r->classes[1] && positive == r->classes[0]);
 }
 
-/* Member "class": chooses the score whose weights vary. */
+/* Reads the member "class" and chooses the score whose weights vary. */
 static void choose_score(struct request *r, const json_t *root) {
     const size_t n_classes = dn_model_classes(r->model)->n;
     const json_t *value = json_object_get(root, "class");
@@ -107,15 +107,16 @@ static void choose_score(struct request *r, const json_t *root) {
     r->options.score = i;
     if (i == dn_model_n_scores(r->model)) {
         json_fault(r->problem, "", "class",
-                   "must be that of a discriminant of the model; GET …/weights lists them");
+                   "must be a class or pair of classes of a discriminant of the model; GET "
+                   "…/weights lists them");
     }
 }
 
 /* ---- the weights ---- */
 
 /* Returns the index of a weight. A feature may have the name "intercept"; it then hides w0.
- * SIZE_MAX: there is no such weight; *nearest ← the index of the one with the most similar name, or
- * SIZE_MAX. */
+ * SIZE_MAX: there is no such weight; *nearest is set to the index of the weight with the most
+ * similar name, or to SIZE_MAX. */
 static size_t find_weight(const dn_encoder *encoder, const char *name, struct buf *text,
                           size_t *nearest) {
     const size_t d = dn_encoder_n_features(encoder);
@@ -162,8 +163,8 @@ static void read_name(struct request *r, const char *name, const char *place, dn
 static void read_values(struct request *r, const struct grid_axis *range, const char *place,
                         dn_loss_axis *axis) {
     if (!(range->from < range->to)) {
-        json_fault(r->problem, place, "to", "must leave a range: from %g to %g is none",
-                   range->from, range->to);
+        json_fault(r->problem, place, "to", "makes the range empty (from %g to %g)", range->from,
+                   range->to);
         return;
     }
     double *values = arena_alloc(http_arena(r->call), range->steps * sizeof *values);
@@ -311,8 +312,8 @@ static void make(struct request *r, const struct serving_model *m, const json_t 
     size_t loss = DN_LOSS_CROSS_ENTROPY;
     if (!dn_model_has_loss_grid(r->model)) {
         problem_set(r->problem, PROBLEM_CONFLICT,
-                    "model \"%s\" has no linear discriminants of classes, whose weights could vary "
-                    "(its algorithm is \"%s\", its kind \"%s\")",
+                    "model \"%s\" has no linear discriminants of classes with weights that can "
+                    "vary (algorithm \"%s\", kind \"%s\")",
                     m->name, dn_model_algorithm(r->model)->id, dn_model_kind(r->model));
         return;
     }

@@ -28,7 +28,7 @@ static const struct {
              {"posterior", ANSWER_POSTERIOR}};
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
-/* The bit of the output with this name; 0: unknown. */
+/* Returns the bit of the output with this name; 0: unknown. */
 static unsigned find(const char *at, size_t n) {
     for (size_t i = 0; i < N_KNOWN; i++) {
         if (strlen(known[i].name) == n && memcmp(known[i].name, at, n) == 0) {
@@ -141,14 +141,15 @@ bool api_outputs_check(const struct serving_model *m, unsigned asked, struct pro
     }
     return problem_set(
         problem, PROBLEM_CONFLICT,
-        "model \"%s\" has no densities of classes for the output \"%s\": they come "
-        "with algorithms \"gaussian\" and \"naive_bayes\"; it was trained by \"%s\"%s",
+        "model \"%s\" has no densities of classes for the output \"%s\", which algorithms "
+        "\"gaussian\" and \"naive_bayes\" give; it was trained by \"%s\"%s",
         m->name, asked & ANSWER_PRIOR ? "prior" : "posterior", dn_model_algorithm(m->model)->id,
         dn_model_n_machines(m->model) > 1 ? " and has several machines" : "");
 }
 
 /* ---- cost ---- */
-/* Cost of features that are functions of inputs: about one multiplication for each input. */
+/* Returns the cost of features that are functions of inputs: about one multiplication for each
+ * input. */
 static double expansion_cost(const dn_encoder *encoder) {
     size_t own = 0, n_inputs = dn_encoder_n_inputs(encoder),
            n_features = dn_encoder_n_features(encoder);
@@ -181,7 +182,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
 }
 
 /* ---- room ---- */
-/* Whether a row can be ambiguous: without a class. */
+/* Whether a row can be ambiguous, so that it has no class. */
 static bool can_be_ambiguous(const dn_model *model) {
     const dn_decision decision = dn_model_decision(model);
     return dn_model_classes(model)->n > 2 && (decision == DN_DECISION_ONE_VS_REST_STRICT ||
@@ -189,11 +190,11 @@ static bool can_be_ambiguous(const dn_model *model) {
                                               decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
 }
 
-/* The number of results of one row of each kind, and which flags it has. */
+/* The numbers of results of one row by kind, and the flags that it has. */
 struct widths {
     size_t probabilities, scores, distance, contributions, log_density, class_log_density,
         posterior; /* numbers */
-    size_t prior;  /* numbers that the answer repeats for each row */
+    size_t prior;  /* numbers of the prior, which the answer repeats for each row */
     bool label, candidates, support;
 };
 

@@ -17,7 +17,7 @@ bool api_decision_read(struct http_call *call, dn_labels *out);
 /* Reads ?of=directions, basis, hidden or scores; without it the directions. Returns false if it has
  * replied with 400. */
 bool api_coordinates_read(struct http_call *call, dn_coordinates *out);
-/* How contributions are asked for: ?baseline= and ?top=. */
+/* The options of contributions: ?baseline= and ?top=. */
 struct api_explain {
     bool from_mean; /* as differences from the contributions of the mean training row */
     size_t top;     /* see answer_contributions */
@@ -27,12 +27,13 @@ struct api_explain {
 bool api_explain_read(struct http_call *call, unsigned outputs, struct api_explain *out);
 /* Reads "label,scores" as answer_output bits. Returns false if a name is unknown. */
 bool api_outputs_parse(const char *text, unsigned *out);
-/* The outputs that this model gives: scores in place of probabilities that it does not have. */
+/* Returns the outputs that this model gives: scores instead of probabilities that it does not
+ * have. */
 unsigned api_outputs_of(const dn_model *model, unsigned asked);
-/* Returns false with a problem (409) if a prior or a posterior is asked for and the model has no
+/* Returns false with a problem (409) if a prior or a posterior is requested and the model has no
  * class densities. */
 bool api_outputs_check(const struct serving_model *m, unsigned asked, struct problem *problem);
-/* Approximate number of multiplications for one row. */
+/* Returns the approximate number of multiplications for one row. */
 double api_outputs_cost(const dn_model *model, unsigned outputs);
 
 /* Maximum number of numbers in one answer. The results of a row with many classes or features can
@@ -48,7 +49,7 @@ struct outputs_room {
     void *memory; /* all of it */
     size_t size;  /* bytes of the results, without the workspace */
 };
-/* Makes room for n_rows rows, or for fewer if they are many. n_rows 0: the number is unknown.
+/* Makes room for n_rows rows, or for fewer if n_rows is large. n_rows 0: the number is unknown.
  * Returns false with a problem if one row would be too long, or memory is short. */
 bool outputs_room_init(struct outputs_room *room, const struct serving_model *m, unsigned outputs,
                        size_t n_rows, struct problem *problem);

@@ -14,12 +14,14 @@ struct predict_plan {
     struct answer_texts texts;      /* the classes and the beginning of an answer */
     size_t n_workspace;             /* doubles that dn_model_predict needs */
     unsigned outputs;               /* answer_output bits of a call without ?output= */
-    double cost;                    /* of these outputs: multiplications for one row */
-    bool costly_texts;              /* tokens of texts take long: not on an I/O thread */
+    double cost;                    /* multiplications for one row with these outputs */
+    bool costly_texts;              /* scoring a short text may take long
+                                       (dn_encoder_texts_are_costly): such calls are predicted on
+                                       the pool */
 };
 
-/* The plan of a model that serving has lent. serving must have been opened with api_predict_plans
- * (api.h). */
+/* Returns the plan of a model that serving has lent. serving must have been opened with
+ * api_predict_plans (api.h). */
 static inline const struct predict_plan *predict_plan_of(const struct serving_model *m) {
     return m->plan;
 }

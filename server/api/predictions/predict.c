@@ -50,7 +50,7 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
     return done;
 }
 
-/* The query parameters of a GET that are no columns. */
+/* The query parameters of a GET that are not columns. */
 static const char *const pair_options[] = {"output", "decision", "keep"};
 enum { N_PAIR_OPTIONS = sizeof pair_options / sizeof pair_options[0] };
 
@@ -65,14 +65,14 @@ static bool is_option(const dn_model *model, const char *name, size_t option) {
     return is;
 }
 
-/* A GET: the names and values that are columns, and which options are given. */
+/* The query of a GET: the names and values that are columns, and which options are given. */
 struct pairs {
     const char **names, **values;
     size_t n;
     bool given[N_PAIR_OPTIONS];
 };
 
-/* Returns false if it has replied. */
+/* Divides the query into columns and options. Returns false if it has replied. */
 static bool pairs_take(struct http_call *call, const dn_model *model, struct pairs *out) {
     const size_t n = http_query_count(call);
     *out = (struct pairs){.names = arena_alloc(http_arena(call), (n + 1) * sizeof *out->names),

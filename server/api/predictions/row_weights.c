@@ -70,7 +70,7 @@ bool row_weights_take(struct instance_rows *rows, double **out, struct problem *
     if (n == 0 && n_labelled > 0) {
         free(weight);
         return problem_add(problem, PROBLEM_INVALID_INSTANCES, "",
-                           "the weight column \"%s\" is 0 in all rows: no row counts",
+                           "the weight column \"%s\" is 0 in all rows, so all rows are ignored",
                            rows->kept.keep->names.text[0].bytes);
     }
     *out = weight;

@@ -6,8 +6,8 @@
 #include "http/http.h"
 #include "serving/serving.h"
 
-/* *out ← the name of the weight column of the model's training, in the arena of the call. NULL: the
- * model was trained without weights, or ?weight=none. Reads the store. Returns false if it has
+/* Sets *out to the name of the weight column of the model's training, which the plan of the model
+ * holds. NULL: the model was trained without weights, or ?weight=none. Returns false if it has
  * replied. */
 bool api_weight_column(struct http_call *call, const struct serving_model *m, const char **out);
 /* Takes the weights of labelled rows from the only kept column. Rows with weight 0 lose their

@@ -8,7 +8,7 @@
 enum { ON_IO_PRODUCTS = 4000000 };
 
 #define NOBODY_WAITS                                                                               \
-    "the answer was given up: the client has closed its side, or the daemon is shutting down"
+    "the call was cancelled because the client has left or the daemon is shutting down"
 
 /* One call. */
 struct scoring {
@@ -45,9 +45,9 @@ static bool count_body(struct scoring *s, struct problem *problem) {
     s->held = s->body.capacity;
     return http_hold(s->call, s->held) ||
            problem_set(problem, PROBLEM_UNAVAILABLE,
-                       "the bodies and answers in flight leave no room for an answer of more than "
-                       "%zu bytes in what --body-memory allows; "
-                       "try again, or send fewer instances at a time",
+                       "an answer of more than %zu bytes does not fit in the memory that the "
+                       "bodies and answers in flight leave of --body-memory; try again, or send "
+                       "fewer instances at a time",
                        s->body.size);
 }
 

@@ -11,7 +11,7 @@
 bool api_score_body(struct http_call *call, const struct serving_model *m,
                     const struct instances_options *options, const struct api_answer_options *how,
                     bool pool);
-/* The same for rows in memory. */
+/* Like api_score_body, for rows in memory. */
 bool api_score_rows(struct http_call *call, const struct serving_model *m,
                     const struct instance_rows *rows, const struct api_answer_options *how,
                     bool pool);

@@ -14,7 +14,7 @@ static bool no_memory(struct problem *problem) {
     return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the snapshot");
 }
 
-/* *job ← the job that trained the model. Returns false if it is unknown. */
+/* Sets *job to the id of the job that trained the model. Returns false if it is unknown. */
 static bool find_job(struct store *store, const struct serving_model *m, int64_t *job) {
     struct store_model stored;
     struct problem ignored = {0};
@@ -67,7 +67,7 @@ static json_t *read_snapshot(struct store *store, const struct serving_model *m,
     return root;
 }
 
-/* Copies `n` numbers of a JSON array. Returns false if there are not so many numbers. */
+/* Copies the n numbers of a JSON array. Returns false if it does not have exactly n numbers. */
 static bool copy_numbers(const json_t *list, size_t n, double *out) {
     if (json_array_size(list) != n) {
         return false;
@@ -82,7 +82,8 @@ static bool copy_numbers(const json_t *list, size_t n, double *out) {
     return true;
 }
 
-/* w [S × d], w0 [S] ← the snapshot. One score: w is a vector and w0 a number. */
+/* Sets w [S × d] and w0 [S] to the snapshot. If there is one score, the snapshot has a vector w and
+ * a number w0. */
 static bool copy_weights(const json_t *root, size_t S, size_t d, double *w, double *w0) {
     const json_t *rows = json_object_get(root, "w"), *intercepts = json_object_get(root, "w0");
     if (S == 1) {

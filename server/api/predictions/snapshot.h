@@ -7,7 +7,7 @@
 
 struct snapshot_model {
     struct serving_model lent; /* name and version of the trained model, with a plan of its own */
-    dn_model *model;           /* the reference to free */
+    dn_model *model;           /* the reference that is released */
 };
 
 /* Makes the model after `iteration` iterations, or updates if the job had "snapshots_of":"updates".

@@ -24,7 +24,8 @@
 struct stored_rows {
     struct http_call *call;
     dn_allocator decoded_memory; /* counts decoded chunks against --body-memory */
-    size_t held, refused;        /* bytes that it counts, and bytes that had no room; 0: none */
+    size_t held, refused;        /* bytes that are counted, and bytes for which there was no
+                                    room; 0: none */
     struct serving *serving;
     const struct serving_model *m;
     const struct format *format;
@@ -42,12 +43,12 @@ struct stored_rows {
     size_t chunk, at;     /* the next row: chunk, and row in the chunk */
     bool decoded;         /* the views are those of the chunk */
     size_t next, scored;  /* rows of the block: the next one to score; those scored last */
-    size_t written;       /* of the rows scored last */
+    size_t written;       /* number of the rows scored last that are written */
     bool beyond;          /* the next row has no finite result */
     bool ended;           /* the end of the answer is written */
     double cost, work;    /* multiplications for one row, and since the last bytes were sent */
-    int64_t line;         /* rows that are answered */
-    struct problem fault; /* of the row behind the block */
+    int64_t line;         /* number of rows that are answered */
+    struct problem fault; /* fault of the row after the block */
 };
 
 static void stored_rows_free(void *state) {
@@ -89,7 +90,8 @@ static bool rows_charge(void *ctx, size_t size) {
     return true;
 }
 
-/* The call counts nothing after its end, when the chunks are freed. */
+/* Does not call http_hold: chunks are freed after the end of the call, which then counts
+ * nothing. */
 static void rows_discharge(void *ctx, size_t size) {
     struct stored_rows *s = ctx;
     s->held -= size;
@@ -103,8 +105,8 @@ static bool read_failed(const struct stored_rows *s, const dn_error *err, struct
     }
     if (http_may_ever_hold(s->call, s->refused)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE,
-                           "the bodies and answers in flight leave no room for %zu MiB of the "
-                           "dataset in what --body-memory allows; try again",
+                           "%zu MiB of the dataset do not fit in the memory that the bodies and "
+                           "answers in flight leave of --body-memory; try again",
                            s->refused >> 20);
     }
     return json_fault(problem, "", "dataset",
@@ -311,8 +313,8 @@ static bool note_unseen(struct stored_rows *s, struct http_call *call, struct pr
             dn_column_view view;
             if (http_gone(call)) {
                 return problem_set(problem, PROBLEM_UNAVAILABLE,
-                                   "the answer was given up: the client has closed its side, or "
-                                   "the daemon is shutting down");
+                                   "the call was cancelled because the client has left or the "
+                                   "daemon is shutting down");
             }
             if (table->column(table, c, s->from[j], 0, &view, &err) != DN_OK) {
                 return read_failed(s, &err, problem);
