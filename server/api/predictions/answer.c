@@ -13,8 +13,7 @@ bool api_coordinates_check(const struct serving_model *m, dn_coordinates of,
                            struct problem *problem) {
     static const char *const what[] = {
         [DN_COORDINATES_DIRECTIONS] = "directions to project on, which algorithm \"fisher\" gives",
-        [DN_COORDINATES_BASIS] = "basis functions, which the member features.basis of a job "
-                                 "gives",
+        [DN_COORDINATES_BASIS] = "basis functions, which features.basis of a job gives",
         [DN_COORDINATES_HIDDEN] = "hidden layer, which algorithm \"mlp\" gives",
         [DN_COORDINATES_SCORES] = "scores",
     };
