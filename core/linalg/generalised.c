@@ -41,7 +41,8 @@ static dn_status solve_rows(const dn_run *run, const double *l, size_t d, CBLAS_
     return DN_OK;
 }
 
-/* Makes two rows orthogonal by a rotation. Returns false if the rows are already orthogonal. */
+/* Makes two rows orthogonal by a rotation. Returns false if the rows are already orthogonal or one
+ * of them is negligible. */
 static bool rotate(double *x, double *y, size_t d, double negligible) {
     double a = dni_norm(x, d), b = dni_norm(y, d), product = dni_dot(x, y, d);
     if (!(fabs(product) > ORTHOGONAL * a * b) || a <= negligible || b <= negligible) {

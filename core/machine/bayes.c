@@ -94,7 +94,7 @@ static void add(struct compensated_sum *s, double term, double sign) {
     s->sum = total;
 }
 
-/* Sets at_zero: the sum of all factors at x = 0. */
+/* Sets at_zero: ln P(C_k) plus the sum of all factors at x = 0, as compensated sums. */
 static void sum_at_zero(const dni_naive_bayes *b, size_t K, size_t d) {
     for (size_t k = 0; k < K; k++) {
         struct compensated_sum s = {.sum = log(b->prior[k])};

@@ -38,7 +38,8 @@ static dn_status charge(struct owner *h, double bytes, dn_error *err) {
     return status;
 }
 
-/* Allocates a × b + 1 zeroed elements of `size` bytes. Returns NULL on overflow. */
+/* Allocates a × b + 1 zeroed elements of `size` bytes. Returns NULL on overflow or if memory is
+ * exhausted. */
 static void *zeroes(size_t a, size_t b, size_t size) {
     return b != 0 && a > SIZE_MAX / 32 / b ? NULL : calloc(a * b + 1, size);
 }

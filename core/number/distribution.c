@@ -42,7 +42,7 @@ static double nonzero(double v) {
 }
 
 /* ---- incomplete beta function ---- */
-/* ln(v/v0), where `more` = v − v0 has been computed without cancellation. */
+/* Returns ln(v/v0); `more` = v − v0 has been computed without cancellation. */
 static double log_ratio(double v, double v0, double more) {
     return fabs(more) > v0 / 2 ? log(v / v0) : log1p(more / v0);
 }
@@ -91,7 +91,7 @@ static double beta_lower(double x, double y, double a, double b) {
 }
 
 /* ---- incomplete gamma function ---- */
-/* x^a e^{−x}/Γ(a) */
+/* Returns x^a e^{−x}/Γ(a). */
 static double gamma_factor(double a, double x) {
     const double e = (x - a) / a;
     return sqrt(a / two_pi) * exp(a * (log_ratio(x, a, x - a) - e) - stirling_error(a));

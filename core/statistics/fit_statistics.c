@@ -287,7 +287,7 @@ static dn_status factorise(struct job *j, dn_error *err) {
 }
 
 /* ---- sums over the rows ---- */
-/* out ← Σ ln v, and Σ v e_k² of every score */
+/* Adds to out Σ ln v, then Σ v e_k² of every score. */
 static dn_status residual_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                 dn_error *err) {
     const dni_linear_problem *p = arg;
@@ -310,7 +310,8 @@ static dn_status residual_block(const void *arg, const dn_block *block, size_t s
     return tiles.status;
 }
 
-/* Sets the deviances, and the gradient at the fitted weights. */
+/* Sets n_rows, weight, lambda, no_intercept, log_weights and the deviances of the statistics, and
+ * computes the gradient at the fitted weights. */
 static dn_status measure(struct job *j, dn_error *err) {
     dni_linear_problem *p = &j->problem;
     const size_t S = p->n_scores, K = j->input->n_classes;
@@ -418,7 +419,7 @@ static void row_to_raw(struct job *j, double *row) {
     }
 }
 
-/* Sets `unique` of the weights and the intercept of one score. */
+/* Sets `unique` of all weights and intercepts; it is the same for every score. */
 static void find_unique(struct job *j) {
     const size_t width = j->problem.width, d = width - 1;
     bool *unique = j->work.unique;
@@ -447,7 +448,8 @@ static void find_unique(struct job *j) {
     }
 }
 
-/* Sets error [p] to the squared norms of the columns, and the covariance to the products. */
+/* squares [p] ← the squared norms of the columns of the matrix that row_to_raw makes; the
+ * covariance ← their products. */
 static dn_status add_rows(struct job *j, double *squares, dn_error *err) {
     const size_t p = j->p, n = j->out->view.n_covariance;
     dni_pace pace = {.run = j->run};
@@ -491,7 +493,8 @@ static double parameters_of(const struct job *j, const double *squares) {
     return rank * (n > 1 ? (double)n - 1 : 1) - taken;
 }
 
-/* Divides the variances by Σv, and sets those of weights that are not unique to NaN. */
+/* Computes the standard errors from `squares`, divides the covariance by Σv, and sets the figures
+ * of weights that are not unique to NaN. */
 static void finish(struct job *j, const double *squares) {
     dni_statistics *out = j->out;
     const size_t p = j->p, n = out->view.n_covariance;
