@@ -222,8 +222,9 @@ static bool standardizes(const dn_encoder *encoder) {
     return any && encoder->standardize;
 }
 
-/* Writes the number that the text is, as dn_number_format does. Returns the length; 0 if the text is
- * no number of less than 2^53 in magnitude, up to which a double holds every integer. */
+/* Writes the number in the text in the form of dn_number_format. Returns the length of the result;
+ * 0 if the text is not a number of magnitude below 2^53, up to which a double represents every
+ * integer. */
 static size_t plain_number(const char *text, size_t length, char out[DN_NUMBER_SIZE]) {
     double value = 0;
     return dn_number_parse(text, length, &value) && fabs(value) < 0x1p53

@@ -95,7 +95,8 @@ dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *t
                           dn_text_work *work, const uint32_t **feature, const double **entry,
                           size_t *n, dn_error *err) {
     if (input >= encoder->n_inputs || encoder->inputs[input].type != DN_TEXT) {
-        return dn_error_set(err, DN_ERR_ARGUMENT, "input %zu of the encoder is no text", input);
+        return dn_error_set(err, DN_ERR_ARGUMENT, "input %zu of the encoder is not a text input",
+                            input);
     }
     dn_status status =
         dni_vocabulary_entries(&encoder->texts[input], encoder->inputs[input].first_feature, text,

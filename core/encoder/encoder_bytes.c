@@ -352,9 +352,10 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
             "an encoder has version 1, which this library does not read: train the model again");
     }
     if (!reader->failed && version > ENCODER_VERSION) {
-        return dn_error_set(err, DN_ERR_VERSION,
-                            "an encoder has version %u, this program reads version %d", version,
-                            ENCODER_VERSION);
+        return dn_error_set(
+            err, DN_ERR_VERSION,
+            "an encoder has version %u, but this library reads only versions up to %d", version,
+            ENCODER_VERSION);
     }
     size_t n = dni_read_count(reader, MIN_INPUT_SIZE);
     const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN |

@@ -36,12 +36,12 @@ static dn_status check_column(const struct check *check, size_t b, size_t positi
     if (!is_number(column->type)) {
         return dni_error_at(
             dn_error_set(err, DN_ERR_DATA,
-                         "column \"%s\" is %s, and a basis takes numeric and boolean columns",
+                         "column \"%s\" is %s, but a basis needs numeric or boolean columns",
                          column->name, dn_column_type_name(column->type)),
             column->name, -1, err);
     }
     if (check->basis[position] == b + 1) {
-        return dni_refuse_column(err, column->name, DN_ERR_ARGUMENT, "is twice in a basis");
+        return dni_refuse_column(err, column->name, DN_ERR_ARGUMENT, "occurs twice in a basis");
     }
     check->basis[position] = b + 1;
     if (basis->kind != DN_BASIS_POLYNOMIAL) {
@@ -57,7 +57,7 @@ static dn_status check_column(const struct check *check, size_t b, size_t positi
 
 static dn_status check_points(const dn_basis_spec *basis, size_t n_columns, dn_error *err) {
     if (basis->n_points == 0) {
-        return refuse_basis(err, "a basis of points needs at least one");
+        return refuse_basis(err, "a basis of points needs at least one point");
     }
     if (basis->points == NULL) {
         return basis->kind == DN_BASIS_GAUSSIAN
@@ -90,15 +90,16 @@ static dn_status check_numbers(const struct check *check, const dn_basis_spec *b
         return DN_OK;
     case DN_BASIS_GAUSSIAN:
         if (!(basis->width >= 0) || !isfinite(basis->width)) {
-            return refuse_basis(err, "the width of a gaussian basis must be > 0, or 0 to be found");
+            return refuse_basis(
+                err, "the width of a gaussian basis must be > 0, or 0 to compute it from the rows");
         }
         return check_points(basis, n_columns, err);
     case DN_BASIS_DISTANCE:
         return check_points(basis, n_columns, err);
     case DN_BASIS_RANDOM_FOURIER:
         if (!(basis->width >= 0) || !isfinite(basis->width)) {
-            return refuse_basis(
-                err, "the width of a random_fourier basis must be > 0, or 0 to be found");
+            return refuse_basis(err, "the width of a random_fourier basis must be > 0, or 0 to "
+                                     "compute it from the rows");
         }
         return basis->n_features > 0
                    ? DN_OK
@@ -194,7 +195,7 @@ static dn_status check_text(const dn_text_spec *text, dn_error *err) {
     }
     return dni_error_at(text->weighting == DN_TEXT_PATHS
                             ? dn_error_set(err, DN_ERR_ARGUMENT,
-                                           "paths have at least 1 and at most %d labels (got %u)",
+                                           "the length of paths must be 1 to %d labels (got %u)",
                                            DN_MAX_PATH_LABELS, text->length)
                             : dn_error_set(err, DN_ERR_ARGUMENT,
                                            "the %s of text columns %s at most %zu (got %zu)",
@@ -213,7 +214,7 @@ static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_ta
         !dn_index_filter_is_valid(&spec->index_filters[i], column->width)) {
         return dni_refuse_column(
             err, column->name, DN_ERR_ARGUMENT,
-            "has a list of indices that does not ascend, is out of range or leaves none");
+            "has a list of indices that does not ascend, is out of range or leaves no feature");
     }
     const size_t n = spec->index_filters == NULL
                          ? column->width

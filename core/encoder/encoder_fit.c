@@ -153,11 +153,11 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     if (!dni_moments_mean(&scan->results[i], &input->fill)) {
         return dni_refuse_column(
             err, input->name, DN_ERR_NUMERIC,
-            "has numbers too large for their mean to be taken: divide it by a power of ten");
+            "has numbers so large that their mean overflows: divide the column by a power of ten");
     }
     if (fit->spec->missing_number == DN_MISSING_NONE && scan->results[i].missing) {
         return dni_refuse_column(err, input->name, DN_ERR_DATA,
-                                 "has missing values, which are not allowed here");
+                                 "has missing values, which the encoding does not allow");
     }
     if (fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER) {
         return DN_OK;
@@ -189,8 +189,8 @@ static dn_status fit_frequent_levels(const struct fit *fit, dn_error *err) {
     if (!missing && !unseen) {
         return DN_OK;
     }
-    dn_status status =
-        dn_run_alloc(fit->run, fit->scan.n, sizeof(size_t), "the encoder's levels", &memory, err);
+    dn_status status = dn_run_alloc(fit->run, fit->scan.n, sizeof(size_t),
+                                    "the most frequent categories", &memory, err);
     if (status != DN_OK) {
         return status;
     }
@@ -225,8 +225,8 @@ static void moments_layout(dni_layout *layout, const void *shape, void *work) {
  * encoder standardises. */
 static dn_status select_moments(struct fit *fit, bool *out_any, dn_error *err) {
     const size_t n = fit->scan.n;
-    dn_status status =
-        dni_layout_take(fit->run, moments_layout, &n, fit, "the encoder's sums", &fit->memory, err);
+    dn_status status = dni_layout_take(fit->run, moments_layout, &n, fit, "the sums of the columns",
+                                       &fit->memory, err);
     if (status != DN_OK) {
         return status;
     }
@@ -257,7 +257,7 @@ static dn_status store_moments(struct fit *fit, size_t i, dn_error *err) {
                             at_mean ? NULL : &input->fill, &mean, &scale)) {
         return dni_refuse_column(
             err, input->name, DN_ERR_NUMERIC,
-            "has numbers too large to be standardised: divide it by a power of ten");
+            "has numbers too large to be standardised: divide the column by a power of ten");
     }
     fit->mean[i] = mean;
     fit->scale[i] = scale;

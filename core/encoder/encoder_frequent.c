@@ -217,7 +217,7 @@ dn_status dni_frequent_levels(const dni_scan *scan, const dn_encoder *encoder, s
         shape.n_levels += encoder->inputs[i].levels.n;
     }
     dn_status status = dni_layout_take(scan->run, levels_layout, &shape, &work,
-                                       "the encoder's levels", &memory, err);
+                                       "the counts of the categories", &memory, err);
     if (status != DN_OK) {
         return status;
     }

@@ -50,16 +50,16 @@ struct dn_encoder {
 };
 
 /* ---- errors ---- */
-/* "the encoder needs memory …". Returns DN_ERR_MEMORY. */
+/* Sets the error "the encoder needs memory …" and returns DN_ERR_MEMORY. */
 static inline dn_status dni_encoder_no_memory(dn_error *err) {
     return dn_error_set(err, DN_ERR_MEMORY,
                         "the encoder needs memory which the system does not have");
 }
-/* "an encoder is damaged: <what>". Returns DN_ERR_CORRUPT. */
+/* Sets the error "an encoder is damaged: <what>" and returns DN_ERR_CORRUPT. */
 static inline dn_status dni_encoder_corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "an encoder is damaged: %s", what);
 }
-/* "column "<name>" <why>", with the column as field. Returns code. */
+/* Sets the error "column "<name>" <why>" with the column as field and returns code. */
 static inline dn_status dni_refuse_column(dn_error *err, const char *name, dn_status code,
                                           const char *why) {
     return dni_error_at(dn_error_set(err, code, "column \"%s\" %s", name, why), name, -1, err);
@@ -107,10 +107,10 @@ static inline double dni_encode_entry(const dn_encoder *encoder, size_t j, doubl
 void dni_encode_empty(const dn_encoder *encoder, const dn_input *input, bool standardize,
                       double *out);
 
-/* Returns the level of input i that a category of this text is; DNI_NO_STRING: it is unseen. If all
- * levels are numbers as dn_number_format writes them, of less than 2^53 in magnitude, a text that is
- * such a number, with or without blanks around it, is compared by its value ("3.0" is the level
- * "3"); in all other cases the texts must be equal. */
+/* Returns the level of input i to which a category with this text belongs; DNI_NO_STRING: it is
+ * unseen. If all levels are numbers as dn_number_format writes them, of less than 2^53 in
+ * magnitude, a text that is such a number, with or without blanks around it, is compared by its
+ * value ("3.0" is the level "3"); in all other cases the texts must be equal. */
 uint32_t dni_encoder_find_level(const dn_encoder *encoder, size_t i, const char *text,
                                 size_t length);
 
@@ -152,7 +152,7 @@ static inline bool dni_input_is_scaled(const dn_encoder *encoder, const dn_input
     return input->type == DN_SPARSE && encoder->standardize && encoder->standardize_sparse;
 }
 
-/* The mean and the scale of feature j. */
+/* Return the mean and the scale of feature j; 0 and 1 without standardisation. */
 static inline double dni_encoder_mean_of(const dn_encoder *encoder, size_t j) {
     return encoder->mean == NULL ? 0 : encoder->mean[j];
 }

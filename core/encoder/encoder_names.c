@@ -127,7 +127,7 @@ static void put_word(struct name_out *out, const dni_vocabulary *words, size_t w
     put_part(out, text, n, text[0] == '"' || (n == n_unseen && memcmp(text, unseen, n) == 0));
 }
 
-/* A monomial such as a^2*b. */
+/* Appends a monomial such as a^2*b. */
 static void put_monomial(struct name_out *out, const dn_encoder *encoder, const dni_basis *basis,
                          size_t j) {
     size_t factors[DN_MAX_DEGREE], n = dni_basis_monomial(basis, j, factors);
@@ -222,7 +222,7 @@ dn_status dni_encoder_feature_error(const dn_encoder *encoder, size_t j, const d
     bool whole = dn_encoder_feature_name(encoder, j, name, sizeof name) < sizeof name;
     return dni_error_at(
         dn_error_set(err, DN_ERR_NUMERIC,
-                     "feature %s is beyond the range of numbers: column \"%s\" is %g there",
+                     "feature %s is beyond the range of numbers: column \"%s\" is %g in this row",
                      whole ? name : "of a basis", encoder->inputs[i].name,
                      isnan(raw[i]) ? encoder->inputs[i].fill : raw[i]),
         encoder->inputs[i].name, -1, err);

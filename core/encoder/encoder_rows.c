@@ -182,8 +182,8 @@ static dn_block block_view(const dni_source_rows *self, size_t first_row, size_t
 /* Allocates the slots. slot_ready allocates the memory of a slot before its first use. */
 static dn_status slots_init(dni_source_rows *self, size_t n_slots, dn_error *err) {
     void *slots = NULL;
-    dn_status status =
-        dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs", &slots, err);
+    dn_status status = dn_run_alloc(&self->run, n_slots, sizeof *self->slots,
+                                    "the slots of the encoded rows", &slots, err);
     if (status != DN_OK) {
         return status;
     }
@@ -265,8 +265,8 @@ static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first
     return DN_OK;
 }
 
-/* Every slot has memory for a full block, so that CSR entries are not reallocated for each
- * block. */
+/* Delivers a streamed block. Every slot has memory for a full block, so that CSR entries are not
+ * reallocated for each block. */
 static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
                               dn_error *err) {
     const dni_source_rows *self = (const dni_source_rows *)rows;
@@ -420,7 +420,7 @@ static dn_status prepare_stream(dni_source_rows *self, dn_error *err) {
     size_t n_slots = dni_run_slots(&self->run);
     if (self->source->n_slots < n_slots) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
-                            "the run uses %zu slots at once, the table source has only %zu",
+                            "the run uses %zu slots at once, but the table source has only %zu",
                             self->run.n_slots, self->source->n_slots);
     }
     self->rows.n_slots = n_slots;
@@ -448,7 +448,7 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
     const dn_table_source *source = self->source;
     void *columns = NULL;
     dn_status status = dn_run_alloc(&self->run, self->encoder->n_inputs, sizeof *self->columns,
-                                    "the encoder's inputs", &columns, err);
+                                    "the columns of the rows", &columns, err);
     if (status != DN_OK) {
         return status;
     }

@@ -32,8 +32,8 @@ struct dni_scan_slot {
     /* bytes of all levels; beyond DN_MAX_LEVELS_BYTES they are no longer collected */
     size_t level_bytes;
     double weights[DNI_CHUNK_TILE_ROWS]; /* weight of each row of the tile */
-    double values
-        [DNI_CHUNK_TILE_ROWS]; /* number in each row of the tile, if the rows are not contiguous */
+    /* number in each row of the tile, if the rows are not contiguous */
+    double values[DNI_CHUNK_TILE_ROWS];
 };
 
 static dn_column_type type_of(const dni_scan *scan, size_t i) {
@@ -94,8 +94,8 @@ dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const siz
         return status;
     }
     const struct scan_shape shape = {n, scan->passes.n_slots};
-    status =
-        dni_layout_take(run, scan_layout, &shape, scan, "the encoder's sums", &scan->memory, err);
+    status = dni_layout_take(run, scan_layout, &shape, scan, "the sums of the columns",
+                             &scan->memory, err);
     if (status != DN_OK) {
         return status;
     }
@@ -225,7 +225,8 @@ static dn_status clear_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i,
         slot->seen[i] = NULL;
         slot->seen_capacity[i] = 0;
         void *memory = NULL;
-        dn_status status = dn_run_alloc(scan->run, n, 1, "the encoder's levels", &memory, err);
+        dn_status status =
+            dn_run_alloc(scan->run, n, 1, "the marks of the categories of a column", &memory, err);
         if (status != DN_OK) {
             return status;
         }

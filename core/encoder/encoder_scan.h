@@ -47,14 +47,15 @@ DN_MUST_USE dn_status dni_scan_init(dni_scan *scan, const dn_table_source *sourc
                                     dn_error *err);
 void dni_scan_done(dni_scan *scan); /* also after a failure of dni_scan_init */
 
-/* First pass: weight, sum, extremes, missing values, levels.
+/* Makes the first pass: computes weight, sum, extremes, missing values, levels.
  *
  * Errors: DN_ERR_DATA (field) if a categorical column has too many levels or bytes of levels;
  * DN_ERR_ARGUMENT (row) for a weight that is negative or not finite. */
 DN_MUST_USE dn_status dni_scan_sums(dni_scan *scan, dn_error *err);
-/* Second pass: first and second moments of the columns whose factor is not 0. */
+/* Makes the second pass: computes the first and second moments of the columns whose factor is not
+ * 0. */
 DN_MUST_USE dn_status dni_scan_moments(dni_scan *scan, dn_error *err);
-/* The levels of column i after the first pass, unordered. */
+/* Returns the levels of column i after the first pass, unordered. */
 const dni_string_set *dni_scan_levels(const dni_scan *scan, size_t i);
 
 #endif

@@ -17,7 +17,7 @@
 /* The workspace of one slot. */
 struct slot {
     dni_open_chunk open;
-    dn_column_view view;    /* of the open chunk */
+    dn_column_view view;    /* view of the open chunk */
     unsigned char *nonzero; /* [n/8 + 1] bit k is 1 if feature k is nonzero in some row */
     double *minimum;        /* [n] smallest entry of each feature; NULL without moments */
     double *maximum;        /* [n] largest entry of each feature; NULL without moments */
@@ -37,7 +37,8 @@ struct sparse_fit {
     double *totals;           /* [1 + 2 × n] the sums of a pass; [1] without moments */
 };
 
-/* The arrays of two slots are in different cache lines, as layouts are aligned to them. */
+/* The arrays of two slots are in different cache lines, because the arrays of a layout are aligned
+ * to cache lines. */
 static void sparse_layout(dni_layout *layout, const void *shape, void *work) {
     const dni_sparse_shape *s = shape;
     struct sparse_fit *w = work;
@@ -207,7 +208,7 @@ static void read_sums(const struct sparse_fit *self, double total_weight) {
 static dn_status too_large(const struct sparse_fit *self, size_t k, dn_error *err) {
     return dni_error_at(dn_error_set(err, DN_ERR_NUMERIC,
                                      "column \"%s%llu\" has numbers too large to be standardised: "
-                                     "divide it by a power of ten",
+                                     "divide the column by a power of ten",
                                      self->column->name,
                                      (unsigned long long)self->column->first_index +
                                          dni_index_set_at(self->set, k)),

@@ -7,8 +7,8 @@
 
 typedef struct dni_sparse_stats {
     double entries; /* mean number of nonzero entries of a row */
-    /* [n/8 + 1] allocated by malloc, owned by the caller: bit k % 8 of byte k / 8 is 1 if
-     * feature k of the input, standardised if this is asked for, is nonzero in some row */
+    /* [n/8 + 1] allocated by malloc, owned by the caller: bit k % 8 of byte k / 8 is 1 if feature k
+     * of the input, standardised if moments are computed, is nonzero in some row */
     unsigned char *active;
 } dni_sparse_stats;
 

@@ -43,8 +43,8 @@ dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *enco
                                  const dn_run *run, dn_error *err) {
     const dni_encoding_shape shape = shape_of(encoder);
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
-    dn_status status =
-        dni_layout_take(run, slot_layout, &shape, slot, "the encoder's inputs", &slot->memory, err);
+    dn_status status = dni_layout_take(run, slot_layout, &shape, slot,
+                                       "the workspace of the encoding", &slot->memory, err);
     if (status != DN_OK) {
         return status;
     }
@@ -186,10 +186,12 @@ static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *i
         return DN_OK;
     }
     const size_t at = slot->first_row + row;
-    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
-                                     "row %zu has no value for \"%.128s\", which is required here",
-                                     at, input->name),
-                        input->name, (int64_t)at, err);
+    return dni_error_at(
+        dn_error_set(
+            err, DN_ERR_DATA,
+            "row %zu has no value for \"%.128s\", and the encoding does not allow missing values",
+            at, input->name),
+        input->name, (int64_t)at, err);
 }
 
 dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_source *source,

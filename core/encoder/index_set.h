@@ -32,8 +32,8 @@ void dni_index_set_write(const dni_index_set *set, dni_writer *writer);
  *
  *   n_features  number of features of the sets read before; this set's are added
  *
- * Errors: DN_ERR_CORRUPT if the bytes are cut short, if indices do not ascend, exceed the column
- * or leave none, or if dropped indices leave more features than DN_MAX_DENSE_FEATURES and the
+ * Errors: DN_ERR_CORRUPT if the bytes are cut short, if indices do not ascend, exceed the column or
+ * leave no feature, or if dropped indices leave more features than DN_MAX_DENSE_FEATURES and the
  * bytes that follow; DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_index_set_read(dni_reader *reader, size_t width, double *n_features,
                                          dni_index_set *set, dn_error *err);

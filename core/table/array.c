@@ -44,7 +44,7 @@ dn_status dni_array_check(const dn_array *x, dn_error *err) {
     return last < (double)SIZE_MAX / 16
                ? DN_OK
                : dn_error_set(err, DN_ERR_ARGUMENT,
-                              "x has %zu rows and %zu columns, more than memory can have",
+                              "x has %zu rows and %zu columns, which is more than can be addressed",
                               x->n_rows, x->n_cols);
 }
 

@@ -1,5 +1,5 @@
 /* A column chunk under construction. It stores numbers until the first cell that is not a number;
- * then it stores strings. Or it stores sparse rows only. */
+ * then it stores strings. A builder of sparse rows stores only sparse rows. */
 #include "table/column_format.h"
 #include "table/column_memory.h"
 #include "table/column_sparse.h"
@@ -115,7 +115,7 @@ static dn_status check_rows(const dn_column_builder *builder, dn_error *err) {
 /* Returns the error for a chunk that has both single cells and sparse rows. */
 static dn_status not_sparse(dn_error *err) {
     return dn_error_set(err, DN_ERR_ARGUMENT,
-                        "the rows of a sparse column chunk all come as entries");
+                        "a column chunk has either sparse rows or single cells, not both");
 }
 
 /* ---- sparse rows ---- */

@@ -120,7 +120,7 @@ static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers 
     size_t n_spelled = dni_read_u32(reader);
     if (reader->failed || encoding > DNI_COLUMN_F64 || missing > 1 ||
         decimals > DNI_COLUMN_MAX_DECIMALS || zero != 0 || n_spelled > n_rows) {
-        return corrupt(err, "the header of its numbers is not one");
+        return corrupt(err, "the header of its numbers is invalid");
     }
     *out = (struct numbers){.encoding = (enum dni_column_encoding)encoding,
                             .has_missing = missing == 1,
@@ -137,7 +137,7 @@ static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers 
     }
     if (out->text_size !=
         (n_spelled == 0 ? 0 : dni_get_u32(out->spelled_end + 4 * (n_spelled - 1)))) {
-        return corrupt(err, "its length is not what its header says");
+        return corrupt(err, "its length differs from the length in its header");
     }
     return DN_OK;
 }
@@ -229,7 +229,7 @@ static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings 
     size_t n_strings = dni_read_u32(reader);
     if (reader->failed || (width != 1 && width != 2 && width != 4) || distinct > 1 || zero != 0 ||
         n_strings > n_rows) {
-        return corrupt(err, "the header of its strings is not one");
+        return corrupt(err, "the header of its strings is invalid");
     }
     *out = (struct strings){.width = width,
                             .distinct = distinct == 1,
@@ -269,7 +269,7 @@ static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *stri
         code[i] = c == missing ? DN_CODE_MISSING : c;
         valid = valid && (c == missing || c < strings->n_strings);
     }
-    return valid ? DN_OK : corrupt(err, "it refers to a string that is not there");
+    return valid ? DN_OK : corrupt(err, "a code is out of range");
 }
 
 /* Removes duplicates from the list of strings; the order of first appearance is kept. */
@@ -453,12 +453,12 @@ dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size
              kind = dni_read_u8(&reader);
     size_t n_rows = dni_read_u32(&reader);
     if (reader.failed || n_rows > SIZE_MAX / 16 || mark != ('D' | 'C' << 8)) {
-        return corrupt(err, "it does not begin like one");
+        return corrupt(err, "its first bytes are not those of a column chunk");
     }
     if (version != DNI_COLUMN_VERSION) {
         return dn_error_set(err, version > DNI_COLUMN_VERSION ? DN_ERR_VERSION : DN_ERR_CORRUPT,
-                            "a column chunk has version %u, this program reads version %d", version,
-                            DNI_COLUMN_VERSION);
+                            "a column chunk has version %u, but this library reads version %d",
+                            version, DNI_COLUMN_VERSION);
     }
     dn_column_view view = {.type = type, .n_rows = n_rows};
     dn_status status;
@@ -475,7 +475,7 @@ dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size
     } else if (kind == DNI_COLUMN_STRINGS) {
         status = decode_strings(chunk, &reader, n_rows, type, &view, err);
     } else {
-        status = corrupt(err, "it is neither of numbers nor of strings nor of sparse rows");
+        status = corrupt(err, "its kind is unknown");
     }
     if (status == DN_OK) {
         *out = view;

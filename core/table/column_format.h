@@ -26,7 +26,7 @@
 #define DNI_COLUMN_VERSION 1
 /* Size in bytes of the header of every kind: all fields before the first array. */
 #define DNI_COLUMN_HEADER 16
-#define DNI_COLUMN_MAX_DECIMALS 32 /* of padding */
+#define DNI_COLUMN_MAX_DECIMALS 32 /* maximum number of digits to which texts are padded */
 #define DNI_COLUMN_TEXT_SIZE (DN_NUMBER_SIZE + DNI_COLUMN_MAX_DECIMALS + 2)
 
 enum dni_column_kind { DNI_COLUMN_NUMBERS = 0, DNI_COLUMN_STRINGS = 1, DNI_COLUMN_SPARSE = 2 };

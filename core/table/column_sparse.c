@@ -258,7 +258,7 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
     if (reader->failed || (length_width != 1 && length_width != 2 && length_width != 4) ||
         (index_width != 2 && index_width != 4) || encoding > DNI_COLUMN_ONES || zero != 0 ||
         n > SIZE_MAX / 16) {
-        return corrupt(err, "the header of its sparse rows is not one");
+        return corrupt(err, "the header of its sparse rows is invalid");
     }
     const unsigned char *lengths = dni_read_bytes(reader, n_rows * length_width),
                         *indices = dni_read_bytes(reader, n * index_width);
@@ -269,7 +269,7 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
         return corrupt(err, "it is cut short");
     }
     if (reader->left > 0) {
-        return corrupt(err, "its length is not what its header says");
+        return corrupt(err, "its length differs from the length in its header");
     }
     dn_status status = dni_column_reserve(&view->row_start, &view->row_capacity, n_rows + 1,
                                           sizeof *view->row_start, err);
@@ -288,7 +288,7 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
         return status;
     }
     if (!read_lengths(lengths, length_width, n_rows, n, view->row_start)) {
-        return corrupt(err, "its rows do not have as many entries as its header says");
+        return corrupt(err, "the number of entries differs from the number in its header");
     }
     if (read_indices(indices, index_width, n, view->index) !=
         falls_between_rows(view->row_start, n_rows, view->index)) {

@@ -13,7 +13,7 @@ typedef struct dni_selection {
     const dn_table_source *source;
     const uint8_t *role;
     uint8_t wanted;
-    size_t n_rows;      /* selected */
+    size_t n_rows;      /* number of selected rows */
     size_t n_blocks;    /* number of blocks of DN_BLOCK_ROWS selected rows; the last block may have
                          * fewer */
     size_t *block_row;  /* [n_blocks] source row of the first row of each block; NULL if `role` is

@@ -72,10 +72,10 @@ static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, c
     }
     if (!isfinite(total)) {
         return dni_error_at(
-            dn_error_set(err, DN_ERR_NUMERIC,
-                         "the distances between rows of a gaussian basis are beyond "
-                         "the range of numbers: standardize it, or "
-                         "leave out columns of extreme values"),
+            dn_error_set(
+                err, DN_ERR_NUMERIC,
+                "the distances between rows of a gaussian basis are beyond the range of numbers: "
+                "standardize the basis, or leave out columns with extreme values"),
             "basis", -1, err);
     }
     *out = SIZE_MAX;
@@ -352,10 +352,10 @@ dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t strea
     }
     const double width = pairs == 0 ? 0 : median(work.square, pairs);
     if (!isfinite(width)) {
-        status = dn_error_set(err, DN_ERR_NUMERIC,
-                              "the distances between rows of a basis are beyond the range of "
-                              "numbers: give a width, standardize it, or "
-                              "leave out columns of extreme values");
+        status = dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "the distances between rows of a basis are beyond the range of numbers: set a width, "
+            "standardize the basis, or leave out columns with extreme values");
         dn_error_set_field(err, "basis");
         goto cleanup;
     }

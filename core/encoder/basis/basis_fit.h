@@ -49,8 +49,8 @@ DN_MUST_USE dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, ui
  * must have standard deviation 1.
  *
  *   names       [n_cols] for messages
- *   directions  [n × n_cols] directions beyond the rank of S_B are 0. With
- *               two classes a direction points to the second class */
+ *   directions  [n × n_cols] directions beyond the rank of S_B are 0. With two classes a
+ *               direction points to the second class */
 DN_MUST_USE dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n,
                                        const char *const *names, const dn_run *run,
                                        double *directions, dn_error *err);

@@ -170,8 +170,9 @@ static void numbers_that_may_not_be_missing(void **unused) {
             status = dn_rows_block(rows, 0, 0, &block, &err);
         }
         assert_int_equal(status, DN_ERR_DATA);
-        assert_string_equal(err.message,
-                            "row 2 has no value for \"number\", which is required here");
+        assert_string_equal(
+            err.message,
+            "row 2 has no value for \"number\", and the encoding does not allow missing values");
         assert_string_equal(err.field, "number");
         assert_int_equal(err.row, 2);
         dn_rows_free(rows);

@@ -272,18 +272,18 @@ static void refusals(void **unused) {
                            .n_columns = 2,
                            .degree = 2};
     refused(b, 1, 0, DN_ERR_DATA,
-            "column \"colour\" is categorical, and a basis takes numeric and boolean columns",
+            "column \"colour\" is categorical, but a basis needs numeric or boolean columns",
             "colour");
     b[0].columns = twice;
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "column \"holes\" is twice in a basis", "holes");
+    refused(b, 1, 0, DN_ERR_ARGUMENT, "column \"holes\" occurs twice in a basis", "holes");
     b[0].columns = beyond;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis has a column that is not an input", "basis");
     b[0].n_columns = 0;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis needs at least one numeric or boolean column",
             "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .n_points = 3, .width = -1};
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "the width of a gaussian basis must be > 0, or 0 to be found",
-            "basis");
+    refused(b, 1, 0, DN_ERR_ARGUMENT,
+            "the width of a gaussian basis must be > 0, or 0 to compute it from the rows", "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_DISTANCE, .n_points = 1};
     refused(b, 1, 0, DN_ERR_ARGUMENT, "a distance basis needs points", "basis");
     b[0].points = nan_point;
@@ -325,7 +325,7 @@ static void overflow(void **unused) {
     assert_int_equal(bases_try_fit(t, 2, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
     assert_string_equal(
         err.message,
-        "feature holes^2 is beyond the range of numbers: column \"holes\" is 1e+300 there");
+        "feature holes^2 is beyond the range of numbers: column \"holes\" is 1e+300 in this row");
     assert_string_equal(err.field, "holes");
     t->role[7000] = DN_ROW_VALIDATE;
     for (int memory = 0; memory < 2; memory++) {
