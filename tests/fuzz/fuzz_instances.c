@@ -1,7 +1,8 @@
 /* Reads instances for small models. Byte 0 of the input: bit 0: the instances have labels; bits 1
  * and 2: the format (JSON, CSV, sniffed, name=value pairs; with bit 3: NDJSON, svmlight with
  * indices from 1, svmlight with indices from 0, lines in pieces); bit 4: the model has sparse
- * columns and a text column. The other bytes are the body. JSON that the reader accepts must be
+ * columns and a text column; bit 6: the reading of the training table of the small model is known;
+ * bit 7: CSV has options as at an upload, by byte 1. The other bytes are the body. JSON that the reader accepts must be
  * accepted by Jansson, too, with as many instances and the same numbers. Lines must give the same
  * rows wherever the body is cut, and when it is read as a table. */
 #include "fuzz/support.h"
@@ -11,6 +12,8 @@
 
 /* model: the one of the others that this input is read for */
 static dn_model *plain, *wide, *sparse, *model;
+/* of the plain model: of a table with other columns, and the class between the inputs */
+static struct instance_schema *mixed;
 
 /* Trains a logistic regression of the last column on the other columns. The caller owns the
  * views. */
@@ -67,6 +70,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
     plain = fuzz_model();
+    mixed =
+        instance_schema_new(plain, "{\"reading\":{\"delimiter\":\";\",\"decimal_comma\":[\"x\"],"
+                                   "\"missing\":[\"-\",\"-9\"],\"columns\":[\"id\",\"x\","
+                                   "\"kind\",\"y\",\"colour\",\"old\"]}}");
+    CHECK(mixed != NULL);
     train_wide();
     return 0;
 }
@@ -278,14 +286,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         &format_json, &format_csv, NULL, 0, &format_ndjson, &format_svmlight, &format_svmlight};
     const unsigned which = (data[0] >> 1 & 3) + (data[0] & 8 ? 4 : 0);
     const struct format *format = which < 7 ? chosen[which] : 0;
-    const struct instances_options options = {.format = format == &format_csv && data[0] & 32
-                                                            ? &format_tsv
-                                                            : format,
-                                              .labelled = data[0] & 1,
-                                              .zero_based = which == 6};
+    const unsigned by = size > 1 && data[0] & 128 ? data[1] : 0;
+    const struct table_options table = {.header = by % 3,
+                                        .header_lines = by >> 2 & 3,
+                                        .skip_rows = by >> 4 & 1,
+                                        .rename = by & 32,
+                                        .names = by & 64 ? "x,y,\"old\",z,colour" : NULL,
+                                        .delimiter = by & 128 ? ';' : '\0'};
+    struct instances_options options = {.format = format == &format_csv && data[0] & 32
+                                                      ? &format_tsv
+                                                      : format,
+                                        .table = data[0] & 128 ? &table : NULL,
+                                        .labelled = data[0] & 1,
+                                        .zero_based = which == 6};
     model = options.format == &format_svmlight && data[0] & 16 ? sparse
             : data[0] & 16                                     ? wide
                                                                : plain;
+    options.schema = model == plain && data[0] & 64 ? mixed : NULL;
     char *body = fuzz_copy(data + 1, size - 1);
     if (which == 3) {
         char *text = calloc(1, size);
@@ -305,7 +322,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct problem problem = {0};
     if (instances_read(body, size - 1, &options, model, &in, &problem)) {
         check_values(&in, options.labelled);
-        if (options.format == &format_json && model == plain) {
+        if (options.format == &format_json && model == plain && options.schema == NULL) {
             against_jansson(&in, body, size - 1);
         }
     } else {
