@@ -49,8 +49,8 @@ static double at(const json_t *row, const char *member, size_t k) {
     return json_number_value(item);
 }
 
-/* Bayes' theorem: log_density + ln prior, normalised, is the posterior, and their logarithmic sum is
- * log_density. */
+/* Bayes' theorem: log_density + ln prior, normalised, is the posterior, and their logarithmic sum
+ * is log_density. */
 static void expect_bayes(const struct response *a, double tolerance) {
     size_t i;
     json_t *row;
@@ -77,8 +77,8 @@ static void expect_bayes(const struct response *a, double tolerance) {
 
 /* At x = 2, with priors 1/3 and 2/3:
  *
- *   one variance for each class: ln p(2 | a) = -(ln 2π + 1)/2, ln p(2 | b) = -(ln 2π + ln 4 + 9/4)/2
- *   one variance 3:              ln p(2 | a) = -(ln 6π + 1/3)/2, ln p(2 | b) = -(ln 6π + 9/3)/2
+ *   a variance for each class: ln p(2 | a) = -(ln 2π + 1)/2, ln p(2 | b) = -(ln 2π + ln 4 + 9/4)/2
+ *   one variance 3:            ln p(2 | a) = -(ln 6π + 1/3)/2, ln p(2 | b) = -(ln 6π + 9/3)/2
  *
  * The deviation of x over all rows is not 1, so a density of the standardised x would differ. */
 static void test_one_column_by_hand(void **state) {

@@ -11,12 +11,7 @@ static int prepare(void **state) {
     if (group_start(state) != 0) {
         return -1;
     }
-    const char *rows = "id,length,weight,sex,class\n";
-    for (int i = 0; i < 40; i++) {
-        rows = text("%s%d,%d,%d,%s,%s\n", rows, i, i * 7 % 11, 1 + i % 2, i % 3 ? "f" : "m",
-                    i * 7 % 11 + i % 3 > 5 ? "a" : "b");
-    }
-    status_check(call_upload("/v1/datasets/rows", rows), 201);
+    const char *rows = upload_rows("rows");
     table = strdup(rows);
     job_train("{'model':'m','dataset':'rows','target':'class','weight':'weight',"
               "'algorithm':'logistic','features':{'include':['length','sex']}}");
@@ -29,13 +24,6 @@ static int prepare(void **state) {
 static int finish(void **state) {
     free(table);
     return group_end(state);
-}
-
-static const struct response *post(const char *path, const char *type, const char *accept,
-                                   const char *body) {
-    const char *const headers[] = {text("Content-Type: %s", type), text("Accept: %s", accept),
-                                   NULL};
-    return call_bytes("POST", path, headers, body, strlen(body));
 }
 
 static const struct response *predict(const char *query, const char *json) {
@@ -59,11 +47,11 @@ static void test_every_format(void **state) {
     const struct response *const answers[] = {
         predict("", "{'instances':[{'id':7,'length':3,'sex':'m','class':'a'}]}"),
         predict("", "{'columns':['id','length','sex','class'],'rows':[[7,3,'m','a']]}"),
-        post("/v1/models/m/predict", "text/csv", "application/json",
-             "id,length,sex,class\n7,3,m,a\n"),
-        post("/v1/models/m/predict", "text/x-arff", "application/json",
-             "@relation r\n@attribute id numeric\n@attribute length numeric\n"
-             "@attribute sex {f,m}\n@attribute class {a,b}\n@data\n7,3,m,a\n")};
+        call_typed("/v1/models/m/predict", "text/csv", "application/json",
+                   "id,length,sex,class\n7,3,m,a\n"),
+        call_typed("/v1/models/m/predict", "text/x-arff", "application/json",
+                   "@relation r\n@attribute id numeric\n@attribute length numeric\n"
+                   "@attribute sex {f,m}\n@attribute class {a,b}\n@data\n7,3,m,a\n")};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         ignored_check(answers[i], "['id','class']");
         assert_true(real_at(answers[i], "/predictions/0/probabilities/0") == p);
@@ -71,8 +59,8 @@ static void test_every_format(void **state) {
     /* values of any kind */
     ignored_check(predict("", "{'instances':[{'length':3,'z':[1,{'q':null}],'sex':'m'}]}"),
                   "['z']");
-    r = post("/v1/models/m/predict", "application/x-ndjson", "application/x-ndjson",
-             quoted("{'id':7,'length':3,'sex':'m'}\n{'id':8,'sex':'f','length':2,'w':0}\n"));
+    r = call_typed("/v1/models/m/predict", "application/x-ndjson", "application/x-ndjson",
+                   quoted("{'id':7,'length':3,'sex':'m'}\n{'id':8,'sex':'f','length':2,'w':0}\n"));
     status_check(r, 200);
     assert_string_equal(header_of(r, "Discern-Ignored"), "2");
     assert_string_equal(header_of(r, "Discern-Refused"), "0");
@@ -80,12 +68,13 @@ static void test_every_format(void **state) {
 
 static void test_the_training_file(void **state) {
     (void)state;
-    ignored_check(post("/v1/models/m/predict", "text/csv", "application/json", table),
+    ignored_check(call_typed("/v1/models/m/predict", "text/csv", "application/json", table),
                   "['id','weight','class']");
-    const struct response *r = post("/v1/models/m/evaluate", "text/csv", "application/json", table);
+    const struct response *r =
+        call_typed("/v1/models/m/evaluate", "text/csv", "application/json", table);
     ignored_check(r, "['id']"); /* the weight column is used */
     assert_int_equal(real_at(r, "/rows"), 40);
-    ignored_check(post("/v1/models/f/transform", "text/csv", "application/json", table),
+    ignored_check(call_typed("/v1/models/f/transform", "text/csv", "application/json", table),
                   "['id','weight','class']");
 }
 
@@ -98,8 +87,9 @@ static void test_refused(void **state) {
     status_check(predict("?extra=error", "{'instances':[{'length':3,'sex':'m','class':'a'}]}"),
                  200);
     const struct response *r =
-        post("/v1/models/m/predict?extra=error", "application/x-ndjson", "application/x-ndjson",
-             quoted("{'id':7,'length':3,'sex':'m'}\n{'length':3,'sex':'m'}\n"));
+        call_typed("/v1/models/m/predict?extra=error", "application/x-ndjson",
+                   "application/x-ndjson",
+                   quoted("{'id':7,'length':3,'sex':'m'}\n{'length':3,'sex':'m'}\n"));
     status_check(r, 200);
     assert_string_equal(header_of(r, "Discern-Refused"), "1");
     problem_check(call_get("/v1/models/m/predict?length=3&sex=m&id=7"), 422, "invalid-instances");
@@ -114,12 +104,12 @@ static void test_misspelt(void **state) {
     assert_non_null(strstr(r->body, "the model has no column \\\"lenght\\\"; \\\"length\\\" is "
                                     "missing"));
     assert_non_null(strstr(r->body, "/instances/1"));
-    r = post("/v1/models/m/predict", "text/csv", "application/json", "lenght,sex\n3,m\n");
+    r = call_typed("/v1/models/m/predict", "text/csv", "application/json", "lenght,sex\n3,m\n");
     problem_check(r, 422, "invalid-instances");
     assert_non_null(strstr(r->body, "\\\"length\\\" is missing from the instances"));
     ignored_check(predict("", "{'instances':[{'length':3,'lenght':4,'sex':'m'}]}"), "['lenght']");
-    r = post("/v1/models/m/predict", "application/x-ndjson", "application/x-ndjson",
-             quoted("{'lenght':7,'sex':'m'}\n"));
+    r = call_typed("/v1/models/m/predict", "application/x-ndjson", "application/x-ndjson",
+                   quoted("{'lenght':7,'sex':'m'}\n"));
     status_check(r, 200);
     assert_string_equal(header_of(r, "Discern-Refused"), "1");
 }

@@ -118,7 +118,7 @@ static void test_folds_that_do_not_count(void **state) {
 }
 
 /* 0.1 of 400 rows in 100 classes are 40 rows. A holdout of 0 rows is refused, also where each row
- * has a class of its own, which keeps it. */
+ * has another class, because every class keeps a training row. */
 static void test_a_holdout_of_small_classes(void **state) {
     (void)state;
     const char *rows = "x,c,own\n";

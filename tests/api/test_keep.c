@@ -7,12 +7,7 @@ static int prepare(void **state) {
     if (group_start(state) != 0) {
         return -1;
     }
-    const char *rows = "id,length,weight,sex,class\n";
-    for (int i = 0; i < 40; i++) {
-        rows = text("%s%d,%d,%d,%s,%s\n", rows, i, i * 7 % 11, 1 + i % 2, i % 3 ? "f" : "m",
-                    i * 7 % 11 + i % 3 > 5 ? "a" : "b");
-    }
-    status_check(call_upload("/v1/datasets/rows", rows), 201);
+    upload_rows("rows");
     job_train("{'model':'m','dataset':'rows','target':'class','algorithm':'logistic',"
               "'features':{'include':['length','sex']}}");
     job_train("{'model':'f','dataset':'rows','target':'class','algorithm':'fisher',"
@@ -25,16 +20,9 @@ static int prepare(void **state) {
     return 0;
 }
 
-static const struct response *post(const char *path, const char *type, const char *accept,
-                                   const char *body) {
-    const char *const headers[] = {text("Content-Type: %s", type), text("Accept: %s", accept),
-                                   NULL};
-    return call_bytes("POST", path, headers, body, strlen(body));
-}
-
 static const struct response *predict(const char *query, const char *json) {
-    return post(text("/v1/models/m/predict%s", query), "application/json", "application/json",
-                quoted("%s", json));
+    return call_typed(text("/v1/models/m/predict%s", query), "application/json", "application/json",
+                      quoted("%s", json));
 }
 
 static void test_json(void **state) {
@@ -80,23 +68,25 @@ static void test_cells(void **state) {
     (void)state;
     const char *rows = "id,length,sex,\"a, \"\"b\"\"\"\n007,3,m, x \n\" 8\",4,f,\"p,q\"\n,,f,\n";
     const struct response *r =
-        post("/v1/models/m/predict?output=label&keep=id,%22a,%20%22%22b%22%22%22", "text/csv",
-             "text/csv", rows);
+        call_typed("/v1/models/m/predict?output=label&keep=id,%22a,%20%22%22b%22%22%22", "text/csv",
+                   "text/csv", rows);
     status_check(r, 200);
     assert_string_equal(r->body, "id,\"a, \"\"b\"\"\",label\n007,x,b\n\" 8\",\"p,q\",b\n,,a\n");
-    r = post("/v1/models/m/predict?output=label&keep=id", "text/csv", "application/json", rows);
+    r = call_typed("/v1/models/m/predict?output=label&keep=id", "text/csv", "application/json",
+                   rows);
     status_check(r, 200);
     assert_json(r, "/predictions/0/keep", "{'id':'007'}");
     assert_json(r, "/predictions/1/keep", "{'id':' 8'}");
     assert_json(r, "/predictions/2/keep", "{'id':null}");
     /* without a header the cells are those of the model */
-    r = post("/v1/models/m/predict?output=label&keep=sex,length", "text/csv", "text/csv",
-             "3,m\n4.0,f\n");
+    r = call_typed("/v1/models/m/predict?output=label&keep=sex,length", "text/csv", "text/csv",
+                   "3,m\n4.0,f\n");
     status_check(r, 200);
     assert_string_equal(r->body, "sex,length,label\nm,3,b\nf,4.0,b\n");
-    r = post("/v1/models/m/predict?output=label&keep=id", "text/x-arff", "application/x-ndjson",
-             "@relation r\n@attribute id numeric\n@attribute length numeric\n"
-             "@attribute sex {f,m}\n@data\n7,3,m\n?,3,f\n");
+    r = call_typed("/v1/models/m/predict?output=label&keep=id", "text/x-arff",
+                   "application/x-ndjson",
+                   "@relation r\n@attribute id numeric\n@attribute length numeric\n"
+                   "@attribute sex {f,m}\n@data\n7,3,m\n?,3,f\n");
     status_check(r, 200);
     assert_string_equal(r->body, quoted("{'keep':{'id':'7'},'label':'b'}\n"
                                         "{'keep':{'id':null},'label':'b'}\n"));
@@ -106,23 +96,23 @@ static void test_lines(void **state) {
     (void)state;
     const char *lines = quoted("{'id':1,'length':3,'sex':'m'}\n{'length':3,'sex':'m'}\n"
                                "{'id':[1],'length':3,'sex':'m'}\n[4,'f']\n{'length':'x','id':5}\n");
-    const struct response *r = post("/v1/models/m/predict?output=label&keep=id,sex",
-                                    "application/x-ndjson", "text/csv", lines);
+    const struct response *r = call_typed("/v1/models/m/predict?output=label&keep=id,sex",
+                                          "application/x-ndjson", "text/csv", lines);
     status_check(r, 200);
     assert_string_equal(header_of(r, "Discern-Refused"), "2");
     const char *expected = "id,sex,label,error\n1,m,b,\n,m,b,\n,,,\"line 3, column 7: ";
     assert_int_equal(strncmp(r->body, expected, strlen(expected)), 0);
     assert_non_null(strstr(r->body, "to be kept (got an array or an object)"));
     assert_non_null(strstr(r->body, "\n,f,b,\n,,,\"line 5, column "));
-    r = post("/v1/models/m/predict?output=label&keep=id", "application/x-ndjson",
-             "application/x-ndjson", lines);
+    r = call_typed("/v1/models/m/predict?output=label&keep=id", "application/x-ndjson",
+                   "application/x-ndjson", lines);
     assert_true(
         strncmp(r->body, quoted("{'keep':{'id':1},'label':'b'}\n{'keep':{'id':null},"), 45) == 0);
     /* more lines than a block has, with long texts */
     const char *long_text = repeat("x", 3000), *body = "";
     body = repeat(quoted("{'id':'%s','length':3,'sex':'m'}\n", long_text), 3000);
-    r = post("/v1/models/m/predict?output=label&keep=id", "application/x-ndjson",
-             "application/x-ndjson", body);
+    r = call_typed("/v1/models/m/predict?output=label&keep=id", "application/x-ndjson",
+                   "application/x-ndjson", body);
     status_check(r, 200);
     assert_string_equal(r->body,
                         repeat(quoted("{'keep':{'id':'%s'},'label':'b'}\n", long_text), 3000));
@@ -139,29 +129,29 @@ static void test_many_rows(void **state) {
         to_end += sprintf(to_end, "k%d,b\n", i);
     }
     const struct response *r =
-        post("/v1/models/m/predict?output=label&keep=id", "text/csv", "text/csv", at);
+        call_typed("/v1/models/m/predict?output=label&keep=id", "text/csv", "text/csv", at);
     status_check(r, 200);
     assert_string_equal(r->body, to);
 }
 
 static void test_transform(void **state) {
     (void)state;
-    const struct response *r = post("/v1/models/f/transform?keep=id", "text/csv",
-                                    "application/json", "id,length,sex\nk,3,m\n");
+    const struct response *r = call_typed("/v1/models/f/transform?keep=id", "text/csv",
+                                          "application/json", "id,length,sex\nk,3,m\n");
     status_check(r, 200);
     assert_json(r, "/rows/0/keep", "{'id':'k'}");
     const double z = real_at(r, "/rows/0/z/0");
-    r = post("/v1/models/f/transform?keep=id", "application/json", "text/csv",
-             quoted("{'instances':[{'id':'k','length':3,'sex':'m'}]}"));
+    r = call_typed("/v1/models/f/transform?keep=id", "application/json", "text/csv",
+                   quoted("{'instances':[{'id':'k','length':3,'sex':'m'}]}"));
     status_check(r, 200);
     assert_true(strncmp(r->body, "id,z1\nk,", 8) == 0);
     assert_true(strtod(r->body + 8, NULL) == z);
-    r = post("/v1/models/f/transform?keep=id", "application/x-ndjson", "application/x-ndjson",
-             quoted("{'id':'k','length':3,'sex':'m'}\n{'id':'l','length':'?'}\n"));
+    r = call_typed("/v1/models/f/transform?keep=id", "application/x-ndjson", "application/x-ndjson",
+                   quoted("{'id':'k','length':3,'sex':'m'}\n{'id':'l','length':'?'}\n"));
     status_check(r, 200);
     assert_true(strncmp(r->body, quoted("{'keep':{'id':'k'},'z':["), 23) == 0);
-    r = post("/v1/models/f/transform?keep=id", "application/x-ndjson", "text/csv",
-             quoted("{'id':'k','length':3,'sex':'m'}\n{'id':'l','length':'x'}\n"));
+    r = call_typed("/v1/models/f/transform?keep=id", "application/x-ndjson", "text/csv",
+                   quoted("{'id':'k','length':3,'sex':'m'}\n{'id':'l','length':'x'}\n"));
     status_check(r, 200);
     assert_non_null(strstr(r->body, "id,z1,error\nk,"));
     assert_non_null(strstr(r->body, "\n,,\"line 2"));
@@ -183,41 +173,44 @@ static void test_unknown(void **state) {
     unknown_check(predict("?keep=custmer", "{'columns':['customer','length','sex'],"
                                            "'rows':[[1,3,'m']]}"),
                   meant);
-    const struct response *r = post("/v1/models/m/predict?keep=custmer", "text/csv",
-                                    "application/json", "customer,length,sex\n1,3,m\n");
+    const struct response *r = call_typed("/v1/models/m/predict?keep=custmer", "text/csv",
+                                          "application/json", "customer,length,sex\n1,3,m\n");
     unknown_check(r, meant);
     fault_check(r, "line 1");
-    unknown_check(post("/v1/models/m/predict?keep=lenght", "text/csv", "application/json", "3,m\n"),
+    unknown_check(call_typed("/v1/models/m/predict?keep=lenght", "text/csv", "application/json",
+                             "3,m\n"),
                   "did you mean \\\"length\\\"?");
-    unknown_check(post("/v1/models/m/predict?keep=id", "text/csv", "application/json", "3,m\n"),
+    unknown_check(call_typed("/v1/models/m/predict?keep=id", "text/csv", "application/json",
+                             "3,m\n"),
                   "");
     unknown_check(predict("?keep=id", "{'instances':[[3,'m']]}"), "");
-    unknown_check(post("/v1/models/m/predict?keep=custmer", "application/x-ndjson",
-                       "application/x-ndjson", quoted("{'customer':1,'length':3,'sex':'m'}\n")),
+    unknown_check(call_typed("/v1/models/m/predict?keep=custmer", "application/x-ndjson",
+                             "application/x-ndjson",
+                             quoted("{'customer':1,'length':3,'sex':'m'}\n")),
                   meant);
-    unknown_check(post("/v1/models/m/predict?keep=custmer", "text/x-arff", "application/json",
-                       "@relation r\n@attribute customer numeric\n@attribute length numeric\n"
-                       "@attribute sex {f,m}\n@data\n7,3,m\n"),
+    unknown_check(call_typed("/v1/models/m/predict?keep=custmer", "text/x-arff", "application/json",
+                             "@relation r\n@attribute customer numeric\n@attribute length numeric\n"
+                             "@attribute sex {f,m}\n@data\n7,3,m\n"),
                   meant);
-    problem_check(post("/v1/models/s/predict?keep=f1", "text/x-svmlight", "application/json",
-                       "1:2\n"),
+    problem_check(call_typed("/v1/models/s/predict?keep=f1", "text/x-svmlight", "application/json",
+                             "1:2\n"),
                   422, "invalid-instances");
 }
 
 static void test_sparse(void **state) {
     (void)state;
     const struct response *r =
-        post("/v1/models/s/predict?output=label&keep=f1,id,f3", "application/json",
-             "application/json", quoted("{'instances':[{'id':1,'f1':2},{'f2':3,'id':2}]}"));
+        call_typed("/v1/models/s/predict?output=label&keep=f1,id,f3", "application/json",
+                   "application/json", quoted("{'instances':[{'id':1,'f1':2},{'f2':3,'id':2}]}"));
     unknown_check(r, "\\\"f3\\\"");
-    r = post("/v1/models/s/predict?output=label&keep=f1,id", "application/json", "application/json",
-             quoted("{'instances':[{'id':1,'f1':2},{'f2':3,'id':2}]}"));
+    r = call_typed("/v1/models/s/predict?output=label&keep=f1,id", "application/json",
+                   "application/json", quoted("{'instances':[{'id':1,'f1':2},{'f2':3,'id':2}]}"));
     status_check(r, 200);
     assert_json(r, "/predictions",
                 "[{'keep':{'f1':2,'id':1},'label':'a'},"
                 "{'keep':{'f1':null,'id':2},'label':'b'}]");
-    r = post("/v1/models/s/predict?output=label&keep=f2", "application/json", "application/json",
-             quoted("{'instances':[[2,0,0],[0,3,0]]}"));
+    r = call_typed("/v1/models/s/predict?output=label&keep=f2", "application/json",
+                   "application/json", quoted("{'instances':[[2,0,0],[0,3,0]]}"));
     status_check(r, 200);
     assert_json(r, "/predictions", "[{'keep':{'f2':0},'label':'a'},{'keep':{'f2':3},'label':'b'}]");
 }
@@ -240,16 +233,16 @@ static void test_refused(void **state) {
                   "invalid-instances");
     problem_check(predict("?keep=id", "{'instances':[{'id':3}]}"), 422, "invalid-instances");
     problem_check(predict("?keep=id", "{'instances':[]}"), 422, "invalid-instances");
-    problem_check(post("/v1/models/m/predict?keep=id", "text/csv", "text/csv",
-                       "id,id,length,sex\n1,2,3,m\n"),
+    problem_check(call_typed("/v1/models/m/predict?keep=id", "text/csv", "text/csv",
+                             "id,id,length,sex\n1,2,3,m\n"),
                   422, "invalid-instances");
     const char *many = "n0";
     for (int i = 1; i < 257; i++) {
         many = text("%s,n%d", many, i);
     }
     problem_check(predict(text("?keep=%s", many), one), 400, "bad-request");
-    problem_check(post("/v1/models/m/evaluate?keep=id", "text/csv", "application/json",
-                       "id,length,sex,class\n1,3,m,a\n"),
+    problem_check(call_typed("/v1/models/m/evaluate?keep=id", "text/csv", "application/json",
+                             "id,length,sex,class\n1,3,m,a\n"),
                   400, "bad-request");
 }
 

@@ -135,7 +135,7 @@ static void metrics_of_the_model(void **state) {
     at_the_weights("softmax", "iris", ",'class':'versicolor'", 1);
 }
 
-/* A discriminant of its own for each class, and one for each pair: from the rows of iris. */
+/* One discriminant for each class, and one for each pair of classes, of the rows of iris. */
 static void one_discriminant(const char *model, const char *class, size_t score, int positive,
                              int negative) {
     const struct response *w = status_check(call_get("/v1/models/%s/weights", model), 200),

@@ -23,15 +23,8 @@ static int prepare(void **state) {
     return 0;
 }
 
-static const struct response *post(const char *path, const char *type, const char *accept,
-                                   const char *body) {
-    const char *const headers[] = {text("Content-Type: %s", type), text("Accept: %s", accept),
-                                   NULL};
-    return call_bytes("POST", path, headers, body, strlen(body));
-}
-
 static const struct response *predict(const char *type, const char *accept, const char *body) {
-    return post("/v1/models/people/predict", type, accept, body);
+    return call_typed("/v1/models/people/predict", type, accept, body);
 }
 
 static const struct response *one(const char *race, const char *code, const char *sex) {
@@ -149,8 +142,8 @@ static void test_long_categories(void **state) {
 static void test_evaluation(void **state) {
     (void)state;
     const struct response *r =
-        post("/v1/models/people/evaluate", "text/csv", "application/json",
-             "race,code,sex,y\n1.0,01,Male, yes\n7, 01,Male,no\n2,01, Female ,yes \n");
+        call_typed("/v1/models/people/evaluate", "text/csv", "application/json",
+                   "race,code,sex,y\n1.0,01,Male, yes\n7, 01,Male,no\n2,01, Female ,yes \n");
     status_check(r, 200);
     assert_int_equal(real_at(r, "/rows"), 3);
     assert_string_equal(header_of(r, "Discern-Unseen"), "1");

@@ -217,6 +217,13 @@ const struct response *call_upload_bytes(const char *path, const char *body, siz
                                           .upload = true});
 }
 
+const struct response *call_typed(const char *path, const char *type, const char *accept,
+                                  const char *body) {
+    const char *const headers[] = {text("Content-Type: %s", type), text("Accept: %s", accept),
+                                   NULL};
+    return call_bytes("POST", path, headers, body, strlen(body));
+}
+
 const struct response *call_upload(const char *path, const char *body) {
     return call_upload_bytes(path, body, 0, NULL);
 }
@@ -227,4 +234,15 @@ const struct response *upload_file(const char *dataset, const char *file) {
         read_whole(strchr(file, '/') != NULL ? file : text("tests/data/%s", file), &size);
     return status_check(call_upload_bytes(text("/v1/datasets/%s", dataset), bytes, size, NULL),
                         201);
+}
+
+const char *upload_rows(const char *dataset) {
+    const char *rows = "id,length,weight,sex,class\n";
+    for (int i = 0; i < 40; i++) {
+        rows = text("%s%d,%d,%d,%s,%s\n", rows, i, i * 7 % 11, 1 + i % 2, i % 3 ? "f" : "m",
+                    i * 7 % 11 + i % 3 > 5 ? "a" : "b");
+    }
+    const struct response *r = call_upload(text("/v1/datasets/%s", dataset), rows);
+    assert_int_equal(r->status, 201);
+    return rows;
 }

@@ -60,6 +60,9 @@ const struct response *call_bytes(const char *method, const char *path, const ch
 /* Sends a text, which is not a format string, with one header; header NULL: without one. */
 const struct response *call_text(const char *method, const char *path, const char *header,
                                  const char *body);
+/* Posts a body of this type; accept: the wanted type of the answer. */
+const struct response *call_typed(const char *path, const char *type, const char *accept,
+                                  const char *body);
 /* Sends a PUT request as curl -T does. */
 const struct response *call_upload(const char *path, const char *body);
 /* As call_upload for bytes, with one more header; extra NULL: without it. size 0: strlen(body). */
@@ -68,6 +71,9 @@ const struct response *call_upload_bytes(const char *path, const char *body, siz
 /* Uploads a file as a dataset, and checks that the status is 201. file: a name in tests/data, or a
  * path that contains a '/'. */
 const struct response *upload_file(const char *dataset, const char *file);
+/* Uploads a dataset of 40 rows with the columns id (counts up), length (0 … 10), weight (1 or 2),
+ * sex (f or m) and class (a or b, by length and sex). Returns the CSV text. */
+const char *upload_rows(const char *dataset);
 #define HEADERS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -201,8 +201,9 @@ void table_warn_of_repairs(struct table *t);
 void table_write_repairs(const struct table *t, struct json_writer *w);
 void table_repairs_done(struct table *t);
 
-/* The end of a message about a cell that does not fit the type of column i: how to let it change
- * the type, if the column keeps the type of the stored column; otherwise "". */
+/* Returns the end of a message about a cell that does not fit the type of column i. If the column
+ * keeps the type of the stored column, the text names the option that allows another type;
+ * otherwise it is "". */
 const char *table_type_hint(const struct table *t, size_t i);
 /* Whether rows are appended to a table with a label and one sparse column. */
 bool table_is_sparse(const struct table *t);

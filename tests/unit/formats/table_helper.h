@@ -35,6 +35,11 @@ struct table_copy {
 bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                       size_t n_columns, struct problem *problem);
 
+/* A sink function that frees the blobs of a chunk. arg: a size_t that counts the chunks; NULL: they
+ * are not counted. */
+bool table_sink_forget(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
+                       size_t n_columns, struct problem *problem);
+
 bool table_sink_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
                        struct problem *problem);
 

@@ -656,13 +656,7 @@ struct lean {
 static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     (void)arg;
-    (void)chunk;
-    (void)n_rows;
-    (void)problem;
-    for (size_t i = 0; i < n_columns; i++) {
-        free(blobs[i].bytes);
-    }
-    return true;
+    return table_sink_forget(NULL, chunk, n_rows, blobs, n_columns, problem);
 }
 
 static bool lean_summary(void *arg, size_t column, struct buf *out, struct problem *problem) {

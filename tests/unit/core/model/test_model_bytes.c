@@ -105,6 +105,37 @@ static void round_trip(void **state) {
     dn_model_unref(NULL);
 }
 
+/* A model and its bytes, which a test may change. */
+struct written {
+    dn_model *model;
+    unsigned char *bytes;
+    size_t size;
+};
+
+static struct written write_model(bool strings) {
+    struct written w = {.model = make_model(strings)};
+    void *bytes;
+    OK(dn_model_write(w.model, &bytes, &w.size, NULL));
+    w.bytes = bytes;
+    return w;
+}
+
+static void written_done(struct written *w) {
+    free(w->bytes);
+    dn_model_unref(w->model);
+}
+
+/* Returns the offset of a text in the bytes. */
+static size_t offset_of(const struct written *w, const char *words) {
+    const size_t n = strlen(words);
+    size_t at = 0;
+    while (memcmp(w->bytes + at, words, n) != 0) {
+        at++;
+        assert_true(at + n < w->size);
+    }
+    return at;
+}
+
 static void put_checksum(unsigned char *bytes, size_t size) {
     uint32_t crc = dni_crc32(0, bytes, size - 4);
     for (unsigned i = 0; i < 4; i++) {
@@ -114,11 +145,10 @@ static void put_checksum(unsigned char *bytes, size_t size) {
 
 static void every_byte_counts(void **state) {
     (void)state;
-    dn_model *model = make_model(true), *back;
-    void *bytes;
-    size_t size;
-    OK(dn_model_write(model, &bytes, &size, NULL));
-    unsigned char *b = bytes;
+    struct written w = write_model(true);
+    unsigned char *b = w.bytes;
+    const size_t size = w.size;
+    dn_model *back;
     for (size_t i = 0; i < size; i++) {
         for (int bit = 0; bit < 8; bit++) {
             dn_error err = {0};
@@ -140,8 +170,7 @@ static void every_byte_counts(void **state) {
     memcpy(longer, b, size);
     assert_int_equal(dn_model_read(longer, size + 1, &back, NULL), DN_ERR_CORRUPT);
     free(longer);
-    free(bytes);
-    dn_model_unref(model);
+    written_done(&w);
 }
 
 /* Changed bytes with a valid checksum are read as a model or refused, and never crash. A model that
@@ -197,11 +226,10 @@ static void forged_checksums(void **state) {
 
 static void newer_versions(void **state) {
     (void)state;
-    dn_model *model = make_model(true), *back;
-    void *bytes;
-    size_t size;
-    OK(dn_model_write(model, &bytes, &size, NULL));
-    unsigned char *b = bytes;
+    struct written w = write_model(true);
+    unsigned char *b = w.bytes;
+    const size_t size = w.size;
+    dn_model *back;
     dn_error err = {0};
     b[8] = DNI_MODEL_VERSION + 1;
     assert_int_equal(dn_model_read(b, size, &back, &err), DN_ERR_VERSION);
@@ -217,8 +245,7 @@ static void newer_versions(void **state) {
     dn_error_clear(&err);
     assert_int_equal(dn_model_read(b, size, &back, &err), DN_ERR_VERSION);
     assert_non_null(strstr(err.message, "\"xogistic\""));
-    free(bytes);
-    dn_model_unref(model);
+    written_done(&w);
 }
 
 static void put_size(unsigned char *bytes, size_t size) {
@@ -280,13 +307,12 @@ static void older_versions(void **state) {
 /* A number of means other than 0 and the number of features, and a mean that is not finite. */
 static void wrong_means(void **state) {
     (void)state;
-    dn_model *model = make_model(true), *back;
-    void *bytes;
-    size_t size;
-    OK(dn_model_write(model, &bytes, &size, NULL));
-    unsigned char *b = bytes;
-    const size_t at = size - 4 - 1 - model->n_features * sizeof(double);
-    assert_int_equal(b[at - 8], model->n_features);
+    struct written w = write_model(true);
+    unsigned char *b = w.bytes;
+    const size_t size = w.size;
+    dn_model *back;
+    const size_t at = size - 4 - 1 - w.model->n_features * sizeof(double);
+    assert_int_equal(b[at - 8], w.model->n_features);
     b[at - 8]--;
     put_checksum(b, size);
     assert_int_equal(dn_model_read(b, size, &back, NULL), DN_ERR_CORRUPT);
@@ -294,52 +320,41 @@ static void wrong_means(void **state) {
     memset(b + at + 6, 0xff, 2); /* the first mean becomes a NaN */
     put_checksum(b, size);
     assert_int_equal(dn_model_read(b, size, &back, NULL), DN_ERR_CORRUPT);
-    free(bytes);
-    dn_model_unref(model);
+    written_done(&w);
 }
 
 /* A parameter that the library does not know is ignored. */
 static void unknown_parameter(void **state) {
     (void)state;
-    dn_model *model = make_model(true), *back;
-    void *bytes;
-    size_t size, at = 0;
-    OK(dn_model_write(model, &bytes, &size, NULL));
-    unsigned char *b = bytes;
-    while (at + 6 < size && memcmp(b + at, "lambda", 6) != 0) {
-        at++;
-    }
-    b[at] = 'L';
+    struct written w = write_model(true);
+    unsigned char *b = w.bytes;
+    const size_t size = w.size;
+    dn_model *back;
+    b[offset_of(&w, "lambda")] = 'L';
     put_checksum(b, size);
     OK(dn_model_read(b, size, &back, NULL));
     assert_true(dn_params_number(dn_model_params(back), "lambda") ==
                 1e-3); /* the missing parameter has its default */
     dn_model_unref(back);
-    free(bytes);
-    dn_model_unref(model);
+    written_done(&w);
 }
 
 /* Models of versions without the parameter `decision` keep the labels of the scores. */
 static void no_decision(void **state) {
     (void)state;
-    dn_model *model = make_model(true), *back;
-    void *bytes;
-    size_t size, at = 0;
-    OK(dn_model_write(model, &bytes, &size, NULL));
-    unsigned char *b = bytes;
+    struct written w = write_model(true);
+    unsigned char *b = w.bytes;
+    const size_t size = w.size;
+    dn_model *back;
     OK(dn_model_read(b, size, &back, NULL));
     assert_int_equal(dn_model_labels(back), DN_LABELS_PROBABILITIES);
     dn_model_unref(back);
-    while (at + 8 < size && memcmp(b + at, "decision", 8) != 0) {
-        at++;
-    }
-    b[at] = 'D';
+    b[offset_of(&w, "decision")] = 'D';
     put_checksum(b, size);
     OK(dn_model_read(b, size, &back, NULL));
     assert_int_equal(dn_model_labels(back), DN_LABELS_SCORES);
     dn_model_unref(back);
-    free(bytes);
-    dn_model_unref(model);
+    written_done(&w);
 }
 
 /* A model has at least two classes. The test removes classes from the bytes and adapts their
