@@ -181,7 +181,8 @@ static dn_status fit_columns(const struct fit *fit, dn_error *err) {
     return dni_encoder_copy_names(fit->encoder, NULL, err);
 }
 
-/* Sets the levels of missing and unseen categories where these are the most frequent ones. */
+/* Sets the levels as which missing and unseen categories are encoded, where the spec demands the
+ * most frequent level. */
 static dn_status fit_frequent_levels(const struct fit *fit, dn_error *err) {
     bool missing = fit->spec->missing_category == DN_MISSING_FREQUENT_LEVEL,
          unseen = fit->spec->unseen == DN_UNSEEN_FREQUENT;

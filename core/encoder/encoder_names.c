@@ -107,7 +107,8 @@ static void put_number(struct name_out *out, const char *before, size_t number, 
     put_part(out, text, (size_t)n, false);
 }
 
-/* Words cannot begin with '"' or '(', but label sequences can. */
+/* Appends the part of a name after the column of texts. A label sequence that begins with '"' or is
+ * "(unseen)" is quoted; words cannot begin with '"' or '('. */
 static void put_word(struct name_out *out, const dni_vocabulary *words, size_t word) {
     static const char unseen[] = "(unseen)";
     const size_t n_unseen = sizeof unseen - 1;

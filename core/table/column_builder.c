@@ -254,8 +254,9 @@ static dn_status keep_spelling(dn_column_builder *builder, const char *text, siz
 }
 
 /* Returns true if the canonical text has an exponent or at least p > 0 digits after the point, so
- * that padding to p digits does not change it. The fraction of value·10^(p-1) is 0 or at least
- * 0.1; if it is too near to 0 or 1 to decide, the text is formatted and counted. */
+ * that padding to p digits does not change it. With fewer digits value·10^(p-1) is an integer; if
+ * its fraction is too near to 0 or 1 to decide, the text is formatted and its digits are
+ * counted. */
 static bool has_decimals(double value, unsigned p) {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
     double magnitude = fabs(value);

@@ -21,10 +21,8 @@ static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *mos
     for (size_t i = 0; i < n; i++) {
         double y = x[i] + rounding;
         int64_t integer = (int64_t)(bits_of(y) - bits_of(rounding));
-        wrong |=
-            bits_of(y - rounding) ^
-            bits_of(x[i]); /* For NaN the bits of the difference may be 0, but the integer is out
-                            * of range. */
+        /* For NaN the bits of the difference may be 0, but the integer is out of range. */
+        wrong |= bits_of(y - rounding) ^ bits_of(x[i]);
         low = integer < low ? integer : low;
         high = integer > high ? integer : high;
     }
