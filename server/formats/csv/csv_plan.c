@@ -228,6 +228,9 @@ static bool find_structure(const struct csv_sample *sample, size_t width, struct
         if (!read_sample(sample, &out->dialect, out->width, &handler)) {
             return false;
         }
+        if (shapes->n == 0 && round > 0) {
+            break; /* with this width, the first row does not end in the sample */
+        }
         struct group g = find_group(shapes);
         if (width > 0) {
             g = group_of(shapes, width);
@@ -255,6 +258,12 @@ bool csv_plan_make(const struct csv_sample *sample, char given, size_t width,
     bool well = shapes != NULL && csv_dialect_find(sample, given, &plan.dialect) &&
                 find_structure(sample, width, shapes, &plan);
     free(shapes);
+    if (well && plan.width == 0) { /* no row ends in the sample */
+        struct csv_shape shape;
+        csv_sniff_shape(sample, csv_dialect_char(&plan.dialect), &shape);
+        well = !shape.no_memory;
+        plan.width = shape.cells > 0 ? shape.cells : 1;
+    }
     if (well) {
         struct study study = {.plan = &plan};
         plan.trait = calloc(plan.width + 1, sizeof *plan.trait);

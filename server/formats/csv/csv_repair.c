@@ -279,7 +279,9 @@ static bool deliver_head(struct csv_repair *r, const struct csv_raw_row *row) {
             }
         }
     }
-    if (r->taken++ == 0) {
+    size_t filled = 0, values = 0;
+    csv_plan_count(row, &filled, &values);
+    if (r->taken++ == 0 && values == 0) {
         buf_append(&r->heading, row->bytes, row->split->size);
     }
     return put_cells(r, row, &a) && deliver(r, row, width);

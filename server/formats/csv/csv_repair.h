@@ -46,7 +46,7 @@ struct csv_repair {
     struct csv_cell *cells;        /* [plan->width] */
     size_t capacity;
     size_t *sums;                   /* [2 × (plan->width + 1)] */
-    struct buf aside, heading;      /* heading: the first row of the table as written */
+    struct buf aside, heading;      /* heading: the first row as written, if it has no number */
     size_t taken;                   /* number of rows of the table */
     int64_t preamble, preamble_end; /* the first and the last line before the table; 0: none */
     int64_t second, second_end;     /* likewise for the second table */

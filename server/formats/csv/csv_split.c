@@ -127,7 +127,6 @@ static bool is_escape(const struct text_of *t, size_t at) {
  * to its offset. */
 static enum found find_close(const struct text_of *t, unsigned way, struct csv_piece *piece) {
     size_t i = piece->from, strays = 0;
-    bool lines = false;
     for (;;) {
         if (i - piece->from > TABLE_MAX_CELL) {
             return FOUND_NONE;
@@ -140,7 +139,7 @@ static enum found find_close(const struct text_of *t, unsigned way, struct csv_p
             if ((way & WAY_LINES) == 0) {
                 return FOUND_NONE;
             }
-            lines = true;
+            piece->lines = true;
         }
         if (is_escape(t, i)) {
             piece->escaped = true;
@@ -172,11 +171,14 @@ static enum found find_close(const struct text_of *t, unsigned way, struct csv_p
             piece->to = end - 1;
             return FOUND_CLOSE;
         }
+        if (!ends && k % 2 == 0 && piece->lines && (way & WAY_STRICT) == 0 && looks_opening(t, i)) {
+            return FOUND_FAILS;
+        }
         if (k % 2 == 1) {
             if ((way & WAY_OPENING) != 0 && looks_opening(t, i)) {
                 return FOUND_NONE;
             }
-            if ((way & WAY_STRICT) != 0 || (lines && looks_opening(t, i))) {
+            if ((way & WAY_STRICT) != 0 || (piece->lines && looks_opening(t, i))) {
                 return FOUND_FAILS;
             }
             strays++;
@@ -256,7 +258,15 @@ static enum way_result read_cell(const struct text_of *t, unsigned way, size_t a
     return WAY_READ;
 }
 
-static enum way_result read_row(const struct text_of *t, unsigned way, struct csv_split *out) {
+/* Whether so many cells and cells that span lines are those of one row. A row that takes the whole
+ * body, because its quotes are open, must not be read to its end for each row. */
+static bool is_one_row(size_t width, size_t cells, size_t spanning) {
+    return width > 0 ? spanning == 0 || cells <= 2 * width + 64 : spanning <= 64;
+}
+
+static enum way_result read_row(const struct text_of *t, unsigned way, size_t width,
+                                struct csv_split *out) {
+    size_t spanning = 0;
     size_t at = t->d->run ? delimiter_at(t, 0) : 0;
     out->n = out->stray = out->open = out->over = 0;
     for (;;) {
@@ -268,6 +278,10 @@ static enum way_result read_row(const struct text_of *t, unsigned way, struct cs
         }
         if (out->n == CSV_SPLIT_CELLS) {
             return WAY_TOO_MANY;
+        }
+        spanning += piece.lines;
+        if (!is_one_row(width, out->n + 1, spanning)) {
+            return WAY_FAILED;
         }
         if (!push(out, &piece)) {
             return WAY_OUT_OF_MEMORY;
@@ -313,7 +327,7 @@ static bool is_lines(const struct text_of *t, size_t width, const struct csv_spl
                                      .bytes = t->bytes + at,
                                      .n = t->n - at,
                                      .final = t->final};
-        if (read_row(&rest, WAY_OPENING, spare) != WAY_READ || spare->n != width) {
+        if (read_row(&rest, WAY_OPENING, width, spare) != WAY_READ || spare->n != width) {
             return false;
         }
         at += spare->next;
@@ -332,7 +346,7 @@ enum csv_split_status csv_split_row(const struct csv_dialect *d, const char *byt
     bool have = false, many = false, by_lines = false;
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        const enum way_result result = read_row(&t, ways[i], spare);
+        const enum way_result result = read_row(&t, ways[i], width, spare);
         if (result == WAY_NEEDS_MORE) {
             return CSV_SPLIT_MORE;
         }

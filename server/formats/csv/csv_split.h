@@ -32,6 +32,7 @@ struct csv_piece {
     bool escaped; /* doubled quotes or escape characters are to be removed */
     bool stray;   /* a quote is part of the text although it is not escaped */
     bool open;    /* the opening quote is not closed */
+    bool lines;   /* spans lines */
     bool over;    /* a quote within the text looks like the first of a cell */
 };
 

@@ -75,6 +75,31 @@ static void test_structure(void **state) {
     check("a,b\n1,2\n3,4\na,b\n5,6\n", "a,b\n1,2\n3,4\n5,6\n", "\"repeated_header\":{\"count\":1,");
 }
 
+/* Equal rows are no repeated header; quotes that are open in each row take time in proportion to
+ * the body. */
+static void test_many_rows(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *note;
+    } bodies[] = {{"1,x y,3\n", "\"warnings\":["},
+                  {"1,\"x y,3\n", "\"unclosed_quote\":{\"count\":100000,"},
+                  {"1,x\",\"y,3\n", "\"unclosed_quote\""},
+                  {"1,\"\"x y,3\n", "\"unclosed_quote\":{\"count\":100000,"}};
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        struct buf body = {0};
+        for (size_t k = 0; k < 100000; k++) {
+            buf_puts(&body, bodies[i].line);
+        }
+        struct table_copy t = table_read_cut(&repair, body.data, body.size, NULL, 0);
+        assert_true(t.well);
+        if (strstr(t.notes, bodies[i].note) == NULL) {
+            fail_msg("%s: %s", bodies[i].line, t.notes);
+        }
+        table_done(&t);
+        buf_done(&body);
+    }
+}
+
 static void test_refused(void **state) {
     (void)state;
     static const char *const bodies[] = {"", "\n\n", "a,b\n", "a,b\n1,\xff\n"};
@@ -87,9 +112,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_structure), cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
