@@ -93,7 +93,7 @@ struct evaluation {
     struct budget budget;
     dn_run run;
     const char *weight;      /* column of weights; NULL: none, or the rows do not have it */
-    struct row_notes *notes; /* about the rows; NULL: none */
+    struct row_notes *notes; /* notes about the rows; NULL: none */
     const struct instance_schema *schema; /* how stored cells are read; NULL: without conversion */
     const struct instances_options *options; /* options of the call; set with `schema` */
     /* the result; both NULL: there is a problem */

@@ -51,7 +51,7 @@ struct lines {
     int64_t n_rows, n_refused; /* number of lines that were answered, and of those among them
                                   that were refused */
     int64_t line;              /* number of the line answered last */
-    int64_t sent;              /* bytes of the file */
+    int64_t sent;              /* bytes of the file that were sent */
 };
 
 /* Frees the members that are not needed when the answer is complete. */

@@ -220,7 +220,7 @@ static struct widths widths_of(const dn_model *model, unsigned outputs) {
                            .support = dn_model_can_be_impossible(model)};
 }
 
-/* Takes the next n_rows × width numbers; NULL: width is 0. */
+/* Returns the next n_rows × width numbers of the memory and advances *at; NULL if width is 0. */
 static double *take(double **at, size_t n_rows, size_t width) {
     double *taken = width > 0 ? *at : NULL;
     *at += n_rows * width;

@@ -41,8 +41,9 @@ struct stored_rows {
     size_t *from, *spelled_from; /* [n_columns] columns of the source; SIZE_MAX: not read */
     size_t n_columns;
     size_t chunk, at;     /* the next row: chunk, and row in the chunk */
-    bool decoded;         /* the views are those of the chunk */
-    size_t next, scored;  /* rows of the block: the next one to score; those scored last */
+    bool decoded;         /* the views are those of chunk `chunk` */
+    size_t next, scored;  /* next: index in the block of the row to score next; scored: number of
+                             rows scored last */
     size_t written;       /* number of the rows scored last that are written */
     bool beyond;          /* the next row has no finite result */
     bool ended;           /* the end of the answer is written */
