@@ -189,7 +189,7 @@ static void test_not_comparable(void **state) {
                     "it has no class \"c\" (column \"y\")");
     a = job_train(job, "o", "numbers", "y", "z");
     promotion_check(a, "o", false, real_at(a, "/result/promotion/new"), (double)NAN, 1,
-                    "its classes are categorical, those of \"y\" are numeric");
+                    "its classes are categorical, but those of \"y\" are numeric");
     assert_non_null(strstr(string_at(a, "/warnings/0"),
                            "column \"y\" is numeric; in the table of the live version 1, dataset "
                            "\"wide\" version 1, it was categorical"));
