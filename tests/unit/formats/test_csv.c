@@ -107,24 +107,39 @@ static void check(char delimiter, const char *body, const char *expected) {
     check_n(delimiter, body, strlen(body), expected);
 }
 
+/* A body, and the cells and faults that are read. */
+struct csv_case {
+    char delimiter;
+    const char *body, *expected;
+};
+
+static void check_all(const struct csv_case *cases, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        check(cases[i].delimiter, cases[i].body, cases[i].expected);
+    }
+}
+
 /* Runs of blanks: those at the ends of a line are no cells. */
 static void test_blanks(void **state) {
     (void)state;
-    check(' ', "a b\n1 2.50\n", "1: [a][b]\n2: [1#][2.50~]\n");
-    check(' ', "  1   2\t \t-3  \n4 5\t6", "1: [1#][2#][-3#]\n2: [4#][5#][6#]\n");
-    check(' ', "\n \t \n a \r\n\r\n b c \r d", "3: [a]\n5: [b][c]\n6: [d]\n");
-    check(' ', " \t", "");
-    check(' ', "1 \"New  York\" x\n\"a\"\"b\"\t7\n",
-          "1: [1#][\"New  York\"][x]\n"
-          "2: [\"a\\\"b\"][7#]\n");
-    check(' ', "5\" a,b;c|d\n", "1: [5\"][a,b;c|d]\n");
-    /* the limit of this reader is six cells: blanks after the sixth are none */
-    check(' ', "1 2 3 4 5 6  \n", "1: [1#][2#][3#][4#][5#][6#]\n");
-    check(' ', "1 2 3 4 5 6 7\n", "fatal 1:13 row has more than 6 cells\n");
-    check(' ', "a \"b\n c\"d e\n1 2\n",
-          "fault 2:4 text after a closing quote: quotes within a quoted cell are doubled\n"
-          "1: [a][\"b\n c\"d][e]\n3: [1#][2#]\n");
-    check(' ', "a \"b\n", "fatal 1:3 the quote is not closed\n");
+    static const struct csv_case cases[] = {
+        {' ', "a b\n1 2.50\n", "1: [a][b]\n2: [1#][2.50~]\n"},
+        {' ', "  1   2\t \t-3  \n4 5\t6", "1: [1#][2#][-3#]\n2: [4#][5#][6#]\n"},
+        {' ', "\n \t \n a \r\n\r\n b c \r d", "3: [a]\n5: [b][c]\n6: [d]\n"},
+        {' ', " \t", ""},
+        {' ', "1 \"New  York\" x\n\"a\"\"b\"\t7\n",
+         "1: [1#][\"New  York\"][x]\n"
+         "2: [\"a\\\"b\"][7#]\n"},
+        {' ', "5\" a,b;c|d\n", "1: [5\"][a,b;c|d]\n"},
+        /* the limit of this reader is six cells: blanks after the sixth are none */
+        {' ', "1 2 3 4 5 6  \n", "1: [1#][2#][3#][4#][5#][6#]\n"},
+        {' ', "1 2 3 4 5 6 7\n", "fatal 1:13 row has more than 6 cells\n"},
+        {' ', "a \"b\n c\"d e\n1 2\n",
+         "fault 2:4 text after a closing quote: quotes within a quoted cell are doubled\n"
+         "1: [a][\"b\n c\"d][e]\n3: [1#][2#]\n"},
+        {' ', "a \"b\n", "fatal 1:3 the quote is not closed\n"},
+    };
+    check_all(cases, sizeof cases / sizeof *cases);
 }
 
 /* The first lines are skipped, with any quotes and however long they are. Reads the body in pieces
@@ -163,46 +178,55 @@ static void test_skipped(void **state) {
 
 static void test_plain(void **state) {
     (void)state;
-    check(',', "a,b\n1,2.50\n", "1: [a][b]\n2: [1#][2.50~]\n");
-    check(',', "a,b\r\nx,-7", "1: [a][b]\n2: [x][-7#]\n");
-    check(',', "a\rb\rc", "1: [a]\n2: [b]\n3: [c]\n");
-    check(',', "a,\n,b\n,\n", "1: [a][]\n2: [][b]\n3: [][]\n");
-    check(',', "a,b,", "1: [a][b][]\n");
-    check(',', "\n\na\n\r\n\nb\n\n", "3: [a]\n6: [b]\n");
-    check(',', "", "");
-    check(',', "\n", "");
-    check(';', "1,5;2\n", "1: [1,5][2#]\n");
-    check('\t', "a b\tc\n", "1: [a b][c]\n");
-    check(',',
-          "\xEF\xBB\xBF"
-          "a,b\n",
-          "1: [a][b]\n");
-    check(',', "caf\xC3\xA9,\xF0\x9F\x98\x80\n", "1: [caf\xC3\xA9][\xF0\x9F\x98\x80]\n");
-    check(',', "5\" pipe,a\"b\n", "1: [5\" pipe][a\"b]\n");
-    check(',', "1e5,.5,5.,+3,0x1,1.2.3\n", "1: [1e5][.5][5.][+3][0x1][1.2.3]\n");
-    check(',', "123456789012345678,0.12345678901234567,-0\n",
-          "1: [123456789012345678][0.12345678901234567][-0#]\n");
+    static const struct csv_case cases[] = {
+        {',', "a,b\n1,2.50\n", "1: [a][b]\n2: [1#][2.50~]\n"},
+        {',', "a,b\r\nx,-7", "1: [a][b]\n2: [x][-7#]\n"},
+        {',', "a\rb\rc", "1: [a]\n2: [b]\n3: [c]\n"},
+        {',', "a,\n,b\n,\n", "1: [a][]\n2: [][b]\n3: [][]\n"},
+        {',', "a,b,", "1: [a][b][]\n"},
+        {',', "\n\na\n\r\n\nb\n\n", "3: [a]\n6: [b]\n"},
+        {',', "", ""},
+        {',', "\n", ""},
+        {';', "1,5;2\n", "1: [1,5][2#]\n"},
+        {'\t', "a b\tc\n", "1: [a b][c]\n"},
+        {',',
+         "\xEF\xBB\xBF"
+         "a,b\n",
+         "1: [a][b]\n"},
+        {',', "caf\xC3\xA9,\xF0\x9F\x98\x80\n", "1: [caf\xC3\xA9][\xF0\x9F\x98\x80]\n"},
+        {',', "5\" pipe,a\"b\n", "1: [5\" pipe][a\"b]\n"},
+        {',', "1e5,.5,5.,+3,0x1,1.2.3\n", "1: [1e5][.5][5.][+3][0x1][1.2.3]\n"},
+        {',', "123456789012345678,0.12345678901234567,-0\n",
+         "1: [123456789012345678][0.12345678901234567][-0#]\n"},
+    };
+    check_all(cases, sizeof cases / sizeof *cases);
 }
 
 static void test_quotes(void **state) {
     (void)state;
-    check(',', "\"a\",\"b,c\",\"\"\n", "1: [\"a\"][\"b,c\"][\"\"]\n");
-    check(',', "\"a\"\"b\",\"\"\"\"\n", "1: [\"a\\\"b\"][\"\\\"\"]\n");
-    check(',', "\"two\nlines\",x\ny\n", "1: [\"two\\nlines\"][x]\n3: [y]\n");
-    check(',', "\"two\r\nlines\r\",x\r\ny", "1: [\"two\\r\\nlines\\r\"][x]\n4: [y]\n");
-    check(',', "\"1\",2", "1: [\"1\"][2#]\n");
-    check(',', "a,\"b\"", "1: [a][\"b\"]\n");
-    check(',', "\"\"", "1: [\"\"]\n");
+    static const struct csv_case cases[] = {
+        {',', "\"a\",\"b,c\",\"\"\n", "1: [\"a\"][\"b,c\"][\"\"]\n"},
+        {',', "\"a\"\"b\",\"\"\"\"\n", "1: [\"a\\\"b\"][\"\\\"\"]\n"},
+        {',', "\"two\nlines\",x\ny\n", "1: [\"two\\nlines\"][x]\n3: [y]\n"},
+        {',', "\"two\r\nlines\r\",x\r\ny", "1: [\"two\\r\\nlines\\r\"][x]\n4: [y]\n"},
+        {',', "\"1\",2", "1: [\"1\"][2#]\n"},
+        {',', "a,\"b\"", "1: [a][\"b\"]\n"},
+        {',', "\"\"", "1: [\"\"]\n"},
+    };
+    check_all(cases, sizeof cases / sizeof *cases);
 }
 
 static void test_tab_separated_quotes(void **state) {
     (void)state;
-    check('\t', "\"a b\"\t\"c\td\"\n", "1: [\"a b\"][\"c\\td\"]\n");
-    check('\t', "\"Hi\" he said\tx\n", "1: [\"Hi\" he said][x]\n");
-    check('\t', "\"never closed\tx\ny\tz\n", "1: [\"never closed][x]\n2: [y][z]\n");
-    check('\t', "a\t\"never\"\"closed\nb\tc", "1: [a][\"never\"\"closed]\n2: [b][c]\n");
-    check('\t', "a\t\"", "1: [a][\"]\n");
-    check('\t', "\"a\t\"\"\t\"\"\tb\n", "1: [\"a][\"\"][\"\"][b]\n");
+    static const struct csv_case cases[] = {
+        {'\t', "\"a b\"\t\"c\td\"\n", "1: [\"a b\"][\"c\\td\"]\n"},
+        {'\t', "\"Hi\" he said\tx\n", "1: [\"Hi\" he said][x]\n"},
+        {'\t', "\"never closed\tx\ny\tz\n", "1: [\"never closed][x]\n2: [y][z]\n"},
+        {'\t', "a\t\"never\"\"closed\nb\tc", "1: [a][\"never\"\"closed]\n2: [b][c]\n"},
+        {'\t', "a\t\"", "1: [a][\"]\n"},
+        {'\t', "\"a\t\"\"\t\"\"\tb\n", "1: [\"a][\"\"][\"\"][b]\n"},
+    };
+    check_all(cases, sizeof cases / sizeof *cases);
 }
 
 static void test_faults(void **state) {
@@ -212,20 +236,23 @@ static void test_faults(void **state) {
           "fault 1:4 text after a closing quote: quotes within a quoted cell are doubled\n1: "
           "[\"a\"b][c]\n2: [d][e]\n");
     check_n(',', "a,b\nc\0,d\n", 9, "1: [a][b]\nfatal 2:2 NUL byte\n");
-    check(',', "a\n\xC3\xA9\xFFz\nb\n", "1: [a]\nfatal 2:3 invalid UTF-8\n");
-    check(',', "a\nb\xE2\x82", "1: [a]\nfatal 2:2 invalid UTF-8\n");
-    check(',', "a\nb\xE2\x82,c\n", "1: [a]\nfatal 2:2 invalid UTF-8\n");
-    check(',', "\xED\xA0\x80\n", "fatal 1:1 invalid UTF-8\n");
-    check(',', "a\ncaf\xE9,b\n",
-          "1: [a]\nfatal 2:4 invalid UTF-8: if the body is Windows-1252 or Latin-1, add the "
-          "parameter encoding=windows-1252\n");
-    check(',', "a\n\x93x\x94\n",
-          "1: [a]\nfatal 2:1 invalid UTF-8: if the body is Windows-1252 or Latin-1, add the "
-          "parameter encoding=windows-1252\n");
-    check(',', "1,2,3,4,5,6\n1,2,3,4,5,6,7\n",
-          "1: [1#][2#][3#][4#][5#][6#]\nfatal 2:13 row has more than 6 cells\n");
-    check(',', "a,b,c,d,e,f\na,b,c,d,e,\"f\",7\n",
-          "1: [a][b][c][d][e][f]\nfatal 2:15 row has more than 6 cells\n");
+    static const struct csv_case cases[] = {
+        {',', "a\n\xC3\xA9\xFFz\nb\n", "1: [a]\nfatal 2:3 invalid UTF-8\n"},
+        {',', "a\nb\xE2\x82", "1: [a]\nfatal 2:2 invalid UTF-8\n"},
+        {',', "a\nb\xE2\x82,c\n", "1: [a]\nfatal 2:2 invalid UTF-8\n"},
+        {',', "\xED\xA0\x80\n", "fatal 1:1 invalid UTF-8\n"},
+        {',', "a\ncaf\xE9,b\n",
+         "1: [a]\nfatal 2:4 invalid UTF-8: if the body is Windows-1252 or Latin-1, add the "
+         "parameter encoding=windows-1252\n"},
+        {',', "a\n\x93x\x94\n",
+         "1: [a]\nfatal 2:1 invalid UTF-8: if the body is Windows-1252 or Latin-1, add the "
+         "parameter encoding=windows-1252\n"},
+        {',', "1,2,3,4,5,6\n1,2,3,4,5,6,7\n",
+         "1: [1#][2#][3#][4#][5#][6#]\nfatal 2:13 row has more than 6 cells\n"},
+        {',', "a,b,c,d,e,f\na,b,c,d,e,\"f\",7\n",
+         "1: [a][b][c][d][e][f]\nfatal 2:15 row has more than 6 cells\n"},
+    };
+    check_all(cases, sizeof cases / sizeof *cases);
 }
 
 static void test_long_cells(void **state) {

@@ -70,6 +70,17 @@ static void refused(const char *body, const char *place, const char *words) {
     problem_done(&problem);
 }
 
+/* A body that is refused, the place of the fault, and a part of its message. */
+struct refusal {
+    const char *body, *place, *text;
+};
+
+static void all_refused(const struct refusal *cases, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        refused(cases[i].body, cases[i].place, cases[i].text);
+    }
+}
+
 static void test_entries(void **state) {
     (void)state;
     check("[[1,0,2,0,0,3,\"red sea\"],[2,0,0,0,0,0,null]]",
@@ -130,22 +141,23 @@ static void test_query(void **state) {
 
 static void test_faults(void **state) {
     (void)state;
-    refused("[{\"f0\":1,\"x\":1,\"words\":\"\"}]", "/0/f0", "no column \\\"f0\\\"");
-    refused("[{\"f02\":1,\"x\":1,\"words\":\"\"}]", "/0/f02", "no column");
-    refused("[{\"f99999999999999999999\":1}]", "/0/f9", "no column");
-    refused("[{\"f2\":1,\"x\":1,\"words\":\"\",\"f2\":0}]", "/0/f2", "comes twice");
-    refused("[{\"f2\":true,\"x\":1,\"words\":\"\"}]", "/0/f2",
-            "must be a finite number (got true)");
-    refused("[{\"f2\":1e999,\"x\":1,\"words\":\"\"}]", "/0/f2",
-            "must be a finite number (got 1e999)");
-    refused("[{\"f200\":\"a\",\"x\":1,\"words\":\"\"}]", "/0/f200", "must be a finite number");
-    refused("[[1,1,2,3,4,5]]", "/0", "has 6 values, expected 7");
-    refused("[[1,0,0,0,0,0,[\"a\"]]]", "/0/6", "must be a string");
-    refused("[{\"x\":1}]", "\"detail\":", "no instance names the column \\\"words\\\"");
-    refused("x,f1,f1,words\n1,2,3,a\n", "\"line\":1,\"column\":6",
-            "the column \\\"f1\\\" comes twice");
-    refused("1,2,3\n", "\"line\":1", "has 3 cells, expected 7");
-    refused("1 1:2\n", "\"detail\":", "was not trained on svmlight data");
+    static const struct refusal cases[] = {
+        {"[{\"f0\":1,\"x\":1,\"words\":\"\"}]", "/0/f0", "no column \\\"f0\\\""},
+        {"[{\"f02\":1,\"x\":1,\"words\":\"\"}]", "/0/f02", "no column"},
+        {"[{\"f99999999999999999999\":1}]", "/0/f9", "no column"},
+        {"[{\"f2\":1,\"x\":1,\"words\":\"\",\"f2\":0}]", "/0/f2", "comes twice"},
+        {"[{\"f2\":true,\"x\":1,\"words\":\"\"}]", "/0/f2", "must be a finite number (got true)"},
+        {"[{\"f2\":1e999,\"x\":1,\"words\":\"\"}]", "/0/f2", "must be a finite number (got 1e999)"},
+        {"[{\"f200\":\"a\",\"x\":1,\"words\":\"\"}]", "/0/f200", "must be a finite number"},
+        {"[[1,1,2,3,4,5]]", "/0", "has 6 values, expected 7"},
+        {"[[1,0,0,0,0,0,[\"a\"]]]", "/0/6", "must be a string"},
+        {"[{\"x\":1}]", "\"detail\":", "no instance names the column \\\"words\\\""},
+        {"x,f1,f1,words\n1,2,3,a\n", "\"line\":1,\"column\":6",
+         "the column \\\"f1\\\" comes twice"},
+        {"1,2,3\n", "\"line\":1", "has 3 cells, expected 7"},
+        {"1 1:2\n", "\"detail\":", "was not trained on svmlight data"},
+    };
+    all_refused(cases, sizeof cases / sizeof *cases);
 }
 
 /* Entries in any order are sorted. */

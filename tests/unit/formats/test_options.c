@@ -24,6 +24,17 @@ static void check_refused(const char *name, const char *value, const char *text)
     problem_done(&problem);
 }
 
+/* An option that is refused, and a part of the message. */
+struct refusal {
+    const char *name, *value, *text;
+};
+
+static void check_all_refused(const struct refusal *cases, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        check_refused(cases[i].name, cases[i].value, cases[i].text);
+    }
+}
+
 static void test_options(void **state) {
     (void)state;
     struct table_options options = {0};
@@ -50,25 +61,27 @@ static void test_options(void **state) {
     assert_true(table_option_parse(&options, "label", "class", &problem));
     assert_string_equal(options.label, "class");
     assert_int_equal(problem.type, PROBLEM_NONE);
-    check_refused("header", "yes",
-                  "parameter \"header\" must be auto, true, false or the number of header lines, 0 "
-                  "… 10 (got \"yes\")");
-    check_refused("delimiter", "x",
-                  "parameter \"delimiter\" must be a comma, a semicolon, a tab or |");
-    check_refused("delimiter", "", "got \"\"");
-    check_refused("delimiter", ".", "that is no quote, point, plus or minus (got \".\")");
-    check_refused("skip_rows", "-1",
-                  "parameter \"skip_rows\" must be the number of lines before the table, 0 … "
-                  "1000000 (got \"-1\")");
-    check_refused("types", "a", "parameter \"types\" must be a list of name:type (got \"a\")");
-    check_refused("types", ":text", "must be a list of name:type");
-    check_refused("types", "a:text,,b:text", "must be a list of name:type");
-    check_refused("types", "a:colour",
-                  "a type must be numeric, boolean, categorical or text (got \"colour\")");
-    check_refused("types", "a:a very long type that is none", "a type must be");
-    check_refused("types", "a:text,b:text,a:numeric", "names the column \"a\" twice");
-    check_refused("label", "", "parameter \"label\" must be a name of 1 to 255 bytes (got 0)");
-    check_refused("colour", "x", "unknown query parameter \"colour\"");
+    static const struct refusal cases[] = {
+        {"header", "yes",
+         "parameter \"header\" must be auto, true, false or the number of header lines, 0 "
+         "… 10 (got \"yes\")"},
+        {"delimiter", "x", "parameter \"delimiter\" must be a comma, a semicolon, a tab or |"},
+        {"delimiter", "", "got \"\""},
+        {"delimiter", ".", "that is no quote, point, plus or minus (got \".\")"},
+        {"skip_rows", "-1",
+         "parameter \"skip_rows\" must be the number of lines before the table, 0 … "
+         "1000000 (got \"-1\")"},
+        {"types", "a", "parameter \"types\" must be a list of name:type (got \"a\")"},
+        {"types", ":text", "must be a list of name:type"},
+        {"types", "a:text,,b:text", "must be a list of name:type"},
+        {"types", "a:colour",
+         "a type must be numeric, boolean, categorical or text (got \"colour\")"},
+        {"types", "a:a very long type that is none", "a type must be"},
+        {"types", "a:text,b:text,a:numeric", "names the column \"a\" twice"},
+        {"label", "", "parameter \"label\" must be a name of 1 to 255 bytes (got 0)"},
+        {"colour", "x", "unknown query parameter \"colour\""},
+    };
+    check_all_refused(cases, sizeof cases / sizeof *cases);
     char tokens[200];
     memset(tokens, 'x', sizeof tokens);
     tokens[199] = '\0';
@@ -104,10 +117,13 @@ static void test_types(void **state) {
     assert_memory_equal(list[2].name, "e\"f", 3);
     assert_memory_equal(list[3].name, "g:h", 3);
     free(list);
-    check_refused("types", "\"a,b:text", "must be a list of name:type");
-    check_refused("types", "\"a,b\"text", "must be a list of name:type");
-    check_refused("types", "\"\":text", "must be a list of name:type");
-    check_refused("types", "a:text,\"a\":numeric", "names the column \"a\" twice");
+    static const struct refusal cases[] = {
+        {"types", "\"a,b:text", "must be a list of name:type"},
+        {"types", "\"a,b\"text", "must be a list of name:type"},
+        {"types", "\"\":text", "must be a list of name:type"},
+        {"types", "a:text,\"a\":numeric", "names the column \"a\" twice"},
+    };
+    check_all_refused(cases, sizeof cases / sizeof *cases);
     assert_true(table_types_parse(NULL, &list, &n, &problem));
     assert_int_equal(n, 0);
     free(list);
