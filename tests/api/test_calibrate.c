@@ -158,8 +158,8 @@ static void test_too_few_rows(void **state) {
 }
 
 /* A holdout of 0.5 of 3 and 3 rows takes 3: of one class two, so that one row is left. Of 5 and 5
- * rows a holdout of 0.3 takes 3 (1.5 each): one class keeps 3. Of 3 and 7 rows 0.1 is one row, of the
- * class with the share 0.7: the other keeps 3. Of 6 and 6 rows 2 folds take 3 each. */
+ * rows a holdout of 0.3 takes 3 (1.5 each): one class keeps 3. Of 3 and 7 rows 0.1 is one row, of
+ * the class with the share 0.7: the other keeps 3. Of 6 and 6 rows 2 folds take 3 each. */
 static void test_rows_that_a_holdout_leaves(void **state) {
     (void)state;
     static const struct {

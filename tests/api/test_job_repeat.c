@@ -139,8 +139,8 @@ static void test_a_failed_job_can_be_posted_again(void **state) {
     assert_same(first, repeat_job(first, "/resolved"), "/error");
 }
 
-/* A job of a release without the parameter `decision` has the labels of the scores. `resolved` makes
- * it again; the body that was posted would not. */
+/* A job of a release without the parameter `decision` has the labels of the scores. `resolved`
+ * makes it again; the body that was posted would not. */
 static void test_labels_of_an_earlier_release(void **state) {
     (void)state;
     const struct response *first =

@@ -236,8 +236,8 @@ static void test_damaged_live_version(void **state) {
                     "not better");
 }
 
-/* A metric that no model of the job has is refused. With 3 classes the pairs of svm have no score of
- * each class, but the sums of their scores rank the rows. */
+/* A metric that no model of the job has is refused. With 3 classes the pairs of svm have no score
+ * of each class, but the sums of their scores rank the rows. */
 static void test_impossible_metrics(void **state) {
     (void)state;
     static const struct {

@@ -52,8 +52,8 @@ static bool load_one(struct store_query *q, struct store_dataset *out) {
     return found;
 }
 
-/* version 0: the newest version. found: receives whether there is one; NULL: it is a problem if there
- * is none. */
+/* version 0: the newest version. found: receives whether there is one; NULL: it is a problem if
+ * there is none. */
 static bool get(struct store *store, const char *name, int64_t version, struct store_dataset *out,
                 bool *found, struct problem *problem) {
     struct store_read r;
