@@ -32,6 +32,10 @@ def tables():
                for i in range(60)]
     return {"orders": (["id", "customer", "town", "amount", "date", "note"], orders, False),
             "quoted": (["id", "customer", "town", "amount", "date", "note"], orders, True),
+            "all": (["DATE", "TIME", "Qty", "PRODUCTID", "ProductName", "Comments", "URL", "Price"],
+                    [[f"{i % 28 + 1:02}.{i % 12 + 1:02}.2020", f"{i % 24:02}:{i * 7 % 60:02}", str(i * 37 % 11), f"P-{i * 7919 % 1000:03}",
+                      ["Soap, liquid", "Towel", "10\" pipe", "Lamp"][i % 4], ["", "", "to check: urgent; please\ncall", "none"][i // 3 % 4],
+                      f"http://shop.example/p?id={i}&x=1", f"{i * 13 % 97 + 0.25}"] for i in range(80)], "all"),
             "words": (["animal", "colour", "size"], words, False),
             "numbers": ([f"x{j}" for j in range(8)] + ["class"], numbers, False)}
 
@@ -39,7 +43,7 @@ def tables():
 def cell(text, delimiter, quote, escape, always):
     needed = quote in text or "\n" in text or "\r" in text or delimiter in text or delimiter.strip() and delimiter.strip() in text \
         or delimiter == " " and " " in text or text.startswith(" ")
-    if not needed and not (always and text and not text.replace(".", "").replace("-", "").isdigit()):
+    if not needed and always != "all" and not (always and text and not text.replace(".", "").replace("-", "").isdigit()):
         return text
     if escape != quote:
         text = text.replace(escape, escape + escape)

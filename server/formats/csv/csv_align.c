@@ -156,7 +156,11 @@ static struct csv_align leave_cells(const struct csv_dialect *d, const struct cs
             empty = is_empty(bytes, row, i, 1) ? empty + 1 : 0;
         }
         if (empty >= extra) {
-            take_better(&best, CSV_ALIGN_EMPTY, i, before[i] + after[i] + (i < width));
+            /* in a column that often is empty, the cell is probably not a surplus one */
+            const bool often =
+                i < width && (trait[i].empty > 0 || (i >= extra && trait[i - extra].empty > 0));
+            const size_t cost = i == width ? 0 : often ? 3 : 1;
+            take_better(&best, CSV_ALIGN_EMPTY, i, before[i] + after[i] + cost);
         }
     }
     for (size_t i = 0; i < width; i++) {

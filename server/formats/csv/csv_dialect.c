@@ -114,13 +114,12 @@ static size_t occurrences(const struct csv_sample *sample, const char *text, siz
     return found;
 }
 
-/* Whether the character occurs in pairs only, in the first line that has it and in most lines. */
+/* Whether the character occurs in pairs only in the first line that has it. */
 static bool is_doubled(const struct csv_sample *sample, char c) {
     const size_t size = sample->n < SCORE_BYTES ? sample->n : SCORE_BYTES;
-    size_t lines = 0, doubled = 0, n = 0, pairs = 0, run = 0;
-    bool first = false;
-    for (size_t i = 0; i <= size; i++) {
-        const char at = i < size ? sample->bytes[i] : '\n';
+    size_t n = 0, pairs = 0, run = 0;
+    for (size_t i = 0; i < size; i++) {
+        const char at = sample->bytes[i];
         if (at == c) {
             n++;
             run++;
@@ -129,13 +128,10 @@ static bool is_doubled(const struct csv_sample *sample, char c) {
         pairs += run / 2;
         run = 0;
         if ((at == '\n' || at == '\r') && n > 0) {
-            first = lines == 0 ? 2 * pairs == n : first;
-            doubled += 2 * pairs == n;
-            lines++;
-            n = pairs = 0;
+            break;
         }
     }
-    return first && 10 * doubled >= 6 * lines;
+    return n > 0 && 2 * pairs == n;
 }
 
 static struct csv_dialect dialect_of(const char *delimiter, bool run) {
@@ -194,7 +190,19 @@ static bool find_delimiter(const struct csv_sample *sample, struct csv_dialect *
         if (n == 0 || c == sample->comment) {
             continue;
         }
-        struct csv_dialect d = dialect_of(is_doubled(sample, c) ? twice : once, false);
+        struct csv_dialect d = dialect_of(twice, false);
+        if (is_doubled(sample, c)) {
+            struct score s;
+            size_t rows = 0;
+            if (!score_dialect(sample, &d, &s) ||
+                !try_delimiter(sample, &d, is_usual, out, &value)) {
+                return false;
+            }
+            if (most_frequent(&s, &rows) > 1 && 10 * rows >= 9 * s.rows) {
+                continue; /* with a single character, each second cell would be empty */
+            }
+        }
+        d = dialect_of(once, false);
         if (!try_delimiter(sample, &d, is_usual, out, &value)) {
             return false;
         }

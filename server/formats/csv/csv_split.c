@@ -166,7 +166,15 @@ static enum found find_close(const struct text_of *t, unsigned way, struct csv_p
             piece->to = end - 1;
             return FOUND_CLOSE;
         }
-        if (ends && (way & (WAY_STRICT | WAY_LINES)) == 0 && !closes_later(t, end)) {
+        if (ends && k == 2 && (way & WAY_STRICT) == 0 && looks_opening(t, i)) {
+            if ((way & WAY_OPENING) != 0) {
+                return FOUND_NONE; /* an empty quoted cell */
+            }
+            piece->over = true;
+        }
+        const bool may_close =
+            (way & WAY_STRICT) == 0 && ((way & WAY_LINES) == 0 || (way & WAY_OPENING) != 0);
+        if (ends && may_close && !closes_later(t, end)) {
             piece->stray = true;
             piece->to = end - 1;
             return FOUND_CLOSE;
