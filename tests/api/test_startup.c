@@ -386,6 +386,15 @@ static void test_the_port_is_taken(void **state) {
     refused_late("127.0.0.1", "--listen", address, "--database", in_dir("x.db"));
     refused(text("%d", (int)the_daemon.pid), "--listen", "127.0.0.1:0", "--database",
             the_daemon.database); /* locked by this process */
+    /* the lock on the file itself holds without the lock file */
+    assert_int_equal(unlink(text("%s.lock", the_daemon.database)), 0);
+    refused("in use by another process", "--listen", "127.0.0.1:0", "--database",
+            the_daemon.database);
+    /* by another name the lock file would be another one */
+    const char *other = text("%s.other", the_daemon.database);
+    assert_int_equal(link(the_daemon.database, other), 0);
+    refused("has 2 hard links", "--listen", "127.0.0.1:0", "--database", other);
+    assert_int_equal(unlink(other), 0);
     status_check(call_get("/readyz"), 200);
     service_end();
     assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 1);

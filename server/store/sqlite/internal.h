@@ -23,7 +23,7 @@ struct store {
     int64_t lease_ms;
     int64_t bulk_limit;
     int64_t next_blob; /* id of the next blob; used by the writer thread only */
-    int lock_fd;       /* descriptor of FILE.lock */
+    struct store_lock lock;
     struct store_ring ring;
     struct store_readers readers;
     struct store_parts parts;

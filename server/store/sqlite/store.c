@@ -96,8 +96,8 @@ static bool prepare(struct store *store, const struct store_settings *settings,
     if (!set_up(store, settings, problem)) {
         return false;
     }
-    store->lock_fd = store_lock_take(store->path, problem);
-    if (store->lock_fd < 0 || !store_dbfile_check(store->path, problem) ||
+    if (!store_lock_take(&store->lock, store->path, problem) ||
+        !store_dbfile_check(store->path, store->lock.database, problem) ||
         !open_database(store, !settings->no_backup, problem) ||
         !check_documents(store->writer.connection, problem)) {
         return false;
@@ -116,7 +116,7 @@ static void dismantle(struct store *store) {
     store_appends_done(&store->appends);
     store_ring_done(&store->ring);
     /* released last, so that no other process opens the file before */
-    store_lock_release(store->lock_fd);
+    store_lock_release(&store->lock);
     free(store->log_path);
     free(store->path);
     free(store);
@@ -128,7 +128,7 @@ bool store_open(const struct store_settings *settings, struct store **out,
     if (!store) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
-    store->lock_fd = -1;
+    store->lock = (struct store_lock){-1, -1};
     store_pins_init(&store->pins);
     store_appends_init(&store->appends);
     bool ok = store_ring_init(&store->ring, problem);

@@ -53,12 +53,21 @@ static void test_second_store_is_locked_out(void **state) {
     snprintf(expected, sizeof expected, "locked by pid %ld", (long)getpid());
     assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
     /* another name of the same file has the same lock file */
-    char link[128];
-    snprintf(link, sizeof link, "%s/other.db", f->directory);
-    assert_int_equal(symlink(f->path, link), 0);
-    settings.path = link;
+    char link_path[128];
+    snprintf(link_path, sizeof link_path, "%s/other.db", f->directory);
+    assert_int_equal(symlink(f->path, link_path), 0);
+    settings.path = link_path;
     assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
     assert_null(second);
+    /* a hard link has another lock file */
+    char other[128];
+    snprintf(other, sizeof other, "%s/hard.db", f->directory);
+    assert_int_equal(link(f->path, other), 0);
+    settings.path = other;
+    assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_INTERNAL,
+                   "has 2 hard links");
+    assert_int_equal(unlink(other), 0);
+    settings.path = link_path;
     publish(f, "iris", 1); /* the open store still works */
     fixture_close(f);
     assert_ok(f, store_open(&settings, &second, &f->problem));

@@ -1,9 +1,5 @@
-/* Finds, checks and creates the database file.
- *
- * Trap: closing any descriptor of a file drops all fcntl locks that this process has on the file,
- * including those of SQLite. Therefore the functions here open the database only in two cases: it
- * did not exist, so no connection to it can be open; or its lock file is locked, so no other store
- * of this process has it open. */
+/* Finds, checks and creates the database file. The file is opened here only if it did not exist: see
+ * the trap in lockfile.c. */
 #include "store/sqlite/file/dbfile.h"
 #include "store/sqlite/engine/query.h"
 #include <errno.h>
@@ -65,14 +61,9 @@ static bool journal_exists(const char *path) {
     return exists;
 }
 
-bool store_dbfile_check(const char *path, struct problem *problem) {
+bool store_dbfile_check(const char *path, int fd, struct problem *problem) {
     unsigned char header[HEADER_SIZE];
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-        return refuse_open(path, errno, problem);
-    }
     ssize_t n = pread(fd, header, sizeof header, 0);
-    close(fd);
     /* A rollback journal beside the file means that there was a crash while the file was created.
      * SQLite will roll back first, and store_dbfile_prepare checks the application id. */
     if (n == 0 || journal_exists(path)) {

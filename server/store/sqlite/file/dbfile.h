@@ -8,9 +8,9 @@
  * all names of a file. Creates an empty file if there is none. Returns NULL on failure and sets
  * problem. */
 char *store_dbfile_find(const char *path, struct problem *problem);
-/* Fails if the header of the file is not that of a Discern database. Writes nothing. The caller
- * must have locked the lock file. */
-bool store_dbfile_check(const char *path, struct problem *problem);
+/* Fails if the header of the file is not that of a Discern database. Reads from `fd`, writes
+ * nothing. */
+bool store_dbfile_check(const char *path, int fd, struct problem *problem);
 /* Sets page size, vacuum mode and application id of an empty database, and the journal mode. Fails
  * if the file is not a Discern database. To be called before the migrations, not in a
  * transaction. */
