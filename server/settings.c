@@ -219,7 +219,7 @@ static bool check_spool(struct settings *s, struct problem *problem) {
                    : slash == s->database
                        ? "/"
                        : strndup(s->database, (size_t)(slash - s->database)); /* never freed */
-    return s->spool_dir || problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    return s->spool_dir || problem_no_memory(problem);
 }
 
 bool settings_check(struct settings *s, struct problem *problem) {

@@ -138,7 +138,7 @@ bool api_patch_read(struct http_call *call, struct api_patch *out) {
         json_fault(&problem, "", NULL, "must have at least one of description, tags");
     }
     if (!room) {
-        problem_set(&problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(&problem);
     }
     json_decref(root);
     if (problem.type) {

@@ -135,6 +135,10 @@ bool problem_set_permanent(struct problem *p, enum problem_type type, const char
     return false;
 }
 
+bool problem_no_memory(struct problem *p) {
+    return problem_set(p, PROBLEM_UNAVAILABLE, "out of memory");
+}
+
 /* Returns the detail for a problem whose first fault is e: the place and the text of the fault, for
  * clients that do not read the list of faults. */
 static char *detail_of(const struct problem_error *e) {

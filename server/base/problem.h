@@ -139,6 +139,8 @@ bool problem_set(struct problem *p, enum problem_type type, const char *format, 
 /* Like problem_set, for a failure that would occur again in a retry. */
 bool problem_set_permanent(struct problem *p, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Sets PROBLEM_UNAVAILABLE, "out of memory". */
+bool problem_no_memory(struct problem *p);
 /* Add a fault. If no problem is set yet, they set the type, and a detail that contains this fault
  * and its place. If a problem of another type is set, they add nothing. Details are truncated to
  * 4,000 bytes, texts of faults and pointers to 1,000. pointer: RFC 6901, made by the caller

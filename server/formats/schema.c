@@ -7,7 +7,8 @@
 #include <string.h>
 
 static bool damaged(struct problem *problem, const char *what) {
-    return problem_set(problem, PROBLEM_INTERNAL, "the stored columns are damaged: %s", what);
+    return problem_set(problem, PROBLEM_INTERNAL, "the stored list of columns is damaged: %s",
+                       what);
 }
 
 static double number_of(const json_t *object, const char *key) {
@@ -55,23 +56,17 @@ static bool column_parse(const json_t *object, struct schema_column *out, struct
     out->longest = count_of(object, "longest");
     out->text_bytes = count_of(object, "text_bytes");
     out->name = strdup(name);
-    return out->name != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return out->name != NULL || problem_no_memory(problem);
 }
 
 bool schema_parse(const char *columns_json, struct schema *out, struct problem *problem) {
-    struct problem inner = {0};
     struct schema schema = {0};
-    json_t *array = json_parse(columns_json, strlen(columns_json), &inner);
-    bool well = array != NULL && json_is_array(array);
-    if (!well) {
-        damaged(problem, inner.detail != NULL ? inner.detail : "no array");
-    }
-    problem_done(&inner);
+    json_t *array = json_parse_stored(columns_json, "list of columns", problem);
+    bool well = array != NULL && (json_is_array(array) || damaged(problem, "no array"));
     if (well) {
         const size_t n = json_array_size(array);
         schema.columns = calloc(n > 0 ? n : 1, sizeof *schema.columns);
-        well =
-            schema.columns != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        well = schema.columns != NULL || problem_no_memory(problem);
         for (size_t i = 0; well && i < n; i++) {
             well = column_parse(json_array_get(array, i), &schema.columns[i], problem);
             schema.n = i + 1;

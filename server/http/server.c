@@ -66,7 +66,7 @@ static bool take_base_path(struct http_server *server, struct problem *problem) 
     char *path = arena_strndup(&server->base_arena, given, n);
     struct problem wrong = {0};
     if (path == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     server->base.raw = path;
     bool ok = path[0] == '/' && strpbrk(path, "?#") == NULL &&
@@ -127,10 +127,10 @@ static bool start_all(struct http_server *server, struct problem *problem) {
     }
     if (s->max_connections_per_address > 0 &&
         !address_counts_init(&server->per_address, (size_t)s->max_connections * 2)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     if (!record_init(server) || !connections_init(&server->connections, slots_of(server))) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     if (!listener_open(&server->listener, s->listen, problem)) {
         return false;
@@ -154,11 +154,11 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
                 size_t n_routes, void *app, struct http_server **out, struct problem *problem) {
     struct http_server *server = calloc(1, sizeof *server);
     if (server == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     if (pthread_mutex_init(&server->relay_lock, NULL) != 0) {
         free(server);
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     server->settings = *settings;
     server->routes = routes;

@@ -150,7 +150,7 @@ bool jobs_start(struct store *store, const struct jobs_settings *settings, struc
     }
     if (!j || !j->workers) {
         free(j);
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     j->store = store;
     j->settings = *settings;

@@ -68,7 +68,7 @@ static bool open_rows(const struct promotion_subject *s, const dn_model *model,
         good = jobs_source_open(s->store, d->id, columns, n, s->run->n_slots, 0, s->run->allocator,
                                 out, problem);
     } else {
-        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(problem);
     }
     free(columns);
     schema_done(&schema);
@@ -88,7 +88,7 @@ static bool evaluate(const struct promotion_subject *s, const dn_model *model, d
     dn_error_clear(&err);
     run.progress = NULL;
     if (metrics == NULL) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     bool good = open_rows(s, model, &source, problem);
     if (good) {
@@ -306,7 +306,7 @@ bool promotion_decide(const struct promotion_subject *s, struct promotion *out,
         decide(out, text != NULL ? text : "");
     }
     if (good && (why.failed || out->reason.failed || out->warnings.failed)) {
-        good = problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        good = problem_no_memory(problem);
     }
     buf_done(&why);
     return good;

@@ -195,7 +195,7 @@ bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs
     struct jobs_source *s = calloc(1, sizeof *s);
     size_t n_chunks = 0;
     if (!s) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     s->store = store;
     s->run = dn_run_default();
@@ -220,7 +220,7 @@ bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs
     if (!s->decoders || !s->blobs || !s->blobs_charged || !s->kept ||
         !take_columns(s, columns, n) || !take_chunks(s, n_chunks)) {
         jobs_source_close(s);
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     s->table.n_rows = s->first_row[n_chunks];
     s->table.columns = s->columns;

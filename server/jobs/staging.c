@@ -32,7 +32,7 @@ static bool stage_chunk(struct store *store, int64_t part, int64_t chunk, const 
                         size_t n, struct waiter *w) {
     struct store_blob blob = {malloc(n ? n : 1), n};
     if (!blob.bytes) {
-        return problem_set(&w->problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(&w->problem);
     }
     memcpy(blob.bytes, bytes, n);
     w->done = false;

@@ -117,7 +117,7 @@ bool team_start(size_t n_threads, struct team **out, struct problem *problem) {
     assert(n_threads >= 1);
     struct team *team = calloc(1, sizeof *team);
     if (!team) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->start, NULL);

@@ -127,7 +127,7 @@ static bool describe(const struct training *t, struct success *s, struct store_j
         result_model_info_write(result, &t->request, new.subject.trained, t->job->id, &new.info);
         result_warnings_write(result, &t->request, before, &new.warnings);
         good = (buf_cstr(&new.result) && buf_cstr(&new.info) && buf_cstr(&new.warnings)) ||
-               problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+               problem_no_memory(problem);
     }
     if (!good) {
         success_done(&new);
@@ -348,11 +348,11 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         inputs[i] = first + i;
     }
     if (!inputs) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     request.features = jobs_features_spec(&r->features, inputs, r->n_inputs);
     if (!jobs_columns_places(r->inputs, r->n_inputs, &t->arena, &request.features.index_filters)) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     if (r->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&
         !jobs_class_weights_order(&r->class_weights, request.source, 0, run, &t->arena,
@@ -373,7 +373,7 @@ static bool train(struct training *t, const struct tables *tables, struct proble
     }
     dn_train_result *result = calloc(1, sizeof *result);
     if (!result) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     bool good = dn_train(&request, &run, result, &err) == DN_OK;
     if (!good) {
@@ -394,7 +394,7 @@ static bool open_source(struct training *t, int64_t kept, struct jobs_source **o
     const size_t first = jobs_request_first_input(r), n = first + r->n_inputs;
     struct jobs_column *columns = arena_alloc(&t->arena, (n + 1) * sizeof *columns);
     if (!columns) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     if (first > 0) {
         columns[0] = r->target;

@@ -231,7 +231,7 @@ bool serving_open(struct store *store, int64_t cache_bytes, const struct serving
     struct serving *s = calloc(1, sizeof *s);
     if (!s || !model_table_init(&s->table, cache_bytes)) {
         free(s);
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     s->store = store;
     s->plans = plans;

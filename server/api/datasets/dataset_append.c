@@ -45,7 +45,7 @@ static bool stored_table(struct http_call *call, const struct dataset_body *b,
     }
     int64_t *tail = arena_alloc(http_arena(call), (n + 1) * sizeof *tail);
     if (!tail) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     for (size_t i = 0; i < n; i++) {
         tail[i] = b->onto_chunks[b->n_onto - n + i].n_rows;

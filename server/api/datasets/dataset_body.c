@@ -241,7 +241,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
                                          with_declared(b->given.given, &s, &given)))) {
         buf_done(&options);
         buf_done(&given);
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     if (alone) {
         hash_sha256_hex(b->sha256, sha256);

@@ -17,17 +17,19 @@
 static void read_params(const char *result, bool old_labels, struct buf *out) {
     static const char begin[] = "{\"params\":";
     const size_t n = sizeof begin - 1;
-    json_error_t end;
+    size_t used = 0;
+    struct problem ignored = {0};
     if (result == NULL || strncmp(result, begin, n) != 0) {
         return;
     }
-    json_t *params = json_loads(result + n, JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL, &end);
+    json_t *params = json_parse_first(result + n, strlen(result + n), &used, &ignored);
     if (params != NULL && old_labels && json_object_get(params, "decision") == NULL) {
-        buf_append(out, result + n, (size_t)end.position - 1); /* without the brace */
+        buf_append(out, result + n, used - 1); /* without the brace */
         buf_puts(out, ",\"decision\":\"scores\"}");
     } else if (params != NULL) {
-        buf_append(out, result + n, (size_t)end.position);
+        buf_append(out, result + n, used);
     }
+    problem_done(&ignored);
     json_decref(params);
 }
 

@@ -62,7 +62,7 @@ bool json_fault(struct problem *problem, const char *parent, const char *key, co
     }
     const char *p = buf_cstr(&pointer), *t = buf_cstr(&text);
     if (p == NULL || t == NULL) {
-        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(problem);
     } else {
         problem_add(problem, PROBLEM_INVALID, p, "%s", t);
     }
@@ -203,7 +203,7 @@ static bool refuse_item(struct problem *problem, const char *parent, const char 
     if (pointer != NULL) {
         json_refuse_value(problem, pointer, number, rule, item);
     } else {
-        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(problem);
     }
     buf_done(&array);
     return false;
@@ -231,7 +231,7 @@ bool json_read_strings(const json_t *object, const char *key, bool required, con
         }
     }
     if (good && strings == NULL) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory while reading %s", key);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory while reading %s", key);
     }
     if (good) {
         *out = strings;
@@ -250,7 +250,7 @@ bool json_read_numbers(const json_t *object, const char *key, bool required, con
     }
     double *numbers = arena_alloc(arena, (n + 1) * sizeof *numbers);
     if (numbers == NULL) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory while reading %s", key);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory while reading %s", key);
     }
     bool good = true;
     for (size_t i = 0; i < n; i++) {
@@ -277,7 +277,7 @@ bool json_read_ints(const json_t *object, const char *key, bool required, const 
     }
     int64_t *numbers = arena_alloc(arena, (n + 1) * sizeof *numbers);
     if (numbers == NULL) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory while reading %s", key);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory while reading %s", key);
     }
     minimum = minimum < -JSON_READ_EXACT ? -JSON_READ_EXACT : minimum;
     maximum = maximum > JSON_READ_EXACT ? JSON_READ_EXACT : maximum;
@@ -353,7 +353,7 @@ bool json_read_rows(const json_t *object, const char *key, bool required, const 
     const char *place = buf_cstr(&pointer);
     bool good = numbers != NULL && place != NULL;
     if (!good) {
-        problem_set(problem, PROBLEM_INTERNAL, "out of memory while reading %s", key);
+        problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory while reading %s", key);
     }
     for (size_t i = 0; numbers != NULL && place != NULL && i < n; i++) {
         char index[24];

@@ -150,7 +150,7 @@ bool options_read(const struct option_row *rows, size_t n, int argc, char **argv
                   struct problem *problem) {
     bool *seen = calloc(n + 1, sizeof *seen);
     if (seen == NULL) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     read_fallbacks(rows, n, settings);
     bool good = read_environment(rows, n, settings, problem);

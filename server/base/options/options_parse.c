@@ -206,7 +206,7 @@ static bool parse_list(const char *shown, const char *text, struct option_list *
         }
         char *item = strndup(at, n);
         if (item == NULL) {
-            return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+            return problem_no_memory(problem);
         }
         list->items[list->n++] = item;
         at += field;

@@ -86,7 +86,7 @@ bool instances_init(struct instances *in, const dn_model *model,
     in->n_inputs = in->rows.n_inputs = n_inputs;
     in->named = malloc((n_inputs + 1) * sizeof *in->named);
     if (schema == NULL || in->named == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     memset(in->named, 0, (n_inputs + 1) * sizeof *in->named);
     return true;
@@ -132,7 +132,7 @@ void instances_done(struct instances *in) {
 /* ---- faults ---- */
 void instances_no_memory(struct instances *in) {
     problem_done(in->problem);
-    problem_set(in->problem, PROBLEM_UNAVAILABLE, "no memory left");
+    problem_no_memory(in->problem);
     in->stopped = true;
 }
 

@@ -15,7 +15,7 @@ bool instances_keep(struct instances *in, const struct keep *keep) {
     in->keep_slot = calloc(n, sizeof *in->keep_slot);
     if (named == NULL || in->keep_slot == NULL) {
         free(named);
-        return problem_set(in->problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(in->problem);
     }
     free(in->named);
     in->named = named;

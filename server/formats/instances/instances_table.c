@@ -92,7 +92,7 @@ struct instance_table *instance_table_new(const dn_model *model,
                                           struct problem *problem) {
     struct instance_table *t = calloc(1, sizeof *t);
     if (t == NULL) {
-        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        problem_no_memory(problem);
         return NULL;
     }
     t->options = *options;
@@ -105,7 +105,7 @@ struct instance_table *instance_table_new(const dn_model *model,
     }
     if (!well) {
         problem_done(&t->problem);
-        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        problem_no_memory(problem);
     } else if (!claim_all(t, columns, n_columns, problem)) {
         well = false;
     }

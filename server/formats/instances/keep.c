@@ -24,15 +24,14 @@ static bool add_name(struct keep *keep, const char *at, size_t n, struct problem
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "query parameter \"keep\" must name at most %d columns", KEEP_MAX);
     }
-    return names_add(&keep->names, at, n) ||
-           problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return names_add(&keep->names, at, n) || problem_no_memory(problem);
 }
 
 bool keep_parse(const char *list, struct keep *out, struct problem *problem) {
     const size_t room = strlen(list) + 1;
     *out = (struct keep){.bytes = malloc(room)};
     if (out->bytes == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     for (char *at = out->bytes;; list++) {
         size_t n = 0;

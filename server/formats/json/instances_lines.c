@@ -106,7 +106,7 @@ struct instance_lines *instance_lines_new(const dn_model *model,
             problem_done(&l->problem);
         }
         free(l);
-        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        problem_no_memory(problem);
         return NULL;
     }
     l->in.takes_extra = !options->refuse_extra;

@@ -1,5 +1,4 @@
-/* Texts of the tokens of the incremental JSON reader: the end of a string, escapes, UTF-8, the
- * grammar of numbers. Private to json_tokens.c. */
+/* Strings of the incremental JSON reader: their end, escapes, UTF-8. Private to json_tokens.c. */
 #ifndef FORMATS_JSON_STRING_H
 #define FORMATS_JSON_STRING_H
 
@@ -16,8 +15,5 @@ const char *json_text_end(const char *p, const char *limit, bool *escaped, bool 
 const char *json_text_unescape(char *text, size_t n, size_t *out_n, size_t *wrong);
 /* Checks the UTF-8 of a string without escapes. Returns like json_text_unescape. */
 const char *json_text_check_utf8(const char *text, size_t n, size_t *wrong);
-/* Whether the text is a number of RFC 8259 section 6: -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]?
- * [0-9]+)? */
-bool json_text_is_number(const char *s, size_t n);
 
 #endif

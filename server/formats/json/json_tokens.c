@@ -4,6 +4,7 @@
  * quote is found, then it is decoded (json_string.c). A word is a sequence of word characters: a
  * number, true, NaN. */
 #include "formats/json/json_tokens.h"
+#include "base/json/json_lexical.h"
 #include "formats/json/json_string.h"
 #include "formats/text/scan.h"
 #include <discern/table.h>
@@ -64,7 +65,7 @@ static enum json_token_kind word_decide(struct json_reader *r, struct json_token
     token->text = text;
     token->length = n;
     /* A first byte from 'A' on is that of a word like true: the check for a number is skipped. */
-    if (text[0] < 'A' && json_text_is_number(text, n)) {
+    if (text[0] < 'A' && json_number_size(text, n) == n) {
         token->finite = dn_number_parse(text, n, &token->number);
         return deliver(r, token, JSON_TOKEN_NUMBER);
     }

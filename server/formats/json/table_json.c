@@ -75,7 +75,7 @@ static bool on_column_key(struct table *t, const struct json_token *token) {
     if (token->kind == JSON_TOKEN_END_OBJECT) {
         json_of(t)->state = AT_COLUMNS;
         if (json_of(t)->name.failed) {
-            problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+            problem_no_memory(&t->builder.problem);
             return table_stop(t);
         }
         return json_of(t)->has_name

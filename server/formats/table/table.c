@@ -149,7 +149,7 @@ struct table *table_new_onto(const struct table_options *options, const struct t
     own.label_at = 0;
     struct table *t = table_new(&own, sink);
     if (t == NULL) {
-        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        problem_no_memory(problem);
     } else if (!table_append_open(t, stored, problem)) {
         table_free(t);
         t = NULL;
@@ -339,7 +339,7 @@ bool table_end(struct table *t, struct table_summary *out, struct problem *probl
     builder_write_columns(&t->builder, &w);
     write_notes(t);
     if (t->append.on && !table_append_notes(t)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     t->saved = calloc(t->builder.n_columns, sizeof *t->saved);
     t->n_saved = t->saved != NULL ? t->builder.n_columns : 0;
@@ -354,7 +354,7 @@ bool table_end(struct table *t, struct table_summary *out, struct problem *probl
                                     .saved = t->saved};
     if (summary.columns == NULL || summary.declared == NULL || summary.notes == NULL ||
         t->saved == NULL || !builder_content(&t->builder, t->saved, summary.content)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     *out = summary;
     builder_done(&t->builder);

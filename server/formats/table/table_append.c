@@ -10,7 +10,7 @@
 #include <string.h>
 
 static bool out_of_memory(struct problem *problem) {
-    return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return problem_no_memory(problem);
 }
 
 /* ---- the stored table ---- */
@@ -68,26 +68,15 @@ static void stored_done(struct stored *s) {
     free(s->found);
 }
 
-/* Parses a stored JSON document. Returns NULL on failure and sets problem. */
-static json_t *parse(const char *text, struct problem *problem) {
-    struct problem inner = {0};
-    json_t *value = json_parse(text, strlen(text), &inner);
-    if (value == NULL) {
-        problem_set(problem, PROBLEM_INTERNAL, "the description of the stored table is damaged: %s",
-                    inner.detail != NULL ? inner.detail : "no memory left");
-    }
-    problem_done(&inner);
-    return value;
-}
-
 static bool stored_read(const struct table_stored *stored, struct stored *s,
                         struct problem *problem) {
-    *s = (struct stored){.notes = parse(stored->notes, problem)};
+    *s = (struct stored){.notes =
+                             json_parse_stored(stored->notes, "description of the table", problem)};
     if (s->notes == NULL || !table_types_parse(stored->types, &s->types, &s->n_types, problem) ||
         !schema_parse(stored->columns, &s->schema, problem)) {
         return false;
     }
-    s->columns = parse(stored->columns, problem);
+    s->columns = json_parse_stored(stored->columns, "description of the table", problem);
     s->found = calloc(s->schema.n + 1, sizeof *s->found);
     if (s->columns == NULL || s->found == NULL) {
         return problem->type != PROBLEM_NONE ? false : out_of_memory(problem);

@@ -19,7 +19,7 @@ bool builder_init(struct table_builder *b, const struct table_options *options,
         return false;
     }
     if (dn_column_chunk_new(&b->chunk, NULL) != DN_OK) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     return true;
 }

@@ -80,7 +80,7 @@ bool table_stop(struct table *t) {
 }
 
 bool table_no_memory(struct table *t) {
-    problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+    problem_no_memory(&t->builder.problem);
     return table_stop(t);
 }
 

@@ -82,7 +82,7 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n,
     /* the names are stored after the list in the same memory */
     struct type_override *list = calloc(1, capacity * sizeof *list + size + 1);
     if (list == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     char *names = (char *)(list + capacity);
     for (const char *p = text; p != NULL && *p != '\0'; count++) {
@@ -108,7 +108,7 @@ bool table_names_parse(const char *list, struct text **out, size_t *n, struct pr
     /* the names are stored after the array in the same memory */
     struct text *names = malloc(capacity * sizeof *names + size + 1);
     if (names == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(problem);
     }
     char *into = (char *)(names + capacity);
     bool well = size > 0 && list[size - 1] != ',';

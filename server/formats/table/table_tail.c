@@ -38,7 +38,7 @@ static bool read_tail(struct table_builder *b, size_t i, size_t column, struct b
     if (!b->sink.reread(b->sink.arg, chunk, column, out, &b->problem)) {
         return false;
     }
-    return !out->failed || problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return !out->failed || problem_no_memory(&b->problem);
 }
 
 /* ---- choosing the chunks ---- */
@@ -136,7 +136,7 @@ static bool join_column(struct table_builder *b, const struct join *j, size_t co
         return false;
     }
     if (dn_column_builder_encode(c->builder, &joined.bytes, &joined.size, NULL) != DN_OK) {
-        return problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return problem_no_memory(&b->problem);
     }
     if (j->own) {
         free(b->blobs[column].bytes);

@@ -71,7 +71,7 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
     char *memory = buf_take(body, &size);
     if (memory == NULL) {
         buf_done(body);
-        http_fail(call, PROBLEM_INTERNAL, "out of memory while the answer was written");
+        http_fail(call, PROBLEM_UNAVAILABLE, "out of memory while the answer was written");
         return;
     }
     struct reply *reply = &call->reply;

@@ -143,7 +143,7 @@ static bool route_add(struct router *router, const struct http_route *route,
 struct router *router_new(const struct http_route *routes, size_t n, struct problem *problem) {
     struct router *router = calloc(1, sizeof *router);
     if (router == NULL) {
-        (void)problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        (void)problem_no_memory(problem);
         return NULL;
     }
     arena_init(&router->arena, ROUTER_BYTES);

@@ -137,7 +137,7 @@ static bool route(struct http_call *call, struct problem *problem) {
     }
     if (!router_match(call->server->router, call->request.method, &call->request.target,
                       base_segments(call), &call->arena, &call->request.match)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     if (!call->request.match.known_path) {
         return problem_set(problem, PROBLEM_NOT_FOUND, "there is no route \"%.*s\"",

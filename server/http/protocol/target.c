@@ -82,7 +82,7 @@ bool target_parse_path(struct target *t, struct arena *arena, struct problem *pr
     t->path_size = strcspn(path, "?");
     char *out = arena_alloc(arena, t->path_size + 2);
     if (out == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     size_t at = path[0] == '/' ? 1 : 0;
     t->n_segments = 0;
@@ -161,7 +161,7 @@ bool target_parse_query(struct target *t, struct arena *arena, struct problem *p
     t->params = arena_alloc(arena, parts * sizeof *t->params);
     char *out = arena_alloc(arena, n + 2 * parts + 2);
     if (t->params == NULL || out == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return problem_no_memory(problem);
     }
     while (n > 0) {
         const char *end = memchr(query, '&', n);

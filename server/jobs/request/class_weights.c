@@ -117,7 +117,7 @@ bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_t
                        .type = source->columns[target].type,
                        .problem = problem};
     if (!classes || !weights) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     for (size_t i = 0; i < given->n; i++) {
         classes[i] = (struct given){.name = given->names[i],

@@ -296,7 +296,7 @@ static bool read_validation_source(const json_t *root, struct arena *arena, stru
     }
     v->dataset = arena_strdup(arena, name);
     if (!v->dataset) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     v->weighted = n == least + 1;
     return n == least || v->weighted ||
@@ -337,7 +337,7 @@ static bool read_scalars(const json_t *root, struct arena *arena, struct jobs_re
     json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &r->warning_codes,
                       &r->n_warnings, problem); /* absent in jobs of older releases */
     r->dataset = arena_strdup(arena, dataset);
-    return r->dataset != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return r->dataset != NULL || problem_no_memory(problem);
 }
 
 /* Reads the rules of the parameters with the value "auto". */
@@ -398,9 +398,13 @@ bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs
         *out = r;
     } else {
         dn_params_free(r.params);
-        problem_set(problem, PROBLEM_INTERNAL,
-                    "the stored specification of the job cannot be read: %s",
-                    why.detail ? why.detail : "damaged");
+        if (why.type == PROBLEM_UNAVAILABLE) {
+            problem_no_memory(problem);
+        } else {
+            problem_set(problem, PROBLEM_INTERNAL,
+                        "the stored specification of the job cannot be read: %s",
+                        why.detail ? why.detail : "damaged");
+        }
     }
     problem_done(&why);
     json_decref(root);

@@ -44,7 +44,7 @@ bool store_blob_read(struct store_read *r, int64_t part, int64_t chunk, size_t c
         crc = (uint32_t)store_query_int(&q, 1);
         size = (size_t)store_query_int(&q, 2);
         if (!buf_reserve(out, size)) {
-            problem_set(r->problem, PROBLEM_INTERNAL, "out of memory for a blob of %zu bytes",
+            problem_set(r->problem, PROBLEM_UNAVAILABLE, "out of memory for a blob of %zu bytes",
                         size);
         } else if (size <= SMALL_BLOB) {
             buf_append(out, sqlite3_column_blob(q.statement, 3), size);
@@ -97,7 +97,7 @@ static bool load_chunks(struct store_read *r, int64_t id, struct store_chunk **o
         store_int(id));
     struct store_chunk *chunks = calloc(count > 0 ? (size_t)count : 1, sizeof *chunks);
     if (!chunks) {
-        return problem_set(r->problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(r->problem);
     }
     struct store_query q;
     size_t i = 0;

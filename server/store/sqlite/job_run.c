@@ -58,7 +58,7 @@ static void fail_crashed(struct store_tx *tx, int64_t id, int64_t attempts) {
     problem_write(&crashed, "", NULL, &text);
     const char *error = buf_cstr(&text);
     if (!error) {
-        problem_set(tx->problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(tx->problem);
     }
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE jobs SET state = ?5, error = ?2, finished_at = ?3, result_format = ?4 WHERE "

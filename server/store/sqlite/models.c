@@ -147,8 +147,8 @@ static void read_bytes(struct store_read *r, int64_t part, int64_t bytes, struct
     int64_t n = STORE_ASK(r->connection, r->problem, 0,
                           "SELECT count(*) FROM chunks WHERE part = ?", store_int(part));
     if (!r->problem->type && !buf_reserve(out, (size_t)bytes)) {
-        problem_set(r->problem, PROBLEM_INTERNAL, "out of memory for a model of %" PRId64 " bytes",
-                    bytes);
+        problem_set(r->problem, PROBLEM_UNAVAILABLE,
+                    "out of memory for a model of %" PRId64 " bytes", bytes);
     }
     for (int64_t i = 0; i < n && !r->problem->type && store_blob_read(r, part, i, 0, &chunk); i++) {
         buf_append(out, chunk.data, chunk.size);

@@ -35,7 +35,7 @@ static void add_item(struct store_page *page, size_t *capacity, struct store_que
         const size_t more = *capacity == 0 ? 16 : 2 * *capacity;
         void *items = realloc(page->items, more * size);
         if (items == NULL) {
-            problem_set(q->problem, PROBLEM_INTERNAL, "out of memory");
+            problem_no_memory(q->problem);
             return;
         }
         page->items = items;

@@ -29,7 +29,7 @@ struct append {
 
 bool store_parts_init(struct store_parts *parts, struct problem *problem) {
     pthread_mutex_init(&parts->mutex, NULL);
-    return store_cond_init(&parts->cond) || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return store_cond_init(&parts->cond) || problem_no_memory(problem);
 }
 
 void store_parts_done(struct store_parts *parts) {
@@ -272,7 +272,7 @@ static bool append_without_memory(struct store *store, int64_t part, const struc
     }
     pthread_mutex_unlock(&store->parts.mutex);
     struct problem problem = {0};
-    problem_set(&problem, PROBLEM_INTERNAL, "out of memory");
+    problem_no_memory(&problem);
     if (done) {
         done(arg, &problem);
     }

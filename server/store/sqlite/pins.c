@@ -52,7 +52,7 @@ bool store_dataset_pin(struct store *store, int64_t id, struct problem *problem)
         pin->count++;
     }
     pthread_mutex_unlock(&pins->mutex);
-    return pin != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return pin != NULL || problem_no_memory(problem);
 }
 
 void store_dataset_unpin(struct store *store, int64_t id) {

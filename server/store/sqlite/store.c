@@ -66,7 +66,7 @@ static bool set_up(struct store *store, const struct store_settings *settings,
     size_t size = strlen(store->path) + sizeof "-wal";
     store->log_path = malloc(size);
     if (!store->log_path) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     snprintf(store->log_path, size, "%s-wal", store->path);
     return true;
@@ -126,7 +126,7 @@ bool store_open(const struct store_settings *settings, struct store **out,
                 struct problem *problem) {
     struct store *store = calloc(1, sizeof *store);
     if (!store) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     store->lock = (struct store_lock){-1, -1};
     store_pins_init(&store->pins);

@@ -1,11 +1,9 @@
 /* Tests of JSON requests: what is accepted, and the place of each fault. */
-#define _GNU_SOURCE /* for RTLD_NEXT */
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
 #include "base/json/json.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,10 +51,10 @@ static void test_refuses_with_place(void **state) {
         {T("[1]\0"), 1, 4, "NUL"},
         {T("[\"\\u0000\"]"), 1, 0, "u0000"},
         {T("[\"a\nb\"]"), 0, 0, "line break"},
-        {T("[1e999]"), 1, 6, "beyond the range"},
-        {T("[-1e999]"), 1, 7, "beyond the range"},
+        {T("[1e999]"), 1, 2, "beyond the range"},
+        {T("[-1e999]"), 1, 2, "beyond the range"},
         {T("[01]"), 1, 0, ""},
-        {T("[NaN]"), 1, 4, "is not JSON"},
+        {T("[NaN]"), 1, 2, "JSON has no NaN"},
         {T("[1,]"), 1, 4, "a value is expected"},
         {T("{'a':1}"), 1, 2, ""},
         {T("// x\n{}"), 1, 1, "is not JSON"},
@@ -91,8 +89,6 @@ static void test_refuses_with_place(void **state) {
     }
 }
 
-/* The messages come from the text, not from Jansson's messages, which are different in each
- * version. */
 static void test_rules(void **state) {
     (void)state;
     static const struct {
@@ -137,22 +133,6 @@ static void test_rules(void **state) {
         }
         problem_done(&p);
     }
-}
-
-/* Replaces Jansson's messages by others, as in another version, and keeps the error code. */
-json_t *json_loadb(const char *bytes, size_t size, size_t flags, json_error_t *error) {
-    union {
-        void *symbol;
-        json_t *(*function)(const char *, size_t, size_t, json_error_t *);
-    } real = {dlsym(RTLD_NEXT, "json_loadb")};
-    json_t *root = real.function(bytes, size, flags, error);
-    if (root == NULL && error->text[0] != '\0') {
-        const size_t code = sizeof error->text - 1; /* the error code is in the last byte */
-        const char last = error->text[code];
-        (void)snprintf(error->text, sizeof error->text, "sintassi");
-        error->text[code] = last;
-    }
-    return root;
 }
 
 static void test_empty(void **state) {
@@ -228,11 +208,21 @@ static void test_pointers(void **state) {
     buf_done(&out);
 }
 
+/* With one failed allocation the text either is parsed rightly or is refused as out of memory:
+ * Jansson's parser loses characters of a long string then. */
 static void parse_once(void) {
-    static const char text[] = "{\"a\": [1, 2, {\"b\": \"text\"}], \"c\": null, \"d\": 0.5}";
+    static const char text[] =
+        "{\"a\": [1, 2, {\"b\": \"text\"}], \"c\": null, \"d\": 0.5, \"e\": \""
+        "0123456789012345678901234567890123456789\\u00e9\", "
+        "\"a name of more than 32 bytes, the size of a first buffer\": 1}";
     struct problem p = {0};
     json_t *root = json_parse(text, sizeof text - 1, &p);
-    assert_int_equal(root == NULL, p.type != PROBLEM_NONE); /* either a tree or a problem */
+    assert_int_equal(p.type, root == NULL ? PROBLEM_UNAVAILABLE : PROBLEM_NONE);
+    if (root != NULL) {
+        assert_string_equal(json_string_value(json_object_get(root, "e")),
+                            "0123456789012345678901234567890123456789\xC3\xA9");
+        assert_int_equal(json_object_size(root), 5);
+    }
     json_decref(root);
     problem_done(&p);
 }

@@ -294,7 +294,7 @@ static void test_bad_json(void **state) {
         {"[[1,2],\n[1,2 3]]", "{\"line\":2,\"column\":6,"},
         {"{\"instances\":[[1,2]]} x", "nothing may follow the value"},
         {"[[1,\"a\"],[1,nope]]", "unknown word"},
-        {"[[\"\\ud800\",2]]", "lone high surrogate"},
+        {"[[\"\\ud800\",2]]", "half of a surrogate pair"},
         {"{\"instances\":[[1,2]],\"b\":[[[[", "the body ends within"},
         {"[[1,2],[01,2]]", "malformed number"},
     };

@@ -126,6 +126,9 @@ static void test_tokens(void **state) {
     check_tokens("[1e999,-1e-999]", "[\nnumber 1e999 infinite\nnumber -1e-999 -0\n]\nend\n");
 }
 
+#define ESCAPES " \\\", \\\\, \\/, \\b, \\f, \\n, \\r, \\t and \\u with four hexadecimal digits\n"
+#define A_PAIR " a surrogate pair without the other half\n"
+
 static void test_faults(void **state) {
     static const struct {
         const char *body, *last;
@@ -156,12 +159,12 @@ static void test_faults(void **state) {
         {"[1", "fault 1:3 the body ends within an array or object\n"},
         {"[\"a\tb\"]", "fault 1:4 control character in a string: it must be escaped\n"},
         {"[\"a\nb\"]", "fault 1:4 control character in a string: it must be escaped\n"},
-        {"[\"ab\\q\"]", "fault 1:5 unknown escape\n"},
-        {"[\"\\u12g4\"]", "fault 1:3 \\u must be followed by four hexadecimal digits\n"},
-        {"[\"\\ud800\"]", "fault 1:3 lone high surrogate\n"},
-        {"[\"\\ud800\\u0041\"]", "fault 1:3 lone high surrogate\n"},
-        {"[\"x\\udc00\"]", "fault 1:4 lone low surrogate\n"},
-        {"[\"\\u0000\"]", "fault 1:3 \\u0000 is not allowed\n"},
+        {"[\"ab\\q\"]", "fault 1:5 the escape in the string is none of" ESCAPES},
+        {"[\"\\u12g4\"]", "fault 1:3 the escape in the string is none of" ESCAPES},
+        {"[\"\\ud800\"]", "fault 1:3 the \\u escape is half of" A_PAIR},
+        {"[\"\\ud800\\u0041\"]", "fault 1:3 the \\u escape is half of" A_PAIR},
+        {"[\"x\\udc00\"]", "fault 1:4 the \\u escape is half of" A_PAIR},
+        {"[\"\\u0000\"]", "fault 1:3 \\u0000 is not allowed in a string or a name\n"},
         {"[\"a\xFF\"]", "fault 1:4 invalid UTF-8\n"},
         {"[\"\\n\xED\xA0\x80\"]", "fault 1:5 invalid UTF-8\n"},
         {"[\xC3\xA9]", "fault 1:2 a value or ] is expected here\n"},

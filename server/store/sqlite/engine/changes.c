@@ -24,7 +24,7 @@ struct timespec store_deadline(int64_t timeout_ms) {
 
 bool store_ring_init(struct store_ring *ring, struct problem *problem) {
     pthread_mutex_init(&ring->mutex, NULL);
-    return store_cond_init(&ring->cond) || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return store_cond_init(&ring->cond) || problem_no_memory(problem);
 }
 
 void store_ring_done(struct store_ring *ring) {

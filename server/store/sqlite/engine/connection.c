@@ -73,7 +73,7 @@ struct store_connection *store_connection_open(const char *path, enum store_acce
     pthread_once(&once, configure);
     struct store_connection *c = calloc(1, sizeof *c);
     if (!c) {
-        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(problem);
         return NULL;
     }
     int code =

@@ -69,7 +69,7 @@ char *store_query_take(struct store_query *q, int column) {
     const char *text = store_query_text(q, column);
     char *copy = text ? strdup(text) : NULL;
     if (!copy) {
-        problem_set(q->problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(q->problem);
     }
     return copy;
 }

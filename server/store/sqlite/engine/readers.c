@@ -11,8 +11,7 @@ bool store_readers_init(struct store_readers *readers, struct problem *problem) 
                                         "Chunks of dataset columns read from the database.", "",
                                         NULL, 0),
                        NULL);
-    return store_cond_init(&readers->cond) ||
-           problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return store_cond_init(&readers->cond) || problem_no_memory(problem);
 }
 
 void store_readers_done(struct store_readers *readers) {

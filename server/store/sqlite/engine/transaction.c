@@ -139,7 +139,7 @@ static void add_change(struct store_tx *tx, const struct store_change *change) {
         size_t room = w->changes_room ? 2 * w->changes_room : 64;
         struct store_change *more = realloc(w->changes, room * sizeof *more);
         if (!more) {
-            problem_set(tx->problem, PROBLEM_INTERNAL, "out of memory");
+            problem_no_memory(tx->problem);
             return;
         }
         w->changes = more;

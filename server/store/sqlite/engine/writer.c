@@ -295,8 +295,7 @@ bool store_writer_init(struct store *store, struct problem *problem) {
     w->idle_since_ns = w->keep_alive_ns = w->sweep_ns = clock_monotonic_ns();
     pthread_mutex_init(&w->mutex, NULL);
     bool ok = store_cond_init(&w->work);
-    return (store_cond_init(&w->pulse) && ok) ||
-           problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return (store_cond_init(&w->pulse) && ok) || problem_no_memory(problem);
 }
 
 void store_writer_done(struct store *store) {

@@ -43,7 +43,7 @@ static bool backup_init(struct backup *b, const char *database, const char *migr
     }
     free(prefix);
     if (b->path == NULL || b->temporary == NULL || b->folder == NULL) {
-        (void)problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        (void)problem_no_memory(problem);
         return false;
     }
     return true;
@@ -113,7 +113,7 @@ static bool backup_write(struct store_connection *c, const struct backup *b,
                          struct problem *problem) {
     char *sql = sqlite3_mprintf("VACUUM INTO %Q", b->temporary);
     if (sql == NULL) {
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return problem_no_memory(problem);
     }
     const bool good = store_connection_exec(c, sql, problem);
     sqlite3_free(sql);

@@ -34,7 +34,7 @@ static int lock_file(const char *path, struct problem *problem) {
     size_t size = strlen(path) + sizeof ".lock";
     char *name = malloc(size);
     if (!name) {
-        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        problem_no_memory(problem);
         return -1;
     }
     snprintf(name, size, "%s.lock", path);

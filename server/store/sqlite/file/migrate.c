@@ -87,7 +87,7 @@ bool store_migration_checksum(const struct store_migration *m, char out[HASH_BLA
         hash_hex(sum, sizeof sum, out);
     }
     buf_done(&sql);
-    return h != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return h != NULL || problem_no_memory(problem);
 }
 
 /* Whether the recorded checksum is that of the migration's SQL or of its whole file. */
