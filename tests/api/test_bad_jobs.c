@@ -320,7 +320,7 @@ static void test_predict_with_wrong_csv(void **state) {
         const char *body, *place;
     } bodies[] = {
         {"1,2,3\n", "line 1"},
-        {"1,2,3,4,5\n", "line 1"},
+        {"1,2,3,4,5,6\n", "line 1"},
         {"1,2,3,4\n1,2,x,4\n", "line 2"},
         {"1,2,3,4\n1,2,nan?,4\n", "line 2"},
         {"sepal_length,sepal_width,petal_length,petal_widht\n1,2,3,4\n", "line 1"},

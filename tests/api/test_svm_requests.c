@@ -320,7 +320,7 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
               "kernel':'precomputed'}}");
     problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0]]}"), 422,
                   "invalid-instances");
-    problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0,0]]}"), 422,
+    problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0,0,0]]}"), 422,
                   "invalid-instances");
     status_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0]]}"), 200);
     /* a missing kernel value has no replacement */

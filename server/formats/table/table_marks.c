@@ -142,8 +142,7 @@ bool builder_settle_marks(struct table_builder *b, struct problem *problem) {
             builder_fall(b, c);
         }
         if (c->signs.text[0] != '\0' && c->state == COLUMN_STRINGS && c->reason.line > 0) {
-            well =
-                describe_signs(b, c) || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+            well = describe_signs(b, c) || problem_no_memory(problem);
         }
     }
     return well;

@@ -243,7 +243,7 @@ static void test_limits(void **state) {
     assert_fault(&p, "/v", "must have at most 2 items, got 3");
     assert_false(json_read_strings(root, "v", true, "", 3, &arena, &list, &n,
                                    &p)); /* the arena's limit is reached */
-    assert_int_equal(p.type, PROBLEM_INTERNAL);
+    assert_int_equal(p.type, PROBLEM_UNAVAILABLE);
     assert_null(list);
     problem_done(&p);
     json_read_number(root, "s", true, "", &d, &p);
