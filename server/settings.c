@@ -45,7 +45,10 @@ const struct option_row settings_rows[] = {
      "Default: the folder of the database.",
      "Storage"},
     {"model-cache", OPTION_SIZE, AT(model_cache), "256M", 0, 1e15, NULL, "BYTES",
-     "Memory for models; unused models beyond it are dropped.", "Storage"},
+     "Memory for loaded models. Beyond it, models that are not in use are unloaded; they stay in "
+     "the "
+     "database.",
+     "Storage"},
     {"workers", OPTION_INT, AT(workers), "2", 1, 256, NULL, "N", "Training jobs that run at once.",
      "Jobs"},
     {"train-threads", OPTION_INT, AT(train_threads), "0", 0, 1024, NULL, "N",

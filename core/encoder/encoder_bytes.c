@@ -288,10 +288,10 @@ static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *
     return DN_OK;
 }
 
-/* Reads the mean number of entries. Indices and hash buckets take no bytes in an encoder. To
- * prevent a small file from requesting much memory, an encoder with more than
- * DN_MAX_DENSE_FEATURES indices and buckets must be followed by at least one byte for each. In a
- * valid model, the machines after the encoder have these bytes. */
+/* Reads the mean number of entries of a row (vector_entries), if there are text or sparse inputs.
+ * Sparse indices and hash buckets take no bytes in an encoder, so a small file could claim many and
+ * request much memory. If they are more than DN_MAX_DENSE_FEATURES, at least one byte for each must
+ * follow: in a valid model, the machines have these bytes. */
 static dn_status read_vector_inputs(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     double features = 0;
     bool any = false;

@@ -110,8 +110,8 @@ struct dni_machine_kind {
     /* out [n_scores × n_features] ← the contribution of each feature to each score. x may be the
      * first n_features numbers of `out`, unless `needs_all` returns true. NULL: none. */
     void (*contributions)(const dn_machine *machine, const double *x, double *out, double *work);
-    /* out [n_scores] ← the parts of the scores that do not depend on a feature. NULL: the scores
-     * have no such part (NaN). */
+    /* out [n_scores] ← the part of each score that depends on no feature. NULL: the scores have no
+     * such part, and dni_machine_intercept gives NaN. */
     void (*intercept)(const dn_machine *machine, double *out, double *work);
     /* Returns the weights [n_scores × n_features] and intercepts [n_scores]. NULL: the scores are
      * not linear in x. */

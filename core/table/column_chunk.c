@@ -466,7 +466,7 @@ dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size
         status = dn_error_set(err, DN_ERR_DATA,
                               kind == DNI_COLUMN_SPARSE
                                   ? "a column chunk of sparse rows cannot be read as %s"
-                                  : "a column chunk of single cells cannot be read as %s",
+                                  : "a column chunk without sparse rows cannot be read as %s",
                               dn_column_type_name(type));
     } else if (kind == DNI_COLUMN_SPARSE) {
         status = decode_sparse(chunk, &reader, n_rows, &view, err);

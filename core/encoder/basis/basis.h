@@ -18,7 +18,7 @@ typedef struct dni_basis {
     /* [n_features × n_columns] centres, points, frequencies or directions in terms of z;
      * NULL: polynomial */
     double *points;
-    double *phase; /* random Fourier: [n_features] b */
+    double *phase; /* random Fourier: [n_features] b of cos(w'z + b) */
     /* polynomial: [n_features] monomial j is the monomial parent[j], of the previous degree, times
      * the column factor[j]. The first n_columns monomials are the columns; each is its own
      * parent */

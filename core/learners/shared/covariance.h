@@ -40,8 +40,8 @@ typedef struct dni_correlation {
  *
  * Cost: O(d³/3), and 5/3 d³ more if R is nearly singular. */
 DN_MUST_USE dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err);
-/* Bytes of working memory of dni_correlation_factor if it finds at most d null vectors of R one by
- * one. The case in which all eigenvectors are computed at once is not included. */
+/* Upper bound of the bytes of working memory of dni_correlation_factor for d columns, unless it
+ * computes all eigenvectors at once. */
 double dni_correlation_memory(size_t d);
 
 /* Input of dni_covariance_whiten: a covariance Σ and what messages say about it. */

@@ -41,7 +41,7 @@ static dn_status whiten(dni_covariance_task *task, bool leave_out, double *facto
     size_t d = task->scatter->n_cols;
     double log_det;
     dn_status status =
-        dn_run_alloc(task->run, d, sizeof(bool), "the marks of the columns", &marks, err);
+        dn_run_alloc(task->run, d, sizeof(bool), "the list of constant columns", &marks, err);
     task->constant = marks;
     if (status == DN_OK && leave_out && dni_scatter_constants(task->scatter, marks) == d) {
         status =

@@ -283,8 +283,8 @@ static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, 
                                                    m->dual_bytes + solving_memory(shape, m, 0))));
     }
     const double sums = slots * (points.query_work + DNI_POINTS_SUMS * sizeof(double));
-    /* After equal rows are merged there may be at most MAX_EXACT_POINTS points. Their matrix has
-     * double precision. */
+    /* Merging equal rows may leave MAX_EXACT_POINTS points or fewer. Then their matrix has double
+     * precision. */
     const double exact = fmin(cache_bytes, sizeof(double) * max_exact * max_exact);
     const double matrix = gram > 0
                               ? fmax(gram, exact)

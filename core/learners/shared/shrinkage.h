@@ -16,7 +16,7 @@ extern const char *const dni_shrinkages[], *const dni_shrinkage_meanings[];
 #define DNI_PARAM_SHRINKAGE                                                                        \
     {                                                                                              \
         .name = "shrinkage", .type = DN_PARAM_NUMBER,                                              \
-        .meaning = "Shrinkage s of the correlations within the classes to 0: the correlation "     \
+        .meaning = "How far the correlations within the classes are shrunk towards 0: their "      \
                    "matrix R becomes (1 - s) R + s I. 0: no shrinkage, and a singular matrix is "  \
                    "an error; 1: the columns are treated as uncorrelated. With covariance full "   \
                    "the covariance S_k of a class becomes (1 - s) S_k + s S, where S is the "      \

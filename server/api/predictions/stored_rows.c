@@ -40,7 +40,7 @@ struct stored_rows {
     dn_column_view *views, *spelled;
     size_t *from, *spelled_from; /* [n_columns] columns of the source; SIZE_MAX: not read */
     size_t n_columns;
-    size_t chunk, at;     /* the next row: chunk, and row in the chunk */
+    size_t chunk, at;     /* the next row to read: chunk, and row in it */
     bool decoded;         /* the views are those of chunk `chunk` */
     size_t next, scored;  /* next: index in the block of the row to score next; scored: number of
                              rows scored last */

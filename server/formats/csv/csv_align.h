@@ -41,9 +41,9 @@ bool csv_is_nothing(struct text t);
 enum csv_align_how {
     CSV_ALIGN_EVEN,  /* the row has as many cells as the table has columns */
     CSV_ALIGN_ADD,   /* empty cells are added before cell `at` */
-    CSV_ALIGN_EMPTY, /* the empty cells from `at` on are left out */
-    CSV_ALIGN_JOIN,  /* the cells from `at` on are joined */
-    CSV_ALIGN_DROP   /* the cells from `at` on are left out */
+    CSV_ALIGN_EMPTY, /* n empty cells from `at` on are left out */
+    CSV_ALIGN_JOIN,  /* the n + 1 cells from `at` on become one cell */
+    CSV_ALIGN_DROP   /* the last n cells, from `at` on, are left out */
 };
 struct csv_align {
     enum csv_align_how how;

@@ -213,8 +213,9 @@ static bool put_cells(struct csv_repair *r, const struct csv_raw_row *row,
                  row->split->n, row->split->n == 1 ? "" : "s", width, a->at + 1);
         report(r, CSV_REPAIR_MISSING, line, 0, column, text);
     } else if (a->how == CSV_ALIGN_EMPTY || a->how == CSV_ALIGN_DROP) {
-        snprintf(text, sizeof text, "row has %zu cells, expected %zu: left out from cell %zu on",
-                 row->split->n, width, a->at + 1);
+        snprintf(text, sizeof text,
+                 "row has %zu cells, expected %zu: left out %zu from cell %zu on", row->split->n,
+                 width, a->n, a->at + 1);
         report(r, a->how == CSV_ALIGN_DROP ? CSV_REPAIR_DROPPED : CSV_REPAIR_EMPTY, line, 0, column,
                text);
     }

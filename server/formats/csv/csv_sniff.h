@@ -105,7 +105,7 @@ struct csv_header {
     bool header;   /* the first row is a header */
     bool doubtful; /* `header` may be wrong: the client is warned */
     bool typed; /* a cell of the first row is a word above a column of only numbers or booleans */
-    int64_t lines; /* number of header lines; csv_sniff_header finds one */
+    int64_t lines; /* number of header lines; csv_sniff_header sets 1 */
     int64_t again; /* line of the first row that equals the header; 0: there is none */
     /* number of the first rows that look like header lines, at least 2; 0: there is at most one */
     size_t several;

@@ -135,8 +135,9 @@ static bool on_member(struct table *t, const struct json_token *token) {
         return at->columns_seen || fatal_here(t, "\"columns\" must come before \"rows\"");
     }
     if (text_is(key, "items")) {
-        return fatal_here(t, "\"items\" is a member of answers: send its array alone, or "
-                             "fetch the rows as CSV or NDJSON (Accept: text/csv) and send these");
+        return fatal_here(
+            t, "the body is an answer of this server, with \"items\": send the array alone, or "
+               "fetch the rows as CSV or NDJSON (Accept: text/csv) and send these");
     }
     return fatal_here(
         t, "the object must have the members \"columns\" and \"rows\", each once, "

@@ -465,9 +465,7 @@ void builder_write_columns(const struct table_builder *b, struct json_writer *w)
     json_end_array(w);
 }
 
-/* The content is BLAKE2b over: the version of this layout ("discern table 1"), the numbers of rows
- * and columns, and for each column its name, its type and the digest of its values. Lengths and
- * numbers are u64, little-endian. */
+/* Hashes a number as 8 bytes, little-endian. */
 static void add_u64(struct hash_blake2b *h, uint64_t x) {
     unsigned char form[8];
     for (size_t i = 0; i < 8; i++) {
@@ -486,6 +484,9 @@ static bool save(const struct column *c, struct table_blob *out) {
     return well && out->bytes != NULL;
 }
 
+/* The digest is BLAKE2b over "discern table 1" with its NUL, the numbers of rows and columns, and for
+ * each column: the length and the bytes of its name, its type (one byte), the digest of its values,
+ * and of a sparse column its first index and its width. */
 bool builder_content(struct table_builder *b, struct table_blob *saved, char content[80]) {
     static const char form[] = "discern table 1";
     uint8_t digest[HASH_BLAKE2B_SIZE];

@@ -17,7 +17,7 @@ static bool type_parse(const char *text, size_t n, dn_column_type *out) {
     }
     memcpy(name, text, n);
     name[n] = '\0';
-    /* sparse is the type of a format, it cannot be chosen */
+    /* only formats with sparse rows make sparse columns: `types` cannot declare one */
     return dn_column_type_parse(name, out) && *out != DN_SPARSE;
 }
 

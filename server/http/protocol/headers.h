@@ -32,7 +32,7 @@ struct headers {
     const char *x_forwarded_host;
     const char *x_forwarded_proto;
     const char *preflight; /* Access-Control-Request-Method */
-    unsigned n_host;       /* fields of these names */
+    unsigned n_host;       /* n_…: number of fields with this name */
     unsigned n_content_length;
     unsigned n_transfer_encoding;
     unsigned n_content_encoding;

@@ -95,7 +95,7 @@ bool target_parse_path(struct target *t, struct arena *arena, struct problem *pr
         const char *wrong = decode(path + at, n, false, false, out, &size);
         if (wrong != NULL) {
             return problem_set(problem, PROBLEM_BAD_REQUEST,
-                               "the path holds %s (segment %zu, byte %zu)", wrong,
+                               "the path holds %s (segment %zu, which begins at byte %zu)", wrong,
                                t->n_segments + 1, at);
         }
         if (t->n_segments < TARGET_MAX_SEGMENTS) {

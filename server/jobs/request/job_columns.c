@@ -237,7 +237,8 @@ static bool check_levels(struct jobs_request *r, const struct schema_column *c, 
     if (c->distinct_bytes > (int64_t)DN_MAX_LEVEL_BYTES) {
         return json_fault(r->problem, parent, key,
                           "column \"%s\" has %s of %" PRId64
-                          " bytes in all; those of a categorical feature may have at most %zu",
+                          " bytes in all; the values of a categorical feature may have at most "
+                          "%zu bytes in all",
                           c->name, how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
     }
     return true;

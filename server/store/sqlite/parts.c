@@ -170,7 +170,8 @@ static void append_run(struct store_tx *tx, void *arg) {
     pthread_mutex_unlock(&parts->mutex);
     if (failed || dropped) {
         problem_set(tx->problem, failed ? failed : PROBLEM_CONFLICT,
-                    failed ? "an earlier chunk could not be stored" : "the part was dropped");
+                    failed ? "an earlier chunk could not be stored"
+                           : "the data were given up before this chunk was stored");
         return;
     }
     if (claim.job != 0) {

@@ -161,7 +161,7 @@ static void test_faults(void **state) {
         {"{\"a\":1,\n\"b\":2}", "the object must have the members \\\"columns\\\" and "
                                 "\\\"rows\\\", each once, and no other"},
         {"{\"items\":[{\"a\":1}],\"next\":null}",
-         "send its array alone, or fetch the rows as CSV or NDJSON"},
+         "send the array alone, or fetch the rows as CSV or NDJSON"},
         {"{\"columns\":{},\"rows\":[]}", "\\\"columns\\\" must be an array"},
         {"{\"columns\":[1],\"rows\":[]}", "a column must be a name or an object with a name"},
         {"{\"columns\":[{\"type\":\"text\"}],\"rows\":[]}", "a column object must have a name"},

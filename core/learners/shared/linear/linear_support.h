@@ -10,7 +10,7 @@
 
 #include "learners/shared/linear/linear_problem.h"
 
-/* Number of bins of dni_linear_histogram: bin b has the pairs with 2^−b−1 < p <= 2^−b. */
+/* Number of bins of dni_linear_histogram: bin b has the pairs with 2^(−b−1) < p <= 2^(−b). */
 enum { DNI_LINEAR_BINS = 64 };
 
 /* Counts of pairs, for a direction and a support. */

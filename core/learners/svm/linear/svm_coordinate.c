@@ -174,7 +174,8 @@ static bool is_exhausted(const struct coordinate *c) {
     return c->svm->iterations >= c->svm->options->max_iterations;
 }
 
-/* Makes passes until the projected gradients of all rows differ by at most epsilon. */
+/* Makes passes until the projected gradients of all rows differ by at most epsilon, or until
+ * max_iterations is reached. */
 static dn_status descend(struct coordinate *c, dn_error *err) {
     struct active active = {c->svm->n_rows, (double)INFINITY, -(double)INFINITY, 0, 0};
     while (!is_exhausted(c)) {
@@ -277,9 +278,9 @@ static void combine_ends(struct coordinate *c, const struct bracket *z) {
     dni_svm_balance(svm, svm->alpha);
 }
 
-/* Searches the zero of h, starting at the current b with steps of `step` until the zero is
- * bracketed. Stops when the gap is below the tolerance, or when the bracket is so narrow that a
- * smaller epsilon is needed. */
+/* Searches for the zero of h, starting at the current b with steps of `step` until the zero is
+ * bracketed. Stops at h = 0, at max_iterations, when the gap is below the tolerance, or when the
+ * bracket is so narrow that a smaller epsilon is needed. */
 static dn_status find_zero(struct coordinate *c, double step, dn_error *err) {
     struct bracket z = {.low = -(double)INFINITY, .high = (double)INFINITY};
     for (;;) {
