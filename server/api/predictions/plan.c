@@ -18,13 +18,14 @@ static void plan_free(void *made) {
     }
 }
 
-/* Copies the weight column in the document of a version. False: no memory. */
+/* Copies the name of the weight column in the document of a version; NULL: there is none. Returns
+ * false if out of memory. */
 static bool take_weight(const char *document, char **out) {
     struct problem ignored = {0};
     json_t *root = document != NULL ? json_parse(document, strlen(document), &ignored) : NULL;
     const char *name = json_string_value(json_object_get(root, "weight"));
     *out = name != NULL ? strdup(name) : NULL;
-    const bool good = name == NULL || *out != NULL;
+    const bool good = ignored.type != PROBLEM_UNAVAILABLE && (name == NULL || *out != NULL);
     problem_done(&ignored);
     json_decref(root);
     return good;

@@ -32,17 +32,9 @@ static json_t *refuse(struct parser *p, const char *at, const char *rule) {
             column++;
         }
     }
-    /* if `at` is a continuation byte, the loop has already counted its character */
-    column -= ((unsigned char)*at & 0xC0) == 0x80 && column > 1 ? 1 : 0;
     problem_add_line(p->problem, PROBLEM_BAD_JSON, line, column, "%s", rule);
     p->failed = true;
     return NULL;
-}
-
-static json_t *no_token(struct parser *p) {
-    return refuse(p, p->at,
-                  "this is not JSON: a value is an object, an array, a string in double quotes, a "
-                  "number, true, false or null");
 }
 
 static json_t *no_memory(struct parser *p) {
@@ -53,15 +45,22 @@ static json_t *no_memory(struct parser *p) {
     return NULL;
 }
 
+/* Reports that the text ends too early, at its last character. */
+static bool refuse_end(struct parser *p) {
+    const char *last = p->end - 1;
+    while (last > p->text && ((unsigned char)*last & 0xC0) == 0x80) {
+        last--;
+    }
+    refuse(p, last, "the text ends before the JSON document does");
+    return false;
+}
+
 /* Skips blanks. Returns false at the end of the text, and reports it. */
 static bool more(struct parser *p) {
     while (p->at < p->end && strchr(" \t\r\n", *p->at) != NULL) {
         p->at++;
     }
-    if (p->at == p->end) {
-        refuse(p, p->end - 1, "the text ends before the JSON document does");
-    }
-    return p->at < p->end;
+    return p->at < p->end || refuse_end(p);
 }
 
 /* Reads the string whose opening quote is at p->at into p->string. */
@@ -75,8 +74,7 @@ static bool read_string(struct parser *p) {
         }
         buf_append(&p->string, from, (size_t)(p->at - from));
         if (p->at == p->end) {
-            refuse(p, p->end - 1, "the text ends before the JSON document does");
-            return false;
+            return refuse_end(p);
         }
         if (*p->at == '"') {
             break;
@@ -101,11 +99,26 @@ static bool read_string(struct parser *p) {
     return !p->failed;
 }
 
+/* Whether the text at p->at begins with a word. */
+static bool begins_with(const struct parser *p, const char *word) {
+    const size_t n = strlen(word);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, word, n) == 0;
+}
+
+/* Reports a text that is no value. */
+static json_t *no_value(struct parser *p) {
+    return begins_with(p, "NaN") || begins_with(p, "Infinity") || begins_with(p, "-Infinity")
+               ? refuse(p, p->at, "JSON has no NaN or Infinity: send null for a missing value")
+               : refuse(p, p->at,
+                        "this is not JSON: a value is an object, an array, a string in double "
+                        "quotes, a number, true, false or null");
+}
+
 static json_t *read_number(struct parser *p) {
     const size_t n = json_number_size(p->at, (size_t)(p->end - p->at));
     double number = 0;
     if (n == 0) {
-        return no_token(p);
+        return no_value(p);
     }
     if (!dn_number_parse(p->at, n, &number)) {
         return refuse(p, p->at, "the number is beyond the range of double precision");
@@ -133,9 +146,7 @@ static json_t *read_word(struct parser *p) {
         return json_null();
     }
     p->at = word;
-    return (n == 3 && memcmp(word, "NaN", n) == 0) || (n == 8 && memcmp(word, "Infinity", n) == 0)
-               ? refuse(p, word, "JSON has no NaN or Infinity: send null for a missing value")
-               : no_token(p);
+    return no_value(p);
 }
 
 static json_t *read_value(struct parser *p);

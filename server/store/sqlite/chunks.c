@@ -89,8 +89,10 @@ bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size
     return store_part_read(store, chunk->part, chunk->chunk, column, out, problem);
 }
 
-/* Lists the chunks of a version. They are counted first, so the array is allocated once. */
-static bool load_chunks(struct store_read *r, int64_t id, struct store_chunk **out, size_t *n) {
+/* Lists the chunks of a version with n_rows rows. They are counted first, so the array is allocated
+ * once. */
+static bool load_chunks(struct store_read *r, int64_t id, int64_t n_rows, struct store_chunk **out,
+                        size_t *n) {
     int64_t count = STORE_ASK(
         r->connection, r->problem, 0,
         "SELECT count(*) FROM dataset_parts p JOIN chunks c ON c.part = p.part WHERE p.version = ?",
@@ -106,7 +108,8 @@ static bool load_chunks(struct store_read *r, int64_t id, struct store_chunk **o
                 "p.part WHERE p.version = ? ORDER BY "
                 "p.seq, c.chunk",
                 store_int(id));
-    for (int64_t row = 0; i < (size_t)count && store_query_row(&q); i++) {
+    int64_t row = 0;
+    for (; i < (size_t)count && store_query_row(&q); i++) {
         chunks[i] = (struct store_chunk){.part = store_query_int(&q, 0),
                                          .chunk = store_query_int(&q, 1),
                                          .first_row = row,
@@ -114,6 +117,12 @@ static bool load_chunks(struct store_read *r, int64_t id, struct store_chunk **o
         row += chunks[i].n_rows;
     }
     store_query_end(&q);
+    if (!r->problem->type && row != n_rows) {
+        problem_set_permanent(r->problem, PROBLEM_INTERNAL,
+                              "stored data is damaged: the chunks of dataset_versions, row %" PRId64
+                              " have %" PRId64 " rows, not %" PRId64,
+                              id, row, n_rows);
+    }
     if (r->problem->type) {
         free(chunks);
         return false;
@@ -131,9 +140,11 @@ bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **
     }
     struct store_chunk *chunks = NULL;
     size_t n_chunks = 0;
-    if (STORE_ASK(r.connection, problem, 0,
-                  "SELECT 1 FROM dataset_versions WHERE id = ? AND hidden = 0", store_int(id))) {
-        load_chunks(&r, id, &chunks, &n_chunks);
+    const int64_t n_rows =
+        STORE_ASK(r.connection, problem, -1,
+                  "SELECT n_rows FROM dataset_versions WHERE id = ? AND hidden = 0", store_int(id));
+    if (n_rows >= 0) {
+        load_chunks(&r, id, n_rows, &chunks, &n_chunks);
     } else {
         problem_set(problem, PROBLEM_UNKNOWN_DATASET,
                     "there is no dataset version with id %" PRId64, id);

@@ -45,6 +45,18 @@ static void test_damaged_chunk_is_told(void **state) {
     buf_done(&b);
 }
 
+/* The number of rows of a version is checked against its chunks before rows are read. */
+static void test_damaged_number_of_rows(void **state) {
+    struct fixture *f = *state;
+    const int64_t id = publish(f, "a", 1).id;
+    struct store_chunk *chunks = NULL;
+    size_t n = 0;
+    sql_run(f->path, "UPDATE dataset_versions SET n_rows = 10 * n_rows");
+    assert_problem(f, store_dataset_chunks(f->store, id, &chunks, &n, &f->problem),
+                   PROBLEM_INTERNAL, "row 1 have 20 rows, not 200");
+    assert_null(chunks);
+}
+
 static void test_damaged_model_is_told(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
@@ -211,8 +223,11 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_damaged_chunk_is_told), T(test_damaged_model_is_told),
-                                       T(test_full_disk), T(test_chunks_leave_room),
+    const struct CMUnitTest tests[] = {T(test_damaged_chunk_is_told),
+                                       T(test_damaged_model_is_told),
+                                       T(test_damaged_number_of_rows),
+                                       T(test_full_disk),
+                                       T(test_chunks_leave_room),
                                        T(test_a_group_keeps_each_one_atomic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

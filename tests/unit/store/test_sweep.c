@@ -73,7 +73,7 @@ static void test_shared_part_outlives_one_version(void **state) {
     char sql[200];
     snprintf(sql, sizeof sql,
              "INSERT INTO dataset_parts (version, seq, part) SELECT %lld, 1, part FROM "
-             "dataset_parts WHERE version = %lld",
+             "dataset_parts WHERE version = %lld; UPDATE dataset_versions SET n_rows = 40",
              (long long)b.id, (long long)a.id);
     sql_run(f->path, sql);
     assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));

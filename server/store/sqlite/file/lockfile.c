@@ -74,12 +74,16 @@ static int lock_database(const char *path, struct problem *problem) {
         problem_set(problem, PROBLEM_INTERNAL, "the database \"%s\" is not readable: %s", path,
                     strerror(errno));
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        problem_set(problem, PROBLEM_UNAVAILABLE,
-                    errno == EWOULDBLOCK
-                        ? "the database \"%s\" is in use by another process (its lock file was "
-                          "removed, or the process opened it by another name)"
-                        : "the database \"%s\" cannot be locked",
-                    path);
+        if (errno == EWOULDBLOCK) {
+            problem_set(problem, PROBLEM_UNAVAILABLE,
+                        "the database \"%s\" is in use by another process (its lock file was "
+                        "removed, or the process opened it by another name)",
+                        path);
+        } else {
+            problem_set(problem, PROBLEM_UNAVAILABLE,
+                        "the database \"%s\" cannot be locked with flock, as it must be: %s", path,
+                        strerror(errno));
+        }
         close(fd);
         fd = -1;
     }
