@@ -87,10 +87,19 @@ struct csv_handler {
     void *arg; /* argument of `row` and `fault` */
 };
 
+/* The place of a fault. */
+struct csv_place {
+    int64_t row_line;  /* line of the row; 0: there was no fault */
+    int64_t line;      /* line of the fault */
+    size_t at;         /* offset of the fault in the row */
+    size_t line_start; /* offset of its line in the row */
+};
+
 /* All members but `comment` and `lenient` are private. Offsets count from the start of in.data. */
 struct csv {
     struct csv_handler handler;
-    char delimiter; /* CSV_BLANKS: runs of blanks */
+    struct csv_place place; /* of the last fault */
+    char delimiter;         /* CSV_BLANKS: runs of blanks */
     /* set after csv_init: lines that begin with this character are comments; '\0': there is no
      * comment character */
     char comment;

@@ -14,13 +14,22 @@ void csv_cell_place(const struct csv_row *row, size_t i, int64_t *line, int64_t 
 }
 
 void csv_fault(struct csv *c, size_t offset, bool fatal, const char *text) {
-    const struct csv_row row = {.bytes = c->in.data + c->row, .line = c->line};
-    int64_t line = 0, column = 0;
-    csv_row_place(&row, offset - c->row, &line, &column);
+    const char *bytes = c->in.data + c->row;
+    struct csv_place *p = &c->place;
+    const size_t at = offset - c->row;
+    size_t last = 0;
     c->stopped |= fatal;
-    if (c->handler.fault != NULL) {
-        c->handler.fault(c->handler.arg, line, column, fatal, text);
+    if (c->handler.fault == NULL) {
+        return;
     }
+    /* a row may have many faults: each is counted from the one before */
+    if (p->row_line != c->line || at < p->at) {
+        *p = (struct csv_place){.row_line = c->line, .line = c->line};
+    }
+    p->line += csv_line_ends(bytes + p->at, at - p->at, &last);
+    p->line_start = last > 0 ? p->at + last : p->line_start;
+    p->at = at;
+    c->handler.fault(c->handler.arg, p->line, (int64_t)(at - p->line_start) + 1, fatal, text);
 }
 
 void csv_out_of_memory(struct csv *c) {

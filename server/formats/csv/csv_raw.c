@@ -11,6 +11,7 @@ void csv_raw_init(struct csv_raw *r, const struct csv_dialect *dialect, size_t w
                           .width = width,
                           .comment = comment,
                           .skip = skip,
+                          .work = CSV_SPLIT_WORK,
                           .line = 1};
 }
 
@@ -136,7 +137,8 @@ static enum csv_split_status try_others(struct csv_raw *r, size_t n, bool final,
             continue;
         }
         const enum csv_split_status status =
-            csv_split_row(&d, r->in.data + r->row, n, final, r->width, &r->other, &r->spare);
+            csv_split_row(&d, r->in.data + r->row, n, final, r->width, &r->work, &r->other,
+                          &r->spare);
         if (status == CSV_SPLIT_MORE || status == CSV_SPLIT_NO_MEMORY) {
             return status;
         }
@@ -154,15 +156,15 @@ static enum csv_split_status try_others(struct csv_raw *r, size_t n, bool final,
 
 /* Reads a row. Returns false if more bytes are needed, or reading stopped. */
 static bool read_row(struct csv_raw *r, bool final) {
-    const size_t n = r->in.checked - r->row;
+    const size_t n = r->in.checked - r->row, work = r->work;
     size_t last = 0;
     char text[80];
-    if (!final && n < r->tried + r->tried / 8) {
+    if (!final && n < r->tried + r->tried / 2) {
         return false;
     }
     const struct csv_dialect *dialect = r->dialect;
-    enum csv_split_status status =
-        csv_split_row(dialect, r->in.data + r->row, n, final, r->width, &r->split, &r->spare);
+    enum csv_split_status status = csv_split_row(dialect, r->in.data + r->row, n, final, r->width,
+                                                 &r->work, &r->split, &r->spare);
     if (status == CSV_SPLIT_WHOLE && r->width > 1 && r->split.n != r->width) {
         status = try_others(r, n, final, &dialect);
     }
@@ -174,6 +176,7 @@ static bool read_row(struct csv_raw *r, bool final) {
         return fault(r, r->row, text);
     case CSV_SPLIT_MORE:
         r->tried = n;
+        r->work = work;
         /* a search for a closing quote goes TABLE_MAX_CELL bytes beyond the row */
         if (n > (size_t)2 * TABLE_MAX_ROW) {
             fault(r, r->row, "row is longer than 16 MiB");
@@ -196,6 +199,8 @@ static bool read_row(struct csv_raw *r, bool final) {
     }
     r->line += line_ends(row.bytes, r->split.size, &last) + (r->split.next > r->split.size);
     r->row += r->split.next;
+    r->work += CSV_SPLIT_WORK_BYTE * r->split.next;
+    r->work = r->work < CSV_SPLIT_WORK ? r->work : CSV_SPLIT_WORK;
     r->tried = 0;
     r->blank = false;
     return true;

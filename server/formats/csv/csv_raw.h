@@ -36,6 +36,7 @@ struct csv_raw {
     int64_t comments; /* number of comments */
     struct text_input in;
     size_t row;   /* start of the current row */
+    size_t work;  /* see csv_split_row */
     size_t tried; /* the current row did not end in so many bytes */
     int64_t line; /* line of the current row */
     bool within;  /* the bytes up to the next line end are skipped */

@@ -117,7 +117,7 @@ static void put_cell(struct csv_repair *r, const struct csv_raw_row *row,
         bool literal = i < r->plan->width && r->plan->trait[i].cells > 0 &&
                        !column_is_quoted(r->plan, i, 50) && !piece->escaped;
         for (size_t at = piece->from; at < piece->to && literal; at++) {
-            literal = csv_split_delimiter(d, row->bytes, piece->to, at) == 0 || d->run;
+            literal = d->run || csv_split_delimiter(d, row->bytes, piece->to, at) == 0;
         }
         literal = literal || (tabs && !piece->escaped);
         cell->start -= literal;
@@ -295,7 +295,8 @@ static struct csv_raw_row held_row(struct csv_repair *r, const struct csv_repair
                                     .dialect = &held->dialect,
                                     .line = held->line,
                                     .blank = held->blank};
-    if (csv_split_row(row.dialect, row.bytes, held->size, true, r->plan->width, &r->split,
+    size_t work = CSV_SPLIT_WORK;
+    if (csv_split_row(row.dialect, row.bytes, held->size, true, r->plan->width, &work, &r->split,
                       &r->spare) != CSV_SPLIT_WHOLE) {
         r->no_memory = true;
     }
@@ -427,8 +428,8 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
         doubt = false;
     } else if (even) {
         doubt = (heading && (row->blank || p->numbers > 1)) || (row->blank && misfits) ||
-                (filled == 1 && p->width > 3 && p->least > 2) ||
-                (filled == 1 && p->width > 2 && row->blank) ||
+                (filled == 1 && values == 0 && p->width > 3 && p->least > 2) ||
+                (filled == 1 && values == 0 && p->width > 2 && row->blank) ||
                 (r->n_held > 0 && (misfits || filled == 0));
     } else {
         doubt = true;

@@ -15,12 +15,29 @@ enum found { FOUND_CLOSE, FOUND_NONE, FOUND_MORE, FOUND_FAILS };
 /* bytes that must follow a position before it is judged, unless the body ends */
 enum { AHEAD = 4 };
 
+/* What searches for quotes may cost, and the last answer of closes_later: it holds from the offset
+ * `from` to the offset `upto`. */
+struct search {
+    size_t *work; /* bytes that may still be searched */
+    size_t from, upto;
+    bool closes;
+};
 struct text_of {
     const struct csv_dialect *d;
     const char *bytes;
     size_t n;
     bool final;
+    struct search *search;
 };
+
+/* Counts the bytes of a search. Returns false, and leaves nothing, if they are more than may be
+ * searched. */
+static bool spend(const struct text_of *t, size_t bytes) {
+    size_t *work = t->search->work;
+    const bool enough = bytes <= *work;
+    *work = enough ? *work - bytes : 0;
+    return enough;
+}
 
 void csv_split_done(struct csv_split *s) {
     free(s->piece);
@@ -96,23 +113,35 @@ static bool looks_opening(const struct text_of *t, size_t at) {
                      : before >= t->d->n && delimiter_at(t, before - t->d->n) == t->d->n;
 }
 
-/* Whether a quote from `at` on closes a cell in this line, before one that opens a cell. */
-static bool closes_later(const struct text_of *t, size_t at) {
-    while (at < t->n && !is_end(t->bytes[at])) {
-        if (t->bytes[at] != t->d->quote) {
-            at++;
+/* Finds the first quote from *at on, in this line, that opens or closes a cell. Sets *at to its
+ * offset, or to the end of the line. Returns whether it closes a cell. */
+static bool find_sure_quote(const struct text_of *t, size_t *at) {
+    while (*at < t->n && !is_end(t->bytes[*at])) {
+        if (t->bytes[*at] != t->d->quote) {
+            ++*at;
             continue;
         }
-        if (looks_opening(t, at)) {
+        if (looks_opening(t, *at)) {
             return false;
         }
-        const size_t k = run_of_quotes(t, at);
-        if (k % 2 == 1 && ends_cell(t, skip_blanks(t, at + k))) {
+        const size_t k = run_of_quotes(t, *at);
+        if (k % 2 == 1 && ends_cell(t, skip_blanks(t, *at + k))) {
             return true;
         }
-        at += k;
+        *at += k;
     }
     return false;
+}
+
+/* Whether a quote from `at` on closes a cell in this line, before one that opens a cell. */
+static bool closes_later(const struct text_of *t, size_t at) {
+    struct search *s = t->search;
+    if (at < s->from || at > s->upto) {
+        s->from = s->upto = at;
+        s->closes = find_sure_quote(t, &s->upto);
+        (void)spend(t, s->upto - at);
+    }
+    return s->closes;
 }
 
 static bool is_escape(const struct text_of *t, size_t at) {
@@ -124,11 +153,13 @@ static bool is_escape(const struct text_of *t, size_t at) {
 }
 
 /* Finds the quote that closes the quoted cell whose text begins at piece->from, and sets piece->to
- * to its offset. */
-static enum found find_close(const struct text_of *t, unsigned way, struct csv_piece *piece) {
+ * to its offset. *searched: number of the bytes that were searched. */
+static enum found search_close(const struct text_of *t, unsigned way, struct csv_piece *piece,
+                               size_t *searched) {
+    const size_t most = *t->search->work < TABLE_MAX_CELL ? *t->search->work : TABLE_MAX_CELL;
     size_t i = piece->from, strays = 0;
-    for (;;) {
-        if (i - piece->from > TABLE_MAX_CELL) {
+    for (;; *searched = i - piece->from) {
+        if (i - piece->from > most) {
             return FOUND_NONE;
         }
         if (i >= t->n || (!t->final && i + AHEAD > t->n)) {
@@ -195,6 +226,14 @@ static enum found find_close(const struct text_of *t, unsigned way, struct csv_p
         }
         i = end;
     }
+}
+
+/* As search_close, and counts what was searched. */
+static enum found find_close(const struct text_of *t, unsigned way, struct csv_piece *piece) {
+    size_t searched = 0;
+    const enum found found = search_close(t, way, piece, &searched);
+    (void)spend(t, searched);
+    return found;
 }
 
 static bool push(struct csv_split *s, const struct csv_piece *piece) {
@@ -331,10 +370,12 @@ static bool is_lines(const struct text_of *t, size_t width, const struct csv_spl
                      struct csv_split *spare) {
     size_t at = 0, lines = 0;
     while (at < strict->size) {
+        struct search search = {.work = t->search->work, .from = 1};
         const struct text_of rest = {.d = t->d,
                                      .bytes = t->bytes + at,
                                      .n = t->n - at,
-                                     .final = t->final};
+                                     .final = t->final,
+                                     .search = &search};
         if (read_row(&rest, WAY_OPENING, width, spare) != WAY_READ || spare->n != width) {
             return false;
         }
@@ -345,17 +386,20 @@ static bool is_lines(const struct text_of *t, size_t width, const struct csv_spl
 }
 
 enum csv_split_status csv_split_row(const struct csv_dialect *d, const char *bytes, size_t n,
-                                    bool final, size_t width, struct csv_split *out,
+                                    bool final, size_t width, size_t *work, struct csv_split *out,
                                     struct csv_split *spare) {
     static const unsigned ways[] = {
         WAY_LINES | WAY_STRICT, WAY_OPENING, 0, WAY_INNER, WAY_TAKES, WAY_LINES | WAY_INNER,
         WAY_LINES | WAY_OPENING};
-    const struct text_of t = {.d = d, .bytes = bytes, .n = n, .final = final};
+    struct search search = {.work = work, .from = 1};
+    const struct text_of t = {.d = d, .bytes = bytes, .n = n, .final = final, .search = &search};
+    const size_t before = *work;
     bool have = false, many = false, by_lines = false;
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const enum way_result result = read_row(&t, ways[i], width, spare);
         if (result == WAY_NEEDS_MORE) {
+            *work = before; /* so that the result does not depend on the pieces of the body */
             return CSV_SPLIT_MORE;
         }
         if (result == WAY_OUT_OF_MEMORY) {

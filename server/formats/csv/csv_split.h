@@ -53,11 +53,14 @@ enum csv_split_status {
     CSV_SPLIT_NO_MEMORY
 };
 /* Divides the row at the beginning of the n bytes, after which TEXT_INPUT_SLACK bytes may be read.
- * final: the body ends after them. width: the expected number of cells; 0: unknown. spare: room for
- * another way of reading. */
+ * final: the body ends after them. width: the expected number of cells; 0: unknown. *work: number of
+ * bytes that may be searched for closing quotes, which decreases; quotes are open when it is used up.
+ * spare: room for another way of reading. */
 enum csv_split_status csv_split_row(const struct csv_dialect *d, const char *bytes, size_t n,
-                                    bool final, size_t width, struct csv_split *out,
+                                    bool final, size_t width, size_t *work, struct csv_split *out,
                                     struct csv_split *spare);
+#define CSV_SPLIT_WORK ((size_t)2 << 20) /* for the first rows of a body */
+#define CSV_SPLIT_WORK_BYTE 32           /* more for each byte of a row */
 /* Length of the delimiter at the offset `at`; 0: there is none. */
 size_t csv_split_delimiter(const struct csv_dialect *d, const char *bytes, size_t n, size_t at);
 /* Appends the text of a piece without the quotes and escape characters that mark quotes. */

@@ -355,7 +355,10 @@ static char find_delimiter(struct instances *in, const struct csv_sample *sample
         csv_sniff_shape(sample, trained, &by_trained);
         shape->no_memory |= by_trained.no_memory;
     }
-    if (instances_may_have(in, by_trained.cells)) {
+    /* a row of the inputs is likelier than one with all columns of the training table */
+    const bool inputs =
+        instances_is_plain(in, shape->cells) && !instances_is_plain(in, by_trained.cells);
+    if (!inputs && instances_may_have(in, by_trained.cells)) {
         by_trained.no_memory = shape->no_memory;
         *shape = by_trained;
         return trained;

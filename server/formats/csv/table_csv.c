@@ -441,6 +441,11 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
             table_no_memory(t);
             return TABLE_BEGIN_REFUSED;
         }
+        if (out->plan.width > TABLE_MAX_COLUMNS) {
+            table_fault(t, out->plan.line, 1, "the table has %zu columns; there may be at most %d",
+                        out->plan.width, TABLE_MAX_COLUMNS);
+            return TABLE_BEGIN_REFUSED;
+        }
         sample.rows = csv_repair_sample;
         sample.arg = &out->plan;
         csv_sniff_shape(&sample, out->delimiter, &shape);
@@ -479,14 +484,16 @@ static void on_repaired(void *arg, enum csv_repair_kind kind, int64_t line, int6
 /* Reports what is unusual in the dialect of the body. */
 static void tell_dialect(struct table *t, const struct csv_plan *plan) {
     const struct csv_dialect *d = &plan->dialect;
-    char text[64];
+    char text[120];
     if (!d->run && (d->n > 1 || strchr(",;\t|", d->delimiter[0]) == NULL)) {
         char shown[TEXT_SHOWN];
         snprintf(text, sizeof text, "the delimiter is %s", text_show(d->delimiter, d->n, shown));
         table_repaired(t, CSV_REPAIR_DELIMITER, plan->line, 1, text);
     }
     if (d->quote != '"') {
-        snprintf(text, sizeof text, "the quote character is %c", d->quote);
+        snprintf(text, sizeof text,
+                 "the quote character is %c (predictions and rows appended without repair: \")",
+                 d->quote);
         table_repaired(t, CSV_REPAIR_QUOTE, plan->line, 1, text);
     }
     if (d->escape != '\0') {
@@ -601,8 +608,11 @@ static bool has_names(const struct table *t) {
 
 static void write_notes(const struct table *t, struct json_writer *w) {
     const struct table_csv *state = t->state;
+    const struct csv_dialect *d = &state->plan.dialect;
+    const bool several =
+        state->repair != NULL && d->n > 1 && csv_dialect_char(d) == d->delimiter[0];
     json_put_key(w, "delimiter");
-    json_put_stringn(w, &state->delimiter, 1);
+    json_put_stringn(w, several ? d->delimiter : &state->delimiter, several ? d->n : 1);
     json_kv_bool(w, "header", state->header);
     if (state->header && state->header_lines > 1) {
         json_kv_int(w, "header_lines", state->header_lines);

@@ -170,6 +170,9 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
 /* ---- rows without names (instances_cells.c) ---- */
 /* Whether a row without names may have n cells. */
 bool instances_may_have(const struct instances *in, size_t n);
+/* Whether n is the number of cells of a row that has the inputs only, or, if rows are labelled, the
+ * inputs and the target. */
+bool instances_is_plain(const struct instances *in, size_t n);
 /* Finds the columns of the cells by the number of cells of the first row without names. Sets
  * in->n_row to the number that each row must have. pointer, line: the place of the row. Returns
  * false if reading stopped. */

@@ -55,6 +55,10 @@ static size_t table_cells(const struct instances *in, enum target_place place) {
     return place == TARGET_UNKNOWN ? 0 : in->schema->reading.columns.n;
 }
 
+bool instances_is_plain(const struct instances *in, size_t n) {
+    return n == plain_cells(in);
+}
+
 bool instances_may_have(const struct instances *in, size_t n) {
     const enum target_place place = place_target(in);
     return n > 0 &&

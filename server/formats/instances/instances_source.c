@@ -79,7 +79,8 @@ static dn_status refuse(const struct instance_source *s, size_t chunk, size_t co
     const size_t at = s->inner->chunk_first_row[chunk] + row;
     dn_error_set_field(err, c->name);
     dn_error_set_row(err, (int64_t)at);
-    return dn_error_set(err, DN_ERR_DATA, "row %zu, column \"%.100s\": must be %s (got %s)", at,
+    return dn_error_set(err, DN_ERR_DATA,
+                        "row %zu (counted from 1), column \"%.100s\": must be %s (got %s)", at + 1,
                         c->name, c->type == DN_NUMERIC ? "a finite number" : "true or false",
                         text_show(t.bytes, t.n, shown));
 }
