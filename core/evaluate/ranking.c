@@ -225,9 +225,9 @@ static void thinner_end(struct thinner *t) {
     }
 }
 
-/* *out ← the next corner of the ROC curve after the position of `w`: groups that continue the line in
- * the same direction are skipped. Returns false at the end of the curve. *more is kept between calls:
- * `w` is at the first group after *out. */
+/* *out ← the next corner of the ROC curve after the position of `w`: groups that continue the line
+ * in the same direction are skipped. Returns false at the end of the curve. *more is kept between
+ * calls: `w` is at the first group after *out. */
 static bool next_corner(struct walk *w, bool *more, struct walk *out) {
     if (!*more && !walk_next(w)) {
         return false;

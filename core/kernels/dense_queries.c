@@ -29,8 +29,8 @@ void dni_dense_map(const dni_points *p, double *x) {
 }
 
 /* ---- queries ---- */
-/* Returns the size in doubles of a group of DNI_GROUP queries: a copy in double precision, and after
- * it one in single precision. The scratch of queries is one row, followed by the groups. */
+/* Returns the size in doubles of a group of DNI_GROUP queries: a copy in double precision, and
+ * after it one in single precision. The scratch of queries is one row, followed by the groups. */
 static size_t group_doubles(size_t panel_d) {
     return panel_d * (DNI_GROUP + DNI_GROUP / 2);
 }

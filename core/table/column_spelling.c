@@ -42,8 +42,8 @@ static dni_spelling compare(double value, const char *text, size_t length, size_
 
 /* A plain decimal of at most 15 significant digits without trailing zeros is the shortest text of
  * its double, because no two such decimals are parsed to the same double. Other texts are compared
- * with the canonical text. The point of a text may separate thousands: the digits before it are then
- * not those of the number. */
+ * with the canonical text. The point of a text may separate thousands: the digits before it are
+ * then not those of the number. */
 dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
     const dni_spelling irregular = {0};
     const char *p = text, *end = text + length;

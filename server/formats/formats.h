@@ -30,7 +30,7 @@
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
 /* What happens to a table with a faulty row: TABLE_REJECT refuses the table; TABLE_SKIP leaves the
  * row out and counts it in the notes; TABLE_REPAIR, with separated text, reads the row as
- * csv/csv_repair.h says and counts the repairs. Other formats treat it as TABLE_REJECT. */
+ * csv/repair/csv_repair.h says and counts the repairs. Other formats treat it as TABLE_REJECT. */
 enum table_on_error { TABLE_REJECT, TABLE_SKIP, TABLE_REPAIR };
 
 struct table_options {
@@ -65,8 +65,8 @@ struct table_options {
      * the last column; otherwise the name of a column. svmlight: the name of the label column.
      * NULL: c<position>; "label" for svmlight */
     const char *label;
-    /* the position of the label from 1, if no column has the name `label`; 0: none. A column without
-     * a name is called "label" */
+    /* the position of the label from 1, if no column has the name `label`; 0: none. A column
+     * without a name is called "label" */
     int64_t label_at;
     /* a name that an earlier column has becomes name_2, name_3, …; false: it is a fault */
     bool rename;
@@ -346,8 +346,8 @@ struct instances_options {
     const struct marks *marks; /* replaces what it gives of the reading; NULL: nothing */
     bool has_comment;
     char comment;
-    /* header, header_lines, skip_rows, delimiter, names and rename, of separated text; NULL: none is
-     * given */
+    /* header, header_lines, skip_rows, delimiter, names and rename, of separated text; NULL: none
+     * is given */
     const struct table_options *table;
     bool labelled; /* the class of each row is read too */
     /* name of the target column; NULL: the target name of the model, which the model must have if
@@ -443,8 +443,8 @@ size_t instance_lines_memory(const struct instance_lines *lines); /* estimated b
  * are found by name. A value that does not fit its input refuses its row only. Not thread-safe. */
 struct instance_table;
 /* columns: [n_columns] names and types of the columns of the table. options: `keep`, `missing`,
- * `marks` and `refuse_extra` are used. Returns NULL with a problem (PROBLEM_INVALID_INSTANCES at /dataset): a
- * column is missing, or refused. */
+ * `marks` and `refuse_extra` are used. Returns NULL with a problem (PROBLEM_INVALID_INSTANCES at
+ * /dataset): a column is missing, or refused. */
 struct instance_table *instance_table_new(const dn_model *model,
                                           const struct instance_schema *schema,
                                           const struct instances_options *options,
@@ -455,10 +455,10 @@ void instance_table_free(struct instance_table *table); /* NULL is allowed */
 bool instance_table_keeps(const struct instance_table *table, size_t column);
 /* Returns the input to which a column belongs; SIZE_MAX: none. */
 size_t instance_table_input(const struct instance_table *table, size_t column);
-/* Reads rows first … first + n - 1 of a chunk. views: [n_columns] of the chunk, those of the inputs;
- * spelled: [n_columns] those that are kept, as texts. *used ← the number of rows that were read. Returns INSTANCE_LINES_MORE: all rows were read;
- * FULL: the block is full; FAULT: the last of them was refused, with problem; FAILED: out of
- * memory. */
+/* Reads rows first … first + n - 1 of a chunk. views: [n_columns] of the chunk, those of the
+ * inputs; spelled: [n_columns] those that are kept, as texts. *used ← the number of rows that were
+ * read. Returns INSTANCE_LINES_MORE: all rows were read; FULL: the block is full; FAULT: the last
+ * of them was refused, with problem; FAILED: out of memory. */
 enum instance_lines_state instance_table_read(struct instance_table *table,
                                               const dn_column_view *views,
                                               const dn_column_view *spelled, size_t first, size_t n,

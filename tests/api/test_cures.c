@@ -1,5 +1,5 @@
-/* Tables that are probably misread: the message or the warning names an option, and with that option
- * the table is read as meant. */
+/* Tables that are probably misread: the message or the warning names an option, and with that
+ * option the table is read as meant. */
 #include "lib/api.h"
 
 #include <stdlib.h>

@@ -259,8 +259,8 @@ static void test_predicted(void **state) {
     assert_true(json_equal(value_at(a, "/metrics"), value_at(b, "/metrics")));
 }
 
-/* In a body that is delimited by commas, a point of a column with decimal commas that could separate
- * thousands is refused: 1.150 may be 1.15 or 1150. */
+/* In a body that is delimited by commas, a point of a column with decimal commas that could
+ * separate thousands is refused: 1.150 may be 1.15 or 1150. */
 static void test_doubtful_points(void **state) {
     (void)state;
     static const char rows[] = "/v1/datasets/commas/rows", path[] = "/v1/models/commas/predict";

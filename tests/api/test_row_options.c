@@ -1,5 +1,5 @@
-/* Files that needed options at their upload (header, delimiter, skip_rows, names, duplicates) can be
- * sent to predict, evaluate and transform with the same options. */
+/* Files that needed options at their upload (header, delimiter, skip_rows, names, duplicates) can
+ * be sent to predict, evaluate and transform with the same options. */
 #include "lib/api.h"
 
 #include <string.h>

@@ -2,9 +2,9 @@
  * and 2: the format (JSON, CSV, sniffed, name=value pairs; with bit 3: NDJSON, svmlight with
  * indices from 1, svmlight with indices from 0, lines in pieces); bit 4: the model has sparse
  * columns and a text column; bit 6: the reading of the training table of the small model is known;
- * bit 7: CSV has options as at an upload, by byte 1. The other bytes are the body. JSON that the reader accepts must be
- * accepted by Jansson, too, with as many instances and the same numbers. Lines must give the same
- * rows wherever the body is cut, and when it is read as a table. */
+ * bit 7: CSV has options as at an upload, by byte 1. The other bytes are the body. JSON that the
+ * reader accepts must be accepted by Jansson, too, with as many instances and the same numbers.
+ * Lines must give the same rows wherever the body is cut, and when it is read as a table. */
 #include "fuzz/support.h"
 
 #include <jansson.h>

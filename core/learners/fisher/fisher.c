@@ -162,8 +162,8 @@ static void raise_perfect(struct problem *p, const char *names) {
                    names, VARIANCE_FLOOR);
 }
 
-/* Fills p->scale, p->constant and p->marked. It is an error if no column varies within the classes. A
- * column that is constant within every class but differs between
+/* Fills p->scale, p->constant and p->marked. It is an error if no column varies within the classes.
+ * A column that is constant within every class but differs between
  * the classes is an error if the parameter shrinkage is a number; otherwise its scatter is
  * raised. */
 static dn_status find_constants(struct problem *p, dn_error *err) {

@@ -40,8 +40,8 @@
  * RANK depends on other columns. The first pivot is about 1. Otherwise the rank rule decides
  * (linear_rank.h). */
 #define RANK 1e-10
-/* A is far from singular by the rank rule if its least eigenvalue is above this times d. d bounds the
- * largest eigenvalue, because the diagonal of A is 1. */
+/* A is far from singular by the rank rule if its least eigenvalue is above this times d. d bounds
+ * the largest eigenvalue, because the diagonal of A is 1. */
 #define FAR_FROM_SINGULAR (1e3 * DNI_RANK_SHARE)
 
 struct closed {

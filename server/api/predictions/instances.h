@@ -10,9 +10,9 @@
 bool api_instances_encoding(struct http_call *call, const char **out);
 /* Refuses an encoding other than UTF-8 for a body of lines. Returns false if it has replied. */
 bool api_instances_utf8(struct http_call *call, const char *encoding);
-/* Reads the options of a body of rows: the format by Content-Type, or by the first bytes if the type
- * is unspecific, ?encoding=, ?zero_based=, ?extra= and what api_instances_reading reads. labelled: the
- * class of each row is read as well. Returns false if it has replied. */
+/* Reads the options of a body of rows: the format by Content-Type, or by the first bytes if the
+ * type is unspecific, ?encoding=, ?zero_based=, ?extra= and what api_instances_reading reads.
+ * labelled: the class of each row is read as well. Returns false if it has replied. */
 bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out);
 /* Reads the rows of the body. Returns false with a problem: 400, or 422 with all faults. The caller
  * calls instance_rows_done in any case. */

@@ -1,5 +1,5 @@
-/* POST …/projection_curve: Fisher's criterion over the angle in the plane of two columns of a stored
- * dataset. Runs on a pool thread. */
+/* POST …/projection_curve: Fisher's criterion over the angle in the plane of two columns of a
+ * stored dataset. Runs on a pool thread. */
 #include "api/handlers.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/plan.h"

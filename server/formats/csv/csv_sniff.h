@@ -21,9 +21,9 @@
  * of which there are at least two and which have equal numbers of cells. Several lines are a title
  * only if they have one cell each. A delimiter with which there is a title is chosen if the
  * candidate chosen by the rules above divides no other row as it divides the first one. CSV_BLANKS
- * is then chosen only if more than half of the cells below the title are numbers. First rows with as
- * many cells as the table are a title if at most the first half of their cells is not empty, the row
- * behind them has words only, and a column below that row has only numbers or only booleans.
+ * is then chosen only if more than half of the cells below the title are numbers. First rows with
+ * as many cells as the table are a title if at most the first half of their cells is not empty, the
+ * row behind them has words only, and a column below that row has only numbers or only booleans.
  *
  * Header. A cell is a word if it is not empty and not a number, a boolean or a token for missing.
  *   1. A first row of words and empty cells is a header if a column below one of them has only
@@ -58,7 +58,8 @@ struct csv_sample {
     /* lines that begin with this character are skipped; '\0': there is no comment character */
     char comment;
     int64_t skip; /* number of lines at the beginning that are skipped */
-    /* reads the rows in place of struct csv, as csv_sample_read does; NULL: struct csv reads them */
+    /* reads the rows in place of struct csv, as csv_sample_read does; NULL: struct csv reads
+     * them */
     bool (*rows)(const struct csv_sample *sample, const void *arg,
                  const struct csv_handler *handler, size_t *unfinished);
     const void *arg; /* argument of `rows` */

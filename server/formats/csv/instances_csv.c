@@ -1,7 +1,7 @@
 /* Reads instances as separated text. Lines that begin with # are comments by the rule for tables.
  * The first line is a header if each of its cells names a column of the model, or if one cell does
- * and none is a number. The columns of a header may have any order; instances_cells.c finds those of
- * rows without a header. */
+ * and none is a number. The columns of a header may have any order; instances_cells.c finds those
+ * of rows without a header. */
 #include "base/arena.h"
 #include "base/nearest.h"
 #include "formats/csv/csv.h"

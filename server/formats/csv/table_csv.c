@@ -2,10 +2,10 @@
  * cells that do not fit a given type. */
 #include "base/json/json_write.h"
 #include "formats/csv/csv_heading.h"
-#include "formats/csv/csv_repair.h"
 #include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
+#include "formats/csv/repair/csv_repair.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
 #include "formats/text/cell_hint.h"

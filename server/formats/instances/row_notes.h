@@ -54,7 +54,8 @@ bool row_notes_warn(struct row_notes *notes, const char *text);
 #define IGNORED_MAX 1000 /* limit of the distinct names of ignored columns */
 #define IGNORED_FULL (-1)
 #define IGNORED_NO_MEMORY (-2)
-/* Records an ignored column, which may be recorded already. Returns its number, below 0 an error. */
+/* Records an ignored column, which may be recorded already. Returns its number, below 0 an
+ * error. */
 ptrdiff_t row_notes_ignore(struct row_notes *notes, const char *name, size_t n,
                            const dn_encoder *encoder);
 

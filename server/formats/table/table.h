@@ -1,5 +1,5 @@
-/* The table reader: shared by table.c, table_faults.c, table_repairs.c, table_columns.c and the readers of each
- * format. Private to formats.
+/* The table reader: shared by table.c, table_faults.c, table_repairs.c, table_columns.c and the
+ * readers of each format. Private to formats.
  *
  * The reader of a format reports each fault of a row with table_row_fault, adds no further cell of
  * that row to the builder (table_row_is_well) and continues with the next row. With
@@ -10,7 +10,7 @@
 #define FORMATS_TABLE_H
 
 #include "formats/csv/csv.h"
-#include "formats/csv/csv_repair_kind.h"
+#include "formats/csv/repair/csv_repair_kind.h"
 #include "formats/format.h"
 #include "formats/table/table_append.h"
 #include "formats/table/table_builder.h"

@@ -138,8 +138,8 @@ struct table_builder {
     struct marks marks; /* how numbers are written */
     bool separated;     /* the body is separated text */
     bool detects;       /* decimal commas are detected: marks.decimal is not given */
-    /* append: the body is delimited by commas, and stored numbers have decimal commas: `doubts_all`:
-     * those of all columns */
+    /* append: the body is delimited by commas, and stored numbers have decimal commas:
+     * `doubts_all`: those of all columns */
     bool doubts, doubts_all;
     bool keeps_blanks; /* blanks around cells without quotes are kept */
     struct type_override *types;

@@ -484,9 +484,9 @@ static bool save(const struct column *c, struct table_blob *out) {
     return well && out->bytes != NULL;
 }
 
-/* The digest is BLAKE2b over "discern table 1" with its NUL, the numbers of rows and columns, and for
- * each column: the length and the bytes of its name, its type (one byte), the digest of its values,
- * and of a sparse column its first index and its width. */
+/* The digest is BLAKE2b over "discern table 1" with its NUL, the numbers of rows and columns, and
+ * for each column: the length and the bytes of its name, its type (one byte), the digest of its
+ * values, and of a sparse column its first index and its width. */
 bool builder_content(struct table_builder *b, struct table_blob *saved, char content[80]) {
     static const char form[] = "discern table 1";
     uint8_t digest[HASH_BLAKE2B_SIZE];

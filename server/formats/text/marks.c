@@ -163,8 +163,8 @@ static void note(char *signs, const char *c, size_t n) {
     }
 }
 
-/* Removes characters at both ends, and the blanks beside them. signs: receives the characters;
- * NULL: they are not needed. */
+/* Removes characters of the list from both ends of a text, and blanks next to them. signs: room for
+ * the removed characters; NULL: they are not needed. */
 static struct peeled peel(struct text t, peels *may, const char *list, char *signs) {
     struct peeled p = {.rest = t};
     for (bool more = true; more && t.n > 0;) {

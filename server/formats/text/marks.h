@@ -13,7 +13,7 @@ struct marks {
     /* '.', ',', '\'' (also U+2019) or ' ' (also no-break spaces); '\0': none */
     char thousands;
     bool has_thousands, has_strip; /* the option is given */
-    /* UTF-8 characters that are removed at both ends of a number, with the blanks beside them */
+    /* UTF-8 characters that are removed from both ends of a number, with the blanks next to them */
     char strip[MARKS_STRIP_MAX + 1];
 };
 /* Each reads the value of an option. Returns false if it is invalid and sets

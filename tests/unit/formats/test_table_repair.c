@@ -1,4 +1,5 @@
-/* Tests of on_error=repair: the rows of broken tables, the repairs in the notes, cuts of the body. */
+/* Tests of on_error=repair: the rows of broken tables, the repairs in the notes, cuts of the
+ * body. */
 #include "table_helper.h"
 
 static const struct table_options repair = {.on_error = TABLE_REPAIR};

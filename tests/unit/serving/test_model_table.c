@@ -1,5 +1,5 @@
-/* The table of models with each of its allocations failing once: nothing that was added is lost, and
- * nothing is read from a table that did not grow. */
+/* The table of models with each of its allocations failing once: nothing that was added is lost,
+ * and nothing is read from a table that did not grow. */
 #include "serving/model_table.h"
 
 #include "lib/cmocka.h"

@@ -95,8 +95,8 @@ dn_status dni_linear_null_space(dni_linear_problem *problem, const dni_moments *
     return DN_OK;
 }
 
-/* Finds the entry of largest absolute value in rows r … n − 1 of null [n × d], and swaps its row with
- * row r. Returns its column. */
+/* Finds the entry of largest absolute value in rows r … n − 1 of null [n × d], and swaps its row
+ * with row r. Returns its column. */
 static size_t choose_pivot(double *null, size_t n, size_t d, size_t r) {
     size_t best = r * d;
     for (size_t i = r * d; i < n * d; i++) {

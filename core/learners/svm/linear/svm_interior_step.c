@@ -114,7 +114,8 @@ static dn_status update_block(void *arg, const dn_block *block, size_t slot, dn_
 }
 
 /* Returns the weight of row i in the matrix of the step; 0: the row has no weight. *coef ← the
- * coefficient of the row in the right-hand side. Adds the values of the row to sums [DNI_IP_SUMS]. */
+ * coefficient of the row in the right-hand side. Adds the values of the row to sums
+ * [DNI_IP_SUMS]. */
 static double row_weight(const dni_interior *ip, size_t i, double *coef, double *sums) {
     const dni_svm_problem *svm = ip->svm;
     const double u = svm->upper[i], t = svm->sign[i], a = svm->alpha[i], m = ip->margin[i];

@@ -1,5 +1,5 @@
-/* Finds, checks and creates the database file. The file is opened here only if it did not exist: see
- * the trap in lockfile.c. */
+/* Finds, checks and creates the database file. The file is opened here only if it did not exist:
+ * see the trap in lockfile.c. */
 #include "store/sqlite/file/dbfile.h"
 #include "store/sqlite/engine/query.h"
 #include <errno.h>

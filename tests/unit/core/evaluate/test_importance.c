@@ -1,5 +1,6 @@
-/* Permutation importance: which cells move for every column type, chunk border and slot; importances
- * against dn_model_evaluate on a table whose cells were moved by the test; refused allocations. */
+/* Permutation importance: which cells move for every column type, chunk border and slot;
+ * importances against dn_model_evaluate on a table whose cells were moved by the test; refused
+ * allocations. */
 #include "unit/core/support.h"
 
 #include "evaluate/permuted_source.h"

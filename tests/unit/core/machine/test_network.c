@@ -187,8 +187,9 @@ static void bytes_and_back(void **state) {
     dn_model_unref(back);
     free(again);
     /* `machine` is the offset of the bytes of the machine: kind, K, activation, number of layers,
-     * units, weights. Then follow the number of components (8 bytes, 0), the statistics (1 byte, 0),
-     * the number of feature means (8 bytes, 0), the support vectors (1 byte, 0) and the checksum. */
+     * units, weights. Then follow the number of components (8 bytes, 0), the statistics (1 byte,
+     * 0), the number of feature means (8 bytes, 0), the support vectors (1 byte, 0) and the
+     * checksum. */
     const size_t numbers = 5 * 5 + 6 * 4 + 5 * 3,
                  machine = size - 4 - 1 - 8 - 1 - 8 - 8 * numbers - (1 + 8 + 1 + 8 + 3 * 8);
     unsigned char *forged = xcalloc(size, 1);

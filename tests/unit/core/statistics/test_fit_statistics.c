@@ -1,5 +1,5 @@
-/* Statistics of weights: limits, dependent columns, threads, stored bytes. Their values are compared
- * with R in tests/api/test_weight_statistics.c. */
+/* Statistics of weights: limits, dependent columns, threads, stored bytes. Their values are
+ * compared with R in tests/api/test_weight_statistics.c. */
 #include "unit/core/support.h"
 
 #include "model/model_impl.h"

@@ -276,8 +276,8 @@ static void targets_of_least_squares(void **state) {
 /* ---- by hand ---- */
 
 /* x = −2 and −1 are class a, 1 and 2 class b; no intercept. With w = 0 every p is 1/2, g is 0: the
- * losses are ln 2, (1/2)²/2 = 1/8, 1 and 0. With w = 1 the margins are 1 and 2: the hinge loss is 0.
- * With w = −1 they are −1 and −2: hinge (2 + 3)/2, perceptron (1 + 2)/2. Far to the left,
+ * losses are ln 2, (1/2)²/2 = 1/8, 1 and 0. With w = 1 the margins are 1 and 2: the hinge loss is
+ * 0. With w = −1 they are −1 and −2: hinge (2 + 3)/2, perceptron (1 + 2)/2. Far to the left,
  * cross-entropy rises by 1.5 for each unit, and the squared error is at its maximum 1/2. */
 static void by_hand(void **state) {
     (void)state;

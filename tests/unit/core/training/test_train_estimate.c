@@ -79,8 +79,8 @@ static void check(const dn_train_request *request, size_t n_features, size_t n_c
  * assumes that each pair has all rows of the table. */
 #define MAX_RATIO 1.5
 #define MAX_RATIO_PAIRS 2.5
-/* The 100 pairs of L-BFGS take most of the memory of a small fit, and their size is in proportion to
- * the number of features, of which the estimate knows an upper bound. */
+/* The 100 pairs of L-BFGS take most of the memory of a small fit, and their size is in proportion
+ * to the number of features, of which the estimate knows an upper bound. */
 #define MAX_RATIO_PAIRS_OF_STEPS 1.7
 
 static const struct {

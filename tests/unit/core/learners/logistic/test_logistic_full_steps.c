@@ -57,7 +57,8 @@ static struct fit fit_points(const char *words, const double start[2], struct pr
 }
 
 /* One step of the books from w = (w1, w0): w ← w − H⁻¹g with g = Σ(p − t)[x, 1] + 2λn[w1, 0] and
- * H = Σ p(1 − p)[x, 1][x, 1]ᵀ + 2λn. Sets R, z and the condition number of H. Returns det H/(ab). */
+ * H = Σ p(1 − p)[x, 1][x, 1]ᵀ + 2λn. Sets R, z and the condition number of H. Returns det
+ * H/(ab). */
 static double step(double w[2], double lambda, double *R, double *z, double *condition) {
     double a = 2 * lambda * N, b = 0, c = 0, g[2] = {2 * lambda * N * w[0], 0};
     for (size_t i = 0; i < N; i++) {

@@ -68,7 +68,8 @@ static void rates_of_sums(void **state) {
     }
 }
 
-/* The automatic rate of a sum decreases the criterion in every pass, also if the classes overlap. */
+/* The automatic rate of a sum decreases the criterion in every pass, also if the classes
+ * overlap. */
 static void automatic_rate_of_sums(void **state) {
     (void)state;
     struct sample sets[3] = {plane, exclusive_or, {0}};
@@ -120,7 +121,8 @@ static void plain_squared_step(void **state) {
     dn_params_free(p);
 }
 
-/* Bishop, section 4.1.7: f(0) = +1, and w changes exactly at the rows whose predicted class differs.
+/* Bishop, section 4.1.7: f(0) = +1, and w changes exactly at the rows whose predicted class
+ * differs.
  *
  * From w = 0 all g are 0, so f = +1: rows 1 and 2 are right. Row 3 (3,3): w = −(3,3,1). Row 4
  * (−1,−1): g = 3 + 3 − 1 = 5, wrong: w = (−3,−3,−1) − (−1,−1,1) = (−2,−2,−2). Second pass: row 1

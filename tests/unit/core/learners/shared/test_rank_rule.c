@@ -17,8 +17,8 @@ static const struct {
 enum { N_METHODS = sizeof methods / sizeof methods[0], NEWTON = 0, CLOSED_FORM = 4 };
 
 /* The last column is column 1, or the sum of columns 1 and 2 with `triple`, plus delta · e. basis:
- * the same table with e, computed from the rounded column, in place of the last column. y depends on
- * all columns of the basis. */
+ * the same table with e, computed from the rounded column, in place of the last column. y depends
+ * on all columns of the basis. */
 static void make_table(double delta, bool triple, double *x, double *basis, double *y) {
     uint64_t seed = 17;
     for (size_t i = 0; i < N; i++) {
@@ -170,8 +170,8 @@ static void scales_and_constants(void **state) {
 }
 
 /* Two groups of dependent columns of very different scales: a and 2a, times `scale`, b twice, and a
- * constant column. Least norm: the weights of a and 2a are 1 : 2, those of b are equal, the constant
- * column has the weight 0. The objective does not depend on the scale. */
+ * constant column. Least norm: the weights of a and 2a are 1 : 2, those of b are equal, the
+ * constant column has the weight 0. The objective does not depend on the scale. */
 static void groups_of_columns(void **state) {
     (void)state;
     enum { WIDTH = 5 };

@@ -16,7 +16,7 @@
 #define FORMATS_CSV_DIALECT_H
 
 #include "formats/csv/csv_sniff.h"
-#include "formats/csv/csv_split.h"
+#include "formats/csv/repair/csv_split.h"
 
 /* given: the delimiter; '\0': it is detected. Returns false if out of memory. */
 bool csv_dialect_find(const struct csv_sample *sample, char given, struct csv_dialect *out);

@@ -15,8 +15,8 @@
 #ifndef FORMATS_CSV_REPAIR_H
 #define FORMATS_CSV_REPAIR_H
 
-#include "formats/csv/csv_plan.h"
-#include "formats/csv/csv_repair_kind.h"
+#include "formats/csv/repair/csv_plan.h"
+#include "formats/csv/repair/csv_repair_kind.h"
 
 #define CSV_REPAIR_HELD 64
 #define CSV_REPAIR_BYTES (1024 * 1024)

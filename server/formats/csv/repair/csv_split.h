@@ -3,12 +3,13 @@
  * quotes are read by the rules below. Private to formats.
  *
  * A row is read strictly, by RFC 4180, if that is possible. Otherwise it is read in several ways:
- * a quoted cell may span lines or not; a quote that looks like the first of a cell may or may not be
- * part of an open cell before it; a quote before a delimiter may close an inner quotation; a cell
- * whose quote is not closed may end at the next delimiter or take its line. In all these ways, a
- * quote that is not followed by a delimiter is part of its cell. The way is taken that gives the
- * number of cells nearest to the expected one; of these, that with the fewest open quotes, then with
- * the fewest quotes within cells. A quoted cell is searched for its end in TABLE_MAX_CELL bytes.
+ * a quoted cell may span lines or not; a quote that looks like the first of a cell may or may not
+ * be part of an open cell before it; a quote before a delimiter may close an inner quotation; a
+ * cell whose quote is not closed may end at the next delimiter or take its line. In all these ways,
+ * a quote that is not followed by a delimiter is part of its cell. The way is taken that gives the
+ * number of cells nearest to the expected one; of these, that with the fewest open quotes, then
+ * with the fewest quotes within cells. A quoted cell is searched for its end in TABLE_MAX_CELL
+ * bytes.
  */
 #ifndef FORMATS_CSV_SPLIT_H
 #define FORMATS_CSV_SPLIT_H
@@ -53,9 +54,9 @@ enum csv_split_status {
     CSV_SPLIT_NO_MEMORY
 };
 /* Divides the row at the beginning of the n bytes, after which TEXT_INPUT_SLACK bytes may be read.
- * final: the body ends after them. width: the expected number of cells; 0: unknown. *work: number of
- * bytes that may be searched for closing quotes, which decreases; quotes are open when it is used up.
- * spare: room for another way of reading. */
+ * final: the body ends after them. width: the expected number of cells; 0: unknown. *work: number
+ * of bytes that may be searched for closing quotes, which decreases; quotes are open when it is
+ * used up. spare: room for another way of reading. */
 enum csv_split_status csv_split_row(const struct csv_dialect *d, const char *bytes, size_t n,
                                     bool final, size_t width, size_t *work, struct csv_split *out,
                                     struct csv_split *spare);

@@ -1,4 +1,4 @@
-#include "formats/csv/csv_align.h"
+#include "formats/csv/repair/csv_align.h"
 #include "formats/text/scan.h"
 
 #include <string.h>

@@ -2,11 +2,12 @@
  * on_error=repair. The rows do not depend on how the body is divided into pieces. Private to
  * formats.
  *
- * In memory is the row that is being read, at most TABLE_MAX_ROW bytes and what was fed after it. */
+ * In memory is the row that is being read, at most TABLE_MAX_ROW bytes and what was fed after
+ * it. */
 #ifndef FORMATS_CSV_RAW_H
 #define FORMATS_CSV_RAW_H
 
-#include "formats/csv/csv_split.h"
+#include "formats/csv/repair/csv_split.h"
 
 struct csv_raw_row {
     const char *bytes; /* TEXT_INPUT_SLACK bytes after the row may be read */

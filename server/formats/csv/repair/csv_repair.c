@@ -1,4 +1,4 @@
-#include "formats/csv/csv_repair.h"
+#include "formats/csv/repair/csv_repair.h"
 #include "base/array.h"
 #include "formats/text/scan.h"
 

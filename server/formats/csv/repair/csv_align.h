@@ -14,7 +14,7 @@
 #ifndef FORMATS_CSV_ALIGN_H
 #define FORMATS_CSV_ALIGN_H
 
-#include "formats/csv/csv_split.h"
+#include "formats/csv/repair/csv_split.h"
 
 /* What the cells of a column look like in the sample. */
 struct csv_trait {

@@ -1,4 +1,4 @@
-#include "formats/csv/csv_split.h"
+#include "formats/csv/repair/csv_split.h"
 #include "base/array.h"
 
 #include <stdlib.h>

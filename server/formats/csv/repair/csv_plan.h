@@ -15,9 +15,9 @@
 #ifndef FORMATS_CSV_PLAN_H
 #define FORMATS_CSV_PLAN_H
 
-#include "formats/csv/csv_align.h"
-#include "formats/csv/csv_dialect.h"
-#include "formats/csv/csv_raw.h"
+#include "formats/csv/repair/csv_align.h"
+#include "formats/csv/repair/csv_dialect.h"
+#include "formats/csv/repair/csv_raw.h"
 
 struct csv_plan {
     struct csv_dialect dialect;
@@ -32,8 +32,8 @@ struct csv_plan {
     char comment;            /* as in the sample */
     int64_t skip;
 };
-/* width: number of columns, if the body has no header and is appended to a table; 0: unknown. given: the
- * delimiter; '\0': it is detected. Returns false if out of memory. */
+/* width: number of columns, if the body has no header and is appended to a table; 0: unknown.
+ * given: the delimiter; '\0': it is detected. Returns false if out of memory. */
 bool csv_plan_make(const struct csv_sample *sample, char given, size_t width, struct csv_plan *out);
 void csv_plan_done(struct csv_plan *p);
 

@@ -1,4 +1,4 @@
-#include "formats/csv/csv_plan.h"
+#include "formats/csv/repair/csv_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static struct group group_of(const struct shapes *s, size_t n) {
     return g;
 }
 
-/* Whether the group can be a table of its own above others. */
+/* Whether the rows of the group can be a table that stands above another one. */
 static bool is_table(const struct shapes *s, const struct group *g) {
     if (g->first == SIZE_MAX || g->n < 2) {
         return false;
@@ -192,8 +192,8 @@ static size_t head_rows(const struct shapes *s, size_t start) {
     return at < s->n && at > start && at - start <= TABLE_MAX_HEADER_LINES ? at - start : 1;
 }
 
-/* Whether a row below the first one is a header line: it has no number, and words in most columns of
- * numbers. */
+/* Whether a row below the first one is a header line: it has no number, and words in most columns
+ * of numbers. */
 static bool is_header_line(const struct csv_plan *p, const struct csv_raw_row *row) {
     size_t words = 0;
     for (size_t i = 0; i < p->width && i < row->split->n; i++) {

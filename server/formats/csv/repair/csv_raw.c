@@ -1,4 +1,4 @@
-#include "formats/csv/csv_raw.h"
+#include "formats/csv/repair/csv_raw.h"
 #include "formats/csv/csv_text.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#include "formats/csv/csv_dialect.h"
-#include "formats/csv/csv_raw.h"
+#include "formats/csv/repair/csv_dialect.h"
+#include "formats/csv/repair/csv_raw.h"
 #include "formats/text/scan.h"
 
 #include <string.h>
