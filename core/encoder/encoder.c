@@ -148,6 +148,7 @@ static void finish_input(dn_encoder *encoder, size_t i) {
     switch (input->type) {
     case DN_NUMERIC:
     case DN_BOOLEAN:
+    case DN_DATETIME:
         input->n_features = (size_t)!input->in_basis_only + input->indicator;
         encoder->n_entries += input->n_features;
         return;
@@ -216,7 +217,8 @@ dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err) {
 static bool standardizes(const dn_encoder *encoder) {
     bool any = encoder->n_bases > 0;
     for (size_t i = 0; i < encoder->n_inputs && !any; i++) {
-        any = (encoder->inputs[i].type == DN_NUMERIC && !encoder->inputs[i].in_basis_only) ||
+        any = (dn_column_type_is_real(encoder->inputs[i].type) &&
+               !encoder->inputs[i].in_basis_only) ||
               dni_input_is_scaled(encoder, &encoder->inputs[i]);
     }
     return any && encoder->standardize;

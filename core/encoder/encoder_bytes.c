@@ -5,6 +5,7 @@
  *   u64 n_inputs, then for each input
  *     text name, u8 type
  *     numeric, boolean: u8 indicator, f64 fill
+ *     datetime: u8 indicator, f64 fill, text form (dn_datetime_form_write)
  *     categorical: u8 missing_level, u32 missing_as, u32 unseen_as (UINT32_MAX: none),
  *                  u64 n_levels, text level[n_levels] in byte order
  *     text: the vocabulary (text/vocabulary.h)
@@ -14,7 +15,8 @@
  *   f64 mean, f64 scale of each numeric input with a feature of its own and of each feature of a
  *     standardised sparse input, in the order of the inputs; then of each feature of the bases
  *
- * Version 3 is the same without DN_TEXT_SET and the weightings after it. Version 2 has no text
+ * Version 4 is the same without datetime inputs; an encoder without them is written with version 4.
+ * Version 3 is the same as 4 without DN_TEXT_SET and the weightings after it. Version 2 has no text
  * and sparse inputs. */
 #include "encoder/encoder_bytes.h"
 #include "encoder/basis/basis_bytes.h"
@@ -22,7 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENCODER_VERSION 4
+#define ENCODER_VERSION 5
+#define PLAIN_VERSION 4
 #define VECTORS_VERSION 3 /* the first version with text and sparse inputs */
 /* Bytes of the shortest input, which is numeric and has an empty name: length of the name, type,
  * missing indicator, value for missing cells. */
@@ -94,6 +97,13 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
                            input->levels.start[k + 1] - input->levels.start[k]);
         }
         break;
+    case DN_DATETIME: {
+        char form[DN_DATETIME_FORM_SIZE];
+        dni_write_u8(writer, input->indicator);
+        dni_write_f64(writer, input->fill);
+        dni_write_text(writer, form, dn_datetime_form_write(&input->form, form));
+        break;
+    }
     case DN_TEXT:
         dni_vocabulary_write(&encoder->texts[i], writer);
         break;
@@ -107,8 +117,16 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
     }
 }
 
+static bool has_dates(const dn_encoder *encoder) {
+    bool any = false;
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        any = any || encoder->inputs[i].type == DN_DATETIME;
+    }
+    return any;
+}
+
 void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
-    dni_write_u8(writer, ENCODER_VERSION);
+    dni_write_u8(writer, has_dates(encoder) ? ENCODER_VERSION : PLAIN_VERSION);
     dni_write_u8(writer, (uint8_t)((encoder->standardize ? STANDARDIZE : 0) |
                                    (encoder->drop_first ? DROP_FIRST : 0) |
                                    (encoder->refuse_unseen ? REFUSE_UNSEEN : 0) |
@@ -201,6 +219,14 @@ static dn_status read_sparse(dni_reader *reader, dn_input *input, struct draft *
                : dni_index_set_init(set, &all, input->width, err);
 }
 
+static dn_status read_form(dni_reader *reader, dn_input *input, dn_error *err) {
+    size_t length;
+    const char *text = dni_read_text(reader, &length);
+    return text != NULL && dn_datetime_form_parse(text, length, &input->form)
+               ? DN_OK
+               : dni_encoder_corrupt(err, "the form of a date is invalid");
+}
+
 static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft,
                             dn_error *err) {
     dn_input *input = &encoder->inputs[i];
@@ -210,7 +236,9 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
         memchr(input->name, '\0', draft->lengths[i]) != NULL) {
         return dni_encoder_corrupt(err, "the name of an input is invalid");
     }
-    if (type > (draft->version < VECTORS_VERSION ? DN_CATEGORICAL : DN_SPARSE)) {
+    if (type > (draft->version < VECTORS_VERSION  ? DN_CATEGORICAL
+                : draft->version <= PLAIN_VERSION ? DN_SPARSE
+                                                  : DN_DATETIME)) {
         return dni_encoder_corrupt(err, "an input has an unknown type");
     }
     input->type = (dn_column_type)type;
@@ -220,7 +248,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     if (type == DN_TEXT) {
         dn_status status = dni_vocabulary_read(reader, &encoder->texts[i], err);
         const bool known =
-            draft->version == ENCODER_VERSION || encoder->texts[i].weighting <= DN_TEXT_TFIDF;
+            draft->version >= PLAIN_VERSION || encoder->texts[i].weighting <= DN_TEXT_TFIDF;
         return status == DN_OK && !known
                    ? dni_encoder_corrupt(err, "the weighting of a text is unknown in this version")
                    : status;
@@ -234,7 +262,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
         return dni_encoder_corrupt(err, "the value of a missing number is invalid");
     }
     input->indicator = indicator == 1;
-    return DN_OK;
+    return type == DN_DATETIME ? read_form(reader, input, err) : DN_OK;
 }
 
 static dn_status read_inputs(dni_reader *reader, dn_encoder *encoder, struct draft *draft,

@@ -10,7 +10,7 @@ static dn_status refuse_basis(dn_error *err, const char *message) {
 }
 
 static bool is_number(dn_column_type type) {
-    return type == DN_NUMERIC || type == DN_BOOLEAN;
+    return dn_column_type_is_real(type) || type == DN_BOOLEAN;
 }
 
 /* The columns of the table, and the spec's columns that are used by the bases checked so far. */

@@ -139,6 +139,7 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     const dni_scan *scan = &fit->scan;
     dn_input *input = &fit->encoder->inputs[i];
     input->type = scan->source->columns[scan->columns[i]].type;
+    input->form = scan->source->columns[scan->columns[i]].form;
     if (dni_input_is_vector(input)) {
         return input->type == DN_TEXT ? fit_text(fit, i, err) : fit_sparse(fit, i, err);
     }
@@ -162,7 +163,7 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     if (fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER) {
         return DN_OK;
     }
-    if (input->type == DN_NUMERIC) {
+    if (dn_column_type_is_real(input->type)) {
         return dni_frequent_number(scan, i, &input->fill, err);
     }
     /* a boolean: the mean is the share of ones, so that 1 is more frequent if it is above 0.5 */
@@ -233,7 +234,7 @@ static dn_status select_moments(struct fit *fit, bool *out_any, dn_error *err) {
     }
     for (size_t i = 0; i < n; i++) {
         fit->needs_moments[i] =
-            fit->spec->standardize && fit->encoder->inputs[i].type == DN_NUMERIC;
+            fit->spec->standardize && dn_column_type_is_real(fit->encoder->inputs[i].type);
     }
     for (size_t b = 0; b < fit->encoder->n_bases; b++) {
         const dni_basis *basis = &fit->encoder->bases[b];
@@ -262,7 +263,7 @@ static dn_status store_moments(struct fit *fit, size_t i, dn_error *err) {
     }
     fit->mean[i] = mean;
     fit->scale[i] = scale;
-    if (!fit->spec->standardize || input->type != DN_NUMERIC) {
+    if (!fit->spec->standardize || !dn_column_type_is_real(input->type)) {
         return DN_OK;
     }
     if (at_mean) {

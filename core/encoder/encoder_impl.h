@@ -132,7 +132,7 @@ static inline size_t dni_encode_level(const dn_input *input, uint32_t level) {
 }
 
 static inline bool dni_input_is_number(const dn_input *input) {
-    return input->type == DN_NUMERIC || input->type == DN_BOOLEAN;
+    return dn_column_type_is_real(input->type) || input->type == DN_BOOLEAN;
 }
 
 /* Returns whether the input is a vector input. */

@@ -465,6 +465,14 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
         }
         if (searched == source->n_cols) {
             status = dn_error_set(err, DN_ERR_DATA, "there is no column \"%s\"", input->name);
+        } else if (input->type == DN_DATETIME && source->columns[next].type == DN_DATETIME &&
+                   (source->columns[next].form.orders == 0) != (input->form.orders == 0)) {
+            status =
+                dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                          "column \"%s\" has %s, and in these rows %s", input->name,
+                                          input->form.orders != 0 ? "dates" : "times of day",
+                                          input->form.orders != 0 ? "times of day" : "dates"),
+                             input->name, -1, err);
         } else if (source->columns[next].type != input->type &&
                    !(input->type == DN_TEXT && source->columns[next].type == DN_CATEGORICAL)) {
             status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" must be %s (it is %s)",

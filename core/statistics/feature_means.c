@@ -36,8 +36,8 @@ static bool copy_means(const dn_encoder *encoder, double *out) {
     size_t n = 0;
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
-        if ((input->type != DN_NUMERIC && input->type != DN_BOOLEAN) || input->indicator ||
-            input->n_features != 1) {
+        if ((!dn_column_type_is_real(input->type) && input->type != DN_BOOLEAN) ||
+            input->indicator || input->n_features != 1) {
             return false;
         }
         out[input->first_feature] = input->fill;

@@ -323,10 +323,16 @@ static bool equals_ignoring_case(const char *text, size_t length, const char *wo
     return word[length] == '\0';
 }
 
-/* Returns the value of a string as a number or boolean; INFINITY if the string is invalid. */
-static double value_of(const char *text, size_t length, dn_column_type type) {
+/* The type with which a chunk is decoded. */
+struct target {
+    dn_column_type type;
+    const dn_datetime_form *form; /* DN_DATETIME */
+};
+
+/* Returns the value of a string as a number, boolean or time; INFINITY if the string is invalid. */
+static double value_of(const char *text, size_t length, const struct target *target) {
     double value;
-    if (type == DN_NUMERIC) {
+    if (target->type == DN_NUMERIC) {
         return dn_number_parse(text, length, &value) ? value : (double)INFINITY;
     }
     while (length > 0 && (text[0] == ' ' || text[0] == '\t')) {
@@ -336,6 +342,9 @@ static double value_of(const char *text, size_t length, dn_column_type type) {
     while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t')) {
         length--;
     }
+    if (target->type == DN_DATETIME) {
+        return dn_datetime_parse(text, length, target->form, &value) ? value : (double)INFINITY;
+    }
     if (equals_ignoring_case(text, length, "true") || equals_ignoring_case(text, length, "1")) {
         return 1;
     }
@@ -344,9 +353,13 @@ static double value_of(const char *text, size_t length, dn_column_type type) {
                : (double)INFINITY;
 }
 
-static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_column_type type,
-                             size_t row, dn_error *err) {
+static dn_status not_a_value(const struct strings *strings, uint32_t code,
+                             const struct target *target, size_t row, dn_error *err) {
+    char form[DN_DATETIME_FORM_SIZE + 16] = "date or time as ";
     size_t size;
+    if (target->type == DN_DATETIME) {
+        (void)dn_datetime_form_write(target->form, form + strlen(form));
+    }
     const char *text = text_at(strings->text, strings->end, code, &size);
     const bool cut = size > 40;
     int length = cut ? 40 : (int)size;
@@ -355,14 +368,16 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
     }
     return dni_error_at(dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length, text,
                                      cut ? "…" : "",
-                                     type == DN_NUMERIC ? "number"
-                                                        : "boolean: true, false, 1 or 0"),
+                                     target->type == DN_NUMERIC ? "number"
+                                     : target->type == DN_DATETIME
+                                         ? form
+                                         : "boolean: true, false, 1 or 0"),
                         NULL, (int64_t)row, err);
 }
 
 /* Converts strings to numbers; each string of the list is parsed once. */
 static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings *strings,
-                                    dn_column_type type, dn_error *err) {
+                                    const struct target *target, dn_error *err) {
     dn_status status = dni_column_reserve(&chunk->parsed, &chunk->parsed_capacity,
                                           strings->n_strings, sizeof *chunk->parsed, err);
     if (status == DN_OK) {
@@ -375,13 +390,13 @@ static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings
     for (size_t i = 0; i < strings->n_strings; i++) {
         size_t length;
         const char *text = text_at(strings->text, strings->end, i, &length);
-        chunk->parsed[i] = value_of(text, length, type);
+        chunk->parsed[i] = value_of(text, length, target);
     }
     for (size_t i = 0; i < strings->n_rows; i++) {
         uint32_t code = chunk->code[i];
         double value = code == DN_CODE_MISSING ? (double)NAN : chunk->parsed[code];
         if (isinf(value)) {
-            return not_a_value(strings, code, type, i, err);
+            return not_a_value(strings, code, target, i, err);
         }
         chunk->number[i] = value;
     }
@@ -389,6 +404,18 @@ static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings
 }
 
 /* ---- decode ---- */
+/* Numbers are no dates: a chunk of numbers that is read as dates has missing cells only. */
+static dn_status check_missing(const double *number, size_t n, dn_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        if (!isnan(number[i])) {
+            return dni_error_at(dn_error_set(err, DN_ERR_DATA, "%g is not a date or time",
+                                             number[i]),
+                                NULL, (int64_t)i, err);
+        }
+    }
+    return DN_OK;
+}
+
 static dn_status decode_numbers(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows,
                                 dn_column_type type, dn_column_view *view, dn_error *err) {
     struct numbers numbers = {0};
@@ -405,13 +432,15 @@ static dn_status decode_numbers(dn_column_chunk *chunk, dni_reader *reader, size
     status = expand_numbers(chunk, &numbers, err);
     if (status == DN_OK && type == DN_BOOLEAN) {
         status = check_boolean(chunk->number, n_rows, err);
+    } else if (status == DN_OK && type == DN_DATETIME) {
+        status = check_missing(chunk->number, n_rows, err);
     }
     view->number = chunk->number;
     return status;
 }
 
 static dn_status decode_strings(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows,
-                                dn_column_type type, dn_column_view *view, dn_error *err) {
+                                const struct target *target, dn_column_view *view, dn_error *err) {
     struct strings strings = {0};
     dn_status status = read_strings(reader, n_rows, &strings, err);
     if (status == DN_OK) {
@@ -420,8 +449,8 @@ static dn_status decode_strings(dn_column_chunk *chunk, dni_reader *reader, size
     if (status != DN_OK) {
         return status;
     }
-    if (type == DN_NUMERIC || type == DN_BOOLEAN) {
-        status = strings_as_numbers(chunk, &strings, type, err);
+    if (target->type == DN_NUMERIC || target->type == DN_BOOLEAN || target->type == DN_DATETIME) {
+        status = strings_as_numbers(chunk, &strings, target, err);
         view->number = chunk->number;
         return status;
     }
@@ -446,8 +475,9 @@ static dn_status decode_sparse(dn_column_chunk *chunk, dni_reader *reader, size_
     return status;
 }
 
-dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size,
-                                 dn_column_type type, dn_column_view *out, dn_error *err) {
+static dn_status decode(dn_column_chunk *chunk, const void *bytes, size_t size,
+                        const struct target *target, dn_column_view *out, dn_error *err) {
+    const dn_column_type type = target->type;
     dni_reader reader = dni_reader_of(bytes, size);
     unsigned mark = dni_read_u16(&reader), version = dni_read_u8(&reader),
              kind = dni_read_u8(&reader);
@@ -473,7 +503,7 @@ dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size
     } else if (kind == DNI_COLUMN_NUMBERS) {
         status = decode_numbers(chunk, &reader, n_rows, type, &view, err);
     } else if (kind == DNI_COLUMN_STRINGS) {
-        status = decode_strings(chunk, &reader, n_rows, type, &view, err);
+        status = decode_strings(chunk, &reader, n_rows, target, &view, err);
     } else {
         status = corrupt(err, "its kind is unknown");
     }
@@ -481,6 +511,23 @@ dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size
         *out = view;
     }
     return status;
+}
+
+dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size,
+                                 dn_column_type type, dn_column_view *out, dn_error *err) {
+    if (type == DN_DATETIME) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "a column of dates is read with their form");
+    }
+    return decode(chunk, bytes, size, &(struct target){type, NULL}, out, err);
+}
+
+dn_status dn_column_chunk_decode_datetime(dn_column_chunk *chunk, const void *bytes, size_t size,
+                                          const dn_datetime_form *form, dn_column_view *out,
+                                          dn_error *err) {
+    if (!dn_datetime_is_form(form) || !dn_datetime_is_decided(form)) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "the form of a column of dates is not decided");
+    }
+    return decode(chunk, bytes, size, &(struct target){DN_DATETIME, form}, out, err);
 }
 
 /* ---- appending to a builder ---- */

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const type_names[] = {[DN_NUMERIC] = "numeric",
-                                         [DN_BOOLEAN] = "boolean",
-                                         [DN_CATEGORICAL] = "categorical",
-                                         [DN_TEXT] = "text",
-                                         [DN_SPARSE] = "sparse"};
+static const char *const type_names[] = {
+    [DN_NUMERIC] = "numeric", [DN_BOOLEAN] = "boolean", [DN_CATEGORICAL] = "categorical",
+    [DN_TEXT] = "text",       [DN_SPARSE] = "sparse",   [DN_DATETIME] = "datetime"};
 #define N_TYPES (sizeof type_names / sizeof *type_names)
 
 const char *dn_column_type_name(dn_column_type type) {

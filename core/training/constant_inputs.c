@@ -81,7 +81,7 @@ void dni_clear_constant_weights(const dn_encoder *encoder, dn_machine *const *ma
             }
         }
         if (dn_encoder_standardizes(encoder) && input->remark != DN_INPUT_VARIES &&
-            input->type == DN_NUMERIC && !input->in_basis_only) {
+            dn_column_type_is_real(input->type) && !input->in_basis_only) {
             clear(input->first_feature, machines, n_machines);
         }
     }

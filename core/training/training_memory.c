@@ -44,7 +44,8 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
         }
         shape.sparse =
             shape.sparse || (column->type == DN_TEXT && spec->text.weighting == DN_TEXT_CHARACTERS);
-        shape.counted = shape.counted && column->type != DN_NUMERIC && column->type != DN_SPARSE;
+        shape.counted =
+            shape.counted && !dn_column_type_is_real(column->type) && column->type != DN_SPARSE;
         shape.plain += column->type == DN_TEXT || column->type == DN_SPARSE ? 0 : 1;
         shape.has_vectors =
             shape.has_vectors || column->type == DN_TEXT || column->type == DN_SPARSE;

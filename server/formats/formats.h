@@ -189,22 +189,28 @@ struct schema_column {
     /* categorical, or text of names: each row has another value, none is missing; numeric: the rows
      * are numbered one by one. false: or the description is of an earlier release */
     bool identifier;
+    dn_datetime_form form;  /* datetime: how the cells are written; {0}: all are missing */
     int64_t distinct;       /* exact number of distinct values; -1: unknown */
     int64_t distinct_about; /* exact or estimated number of distinct values; -1: unknown */
     /* lower bound, used if `distinct` is -1: there are more distinct values than this.
      * distinct_above = -1: no bound is known */
     int64_t distinct_above;
-    int64_t distinct_bytes; /* categorical: bytes of the distinct values; -1: unknown */
-    double minimum, maximum;
-    bool fractions;         /* numeric: not all numbers are whole; false: unknown, too */
-    size_t width;           /* sparse: number of features; other types: 0 */
-    uint32_t first_index;   /* sparse: svmlight index of the first feature */
-    int64_t entries;        /* sparse: number of entries in all rows; -1: unknown */
-    int64_t words;          /* text: number of words in all rows; -1: unknown */
-    int64_t distinct_words; /* text: estimated number of distinct words; -1: unknown */
-    int64_t longest;        /* text: length of the longest value in bytes; -1: unknown */
-    int64_t text_bytes;     /* text: bytes of all values; -1: unknown */
+    int64_t distinct_bytes;  /* categorical: bytes of the distinct values; -1: unknown */
+    double minimum, maximum; /* numeric, datetime (seconds) */
+    bool fractions;          /* numeric: not all numbers are whole; false: unknown, too */
+    size_t width;            /* sparse: number of features; other types: 0 */
+    uint32_t first_index;    /* sparse: svmlight index of the first feature */
+    int64_t entries;         /* sparse: number of entries in all rows; -1: unknown */
+    int64_t words;           /* text: number of words in all rows; -1: unknown */
+    int64_t distinct_words;  /* text: estimated number of distinct words; -1: unknown */
+    int64_t longest;         /* text: length of the longest value in bytes; -1: unknown */
+    int64_t text_bytes;      /* text: bytes of all values; -1: unknown */
 };
+/* The type with which the cells of a column are read to be shown: dates are strings, as they were
+ * written. */
+static inline dn_column_type schema_shown_type(const struct schema_column *c) {
+    return c->type == DN_DATETIME ? DN_TEXT : c->type;
+}
 struct schema {
     size_t n;
     struct schema_column *columns;

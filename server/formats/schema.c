@@ -16,6 +16,16 @@ static double number_of(const json_t *object, const char *key) {
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* Reads a date; NaN if the member is absent. */
+static double date_of(const json_t *object, const char *key, const dn_datetime_form *form) {
+    const json_t *value = json_object_get(object, key);
+    double seconds = (double)NAN;
+    return json_is_string(value) && dn_datetime_parse(json_string_value(value),
+                                                      json_string_length(value), form, &seconds)
+               ? seconds
+               : (double)NAN;
+}
+
 /* Returns -1 if the member is absent or not a count. */
 static int64_t count_of(const json_t *object, const char *key) {
     const double value = number_of(object, key);
@@ -45,6 +55,15 @@ static bool column_parse(const json_t *object, struct schema_column *out, struct
     out->distinct_bytes = count_of(object, "distinct_bytes");
     out->minimum = number_of(object, "min");
     out->maximum = number_of(object, "max");
+    const json_t *form = json_object_get(object, "form");
+    if (out->type == DN_DATETIME && json_is_string(form)) {
+        if (!dn_datetime_form_parse(json_string_value(form), json_string_length(form),
+                                    &out->form)) {
+            return damaged(problem, "a column of dates without a form");
+        }
+        out->minimum = date_of(object, "min", &out->form);
+        out->maximum = date_of(object, "max", &out->form);
+    }
     /* descriptions of earlier releases lack the member */
     out->fractions = json_is_true(json_object_get(object, "fractions")) ||
                      has_fraction(out->minimum) || has_fraction(out->maximum);

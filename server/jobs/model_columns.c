@@ -18,6 +18,9 @@ size_t jobs_model_columns(const struct schema *schema, const dn_model *model, co
         next = (size_t)at + 1;
         out[n] = jobs_column_of(&schema->columns[at], (size_t)at);
         const dn_column_type type = i > 0 ? dn_encoder_input(encoder, i - 1)->type : out[n].type;
+        if (type == DN_DATETIME && out[n].type != DN_DATETIME) {
+            out[n].form = dn_encoder_input(encoder, i - 1)->form;
+        }
         if (type != DN_SPARSE && out[n].type != DN_SPARSE) {
             out[n].type = type; /* cells of another type are converted to the model's type, as
                                    cells of a body are */

@@ -173,6 +173,11 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
         json_begin_object(w);
         json_kv_string(w, "name", input->name);
         json_kv_string(w, "type", dn_column_type_name(input->type));
+        if (input->type == DN_DATETIME) {
+            char form[DN_DATETIME_FORM_SIZE];
+            json_put_key(w, "form");
+            json_put_stringn(w, form, dn_datetime_form_write(&input->form, form));
+        }
         if (input->type == DN_CATEGORICAL) {
             levels_write(encoder, i, w);
         } else if (input->type == DN_TEXT || input->type == DN_SPARSE) {

@@ -122,8 +122,11 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
         size = blob->size;
     }
     dn_column_view view;
+    const dn_table_column *as = &table->columns[column];
     dn_status status =
-        dn_column_chunk_decode(d->chunk, bytes, size, table->columns[column].type, &view, err);
+        as->type == DN_DATETIME
+            ? dn_column_chunk_decode_datetime(d->chunk, bytes, size, &as->form, &view, err)
+            : dn_column_chunk_decode(d->chunk, bytes, size, as->type, &view, err);
     if (status == DN_ERR_DATA && err != NULL) {
         return name_cell(table, chunk, column, err);
     }

@@ -71,7 +71,7 @@ static dn_status read_columns(dni_reader *reader, const dn_input *inputs, size_t
     for (size_t c = 0; c < basis->n_columns; c++) {
         basis->columns[c] = dni_read_u32(reader);
         if (reader->failed || basis->columns[c] >= n_inputs ||
-            (inputs[basis->columns[c]].type != DN_NUMERIC &&
+            (!dn_column_type_is_real(inputs[basis->columns[c]].type) &&
              inputs[basis->columns[c]].type != DN_BOOLEAN)) {
             return dni_encoder_corrupt(err, "a basis has a column that is not a number");
         }

@@ -6,7 +6,7 @@
  * Terms
  *   input         a column that the encoder reads
  *   feature       one number of x; feature indices begin with 0
- *   scalar input  numeric, boolean or categorical: one number per row
+ *   scalar input  numeric, boolean, datetime or categorical: one number per row
  *   vector input  text or sparse: a sparse vector per row
  *   entry         one number of a sparse vector: a feature index and its value
  *   raw row       a row before encoding (dn_raw_rows): one number per scalar input, which is NaN if
@@ -21,6 +21,7 @@
  *                     the training rows or by their most frequent value. With `missing_indicator`,
  *                     an input that is missing in some training row has one more feature,
  *                     "age=(missing)": 1 where the number is missing
+ *   datetime          as numeric: its seconds since 1970, or since midnight (datetime.h)
  *   categorical       K levels: K features, one of which is 1, or K - 1 features without the first
  *                     level, which is then all zeros. If the value is missing in some training row,
  *                     "(missing)" is the last level, or the most frequent level replaces it. If the
@@ -35,7 +36,7 @@
  *
  * Standardisation replaces x by (x - m)/s, where m and s are the weighted mean and standard
  * deviation of the training rows (divisor: sum of v); s = 1 for a constant column. It applies to
- * numeric inputs and to the features of bases, to sparse inputs only with `standardize_sparse`, and
+ * numeric and datetime inputs and to the features of bases, to sparse inputs only with `standardize_sparse`, and
  * never to booleans, categories and text. */
 #ifndef DISCERN_ENCODER_H
 #define DISCERN_ENCODER_H
@@ -312,7 +313,8 @@ typedef struct dn_input {
     dn_column_type type;
     dn_strings levels;  /* categorical: the levels in byte order; otherwise empty */
     bool missing_level; /* categorical: "(missing)" is a level, with the index levels.n */
-    bool indicator;     /* numeric, boolean: the last feature is the missing indicator */
+    bool
+        indicator; /* numbers (numeric, boolean, datetime): the last feature is the missing indicator */
     bool in_basis_only; /* numeric, boolean: used by bases, without a feature for the number */
     double fill;        /* numeric, boolean: the value that replaces a missing one */
     /* categorical: index of the level that replaces a missing value (levels.n for "(missing)");
@@ -326,6 +328,7 @@ typedef struct dn_input {
     size_t width;
     uint32_t first_index;   /* sparse: the feature of index j has the name
                              * "<name><first_index + j>" */
+    dn_datetime_form form;  /* datetime: how the cells of the training table are written */
     dn_input_remark remark; /* always DN_INPUT_VARIES in an encoder that was read from bytes */
 } dn_input;
 

@@ -9,6 +9,7 @@
 #define DISCERN_TABLE_H
 
 #include <discern/api.h>
+#include <discern/datetime.h>
 #include <discern/number.h>
 #include <discern/status.h>
 #include <stdbool.h>
@@ -22,14 +23,20 @@ typedef enum dn_column_type {
     DN_BOOLEAN,
     DN_CATEGORICAL,
     DN_TEXT,
-    DN_SPARSE /* sparse vectors, such as the features of an svmlight file */
+    DN_SPARSE,  /* sparse vectors, such as the features of an svmlight file */
+    DN_DATETIME /* dates and times of one form (datetime.h) */
 } dn_column_type;
 
-/* Returns the name of a type: "numeric", "boolean", "categorical", "text", "sparse". Static
- * strings. */
+/* Returns the name of a type: "numeric", "boolean", "categorical", "text", "sparse",
+ * "datetime". Static strings. */
 const char *dn_column_type_name(dn_column_type type);
 /* Returns false if there is no type with this name. */
 bool dn_column_type_parse(const char *name, dn_column_type *out);
+
+/* Returns true if the cells are numbers of any size, which can be standardised. */
+static inline bool dn_column_type_is_real(dn_column_type type) {
+    return type == DN_NUMERIC || type == DN_DATETIME;
+}
 
 /* A list of n byte strings: string i is bytes[start[i]] ... bytes[start[i + 1]] - 1; start has n +
  * 1 elements. UTF-8, without terminating NULs. */
@@ -45,6 +52,7 @@ typedef struct dn_strings {
  * dn_column_chunk or to a dn_table_source.
  *
  *   DN_NUMERIC, DN_BOOLEAN   number[n_rows]; NaN: missing. Booleans are 0 and 1
+ *   DN_DATETIME              number[n_rows]: seconds (dn_datetime_parse); NaN: missing
  *   DN_CATEGORICAL, DN_TEXT  code[n_rows]: indices into `strings`, which has the chunk's strings in
  *                            order of first appearance; DN_CODE_MISSING: missing. The strings are
  *                            distinct for DN_CATEGORICAL and may repeat for DN_TEXT
@@ -147,6 +155,8 @@ size_t dn_column_chunk_memory(const dn_column_chunk *chunk);
  * numbers; as DN_BOOLEAN they must be true, false, 0 or 1 in upper or lower case. Spaces and tabs
  * around them are allowed.
  *
+ * DN_DATETIME needs a form: see dn_column_chunk_decode_datetime.
+ *
  * DN_ERR_CORRUPT if the bytes are inconsistent; no byte outside of them is read. DN_ERR_DATA if a
  * cell does not have the type; err->row is its row in the chunk, from 0. DN_ERR_DATA if only the
  * chunk or only the type is sparse. */
@@ -156,6 +166,15 @@ DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk,
                                              dn_column_type type,
                                              dn_column_view *out,
                                              dn_error *err);
+
+/* Decodes a chunk of strings as a DN_DATETIME column whose cells have this form, with or without
+ * blanks around them. The form must be decided. Otherwise as dn_column_chunk_decode. */
+DN_MUST_USE dn_status dn_column_chunk_decode_datetime(dn_column_chunk *chunk,
+                                                      const void *bytes,
+                                                      size_t size,
+                                                      const dn_datetime_form *form,
+                                                      dn_column_view *out,
+                                                      dn_error *err);
 
 /* Appends all cells of an encoded chunk to a builder, each with its original text.
  *
@@ -177,6 +196,7 @@ typedef struct dn_table_column {
 
     /* DN_SPARSE: the feature of index j is named "<name><first_index + j>" ("f1") */
     uint32_t first_index;
+    dn_datetime_form form; /* DN_DATETIME: the form of its cells; otherwise {0} */
 } dn_table_column;
 
 /* A table that provides column chunks. The source chooses the chunk borders; results do not depend

@@ -170,6 +170,7 @@ static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err
         return set_numbers(b, first, n, err);
     case DN_NUMERIC:
     case DN_BOOLEAN:
+    case DN_DATETIME:
         break;
     }
     if (input->indicator) {
@@ -178,7 +179,7 @@ static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err
     if (input->in_basis_only) {
         return DN_OK;
     }
-    if (input->type == DN_NUMERIC) {
+    if (dn_column_type_is_real(input->type)) {
         return set_numbers(b, first, 1, err);
     }
     factor[first] = DNI_FACTOR_BERNOULLI;

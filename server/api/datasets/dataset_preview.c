@@ -44,7 +44,8 @@ static bool decode(struct dataset_body *b, const struct schema *schema, int64_t 
         good = dn_column_chunk_new(&d->chunk[i], NULL) == DN_OK;
         d->n += good;
         good = good && dn_column_chunk_decode(d->chunk[i], bytes.data, bytes.size,
-                                              schema->columns[i].type, &d->view[i], NULL) == DN_OK;
+                                              schema_shown_type(&schema->columns[i]), &d->view[i],
+                                              NULL) == DN_OK;
     }
     buf_done(&bytes);
     /* a chunk that was just encoded can only fail for lack of memory */

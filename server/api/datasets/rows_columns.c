@@ -194,7 +194,7 @@ static bool set_label_apart(struct rows_columns *c, size_t sparse, const char *l
     c->n = n;
     for (size_t i = 0; i < c->n; i++) {
         const dn_column_type type = read_column(c, c->column[i].read)->type;
-        if (type == DN_CATEGORICAL || type == DN_TEXT) {
+        if (type == DN_CATEGORICAL || type == DN_TEXT || type == DN_DATETIME) {
             return problem_set(problem, PROBLEM_NOT_ACCEPTABLE,
                                "text/x-svmlight has numbers only, but column \"%s\" is %s: choose "
                                "numeric and boolean columns by ?columns=",
@@ -325,7 +325,7 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
         return false;
     }
     if (dn_column_chunk_decode(chunk->decoders[read], chunk->blob.data, chunk->blob.size,
-                               column->type, view, &err) != DN_OK) {
+                               schema_shown_type(column), view, &err) != DN_OK) {
         return problem_set(problem, PROBLEM_INTERNAL, "column \"%s\": %s", column->name,
                            err.message);
     }
@@ -400,7 +400,7 @@ bool rows_columns_check_svmlight(const struct rows_columns *c, struct store *sto
     bool well = true;
     for (size_t i = 0; well && i < c->n_read; i++) {
         const struct schema_column *column = read_column(c, i);
-        const bool texts = column->type == DN_CATEGORICAL || column->type == DN_TEXT;
+        const bool texts = schema_shown_type(column) == DN_TEXT || column->type == DN_CATEGORICAL;
         if (i == c->label ? texts : column->type != DN_SPARSE && column->missing > 0) {
             well = check_column(c, store, chunks, n_chunks, i, offset, end, &chunk, problem);
         }

@@ -33,6 +33,7 @@ static const char *encoding_name(const struct jobs_request *r, size_t i) {
         return "sparse";
     case DN_NUMERIC:
     case DN_BOOLEAN:
+    case DN_DATETIME:
         break;
     }
     return r->encodings[i].taken ? "basis" : "number";
@@ -51,12 +52,12 @@ static void write_column(const struct jobs_request *r, size_t i, struct json_wri
         json_kv_bool(w, "at_most", true);
     }
     json_kv_bool(w, "standardized",
-                 (r->features.standardize && c->type == DN_NUMERIC && !e->taken) ||
+                 (r->features.standardize && dn_column_type_is_real(c->type) && !e->taken) ||
                      (r->features.standardize && r->features.standardize_sparse &&
                       c->type == DN_SPARSE));
     if (c->type == DN_CATEGORICAL) {
         json_kv_bool(w, "missing_level", e->missing_level);
-    } else if (c->type == DN_NUMERIC || c->type == DN_BOOLEAN) {
+    } else if (dn_column_type_is_real(c->type) || c->type == DN_BOOLEAN) {
         json_kv_bool(w, "indicator", e->indicator);
     }
     json_end_object(w);

@@ -179,8 +179,11 @@ static void begin_lines(struct grid *g) {
 }
 
 static void put_cell(struct grid *g, const struct grid_axis *axis, size_t i) {
-    char number[DN_NUMBER_SIZE];
-    buf_append(g->body, number, dn_number_format(grid_axis_at(axis, i), number));
+    char text[DN_DATETIME_SIZE];
+    const double value = grid_axis_at(axis, i);
+    buf_append(g->body, text,
+               axis->form != NULL ? dn_datetime_format(value, axis->form, text)
+                                  : dn_number_format(value, text));
     buf_putc(g->body, g->lines.delimiter);
 }
 
@@ -245,6 +248,16 @@ static bool score(struct grid *g) {
 
 /* ---- the answer ---- */
 
+/* Writes a number, or a date in its form. */
+static void put_number(const dn_datetime_form *form, double value, struct json_writer *w) {
+    char text[DN_DATETIME_SIZE];
+    if (form != NULL) {
+        json_put_stringn(w, text, dn_datetime_format(value, form, text));
+    } else {
+        json_put_double(w, value);
+    }
+}
+
 static void put_axis(const struct grid *g, const char *key, const struct grid_axis *axis,
                      struct json_writer *w) {
     json_put_key(w, key);
@@ -257,7 +270,7 @@ static void put_axis(const struct grid *g, const char *key, const struct grid_ax
     json_put_key(w, "values");
     json_begin_array(w);
     for (size_t i = 0; i < axis->steps; i++) {
-        json_put_double(w, grid_axis_at(axis, i));
+        put_number(axis->form, grid_axis_at(axis, i), w);
     }
     json_end_array(w);
     json_end_object(w);
@@ -274,7 +287,7 @@ static void put_value(const dn_input *input, double value, struct json_writer *w
     } else if (input->type == DN_BOOLEAN) {
         json_put_bool(w, value != 0);
     } else {
-        json_put_double(w, value);
+        put_number(input->type == DN_DATETIME ? &input->form : NULL, value, w);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
+#define DAY 86400.0 /* seconds */
 #define MARGIN 0.05 /* part of a column's range that the grid adds on either side */
 #define GRID_OUTPUTS                                                                               \
     (unsigned)(ANSWER_LABEL | ANSWER_PROBABILITIES | ANSWER_SCORES | ANSWER_DISTANCE |             \
@@ -92,6 +93,21 @@ static const json_t *summary_of(const struct reading *r, const char *name) {
     return NULL;
 }
 
+/* A date of the body or of a description, in the form of the input. */
+static bool date_of(const dn_input *in, const json_t *value, double *out) {
+    return json_is_string(value) &&
+           dn_datetime_parse(json_string_value(value), json_string_length(value), &in->form, out);
+}
+
+/* An end of the range in the summary of a column. */
+static bool summary_value(const dn_input *in, const json_t *value, double *out) {
+    if (in->type == DN_DATETIME) {
+        return date_of(in, value, out);
+    }
+    *out = json_number_value(value);
+    return json_is_number(value);
+}
+
 /* Sets the usual range of an axis: the column's range with MARGIN. If the dataset was deleted: the
  * mean and 3 standard deviations on either side. Returns false if the model does not have these
  * either. */
@@ -100,9 +116,9 @@ static bool usual_range(const struct reading *r, size_t input, double *from, dou
     const json_t *column = summary_of(r, in->name), *least = json_object_get(column, "min"),
                  *most = json_object_get(column, "max");
     const double *mean = dn_encoder_mean(r->encoder), *scale = dn_encoder_scale(r->encoder);
-    if (json_is_number(least) && json_is_number(most)) {
-        const double a = json_number_value(least), b = json_number_value(most),
-                     margin = a < b ? MARGIN * (b - a) : 1;
+    double a = 0, b = 0;
+    if (summary_value(in, least, &a) && summary_value(in, most, &b)) {
+        const double margin = a < b ? MARGIN * (b - a) : in->type == DN_DATETIME ? DAY : 1;
         *from = a - margin;
         *to = b + margin;
     } else if (mean && !in->in_basis_only) {
@@ -110,6 +126,10 @@ static bool usual_range(const struct reading *r, size_t input, double *from, dou
         *to = mean[in->first_feature] + 3 * scale[in->first_feature];
     } else {
         return false;
+    }
+    if (in->type == DN_DATETIME && in->form.orders == 0) { /* times of day */
+        *from = fmax(*from, 0);
+        *to = fmin(*to, DAY - 1);
     }
     return isfinite(*from) && isfinite(*to) && *from < *to;
 }
@@ -150,6 +170,14 @@ static void refuse_kind(struct reading *r, const char *parent, const char *key, 
     json_fault(r->problem, parent, key, "must be %s, got %s", wanted,
                buf_cstr(&got) ? buf_cstr(&got) : "something else");
     buf_done(&got);
+}
+
+static void refuse_date(struct reading *r, const char *parent, const char *key, const dn_input *in,
+                        const json_t *value) {
+    char form[DN_DATETIME_FORM_SIZE], wanted[DN_DATETIME_FORM_SIZE + 32];
+    (void)dn_datetime_form_write(&in->form, form);
+    (void)snprintf(wanted, sizeof wanted, "a date or time of the form %s", form);
+    refuse_kind(r, parent, key, wanted, value);
 }
 
 /* Refuses a category that is not in the training rows. Predictions accept such categories, but here
@@ -204,6 +232,13 @@ static double read_value(struct reading *r, size_t input, const json_t *value) {
     if (in->type == DN_CATEGORICAL) {
         return read_level(r, input, value);
     }
+    if (in->type == DN_DATETIME) {
+        double seconds = 0;
+        if (!date_of(in, value, &seconds)) {
+            refuse_date(r, "/at", in->name, in, value);
+        }
+        return seconds;
+    }
     const double number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
     if (in->type == DN_BOOLEAN
             ? !json_is_boolean(value) && !(json_is_number(value) && (number == 0 || number == 1))
@@ -243,6 +278,19 @@ static void read_at(struct reading *r, const json_t *root) {
     }
 }
 
+/* Reads an end of the axis. Returns false if it is absent. */
+static bool read_end(struct reading *r, const json_t *object, const char *place, const char *key,
+                     const dn_input *in, double *out) {
+    if (in->type != DN_DATETIME) {
+        return json_read_number(object, key, false, place, out, r->problem);
+    }
+    const json_t *value = json_read_any(object, key, false, place, r->problem);
+    if (value != NULL && !date_of(in, value, out)) {
+        refuse_date(r, place, key, in, value);
+    }
+    return value != NULL;
+}
+
 /* Reads the ends of the axis. */
 static void read_range(struct reading *r, const json_t *object, const char *place,
                        struct grid_axis *axis) {
@@ -250,8 +298,10 @@ static void read_range(struct reading *r, const json_t *object, const char *plac
     const size_t before = r->problem->n_errors;
     const char *name = dn_encoder_input(r->encoder, axis->input)->name;
     const bool known = usual_range(r, axis->input, &axis->from, &axis->to);
-    const bool begins = json_read_number(object, "from", false, place, &from, r->problem);
-    const bool ends = json_read_number(object, "to", false, place, &to, r->problem);
+    const dn_input *in = dn_encoder_input(r->encoder, axis->input);
+    const bool begins = read_end(r, object, place, "from", in, &from);
+    const bool ends = read_end(r, object, place, "to", in, &to);
+    axis->form = in->type == DN_DATETIME ? &in->form : NULL;
     if (r->problem->n_errors > before) {
         return;
     }
@@ -291,8 +341,9 @@ static void read_axis(struct reading *r, const json_t *root, const char *key) {
     axis.input = find_input(r->encoder, name);
     if (axis.input == SIZE_MAX) {
         json_fault(r->problem, place, "column", "the model has no input \"%s\"", name);
-    } else if (dn_encoder_input(r->encoder, axis.input)->type != DN_NUMERIC) {
-        json_fault(r->problem, place, "column", "\"%s\" is %s: an axis is a numeric column", name,
+    } else if (!dn_column_type_is_real(dn_encoder_input(r->encoder, axis.input)->type)) {
+        json_fault(r->problem, place, "column",
+                   "\"%s\" is %s: an axis is a numeric or datetime column", name,
                    dn_column_type_name(dn_encoder_input(r->encoder, axis.input)->type));
     } else if (is_axis(&r->out, axis.input)) {
         json_fault(r->problem, place, "column", "\"%s\" is already the column of x", name);
@@ -382,11 +433,21 @@ bool grid_request_read(struct http_call *call, const struct serving_model *m,
     return true;
 }
 
-double grid_axis_at(const struct grid_axis *axis, size_t i) {
+static double axis_number(const struct grid_axis *axis, size_t i) {
     const double last = (double)(axis->steps - 1), way = (axis->to - axis->from) * (double)i;
     if (i == 0 || i + 1 == axis->steps) {
         return i == 0 ? axis->from : axis->to;
     }
     return isfinite(way) ? axis->from + way / last
                          : (1 - (double)i / last) * axis->from + (double)i / last * axis->to;
+}
+
+double grid_axis_at(const struct grid_axis *axis, size_t i) {
+    double value = axis_number(axis, i), shown = value;
+    char text[DN_DATETIME_SIZE];
+    if (axis->form != NULL &&
+        dn_datetime_parse(text, dn_datetime_format(value, axis->form, text), axis->form, &shown)) {
+        value = shown;
+    }
+    return value;
 }

@@ -9,9 +9,11 @@
 #define GRID_MAX_STEPS 500
 
 struct grid_axis {
-    size_t input; /* index of a numeric input of the model */
+    size_t input; /* index of a numeric or datetime input of the model */
     double from, to;
     size_t steps;
+    /* datetime: each value is the time that its text in this form is; NULL: numeric */
+    const dn_datetime_form *form;
 };
 
 /* The caller sets it to {0} before grid_request_read. The arrays are in the arena of the call. */
@@ -29,7 +31,8 @@ struct grid_request {
  * if it has replied. */
 bool grid_request_read(struct http_call *call, const struct serving_model *m,
                        struct grid_request *out);
-/* Returns the value of step i. The first is exactly `from`, the last exactly `to`. */
+/* Returns the value of step i. The first is exactly `from`, the last exactly `to`; of dates they are
+ * the values of their texts. */
 double grid_axis_at(const struct grid_axis *axis, size_t i);
 
 #endif

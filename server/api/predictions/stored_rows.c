@@ -261,6 +261,8 @@ static bool open_columns(struct stored_rows *s, struct http_call *call,
             const dn_column_type type = dn_encoder_input(encoder, input)->type;
             if (columns[n].type != DN_SPARSE && (type == DN_TEXT || type == DN_CATEGORICAL)) {
                 columns[n].type = type; /* every column of cells can be read with its spelling */
+            } else if (columns[n].type == DN_DATETIME) {
+                columns[n].type = DN_TEXT; /* dates are read in the form of the model */
             }
             s->from[j] = n++;
         }
@@ -292,6 +294,7 @@ static bool find_columns(struct stored_rows *s, const struct schema *schema,
     for (size_t j = 0; j < schema->n; j++) {
         columns[j].name = schema->columns[j].name;
         columns[j].type = schema->columns[j].type;
+        columns[j].form = schema->columns[j].form;
     }
     s->table = instance_table_new(s->m->model, predict_plan_of(s->m)->schema, options, columns,
                                   schema->n, problem);

@@ -1,6 +1,7 @@
 #include "formats/arff/arff.h"
 #include "base/array.h"
 
+#include <discern/datetime.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -170,6 +171,29 @@ static int read_values(struct cursor *c, struct arff_attribute *attribute) {
     }
 }
 
+/* Reads the format of dates, as in "dd/MM/yyyy", if there is one. Only the order of its parts is
+ * used: the cells show the rest. */
+static int read_date_format(struct cursor *c, struct arff_attribute *attribute) {
+    struct token token;
+    attribute->orders = DN_DATE_ANY;
+    skip_blanks(c);
+    if (at_end(c)) {
+        attribute->orders = DN_DATE_YMD;
+        return READ_WELL;
+    }
+    const int status = read_token(c, ",{}", &token);
+    const char *day = NULL, *month = NULL, *year = NULL;
+    if (status == READ_WELL && token.text.n > 0) {
+        day = memchr(token.text.bytes, 'd', token.text.n);
+        month = memchr(token.text.bytes, 'M', token.text.n);
+        year = memchr(token.text.bytes, 'y', token.text.n);
+    }
+    if (day != NULL && month != NULL && year != NULL) {
+        attribute->orders = year < day ? DN_DATE_YMD : day < month ? DN_DATE_DMY : DN_DATE_MDY;
+    }
+    return status;
+}
+
 static int read_type(struct cursor *c, struct arff_attribute *attribute) {
     static const struct {
         const char *word;
@@ -177,7 +201,8 @@ static int read_type(struct cursor *c, struct arff_attribute *attribute) {
     } types[] = {{"numeric", ARFF_NUMERIC},
                  {"real", ARFF_NUMERIC},
                  {"integer", ARFF_NUMERIC},
-                 {"string", ARFF_STRING}};
+                 {"string", ARFF_STRING},
+                 {"date", ARFF_DATE}};
     char shown[TEXT_SHOWN];
     struct token token;
     if (c->at < c->n && c->line[c->at] == '{') {
@@ -192,14 +217,15 @@ static int read_type(struct cursor *c, struct arff_attribute *attribute) {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (is_word(token.text, types[i].word)) {
             attribute->kind = types[i].kind;
-            return READ_WELL;
+            return attribute->kind == ARFF_DATE ? read_date_format(c, attribute) : READ_WELL;
         }
     }
-    if (is_word(token.text, "date") || is_word(token.text, "relational")) {
+    if (is_word(token.text, "relational")) {
         return wrong(c, at, "%.*s attributes are not supported", (int)token.text.n,
                      token.text.bytes);
     }
-    return wrong(c, at, "a type must be numeric, real, integer, string or {value, …} (got %s)",
+    return wrong(c, at,
+                 "a type must be numeric, real, integer, string, date or {value, …} (got %s)",
                  text_show(token.text.bytes, token.text.n, shown));
 }
 
@@ -360,9 +386,9 @@ static int imply(struct cursor *c, size_t from, size_t end) {
     struct arff *arff = c->arff;
     for (size_t i = from; i < end; i++) {
         const struct arff_attribute *attribute = &arff->attributes[i];
-        if (attribute->kind == ARFF_STRING) {
-            return wrong(c, c->at, "attribute \"%s\": a sparse row must give the value of a string",
-                         attribute->name.bytes);
+        if (attribute->kind == ARFF_STRING || attribute->kind == ARFF_DATE) {
+            return wrong(c, c->at, "attribute \"%s\": a sparse row must give the value of a %s",
+                         attribute->name.bytes, attribute->kind == ARFF_DATE ? "date" : "string");
         }
         arff->cells[i] =
             (struct arff_cell){.attribute = i,

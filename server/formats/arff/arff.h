@@ -13,7 +13,7 @@
  * comment. ? is a missing value. A value that a sparse row leaves out is 0, or the first value of a
  * nominal attribute.
  *
- * Not supported, and refused: date and relational attributes, weights of rows.
+ * Not supported, and refused: relational attributes, weights of rows.
  *
  * Source: Weka, "Attribute-Relation File Format (ARFF)". */
 #ifndef FORMATS_ARFF_H
@@ -25,11 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum arff_kind { ARFF_NUMERIC, ARFF_STRING, ARFF_NOMINAL };
+enum arff_kind { ARFF_NUMERIC, ARFF_STRING, ARFF_NOMINAL, ARFF_DATE };
 
 struct arff_attribute {
     struct text name;
     enum arff_kind kind;
+    unsigned orders;     /* date: the order of its parts (enum dn_date_order) */
     struct names values; /* nominal: the declared values, in the order of the declaration */
 };
 

@@ -1,5 +1,5 @@
 /* Reads tables in ARFF. Nominal attributes become categorical columns, numeric ones numeric
- * columns. The types of string attributes are inferred as in other formats. */
+ * columns, dates datetime columns. The types of string attributes are inferred as in other formats. */
 #include "base/json/json_write.h"
 #include "formats/arff/arff.h"
 #include "formats/arff/format_arff.h"
@@ -42,7 +42,9 @@ static void warn_of_missing(struct table *t, const struct arff_attribute *attrib
 static bool add_column(struct table *t, const struct arff_attribute *attribute) {
     const struct table_where where = {.place = line_place, .arg = arff_of(t)};
     const size_t i = t->builder.n_columns;
-    const dn_column_type type = attribute->kind == ARFF_NUMERIC ? DN_NUMERIC : DN_CATEGORICAL;
+    const dn_column_type type = attribute->kind == ARFF_NUMERIC ? DN_NUMERIC
+                                : attribute->kind == ARFF_DATE  ? DN_DATETIME
+                                                                : DN_CATEGORICAL;
     if (attribute->kind == ARFF_NOMINAL) {
         warn_of_missing(t, attribute);
     }
@@ -55,7 +57,7 @@ static bool add_column(struct table *t, const struct arff_attribute *attribute) 
         return false;
     }
     if (attribute->kind != ARFF_STRING) {
-        table_declare_type(t, i, type);
+        table_declare_type(t, i, type, attribute->orders);
     }
     return true;
 }
@@ -87,7 +89,7 @@ static bool check_cell(struct table *t, const struct arff_cell *cell) {
     const struct table_builder *b = &t->builder;
     const size_t i = table_append_column(&t->append, cell->attribute);
     const dn_column_type given = builder_given_type(b, i);
-    char shown[TEXT_SHOWN];
+    char shown[TEXT_SHOWN], rule[BUILDER_RULE_SIZE];
     const bool numeric = arff_of(t)->arff.attributes[cell->attribute].kind == ARFF_NUMERIC;
     double number = 0;
     const bool is_number =
@@ -111,7 +113,7 @@ static bool check_cell(struct table *t, const struct arff_cell *cell) {
                     : builder_text_fits(b, &b->column[i], given, cell->text.bytes, cell->text.n)) ||
            table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
                            "column \"%s\": a cell must be %s (got %s)%s", b->column[i].name,
-                           given == DN_BOOLEAN ? "a boolean" : "a number",
+                           builder_rule(b, i, given, rule),
                            text_show(cell->text.bytes, cell->text.n, shown), table_type_hint(t, i));
 }
 

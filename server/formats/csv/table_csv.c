@@ -8,7 +8,6 @@
 #include "formats/csv/repair/csv_repair.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
-#include "formats/text/cell_hint.h"
 #include "formats/text/scan.h"
 
 #include <inttypes.h>
@@ -100,7 +99,7 @@ static bool find_checked(struct table *t) {
     for (size_t i = 0; i < b->n_columns; i++) {
         const dn_column_type given = builder_given_type(b, i);
         csv_of(t)->checked[n] = i;
-        n += given == DN_NUMERIC || given == DN_BOOLEAN;
+        n += builder_checks(given);
     }
     csv_of(t)->n_checked = n;
     return true;
@@ -115,19 +114,18 @@ static bool ragged(struct table *t, const struct csv_row *row) {
 }
 
 static bool misfit(struct table *t, const struct csv_row *row, size_t i) {
-    char shown[TEXT_SHOWN];
+    char shown[TEXT_SHOWN], rule[BUILDER_RULE_SIZE];
     int64_t line = 0, column = 0;
     const struct csv_cell *cell = &row->cells[i];
     const char *text = csv_cell_text(row, cell);
     const char *marks = builder_mark_hint(&t->builder, &t->builder.column[i],
                                           text_trim(text, cell->length)),
-               *hint = marks != NULL ? marks : cell_hint(text, cell->length);
+               *hint = marks != NULL ? marks : table_cell_hint(t, i, text, cell->length);
     csv_cell_place(row, i, &line, &column);
     text_show(text, cell->length, shown);
     return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s%s%s",
                            t->builder.column[i].name,
-                           builder_given_type(&t->builder, i) == DN_BOOLEAN ? "a boolean"
-                                                                            : "a number",
+                           builder_rule(&t->builder, i, builder_given_type(&t->builder, i), rule),
                            shown, hint != NULL ? ": " : "", hint != NULL ? hint : "",
                            marks != NULL ? "" : table_type_hint(t, i));
 }

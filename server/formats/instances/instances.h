@@ -3,6 +3,7 @@
  *
  * The type of an input determines its values:
  *   numeric      a finite JSON number; in CSV and queries the text of one
+ *   datetime     a string or text of the form of the training table
  *   boolean      true, false, 0, 1; in JSON also as strings
  *   categorical  any text; JSON numbers and booleans as they are written. A category that training
  *                did not see is DN_UNSEEN, or is refused if the encoder is configured to

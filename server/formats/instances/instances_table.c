@@ -41,6 +41,21 @@ static void claim_sparse(struct instance_table *t, const char *name, struct slot
     }
 }
 
+/* Reports a column of dates whose cells the model would read otherwise. */
+static void check_form(struct instances *in, const dn_table_column *column, size_t input) {
+    const dn_input *own = dn_encoder_input(in->encoder, input);
+    char form[DN_DATETIME_FORM_SIZE], of_model[DN_DATETIME_FORM_SIZE];
+    if (own->type != DN_DATETIME || dn_datetime_same(&own->form, &column->form)) {
+        return;
+    }
+    (void)dn_datetime_form_write(&column->form, form);
+    (void)dn_datetime_form_write(&own->form, of_model);
+    instances_fault(in, "/dataset", 0, 0,
+                    "column \"%s\" of the dataset has the form %s, and that of the model has the "
+                    "form %s",
+                    column->name, form, of_model);
+}
+
 /* Finds the slot of a column of the table. Columns that are not used are noted, but at most
  * IGNORED_MAX of them. */
 static void claim(struct instance_table *t, const dn_table_column *column, struct slot *slot) {
@@ -57,6 +72,10 @@ static void claim(struct instance_table *t, const dn_table_column *column, struc
         return;
     }
     const char *why = instances_claim(in, text, SIZE_MAX, slot);
+    const struct slot used = instances_used(in, *slot);
+    if (why == NULL && column->type == DN_DATETIME && used.input < in->n_inputs) {
+        check_form(in, column, used.input);
+    }
     if (why != NULL) {
         instances_fault(in, "/dataset", 0, 0, "%s", why);
     }

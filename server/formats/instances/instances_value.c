@@ -4,6 +4,7 @@
 #include "formats/text/cell_hint.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- values ---- */
@@ -136,6 +137,26 @@ static bool as_boolean(const struct value *value, double *out, struct buf *why) 
     return true;
 }
 
+/* Reads a date or time of input i. */
+static bool as_date(const struct instances *in, size_t i, const struct value *value, double *out,
+                    struct buf *why) {
+    const dn_datetime_form *form = &dn_encoder_input(in->encoder, i)->form;
+    const struct text t = text_trim(value->text.bytes, value->text.n);
+    char shape[DN_DATETIME_FORM_SIZE], rule[DN_DATETIME_FORM_SIZE + 64];
+    if (is_text(value) && dn_datetime_parse(t.bytes, t.n, form, out)) {
+        return true;
+    }
+    (void)dn_datetime_form_write(form, shape);
+    (void)snprintf(rule, sizeof rule, "must be a date or time of the form %s", shape);
+    (void)refuse(value, rule, why);
+    const char *fault = is_text(value) ? dn_datetime_fault(t.bytes, t.n) : NULL;
+    if (fault != NULL) {
+        buf_puts(why, ": ");
+        buf_puts(why, fault);
+    }
+    return false;
+}
+
 static bool put_label(struct instances *in, const struct value *value, struct buf *why) {
     size_t *label = &in->rows.label[in->rows.n - 1];
     const dn_column_type type = in->classes->type;
@@ -258,6 +279,9 @@ static bool put(struct instances *in, struct slot slot, const struct value *valu
     }
     if (type == DN_BOOLEAN) {
         return as_boolean(value, out, why);
+    }
+    if (type == DN_DATETIME) {
+        return as_date(in, i, value, out, why);
     }
     if (value->kind == VALUE_NESTED || value->kind == VALUE_NOT_FINITE) {
         return refuse(value, "must be a string", why);

@@ -50,7 +50,7 @@ static bool column_add(struct table *t, const char *name, size_t n) {
         return false;
     }
     if (json_of(t)->has_type) {
-        table_declare_type(t, i, json_of(t)->type);
+        table_declare_type(t, i, json_of(t)->type, DN_DATE_ANY);
     }
     return true;
 }

@@ -12,7 +12,6 @@
 #include "base/array.h"
 #include "formats/formats.h"
 #include "formats/json/table_json.h"
-#include "formats/text/cell_hint.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,6 +68,16 @@ static const char *text_of(const struct table_json *at, const struct json_cell *
                                     : "";
 }
 
+/* Whether a date fits a column that is not added yet, whose type the option `types` gives. */
+static bool new_date_fits(const struct table *t, const struct json_cell *cell) {
+    const struct table_builder *b = &t->builder;
+    const struct text text = text_trim(text_of(json_of(t), cell), cell->length);
+    const struct text *names = json_of(t)->new_names.text;
+    const size_t i = cell->column - b->n_columns;
+    const unsigned orders = builder_given_orders_of(b, names[i].bytes, names[i].n);
+    return builder_date_fits(NULL, orders, text) == builder_date_fits(NULL, DN_DATE_ANY, text);
+}
+
 static bool fits(const struct table *t, dn_column_type given, const struct json_cell *cell) {
     const struct table_builder *b = &t->builder;
     const struct column *c = cell->column < b->n_columns ? &b->column[cell->column] : NULL;
@@ -84,22 +93,24 @@ static bool fits(const struct table *t, dn_column_type given, const struct json_
                    ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
                    : builder_text_fits(b, c, given, text, cell->length);
     default:
-        return builder_text_fits(b, c, given, text, cell->length);
+        return builder_text_fits(b, c, given, text, cell->length) &&
+               (c != NULL || given != DN_DATETIME || new_date_fits(t, cell));
     }
 }
 
 /* Reports a cell that does not fit the given type. Returns false if reading stops. */
 static bool check(struct table *t, dn_column_type given, const struct json_cell *cell, int64_t line,
                   int64_t column) {
-    char shown[TEXT_SHOWN], made[TEXT_SHOWN];
-    if ((given != DN_NUMERIC && given != DN_BOOLEAN) || fits(t, given, cell)) {
+    char shown[TEXT_SHOWN], made[TEXT_SHOWN], rule[BUILDER_RULE_SIZE];
+    if (!builder_checks(given) || fits(t, given, cell)) {
         return true;
     }
-    const char *text = text_of(json_of(t), cell), *hint = cell_hint_json(text, cell->length);
+    const char *text = text_of(json_of(t), cell),
+               *hint = table_cell_hint(t, cell->column, text, cell->length);
     return table_row_fault(t, line, column,
                            "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s%s",
                            json_of(t)->row, name_of(t, cell->column, made),
-                           given == DN_BOOLEAN ? "a boolean" : "a number",
+                           builder_rule(&t->builder, cell->column, given, rule),
                            text_show(text, cell->length, shown), hint != NULL ? ": " : "",
                            hint != NULL ? hint : "", table_type_hint(t, cell->column));
 }
@@ -163,7 +174,7 @@ static bool take(struct table *t, size_t i, dn_column_type given, const struct j
     if (!keep(t, i, token)) {
         return false;
     }
-    if (given == DN_NUMERIC || given == DN_BOOLEAN) {
+    if (builder_checks(given)) {
         return check(t, given, &json_of(t)->cells[json_of(t)->n_cells - 1], json_line(t),
                      json_column(t));
     }

@@ -208,6 +208,7 @@ bool column_summary_add(struct column_summary *s, const dn_column_view *view) {
     s->n_rows += (int64_t)view->n_rows;
     switch (view->type) {
     case DN_NUMERIC:
+    case DN_DATETIME:
         return column_summary_add_numbers(s, view->number, view->n_rows);
     case DN_BOOLEAN:
         add_booleans(s, view);
@@ -235,7 +236,7 @@ bool column_summary_add_missing(struct column_summary *s, dn_column_type type, i
         hash_blake2b_add(s->digest, form, take);
         left -= (int64_t)take;
     }
-    return type != DN_NUMERIC || column_summary_begin_missing(s, n);
+    return !dn_column_type_is_real(type) || column_summary_begin_missing(s, n);
 }
 
 /* ---- results ---- */
@@ -247,7 +248,7 @@ int64_t column_summary_distinct(const struct column_summary *s, dn_column_type t
     if (s->recounted) {
         return (int64_t)s->n_distinct;
     }
-    if (type == DN_NUMERIC) {
+    if (dn_column_type_is_real(type)) {
         distinct = number_tally_distinct(&s->numbers);
     }
     return s->estimated || distinct > TALLY_MAX ? -1 : (int64_t)distinct;

@@ -88,7 +88,7 @@ struct number_count *column_summary_numbers(const struct column_summary *s, size
 /* Writes the column's JSON object and leaves it open: the caller may add members and must end it.
  * If out of memory, the writer's buffer fails. */
 void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type,
-                          struct json_writer *w);
+                          const dn_datetime_form *form, struct json_writer *w);
 /* Returns the moments of all numbers. */
 struct moments column_summary_moments(const struct column_summary *s);
 /* Ends the digest of the values: no value may be added afterwards. Returns false if out of

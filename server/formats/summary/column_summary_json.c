@@ -199,8 +199,33 @@ static void write_booleans(const struct column_summary *s, struct json_writer *w
     json_end_array(w);
 }
 
+static void write_date(const char *key, double value, const dn_datetime_form *form,
+                       struct json_writer *w) {
+    char text[DN_DATETIME_SIZE];
+    json_put_key(w, key);
+    json_put_stringn(w, text, dn_datetime_format(value, form, text));
+}
+
+/* Writes the range of a column of dates, in their form. */
+static void write_dates(const struct column_summary *s, const dn_datetime_form *form,
+                        struct json_writer *w) {
+    const struct moments m = column_summary_moments(s);
+    char text[DN_DATETIME_FORM_SIZE];
+    if (m.n > 0) {
+        json_put_key(w, "form");
+        json_put_stringn(w, text, dn_datetime_form_write(form, text));
+        write_date("min", m.minimum, form, w);
+        write_date("max", m.maximum, form, w);
+    } else {
+        json_kv_null(w, "form");
+        json_kv_null(w, "min");
+        json_kv_null(w, "max");
+    }
+    write_distinct(s, DN_DATETIME, w);
+}
+
 void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type,
-                          struct json_writer *w) {
+                          const dn_datetime_form *form, struct json_writer *w) {
     if (type == DN_SPARSE) {
         sparse_summary_write(&s->sparse, name, s->n_rows, w);
         return;
@@ -221,6 +246,9 @@ void column_summary_write(const struct column_summary *s, const char *name, dn_c
         break;
     case DN_TEXT:
         write_text(s, w);
+        break;
+    case DN_DATETIME:
+        write_dates(s, form, w);
         break;
     case DN_SPARSE:
         break;

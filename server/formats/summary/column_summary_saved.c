@@ -374,7 +374,8 @@ bool column_summary_save(const struct column_summary *s, struct buf *out) {
 /* Whether the summary has all that column_summary_write needs for a column of that type, and
  * nothing else. */
 static bool suits(const struct column_summary *s, dn_column_type type) {
-    const bool strings = type == DN_CATEGORICAL || type == DN_TEXT, numbers = type == DN_NUMERIC;
+    const bool strings = type == DN_CATEGORICAL || type == DN_TEXT,
+               numbers = dn_column_type_is_real(type);
     return (!s->estimated || strings || numbers) &&
            (s->sample != NULL) == (s->estimated && numbers && column_summary_is_ranked(s)) &&
            (s->words != NULL) == (s->estimated && strings && !s->wordless) &&

@@ -21,14 +21,14 @@ struct table_svmlight {
 /* ---- rows ---- */
 static bool row_put(struct table *t, int64_t line, int64_t column) {
     const struct svmlight_row *row = &((const struct table_svmlight *)t->state)->row;
-    char shown[TEXT_SHOWN];
+    char shown[TEXT_SHOWN], rule[BUILDER_RULE_SIZE];
     enum builder_status status =
         builder_text(&t->builder, TABLE_LABEL, row->label.bytes, row->label.n);
     if (status == BUILDER_MISFIT) {
         return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s",
                                t->builder.column[TABLE_LABEL].name,
-                               t->builder.column[TABLE_LABEL].type == DN_BOOLEAN ? "a boolean"
-                                                                                 : "a number",
+                               builder_rule(&t->builder, TABLE_LABEL,
+                                            t->builder.column[TABLE_LABEL].type, rule),
                                text_show(row->label.bytes, row->label.n, shown),
                                table_type_hint(t, TABLE_LABEL));
     }

@@ -284,6 +284,15 @@ static bool read_end(struct table *t) {
                         ? " whose type could be chosen: the features of svmlight are numbers"
                         : "");
     }
+    for (size_t i = 0; i < t->builder.n_columns; i++) {
+        const struct column *c = &t->builder.column[i];
+        if (builder_has_date_mark(c) && c->forced) {
+            table_fault(t, c->reason.line, 0,
+                        "column \"%s\": its dates may be day first or month first (%s): the type "
+                        "datetime(dmy) or datetime(mdy) says which",
+                        c->name, c->reason.cell != NULL ? c->reason.cell : "");
+        }
+    }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s%s",
                     t->cut          ? "no row is complete in the part of the body that was read"

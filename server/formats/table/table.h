@@ -173,8 +173,9 @@ const char *table_label_name(const struct table *t);
 #define TABLE_COPY_NAME (TABLE_MAX_NAME + 24)
 const char *table_copy_name(struct table *t, struct text name, size_t same,
                             const struct names *header, char made[TABLE_COPY_NAME]);
-/* Sets the type that the body declares for column i. The option `types` takes precedence. */
-void table_declare_type(struct table *t, size_t i, dn_column_type type);
+/* Sets the type that the body declares for column i. The option `types` takes precedence. orders: as
+ * in builder_force. */
+void table_declare_type(struct table *t, size_t i, dn_column_type type, unsigned orders);
 
 /* Checks a key of a JSON object before a column is added for it. A key that is not a valid name is
  * a fault of the row. Returns false if reading stops. */
@@ -201,6 +202,9 @@ void table_warn_of_repairs(struct table *t);
 void table_write_repairs(const struct table *t, struct json_writer *w);
 void table_repairs_done(struct table *t);
 
+/* Returns a hint at what is wrong with a cell that does not fit the given type of column i; NULL:
+ * none. */
+const char *table_cell_hint(const struct table *t, size_t i, const char *text, size_t n);
 /* Returns the end of a message about a cell that does not fit the type of column i. If the column
  * keeps the type of the stored column, the text names the option that allows another type;
  * otherwise it is "". */

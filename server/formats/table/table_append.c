@@ -38,6 +38,8 @@ static enum column_state state_of_type(dn_column_type type) {
         return COLUMN_BOOLEANS;
     case DN_SPARSE:
         return COLUMN_SPARSE;
+    case DN_DATETIME:
+        return COLUMN_DATES;
     case DN_CATEGORICAL:
     case DN_TEXT:
         break;
@@ -104,15 +106,17 @@ static bool take_reason(struct column *c, const json_t *reason) {
     if (cell == NULL || (code == NULL && detail == NULL)) {
         return true;
     }
-    const bool numbers = code != NULL && strcmp(code, TYPE_AFTER_NUMBERS) == 0;
+    const bool numbers = code != NULL && strcmp(code, TYPE_AFTER_NUMBERS) == 0,
+               dates = code != NULL && strcmp(code, TYPE_AFTER_DATES) == 0;
     type_reason_done(&c->reason);
     c->reason =
         (struct type_reason){.line = (int64_t)json_number_value(json_object_get(reason, "line")),
                              .row = (int64_t)json_number_value(json_object_get(reason, "row")),
                              .cell = strdup(cell),
-                             .fell = numbers ||
+                             .fell = numbers || dates ||
                                      (code != NULL && strcmp(code, TYPE_AFTER_BOOLEANS) == 0),
                              .numbers = numbers,
+                             .dates = dates,
                              .hint = hint != NULL ? strdup(hint) : NULL,
                              .stored = true,
                              .appended = json_is_true(json_object_get(reason, "appended")),
@@ -139,8 +143,9 @@ static bool add_column(struct table *t, size_t i, const struct schema_column *c,
         return false;
     }
     if (found->forced) {
-        builder_force(b, i, c->type);
+        builder_force(b, i, c->type, c->form.orders != 0 ? c->form.orders : DN_DATE_ANY);
     }
+    b->column[i].form = c->form;
     b->column[i].state = found->state;
     b->column[i].stored_state = found->state;
     if (!t->options.allow_type_change) {

@@ -94,6 +94,7 @@ bool table_append_type(struct table *t, dn_column_type type) {
                       : c->state == COLUMN_NUMBERS  ? type == DN_NUMERIC
                       : c->state == COLUMN_BOOLEANS ? type == DN_BOOLEAN
                       : c->state == COLUMN_STRINGS  ? string
+                      : c->state == COLUMN_DATES    ? type == DN_DATETIME
                                                     : false;
     if (!same) {
         table_warn(t,

@@ -81,13 +81,17 @@ void builder_note_reason(struct table_builder *b, struct column *c, const char *
                                      .cell = copy_text(text, cut),
                                      .fell = c->state != COLUMN_UNKNOWN,
                                      .numbers = c->state == COLUMN_NUMBERS,
+                                     .dates = c->state == COLUMN_DATES,
                                      .hint = hint != NULL ? copy_text(hint, strlen(hint)) : NULL,
                                      .appended = b->onto};
 }
 
 /* Changes the column to strings because of this cell. */
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
+    char room[BUILDER_RULE_SIZE];
     const char *hint = builder_mark_hint(b, c, text_trim(text, n));
+    hint = hint != NULL ? hint : builder_date_hint(c, text_trim(text, n), room);
+    c->form = (dn_datetime_form){0};
     builder_note_reason(b, c, text, n,
                         hint != NULL   ? hint
                         : b->separated ? cell_hint(text, n)
@@ -248,6 +252,12 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
         }
         column_fall(b, c, spelling, n);
         break;
+    case COLUMN_DATES:
+        if (column_is_fixed(c)) {
+            return BUILDER_MISFIT;
+        }
+        column_fall(b, c, spelling, n);
+        break;
     case COLUMN_STRINGS:
     case COLUMN_SPARSE: /* a sparse column has entries, not cells */
         break;
@@ -270,6 +280,7 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
         c->state = COLUMN_BOOLEANS;
         break;
     case COLUMN_NUMBERS:
+    case COLUMN_DATES:
         if (column_is_fixed(c)) {
             return BUILDER_MISFIT;
         }
@@ -290,11 +301,18 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
     double number = 0;
     bool truth = false;
     enum column_mark mark = c->mark;
+    if (c->state == COLUMN_DATES && builder_take_date(b, c, text, n)) {
+        return put_string(b, c, text, n);
+    }
     const bool is_number = builder_read_number(b, c, trimmed, &number, &mark);
     const bool is_boolean = !is_number && text_boolean(trimmed, &truth);
     if (is_number && mark != c->mark &&
         (c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS)) {
         builder_set_mark(b, c, mark, text, n);
+    }
+    if (c->state == COLUMN_UNKNOWN && !is_number && !is_boolean &&
+        builder_take_date(b, c, text, n)) {
+        return put_string(b, c, text, n);
     }
     if (c->state == COLUMN_UNKNOWN && (is_number || is_boolean)) {
         if (is_boolean) {
@@ -312,7 +330,7 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
     if (column_is_fixed(c)) {
         return BUILDER_MISFIT;
     }
-    const bool tracks = c->state != COLUMN_BOOLEANS;
+    const bool tracks = c->state != COLUMN_BOOLEANS && c->state != COLUMN_DATES;
     c->signs.plain |= c->state == COLUMN_NUMBERS;
     column_fall(b, c, text, n);
     if (!tracks || !marks_signs_add(&c->signs, trimmed)) {
@@ -348,6 +366,10 @@ enum builder_status builder_string(struct table_builder *b, size_t i, const char
         return text_by_what_it_says(b, c, text, n, trimmed);
     }
     c->signs.text[0] = '\0';
+    if ((c->state == COLUMN_UNKNOWN || c->state == COLUMN_DATES) &&
+        builder_take_date(b, c, text, n)) {
+        return put_string(b, c, text, n);
+    }
     if (c->state != COLUMN_STRINGS) {
         column_fall(b, c, text, n);
     }

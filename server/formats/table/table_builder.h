@@ -47,7 +47,8 @@ enum column_state {
     COLUMN_NUMBERS,
     COLUMN_BOOLEANS,
     COLUMN_STRINGS,
-    COLUMN_SPARSE
+    COLUMN_SPARSE,
+    COLUMN_DATES /* strings that are dates or times of one form */
 };
 
 /* How the numbers of a column are written, while the decimal mark is not given. */
@@ -67,6 +68,7 @@ enum column_mark {
 #define TYPE_FIRST_TEXT "first_text"
 #define TYPE_AFTER_NUMBERS "after_numbers"
 #define TYPE_AFTER_BOOLEANS "after_booleans"
+#define TYPE_AFTER_DATES "after_dates"
 
 /* The cell that determined the type of a column that is not numeric. */
 struct type_reason {
@@ -75,6 +77,7 @@ struct type_reason {
     char *cell;    /* malloc'ed: text of the cell, truncated to 64 bytes; NULL: no memory */
     bool fell;     /* before this cell the column had numbers or booleans */
     bool numbers;  /* used if `fell`: the cells before were numbers, not booleans */
+    bool dates;    /* used if `fell`: the cells before were dates */
     char *hint;    /* malloc'ed: the text of cell_hint; NULL: none */
     bool stored;   /* the cell is in the rows of the stored table */
     bool appended; /* `line` is a line of an appended body */
@@ -108,7 +111,9 @@ struct column {
     int64_t seen;
     struct type_reason reason;
     enum column_mark mark;
-    bool comma; /* append only: the stored rows have decimal commas */
+    dn_datetime_form form; /* COLUMN_DATES: of the cells so far; {0}: there are none */
+    uint8_t orders;        /* the orders of dates that are allowed (enum dn_date_order) */
+    bool comma;            /* append only: the stored rows have decimal commas */
     /* the signs around all numbers of a column of strings, whose other cells are numbers; "": not
      * so */
     struct marks_signs signs;
@@ -192,12 +197,24 @@ enum builder_status builder_add_column(struct table_builder *b, const char *name
  * feature. The option `types` does not apply to it. BUILDER_STOP: no memory. */
 enum builder_status builder_add_sparse(struct table_builder *b, const char *name, uint32_t first,
                                        size_t width);
-/* Sets the type of column i, before its first cell. The option `types` takes precedence. */
-void builder_force(struct table_builder *b, size_t i, dn_column_type type);
+/* Sets the type of column i, before its first cell. The option `types` takes precedence. orders: of
+ * the dates of DN_DATETIME. */
+void builder_force(struct table_builder *b, size_t i, dn_column_type type, unsigned orders);
 /* Return the type that is given or kept for column i, or given by the option `types` for a column
  * of that name; DN_TEXT (any cell fits) if there is none. */
 dn_column_type builder_given_type(const struct table_builder *b, size_t i);
 dn_column_type builder_given_type_of(const struct table_builder *b, const char *name, size_t n);
+/* Returns the orders of dates that the option `types` allows in a column of that name. */
+unsigned builder_given_orders_of(const struct table_builder *b, const char *name, size_t n);
+/* Whether some cells may not fit a column of that given type. */
+static inline bool builder_checks(dn_column_type given) {
+    return given == DN_NUMERIC || given == DN_BOOLEAN || given == DN_DATETIME;
+}
+/* What a cell of column i must be, for a message: "a number". i may be that of a column that is not
+ * added yet. */
+enum { BUILDER_RULE_SIZE = 96 };
+const char *builder_rule(const struct table_builder *b, size_t i, dn_column_type given,
+                         char room[BUILDER_RULE_SIZE]);
 /* Sets whether decimal commas are detected, and in which stored columns they are expected: the body
  * is separated text with this delimiter. Call it before the first row. */
 void builder_set_delimiter(struct table_builder *b, char delimiter);
@@ -221,6 +238,23 @@ const char *builder_mark_hint(const struct table_builder *b, const struct column
 bool builder_settle_marks(struct table_builder *b, struct problem *problem);
 /* Writes the members decimal, thousands, strip and decimal_comma into the open object. */
 void builder_write_marks(const struct table_builder *b, bool stored, struct json_writer *w);
+/* ---- dates (table_dates.c) ---- */
+/* Adds a text to the form of column c, which has no cells but dates. Returns false if it is none of
+ * that form. */
+bool builder_take_date(struct table_builder *b, struct column *c, const char *text, size_t n);
+/* Whether builder_take_date would return true. c: NULL: a new column with these orders. */
+bool builder_date_fits(const struct column *c, unsigned orders, struct text trimmed);
+/* A hint for a cell that makes c a column of strings, NULL: none. */
+const char *builder_date_hint(const struct column *c, struct text text,
+                              char room[BUILDER_RULE_SIZE]);
+/* Whether the order of day and month is still open in a column of dates. */
+bool builder_has_date_mark(const struct column *c);
+/* At the end of the body: makes columns whose order is open columns of strings, unless their type
+ * is given. */
+void builder_settle_dates(struct table_builder *b);
+/* Decodes a chunk of column c into b->chunk. */
+dn_status builder_decode(struct table_builder *b, const struct column *c, const void *bytes,
+                         size_t size, dn_column_type type, dn_column_view *out, dn_error *err);
 /* Records the cell that determines the column's type. hint: NULL: none. */
 void builder_note_reason(struct table_builder *b, struct column *c, const char *text, size_t n,
                          const char *hint);

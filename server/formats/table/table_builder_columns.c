@@ -15,17 +15,19 @@ static bool columns_grow(struct table_builder *b) {
     return grown;
 }
 
-static void force(struct column *c, dn_column_type type) {
+static void force(struct column *c, dn_column_type type, unsigned orders) {
     c->forced = true;
+    c->orders = (uint8_t)orders;
     c->type = type;
-    c->state = type == DN_NUMERIC   ? COLUMN_NUMBERS
-               : type == DN_BOOLEAN ? COLUMN_BOOLEANS
-                                    : COLUMN_STRINGS;
+    c->state = type == DN_NUMERIC    ? COLUMN_NUMBERS
+               : type == DN_BOOLEAN  ? COLUMN_BOOLEANS
+               : type == DN_DATETIME ? COLUMN_DATES
+                                     : COLUMN_STRINGS;
 }
 
-void builder_force(struct table_builder *b, size_t i, dn_column_type type) {
+void builder_force(struct table_builder *b, size_t i, dn_column_type type, unsigned orders) {
     if (!b->column[i].forced) {
-        force(&b->column[i], type);
+        force(&b->column[i], type, orders);
     }
 }
 
@@ -34,7 +36,7 @@ static void column_override(struct table_builder *b, struct column *c, const cha
         struct type_override *type = &b->types[i];
         if (type->length == n && memcmp(type->name, name, n) == 0) {
             type->used = true;
-            force(c, type->type);
+            force(c, type->type, type->orders);
         }
     }
 }
@@ -51,7 +53,7 @@ enum builder_status builder_add_column(struct table_builder *b, const char *name
     if (b->n_columns == b->columns_capacity && !columns_grow(b)) {
         return builder_no_memory(b);
     }
-    struct column c = {.state = COLUMN_UNKNOWN, .name = malloc(n + 1)};
+    struct column c = {.state = COLUMN_UNKNOWN, .orders = DN_DATE_ANY, .name = malloc(n + 1)};
     if (c.name == NULL || dn_column_builder_new(&c.builder, NULL) != DN_OK) {
         free(c.name);
         return builder_no_memory(b);
@@ -82,6 +84,15 @@ dn_column_type builder_given_type_of(const struct table_builder *b, const char *
         }
     }
     return DN_TEXT;
+}
+
+unsigned builder_given_orders_of(const struct table_builder *b, const char *name, size_t n) {
+    for (size_t i = 0; i < b->n_types; i++) {
+        if (b->types[i].length == n && memcmp(b->types[i].name, name, n) == 0) {
+            return b->types[i].orders;
+        }
+    }
+    return DN_DATE_ANY;
 }
 
 enum builder_status builder_add_sparse(struct table_builder *b, const char *name, uint32_t first,
@@ -121,8 +132,11 @@ bool builder_text_fits(const struct table_builder *b, const struct column *c, dn
     double number = 0;
     bool truth = false;
     const struct text trimmed = text_trim(text, n);
-    if ((given != DN_NUMERIC && given != DN_BOOLEAN) || missing_has(&b->missing, trimmed)) {
+    if (!builder_checks(given) || missing_has(&b->missing, trimmed)) {
         return true;
+    }
+    if (given == DN_DATETIME) {
+        return builder_date_fits(c, DN_DATE_ANY, trimmed);
     }
     return given == DN_NUMERIC
                ? builder_read_number(b, c, trimmed, &number, &mark)
@@ -131,12 +145,13 @@ bool builder_text_fits(const struct table_builder *b, const struct column *c, dn
 
 bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
                          const char *spelling, size_t n) {
-    return given != DN_BOOLEAN || number == 0 || number == 1 ||
+    return (given != DN_BOOLEAN && given != DN_DATETIME) ||
+           (given == DN_BOOLEAN && (number == 0 || number == 1)) ||
            (b->missing.numbers && missing_has(&b->missing, text_trim(spelling, n)));
 }
 
 bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth) {
-    return given != DN_NUMERIC ||
+    return (given != DN_NUMERIC && given != DN_DATETIME) ||
            missing_has(&b->missing, truth ? (struct text){"true", 4} : (struct text){"false", 5});
 }
 

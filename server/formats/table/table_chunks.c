@@ -18,6 +18,7 @@ static dn_column_type type_of_state(const struct column *c) {
     }
     return c->state == COLUMN_STRINGS    ? DN_CATEGORICAL
            : c->state == COLUMN_BOOLEANS ? DN_BOOLEAN
+           : c->state == COLUMN_DATES    ? DN_DATETIME
                                          : DN_NUMERIC;
 }
 
@@ -115,7 +116,7 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
     dn_error error;
     dn_error_clear(&error);
     const dn_column_type type = type_of_state(c);
-    const dn_status status = dn_column_chunk_decode(b->chunk, bytes, size, type, &view, &error);
+    const dn_status status = builder_decode(b, c, bytes, size, type, &view, &error);
     if (status != DN_OK) {
         return builder_unreadable(b, c, status, &error);
     }
@@ -152,6 +153,8 @@ static enum builder_status encode(struct table_builder *b) {
             status = builder_no_memory(b);
         } else if (c->state == COLUMN_UNKNOWN) {
             c->missing_before += (int64_t)b->rows;
+        } else if (builder_has_date_mark(c)) {
+            c->again = true; /* the values are known when the order of the dates is */
         } else if (!c->again) {
             status = column_sum_up(b, c, b->blobs[i].bytes, b->blobs[i].size);
         }
@@ -372,6 +375,7 @@ bool builder_finish(struct table_builder *b, struct problem *problem) {
     if (!builder_settle_marks(b, problem)) {
         return false;
     }
+    builder_settle_dates(b);
     enum builder_status status = b->rows == 0                  ? BUILDER_WELL
                                  : b->onto && b->n_chunks == 0 ? hold(b)
                                                                : builder_deliver(b);
@@ -403,6 +407,9 @@ static struct reason_code reason_code_of(const struct column *c) {
     if (!c->reason.fell) {
         return (struct reason_code){TYPE_FIRST_TEXT,
                                     "the first cell that is not missing is not a number"};
+    }
+    if (c->reason.dates) {
+        return (struct reason_code){TYPE_AFTER_DATES, "the cells before it are dates of one form"};
     }
     return c->reason.numbers
                ? (struct reason_code){TYPE_AFTER_NUMBERS, "the cells before it are numbers"}
@@ -442,7 +449,8 @@ static void write_found_reason(const struct column *c, struct json_writer *w) {
 /* Writes why a column has its type. A numeric column has no reason unless its type was given. */
 static void write_reason(const struct column *c, struct json_writer *w) {
     const struct type_reason *reason = &c->reason;
-    if (c->type == DN_SPARSE || (!c->forced && (c->type == DN_NUMERIC || reason->line == 0))) {
+    if (c->type == DN_SPARSE ||
+        (!c->forced && (c->type == DN_NUMERIC || c->type == DN_DATETIME || reason->line == 0))) {
         return;
     }
     json_kv_begin_object(w, "type_reason");
@@ -458,7 +466,8 @@ static void write_reason(const struct column *c, struct json_writer *w) {
 void builder_write_columns(const struct table_builder *b, struct json_writer *w) {
     json_begin_array(w);
     for (size_t i = 0; i < b->n_columns; i++) {
-        column_summary_write(&b->column[i].summary, b->column[i].name, b->column[i].type, w);
+        column_summary_write(&b->column[i].summary, b->column[i].name, b->column[i].type,
+                             &b->column[i].form, w);
         write_reason(&b->column[i], w);
         json_end_object(w);
     }
@@ -505,6 +514,10 @@ bool builder_content(struct table_builder *b, struct table_blob *saved, char con
             hash_blake2b_add(h, c->name, strlen(c->name));
             hash_blake2b_add(h, &(unsigned char){(unsigned char)c->type}, 1);
             hash_blake2b_add(h, digest, sizeof digest);
+            if (c->type == DN_DATETIME) {
+                char written[DN_DATETIME_FORM_SIZE];
+                hash_blake2b_add(h, written, dn_datetime_form_write(&c->form, written));
+            }
             if (c->type == DN_SPARSE) {
                 add_u64(h, c->summary.sparse.first);
                 add_u64(h, c->summary.sparse.width);

@@ -207,10 +207,10 @@ bool table_add_numbered(struct table *t, size_t n, const struct table_where *whe
     return label <= n || table_check_label(t);
 }
 
-void table_declare_type(struct table *t, size_t i, dn_column_type type) {
+void table_declare_type(struct table *t, size_t i, dn_column_type type, unsigned orders) {
     const char *name = t->builder.column[i].name;
     if (!t->builder.column[i].forced) {
-        builder_force(&t->builder, i, type);
+        builder_force(&t->builder, i, type, orders);
         json_escape(&t->declared, name, strlen(name));
         buf_printf(&t->declared, ":%s,", dn_column_type_name(type));
     }

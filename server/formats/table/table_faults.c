@@ -2,6 +2,7 @@
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
+#include "formats/text/cell_hint.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -100,6 +101,15 @@ void table_warn(struct table *t, const char *format, ...) {
         json_escape(&t->warnings, text.data, text.size);
     }
     buf_done(&text);
+}
+
+const char *table_cell_hint(const struct table *t, size_t i, const char *text, size_t n) {
+    const struct text trimmed = text_trim(text, n);
+    const bool dates =
+        i < t->builder.n_columns && builder_given_type(&t->builder, i) == DN_DATETIME;
+    return dates                  ? dn_datetime_fault(trimmed.bytes, trimmed.n)
+           : t->builder.separated ? cell_hint(text, n)
+                                  : cell_hint_json(text, n);
 }
 
 const char *table_type_hint(const struct table *t, size_t i) {

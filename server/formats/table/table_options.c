@@ -10,15 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool type_parse(const char *text, size_t n, dn_column_type *out) {
+/* Parses a type; "datetime(dmy)" is one with the order of its dates. */
+static bool type_parse(const char *text, size_t n, struct type_override *out) {
+    static const struct {
+        const char *name;
+        uint8_t orders;
+    } dates[] = {{"datetime(ymd)", DN_DATE_YMD},
+                 {"datetime(dmy)", DN_DATE_DMY},
+                 {"datetime(mdy)", DN_DATE_MDY}};
     char name[16];
     if (n >= sizeof name) {
         return false;
     }
     memcpy(name, text, n);
     name[n] = '\0';
+    out->orders = DN_DATE_ANY;
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        if (strcmp(name, dates[i].name) == 0) {
+            out->type = DN_DATETIME;
+            out->orders = dates[i].orders;
+            return true;
+        }
+    }
     /* only formats with sparse rows make sparse columns: `types` cannot declare one */
-    return dn_column_type_parse(name, out) && *out != DN_SPARSE;
+    return dn_column_type_parse(name, &out->type) && out->type != DN_SPARSE;
 }
 
 /* Parses an item of the list. `name` (with room for the whole text) gets the name: the quoted text,
@@ -44,10 +59,11 @@ static const char *override_parse(const char *item, char *name, size_t room,
                     text_show(item, end != NULL ? (size_t)(end - item) : strlen(item), shown));
         return NULL;
     }
-    if (!type_parse(behind.bytes + 1, behind.n - 1, &out->type)) {
+    if (!type_parse(behind.bytes + 1, behind.n - 1, out)) {
         problem_set(
             problem, PROBLEM_BAD_REQUEST,
-            "parameter \"types\": a type must be numeric, boolean, categorical or text (got %s)",
+            "parameter \"types\": a type must be numeric, boolean, categorical, text, datetime, "
+            "datetime(dmy), datetime(mdy) or datetime(ymd) (got %s)",
             text_show(behind.bytes + 1, behind.n - 1, shown));
         return NULL;
     }

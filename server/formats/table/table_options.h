@@ -9,7 +9,8 @@ struct type_override {
     const char *name; /* points into the memory of the array; not NUL-terminated */
     size_t length;
     dn_column_type type;
-    bool used; /* the table has a column of that name */
+    uint8_t orders; /* DN_DATETIME: allowed orders of its dates (enum dn_date_order) */
+    bool used;      /* the table has a column of that name */
 };
 /* Parses the option `types` (NULL: none) into a malloc'ed array. Returns false on failure and sets
  * problem: PROBLEM_BAD_REQUEST if the text is invalid. */

@@ -68,7 +68,7 @@ static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes)
         dn_column_view view;
         dn_error error;
         dn_error_clear(&error);
-        if (c->state != COLUMN_STRINGS && c->state != COLUMN_SPARSE) {
+        if (c->state != COLUMN_STRINGS && c->state != COLUMN_SPARSE && c->state != COLUMN_DATES) {
             continue;
         }
         well = read_tail(b, i, k, &blob);

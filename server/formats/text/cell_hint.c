@@ -153,9 +153,10 @@ const char *cell_hint(const char *bytes, size_t n) {
         {has_decimal_comma, POINT_HINT ", or set decimal=,"},
         {has_thousands, GROUPS_HINT ", or set thousands=,"},
         {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
-        {is_date, "dates are not read as numbers; write days since a fixed day, or year, month and "
-                  "day as columns"},
-        {is_time, "times of day are not read as numbers; write seconds or hours"},
+        {is_date, "it looks like a date: a column is of type datetime if all its cells have one "
+                  "form, with years of four digits"},
+        {is_time, "it looks like a time of day: a column is of type datetime if all its cells are "
+                  "written HH:MM or all HH:MM:SS"},
         {is_percentage, "write percentages as plain numbers"},
         {is_infinite, "infinite values are not read as numbers"},
         {is_word_for_missing, "if it stands for a missing value, name it in missing="},

@@ -12,6 +12,7 @@ bool view_cell(const dn_column_view *view, size_t row, char room[DN_NUMBER_SIZE]
                struct text *out) {
     switch (view->type) {
     case DN_NUMERIC:
+    case DN_DATETIME: /* columns of dates that are shown are read as strings */
         *out = (struct text){room, dn_number_format(view->number[row], room)};
         return !isnan(view->number[row]);
     case DN_BOOLEAN:

@@ -39,7 +39,7 @@ const char *jobs_basis_kind_name(dn_basis_kind kind) {
 }
 
 static bool is_number(const struct jobs_column *c) {
-    return c->type == DN_NUMERIC || c->type == DN_BOOLEAN;
+    return dn_column_type_is_real(c->type) || c->type == DN_BOOLEAN;
 }
 
 bool jobs_basis_takes(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t input) {

@@ -184,7 +184,8 @@ dn_table_column jobs_table_column(const struct jobs_column *column) {
     return (dn_table_column){.name = column->name,
                              .type = column->type,
                              .width = column->width,
-                             .first_index = column->first_index};
+                             .first_index = column->first_index,
+                             .form = column->form};
 }
 
 bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,

@@ -18,6 +18,7 @@ struct jobs_column {
     dn_column_type type;
     size_t width;           /* DN_SPARSE: number of feature indices; otherwise 0 */
     uint32_t first_index;   /* DN_SPARSE: the number in the name of the first feature */
+    dn_datetime_form form;  /* DN_DATETIME: how its cells are written; otherwise {0} */
     dn_index_filter places; /* DN_SPARSE: the feature indices to use; otherwise all, {0} */
 };
 

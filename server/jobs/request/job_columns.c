@@ -24,7 +24,8 @@ struct jobs_column jobs_column_of(const struct schema_column *c, size_t index) {
                                 .name = c->name,
                                 .type = c->type,
                                 .width = c->width,
-                                .first_index = c->first_index};
+                                .first_index = c->first_index,
+                                .form = c->form};
 }
 
 /* ---- dataset ---- */
@@ -159,6 +160,11 @@ static void read_target(struct jobs_request *r, const json_t *root) {
     if (c->missing >= r->data.n_rows) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" has no value in any row; a target needs values", c->name);
+    } else if (c->type == DN_DATETIME) {
+        json_fault(r->problem, "", "target",
+                   "column \"%s\" is datetime; a target is numeric, boolean or categorical. To use "
+                   "each value as a class, upload the table with types=%s:categorical",
+                   c->name, c->name);
     } else if (c->type == DN_TEXT || c->type == DN_SPARSE) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" is %s; a target is numeric, boolean or categorical", c->name,

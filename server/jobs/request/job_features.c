@@ -204,7 +204,7 @@ static void check_missing(struct jobs_request *r, const json_t *features) {
         const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
         dn_error err;
         dn_error_clear(&err);
-        if ((c->type != DN_NUMERIC && c->type != DN_BOOLEAN) || c->missing == 0) {
+        if ((!dn_column_type_is_real(c->type) && c->type != DN_BOOLEAN) || c->missing == 0) {
             continue;
         }
         (void)dn_error_set(&err, DN_ERR_ARGUMENT,
@@ -320,11 +320,17 @@ static void check_text(struct jobs_request *r, const json_t *features) {
 void jobs_encoding_foresee(struct jobs_request *r) {
     for (size_t i = 0; r->features.standardize && i < r->n_inputs; i++) {
         const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
-        if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken) {
+        if (dn_column_type_is_real(c->type) && c->minimum == c->maximum && !r->encodings[i].taken) {
+            char value[DN_DATETIME_SIZE];
+            if (c->type == DN_DATETIME) {
+                (void)dn_datetime_format(c->minimum, &c->form, value);
+            } else {
+                (void)snprintf(value, sizeof value, "%g", c->minimum);
+            }
             jobs_request_warn(r, DN_WARNING_OTHER,
-                              "column \"%s\" is %g in every row that has a value: its feature is "
+                              "column \"%s\" is %s in every row that has a value: its feature is "
                               "constant",
-                              c->name, c->minimum);
+                              c->name, value);
         }
     }
 }

@@ -60,6 +60,23 @@ static void write_filters(const struct jobs_column *columns, size_t n, struct js
     json_end_array(w);
 }
 
+/* Writes the forms of datetime columns, "" for others; nothing if there is no such column. */
+static void write_forms(const struct jobs_column *columns, size_t n, struct json_writer *w) {
+    char form[DN_DATETIME_FORM_SIZE];
+    size_t i = 0;
+    while (i < n && columns[i].type != DN_DATETIME) {
+        i++;
+    }
+    if (i == n) {
+        return;
+    }
+    json_kv_begin_array(w, "forms");
+    for (i = 0; i < n; i++) {
+        json_put_stringn(w, form, dn_datetime_form_write(&columns[i].form, form));
+    }
+    json_end_array(w);
+}
+
 /* Writes columns as an object of lists of the same length. */
 static void write_columns(const char *key, const struct jobs_column *columns, size_t n,
                           struct json_writer *w) {
@@ -77,6 +94,7 @@ static void write_columns(const char *key, const struct jobs_column *columns, si
     write_list("indexes", columns, n, get_index, w);
     write_list("widths", columns, n, get_width, w);
     write_list("first_places", columns, n, get_first_index, w);
+    write_forms(columns, n, w);
     write_filters(columns, n, w);
     json_end_object(w);
 }
@@ -238,9 +256,9 @@ static const struct jobs_column *read_columns(const json_t *root, const char *ke
                                               struct arena *arena, size_t *out_n,
                                               struct problem *problem) {
     const json_t *object = NULL;
-    const char **names = NULL, **types = NULL;
+    const char **names = NULL, **types = NULL, **forms = NULL;
     int64_t *indexes = NULL, *widths = NULL, *firsts = NULL;
-    size_t n_names = 0, n_types = 0, n_indexes = 0, n_widths = 0, n_firsts = 0;
+    size_t n_names = 0, n_types = 0, n_indexes = 0, n_widths = 0, n_firsts = 0, n_forms = 0;
     if (!json_read_object(root, key, true, "", &object, problem) ||
         !json_read_strings(object, "names", true, "", SIZE_MAX, arena, &names, &n_names, problem) ||
         !json_read_strings(object, "types", true, "", SIZE_MAX, arena, &types, &n_types, problem) ||
@@ -252,9 +270,13 @@ static const struct jobs_column *read_columns(const json_t *root, const char *ke
                         &n_firsts, problem)) {
         return NULL;
     }
+    if (json_object_get(object, "forms") != NULL &&
+        !json_read_strings(object, "forms", true, "", SIZE_MAX, arena, &forms, &n_forms, problem)) {
+        return NULL;
+    }
     struct jobs_column *columns = arena_alloc(arena, (n_names + 1) * sizeof *columns);
     if (!columns || n_types != n_names || n_indexes != n_names || n_widths != n_names ||
-        n_firsts != n_names) {
+        n_firsts != n_names || (forms != NULL && n_forms != n_names)) {
         return NULL;
     }
     for (size_t i = 0; i < n_names; i++) {
@@ -263,7 +285,11 @@ static const struct jobs_column *read_columns(const json_t *root, const char *ke
         columns[i].width = (size_t)widths[i];
         columns[i].first_index = (uint32_t)firsts[i];
         columns[i].places = (dn_index_filter){.kind = DN_INDICES_ALL};
-        if (!dn_column_type_parse(types[i], &columns[i].type)) {
+        columns[i].form = (dn_datetime_form){0};
+        if (!dn_column_type_parse(types[i], &columns[i].type) ||
+            (columns[i].type == DN_DATETIME &&
+             (forms == NULL ||
+              !dn_datetime_form_parse(forms[i], strlen(forms[i]), &columns[i].form)))) {
             return NULL;
         }
     }

@@ -105,7 +105,7 @@ static void test_types(void **state) {
 static void test_faults(void **state) {
     (void)state;
     check_refused("@relation r\n@attribute a date\n@data\n1\n",
-                  "date attributes are not supported");
+                  "column \\\"a\\\": a cell must be a date or time (got \\\"1\\\")");
     check_refused("@relation r\n@attribute a relational\n@end a\n@data\n", "relational attributes");
     check_refused("@relation r\n@attribute a blob\n@data\n", "(got \\\"blob\\\")");
     check_refused("@relation r\n@data\n1\n", "@data comes before the first @attribute");

@@ -42,9 +42,9 @@ static void test_hints(void **state) {
     CHECK("thousands separators", "1,234,567", "1,234.5", "-12,345,678.25");
     CHECK("hexadecimal", "0x1F", "0Xff", "-0x0");
     CHECK("beyond the largest", "1e400", "-1E+400", "1.5e999", "2e309");
-    CHECK("dates", "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", "2024-01-31T12:00:00Z",
-          "2024-01-31 12:00", "1.2.99");
-    CHECK("times of day", "12:30", "9:05:00", "23:59:59.5");
+    CHECK("like a date", "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31",
+          "2024-01-31T12:00:00Z", "2024-01-31 12:00", "1.2.99");
+    CHECK("like a time of day", "12:30", "9:05:00", "23:59:59.5");
     CHECK("percentages", "5%", "12.5 %", "-3%");
     CHECK("infinite", "inf", "-Infinity", "+INF");
     CHECK("missing=", "n/a", "none", "-", "nan", "#N/A", ".");

@@ -43,7 +43,7 @@ static void sum_up(const double *x, const uint32_t *code, const dn_strings *stri
     assert_true(column_summary_digest(&s, bytes));
     hash_hex(bytes, sizeof bytes, digest);
     w = json_writer_of(json);
-    column_summary_write(&s, "x", type, &w);
+    column_summary_write(&s, "x", type, NULL, &w);
     json_end_object(&w);
     assert_int_equal(s.n_rows, n + missing_first);
     column_summary_done(&s);
@@ -213,7 +213,7 @@ static void json_of(const struct column_summary *s, dn_column_type type, struct 
     struct json_writer w;
     buf_clear(out);
     w = json_writer_of(out);
-    column_summary_write(s, "x", type, &w);
+    column_summary_write(s, "x", type, NULL, &w);
     assert_non_null(buf_cstr(out));
 }
 
@@ -389,7 +389,7 @@ static void test_memory_of_wide_tables(void **state) {
         struct buf json = {0};
         struct json_writer w;
         w = json_writer_of(&json);
-        column_summary_write(&s, "x", DN_NUMERIC, &w);
+        column_summary_write(&s, "x", DN_NUMERIC, NULL, &w);
         json_end_object(&w);
         assert_non_null(buf_cstr(&json));
         assert_int_equal(strstr(buf_cstr(&json), "quantiles") != NULL, ranked);
@@ -413,7 +413,7 @@ static bool sum_up_failing(size_t n) {
     w = json_writer_of(&failing);
     const bool well = column_summary_add(&s, &view) && column_summary_drop_counts(&s);
     if (well) {
-        column_summary_write(&s, "x", DN_NUMERIC, &w);
+        column_summary_write(&s, "x", DN_NUMERIC, NULL, &w);
     }
     column_summary_done(&s);
     return well && !failing.failed;

@@ -60,7 +60,7 @@ static char *text_of(struct column_summary *s, dn_column_type type) {
     struct buf text = {0};
     struct json_writer w;
     w = json_writer_of(&text);
-    column_summary_write(s, "x", type, &w);
+    column_summary_write(s, "x", type, NULL, &w);
     json_end_object(&w);
     assert_true(column_summary_digest(s, digest));
     hash_hex(digest, sizeof digest, hex);

@@ -75,7 +75,9 @@ static void test_options(void **state) {
         {"types", ":text", "must be a list of name:type"},
         {"types", "a:text,,b:text", "must be a list of name:type"},
         {"types", "a:colour",
-         "a type must be numeric, boolean, categorical or text (got \"colour\")"},
+         "a type must be numeric, boolean, categorical, text, datetime, datetime(dmy), "
+         "datetime(mdy) or datetime(ymd) (got \"colour\")"},
+        {"types", "a:datetime(dym)", "(got \"datetime(dym)\")"},
         {"types", "a:a very long type that is none", "a type must be"},
         {"types", "a:text,b:text,a:numeric", "names the column \"a\" twice"},
         {"label", "", "parameter \"label\" must be a name of 1 to 255 bytes (got 0)"},
@@ -103,6 +105,13 @@ static void test_types(void **state) {
     assert_memory_equal(list[1].name, "b:c", 3);
     assert_int_equal(list[1].length, 3);
     assert_int_equal(list[1].type, DN_NUMERIC);
+    free(list);
+    assert_true(table_types_parse("a:datetime(dmy),b:datetime", &list, &n, &problem));
+    assert_int_equal(n, 2);
+    assert_int_equal(list[0].type, DN_DATETIME);
+    assert_int_equal(list[0].orders, DN_DATE_DMY);
+    assert_int_equal(list[1].type, DN_DATETIME);
+    assert_int_equal(list[1].orders, DN_DATE_ANY);
     free(list);
     assert_true(table_types_parse(
         "\"a,b\":text,\"say \"\"hi\"\"\":boolean,e\"f:numeric,\"g:h\":categorical", &list, &n,

@@ -254,12 +254,11 @@ static void test_reasons_and_hints(void **state) {
     static const struct {
         const char *body, *columns, *notes;
     } cases[] = {
-        {"d,n\n2024-01-31,1\n2024-02-01,2\n",
-         "\"type_reason\":{\"row\":1,\"line\":2,\"cell\":\"2024-01-31\",\"detail\":\"the first "
+        {"d,n\n1/31/24,1\n2/1/24,2\n",
+         "\"type_reason\":{\"row\":1,\"line\":2,\"cell\":\"1/31/24\",\"detail\":\"the first "
          "cell that is not missing is not a number: "
-         "dates",
-         "column \\\"d\\\": categorical because of line 2 (\\\"2024-01-31\\\"): dates are not read "
-         "as numbers"},
+         "it looks like a date",
+         "column \\\"d\\\": categorical because of line 2 (\\\"1/31/24\\\"): it looks like a date"},
         {"x,n\n1,1\n,2\n0x1F,2\n",
          "\"type_reason\":{\"row\":3,\"line\":4,\"cell\":\"0x1F\",\"detail\":\"the cells before it "
          "are numbers: hexadecimal",

@@ -568,13 +568,13 @@ static void bytes_and_back(void **unused) {
             copy[i] = ((unsigned char *)bytes)[i];
         }
     }
-    for (int version = 1; version <= 5;
+    for (int version = 1; version <= 6;
          version++) { /* a version never released; without text inputs; without text kernels */
         copy[0] = (unsigned char)version;
         reader = dni_reader_of(copy, size);
         back = NULL;
         assert_int_equal(dni_encoder_read(&reader, &back, NULL),
-                         version % 4 == 1 ? DN_ERR_VERSION : DN_OK);
+                         version == 1 || version == 6 ? DN_ERR_VERSION : DN_OK);
         dn_encoder_unref(back);
     }
     free(copy);
