@@ -17,7 +17,7 @@ static bool is_number(dn_column_type type) {
 struct check {
     const dn_table_column *columns;
     const dn_encoder_spec *spec;
-    size_t n_numbers; /* numeric and boolean columns of the spec */
+    size_t n_numbers; /* numeric, datetime and boolean columns of the spec */
     /* [spec->n_columns] the last basis that uses the column, counted from 1; 0: none */
     size_t *basis;
     unsigned char *monomials; /* [spec->n_columns] 1: a polynomial uses the column */
@@ -35,9 +35,10 @@ static dn_status check_column(const struct check *check, size_t b, size_t positi
     const dn_table_column *column = column_at(check, position);
     if (!is_number(column->type)) {
         return dni_error_at(
-            dn_error_set(err, DN_ERR_DATA,
-                         "column \"%s\" is %s, but a basis needs numeric or boolean columns",
-                         column->name, dn_column_type_name(column->type)),
+            dn_error_set(
+                err, DN_ERR_DATA,
+                "column \"%s\" is %s, but a basis needs numeric, datetime or boolean columns",
+                column->name, dn_column_type_name(column->type)),
             column->name, -1, err);
     }
     if (check->basis[position] == b + 1) {
@@ -127,7 +128,7 @@ static dn_status check_basis(const struct check *check, size_t b, size_t *n_feat
     dn_status status = DN_OK;
     size_t n = basis->columns == NULL ? check->n_numbers : basis->n_columns;
     if (n == 0) {
-        return refuse_basis(err, "a basis needs at least one numeric or boolean column");
+        return refuse_basis(err, "a basis needs at least one numeric, datetime or boolean column");
     }
     if (basis->columns != NULL) {
         for (size_t c = 0; status == DN_OK && c < n; c++) {

@@ -1,5 +1,5 @@
-/* Columns of dates and times: their form is detected or given, their cells are shown as written, and
- * models read the same form. */
+/* Columns of dates and times: their form is detected or given, their cells are shown as written,
+ * and models read the same form. */
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -62,8 +62,9 @@ static void test_not_guessed(void **state) {
 
 static void test_appended_and_predicted(void **state) {
     (void)state;
-    status_check(call_upload("/v1/datasets/days?types=when:datetime(dmy)", "when,y\n1.1.1970,a\n2.1.1970,a\n3.1.1970,b\n"
-                                                  "4.1.1970,b\n"),
+    status_check(call_upload("/v1/datasets/days?types=when:datetime(dmy)",
+                             "when,y\n1.1.1970,a\n2.1.1970,a\n3.1.1970,b\n"
+                             "4.1.1970,b\n"),
                  201);
     const struct response *r = call_get("/v1/datasets/days/rows");
     assert_json(r, "/items/1/when", "'2.1.1970'");

@@ -87,8 +87,8 @@ bool dn_datetime_parse(const char *text, size_t length, const dn_datetime_form *
  * no reason to be named. Static strings. */
 const char *dn_datetime_fault(const char *text, size_t length);
 
-/* Writes a finite value in a decided form, NUL-terminated, and returns the length. Fractions have at
- * most six digits. With DN_ZONE_OFFSETS the offset is +00:00. */
+/* Writes a finite value in a decided form, NUL-terminated, and returns the length. Fractions have
+ * at most six digits. With DN_ZONE_OFFSETS the offset is +00:00. */
 size_t dn_datetime_format(double seconds, const dn_datetime_form *form, char out[DN_DATETIME_SIZE]);
 
 /* Writes the form as a pattern, NUL-terminated: "YYYY-MM-DDThh:mm:ss.fff+02:00", "D/M/YYYY h:mm".

@@ -36,8 +36,8 @@
  *
  * Standardisation replaces x by (x - m)/s, where m and s are the weighted mean and standard
  * deviation of the training rows (divisor: sum of v); s = 1 for a constant column. It applies to
- * numeric and datetime inputs and to the features of bases, to sparse inputs only with `standardize_sparse`, and
- * never to booleans, categories and text. */
+ * numeric and datetime inputs and to the features of bases, to sparse inputs only with
+ * `standardize_sparse`, and never to booleans, categories and text. */
 #ifndef DISCERN_ENCODER_H
 #define DISCERN_ENCODER_H
 
@@ -173,14 +173,14 @@ typedef enum dn_basis_kind {
 #define DN_MAX_DEGREE 5
 #define DN_MAX_BASIS_FEATURES 20000 /* maximum number of features of all bases of an encoder */
 
-/* Functions of numeric and boolean inputs as additional features. Missing numbers are replaced
- * before the functions are applied. The functions use the columns in their original units unless
+/* Functions of numeric, datetime and boolean inputs as additional features. Missing numbers are
+ * replaced before the functions are applied. The functions use the columns in their original units unless
  * `standardize` is set. A column that bases use is itself a feature only if one of these bases has
  * `keep`. */
 typedef struct dn_basis_spec {
     dn_basis_kind kind;
     /* [n_columns] different positions in the array `columns` of the encoder spec, each of a
-     * numeric or boolean column; NULL: all numeric and boolean columns, in order */
+     * numeric, datetime or boolean column; NULL: all such columns, in order */
     const size_t *columns;
     size_t n_columns;
     /* the columns also remain features. No effect on polynomials, whose first monomials are the
@@ -249,8 +249,8 @@ typedef struct dn_encoder_spec {
                         * DN_MAX_LEVELS */
     dn_missing_number missing_number;
     dn_missing_category missing_category;
-    /* adds a feature to each numeric or boolean input that is missing in some training row: 1 in
-     * rows where the input is missing, otherwise 0 */
+    /* adds a feature to each numeric, datetime or boolean input that is missing in some training
+     * row: 1 in rows where the input is missing, otherwise 0 */
     bool missing_indicator;
     dn_categorical categorical;
     dn_unseen_rule unseen;
@@ -294,7 +294,7 @@ typedef struct dn_encoder dn_encoder; /* immutable and reference-counted */
 /* Remark of the fit about an input. */
 typedef enum dn_input_remark {
     DN_INPUT_VARIES,
-    /* numeric or boolean without indicator: the same value in all training rows */
+    /* numeric, datetime or boolean without indicator: the same value in all training rows */
     DN_INPUT_CONSTANT,
     DN_INPUT_EMPTY,    /* no training row has a value or an entry */
     DN_INPUT_WORDLESS, /* text: no text of the training rows has a word, although some are not
@@ -313,10 +313,9 @@ typedef struct dn_input {
     dn_column_type type;
     dn_strings levels;  /* categorical: the levels in byte order; otherwise empty */
     bool missing_level; /* categorical: "(missing)" is a level, with the index levels.n */
-    bool
-        indicator; /* numbers (numeric, boolean, datetime): the last feature is the missing indicator */
-    bool in_basis_only; /* numeric, boolean: used by bases, without a feature for the number */
-    double fill;        /* numeric, boolean: the value that replaces a missing one */
+    bool indicator;     /* numeric, boolean, datetime: the last feature is the missing indicator */
+    bool in_basis_only; /* as `indicator`: used by bases, without a feature for the number */
+    double fill;        /* as `indicator`: the value that replaces a missing one */
     /* categorical: index of the level that replaces a missing value (levels.n for "(missing)");
      * DN_NO_LEVEL: all features are 0 */
     size_t missing_as;

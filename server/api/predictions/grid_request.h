@@ -31,8 +31,8 @@ struct grid_request {
  * if it has replied. */
 bool grid_request_read(struct http_call *call, const struct serving_model *m,
                        struct grid_request *out);
-/* Returns the value of step i. The first is exactly `from`, the last exactly `to`; of dates they are
- * the values of their texts. */
+/* Returns the value of step i. The first is exactly `from`, the last exactly `to`; of dates they
+ * are the values of their texts. */
 double grid_axis_at(const struct grid_axis *axis, size_t i);
 
 #endif

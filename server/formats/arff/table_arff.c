@@ -1,5 +1,6 @@
 /* Reads tables in ARFF. Nominal attributes become categorical columns, numeric ones numeric
- * columns, dates datetime columns. The types of string attributes are inferred as in other formats. */
+ * columns, dates datetime columns. The types of string attributes are inferred as in other
+ * formats. */
 #include "base/json/json_write.h"
 #include "formats/arff/arff.h"
 #include "formats/arff/format_arff.h"

@@ -173,8 +173,8 @@ const char *table_label_name(const struct table *t);
 #define TABLE_COPY_NAME (TABLE_MAX_NAME + 24)
 const char *table_copy_name(struct table *t, struct text name, size_t same,
                             const struct names *header, char made[TABLE_COPY_NAME]);
-/* Sets the type that the body declares for column i. The option `types` takes precedence. orders: as
- * in builder_force. */
+/* Sets the type that the body declares for column i. The option `types` takes precedence. orders:
+ * as in builder_force. */
 void table_declare_type(struct table *t, size_t i, dn_column_type type, unsigned orders);
 
 /* Checks a key of a JSON object before a column is added for it. A key that is not a valid name is

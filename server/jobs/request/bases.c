@@ -1,5 +1,5 @@
 /* Reads and writes `features.basis`: a list of objects, one for each basis. A basis computes
- * features from numeric and boolean columns. */
+ * features from numeric, datetime and boolean columns. */
 #include "jobs/request/features.h"
 
 #include <math.h>
@@ -94,21 +94,20 @@ static size_t find_place(const struct reading *r, const char *name) {
     return SIZE_MAX;
 }
 
-/* Adds the fault that no input is numeric or boolean. */
+/* Adds the fault that no input is numeric, datetime or boolean. */
 static void refuse_all(struct reading *r) {
     size_t i = 0;
     while (i < r->n_inputs && r->inputs[i].type != DN_SPARSE) {
         i++;
     }
     if (i < r->n_inputs) {
-        json_fault(
-            r->problem, r->place, NULL,
-            "has no column to use: \"%s\" is sparse, and a basis needs numeric or boolean columns: "
-            "upload the rows as CSV, with a column for each feature",
-            r->inputs[i].name);
+        json_fault(r->problem, r->place, NULL,
+                   "has no column to use: \"%s\" is sparse, and a basis needs numeric, datetime or "
+                   "boolean columns: upload the rows as CSV, with a column for each feature",
+                   r->inputs[i].name);
     } else {
         json_fault(r->problem, r->place, NULL,
-                   "has no column to use: no feature is numeric or boolean");
+                   "has no column to use: no feature is numeric, datetime or boolean");
     }
 }
 
@@ -129,8 +128,8 @@ static bool take_column(struct reading *r, const char *parent, size_t k, const c
     if (input == SIZE_MAX && sparse != SIZE_MAX) {
         return json_fault(
             r->problem, parent, index,
-            "\"%s\" is a feature of the sparse column \"%s\"; a basis needs numeric or boolean "
-            "columns: upload the rows as CSV, with a column for each feature",
+            "\"%s\" is a feature of the sparse column \"%s\"; a basis needs numeric, "
+            "datetime or boolean columns: upload the rows as CSV, with a column for each feature",
             name, r->inputs[sparse].name);
     }
     if (input == SIZE_MAX) {
@@ -139,8 +138,8 @@ static bool take_column(struct reading *r, const char *parent, size_t k, const c
     }
     if (!is_number(&r->inputs[input])) {
         return json_fault(r->problem, parent, index,
-                          "column \"%s\" is %s; a basis needs numeric or boolean columns", name,
-                          dn_column_type_name(r->inputs[input].type));
+                          "column \"%s\" is %s; a basis needs numeric, datetime or boolean columns",
+                          name, dn_column_type_name(r->inputs[input].type));
     }
     for (size_t i = 0; i < *n; i++) {
         if (columns[i] == input) {

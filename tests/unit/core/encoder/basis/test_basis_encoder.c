@@ -271,16 +271,17 @@ static void refusals(void **unused) {
                            .columns = category,
                            .n_columns = 2,
                            .degree = 2};
-    refused(b, 1, 0, DN_ERR_DATA,
-            "column \"colour\" is categorical, but a basis needs numeric or boolean columns",
-            "colour");
+    refused(
+        b, 1, 0, DN_ERR_DATA,
+        "column \"colour\" is categorical, but a basis needs numeric, datetime or boolean columns",
+        "colour");
     b[0].columns = twice;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "column \"holes\" occurs twice in a basis", "holes");
     b[0].columns = beyond;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis has a column that is not an input", "basis");
     b[0].n_columns = 0;
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis needs at least one numeric or boolean column",
-            "basis");
+    refused(b, 1, 0, DN_ERR_ARGUMENT,
+            "a basis needs at least one numeric, datetime or boolean column", "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .n_points = 3, .width = -1};
     refused(b, 1, 0, DN_ERR_ARGUMENT,
             "the width of a gaussian basis must be > 0, or 0 to compute it from the rows", "basis");
