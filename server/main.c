@@ -143,6 +143,7 @@ static bool app_draining(const struct api_app *app) {
 static struct http_settings http_settings_of(const struct settings *s) {
     return (struct http_settings){
         .listen = s->listen,
+        .health_listen = s->health_listen,
         .io_threads = s->http_threads,
         .pool_threads = s->call_threads,
         .max_connections = s->max_connections,
@@ -170,6 +171,10 @@ static void log_listening(const struct daemon *d) {
     (void)snprintf(event, sizeof event, "listening on %s", address);
     log_info(event, log_str("address", address), log_str("database", d->settings.database),
              log_int("workers", d->settings.workers));
+    const char *health = http_health_address(d->app.server);
+    if (health != NULL) {
+        log_info("health.listening", log_str("address", health));
+    }
 }
 
 static bool start_http(struct daemon *d, struct problem *problem) {
@@ -196,7 +201,9 @@ static bool start(struct daemon *d, struct problem *problem) {
         .keep_jobs = s->keep_jobs,
         .keep_versions = s->keep_versions,
     };
-    if (!http_probe_listen(s->listen, problem) || !store_open(&store, &d->store, problem) ||
+    if (!http_probe_listen(s->listen, problem) ||
+        (s->health_listen != NULL && !http_probe_listen(s->health_listen, problem)) ||
+        !store_open(&store, &d->store, problem) ||
         !serving_open(d->store, s->model_cache, &api_predict_plans, &d->serving, problem) ||
         !jobs_start(d->store, &jobs, &d->jobs, problem)) {
         return false;
@@ -333,8 +340,11 @@ int main(int argc, char **argv) {
         return EXIT_SUCCESS;
     }
     if (d.settings.healthcheck) {
-        return healthcheck_run(d.settings.listen, d.settings.port_file) ? EXIT_SUCCESS
-                                                                        : EXIT_FAILURE;
+        return healthcheck_run(d.settings.health_listen != NULL ? d.settings.health_listen
+                                                                : d.settings.listen,
+                               d.settings.port_file)
+                   ? EXIT_SUCCESS
+                   : EXIT_FAILURE;
     }
     if (!check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem)) {
         return refuse(&problem);

@@ -17,6 +17,10 @@ const struct option_row settings_rows[] = {
      "Address to listen on: 127.0.0.1:8080, [::]:8080 or unix:PATH. Port 0 takes a free port. A "
      "socket passed by systemd overrides it.",
      "Listening"},
+    {"health-listen", OPTION_STRING, AT(health_listen), NULL, 0, 0, NULL, "ADDRESS:PORT",
+     "Further address that serves /healthz, /readyz and /metrics only, with a thread and "
+     "connections of its own.",
+     "Listening"},
     {"port-file", OPTION_STRING, AT(port_file), NULL, 0, 0, NULL, "FILE",
      "File to write the port to when the daemon listens.", "Listening"},
     {"insecure", OPTION_FLAG, AT(insecure), NULL, 0, 0, NULL, NULL,
@@ -88,11 +92,13 @@ const struct option_row settings_rows[] = {
     {"discard-time", OPTION_SECONDS, AT(discard_time), "30", 0, 3600, NULL, "SECONDS",
      "Time to read and drop a refused body; 0: none.", "Limits"},
     {"max-connections", OPTION_INT, AT(max_connections), "1024", 1, HTTP_MAX_CONNECTIONS, NULL, "N",
-     "Maximum number of connections; beyond it the answer is 503.", "Limits"},
+     "Maximum number of connections. Beyond it the connection that has been idle for the longest "
+     "time is closed; if there is none, the answer is 503, except for /healthz and /readyz.",
+     "Limits"},
     {"max-connections-per-address", OPTION_INT, AT(max_connections_per_address), "0", 0, 1e6, NULL,
      "N",
-     "Maximum number of connections of one client address; beyond it the answer is 429; 0: no "
-     "limit.",
+     "Maximum number of connections of one client address, with 429 instead of 503; 0: a quarter "
+     "of --max-connections. The clients of a trusted proxy are counted one by one.",
      "Limits"},
     {"header-timeout", OPTION_SECONDS, AT(header_timeout), "10", 0.05, 3600, NULL, "SECONDS",
      "Time for a client to send the header of a request.", "Limits"},
@@ -113,7 +119,8 @@ const struct option_row settings_rows[] = {
     {"log-level", OPTION_CHOICE, AT(log_level), "info", 0, 0, "debug|info|warn|error", "LEVEL",
      "Least severe level that is logged.", "Log"},
     {"healthcheck", OPTION_FLAG, AT(healthcheck), NULL, 0, 0, NULL, NULL,
-     "Ask the daemon at the --listen address whether it is ready; exit 0 if it is, 1 if not.",
+     "Ask the daemon at the --health-listen or --listen address whether it is ready; exit 0 if it "
+     "is, 1 if not.",
      "Other"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, NULL, "Print the version and exit.",
      "Other"},
@@ -225,6 +232,18 @@ static bool check_spool(struct settings *s, struct problem *problem) {
     return s->spool_dir || problem_no_memory(problem);
 }
 
+static bool check_address(const char *option, const char *address, bool insecure,
+                          struct problem *problem) {
+    if (!http_check_listen(option, address, problem)) {
+        return false;
+    }
+    return insecure || is_loopback(address) ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "%s %s is reachable from other machines and nothing protects it: start with "
+                       "--insecure if that is intended, or listen on 127.0.0.1",
+                       option, address);
+}
+
 bool settings_check(struct settings *s, struct problem *problem) {
     if (!check_base_path(s, problem)) {
         return false;
@@ -243,15 +262,10 @@ bool settings_check(struct settings *s, struct problem *problem) {
                            "body can be accepted",
                            (long long)s->body_memory, (long long)s->max_body);
     }
-    if (!http_check_listen(s->listen, problem)) {
+    if (!check_address("--listen", s->listen, s->insecure, problem) ||
+        (s->health_listen != NULL &&
+         !check_address("--health-listen", s->health_listen, s->insecure, problem))) {
         return false;
-    }
-    if (!s->insecure && !is_loopback(s->listen)) {
-        return problem_set(
-            problem, PROBLEM_BAD_REQUEST,
-            "--listen %s is reachable from other machines and nothing protects it: start with "
-            "--insecure if that is intended, or listen on 127.0.0.1",
-            s->listen);
     }
     if (!s->insecure && inherits_public_socket()) {
         return problem_set(

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 struct settings {
-    const char *listen;    /* ADDRESS:PORT, [ADDRESS]:PORT, unix:PATH */
-    const char *port_file; /* NULL: none */
-    const char *database;  /* path of the database file */
+    const char *listen;        /* ADDRESS:PORT, [ADDRESS]:PORT, unix:PATH */
+    const char *health_listen; /* as listen; NULL: none */
+    const char *port_file;     /* NULL: none */
+    const char *database;      /* path of the database file */
     bool no_upgrade_backup;
     /* folder of temporary files; settings_check replaces NULL by the folder of the database */
     const char *spool_dir;

@@ -207,11 +207,12 @@ const struct http_route api_routes[] = {
     /* the daemon */
     READ("/", "getRoot", .handle = api_root, .query = query_none),
     READ("/healthz", "getHealth", .where = HTTP_ON_IO, .offers = &api_sends_any,
-         .handle = api_healthz, .cache = "no-store", .quiet = true),
+         .handle = api_healthz, .cache = "no-store", .quiet = true, .reach = HTTP_REACH_RESERVED),
     READ("/readyz", "getReadiness", .where = HTTP_ON_OPERATIONS, .offers = &api_sends_any,
-         .handle = api_readyz, .cache = "no-store", .quiet = true),
+         .handle = api_readyz, .cache = "no-store", .quiet = true, .reach = HTTP_REACH_RESERVED),
     READ("/metrics", "getMetrics", .where = HTTP_ON_OPERATIONS, .offers = &api_sends_series,
-         .handle = api_metrics, .cache = "no-store", .quiet = true, .scope = HTTP_SCOPE_ADMIN),
+         .handle = api_metrics, .cache = "no-store", .quiet = true, .scope = HTTP_SCOPE_ADMIN,
+         .reach = HTTP_REACH_HEALTH),
     READ("/version", "getVersion", .handle = api_version),
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

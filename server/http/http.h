@@ -33,14 +33,18 @@ struct http_settings {
     const char *listen; /* "127.0.0.1:8080", "[::]:8080", "unix:PATH"; port 0: a free one. A socket
                            of systemd (LISTEN_FDS) replaces it */
     int64_t io_threads; /* 0: one for each core, at most 4 */
-    int64_t pool_threads;                /* threads for HTTP_ON_POOL handlers; 0: 4 */
-    int64_t max_connections;             /* a further one is answered 503 and closed; 0: 1024 */
-    int64_t max_connections_per_address; /* limit for each client address, which is the one in
-                                            front of trusted proxies; a further connection is
-                                            answered 429; 0: no limit */
-    double header_timeout;               /* s until the whole header must have arrived (10) */
-    double idle_timeout;                 /* s without a byte while bytes are due (30) */
-    double keep_alive_timeout;           /* s between requests (75) */
+    int64_t pool_threads;      /* threads for HTTP_ON_POOL handlers; 0: 4 */
+    const char *health_listen; /* a further address, which serves HTTP_REACH_HEALTH and
+                                  HTTP_REACH_RESERVED only; NULL: none */
+    /* For a further connection the one that has been idle for the longest time is closed; if there
+     * is none, it is answered 503, except for HTTP_REACH_RESERVED. 0: 1024 */
+    int64_t max_connections;
+    /* The same for each client address, with 429. The address is the one in front of trusted
+     * proxies. 0: a quarter of max_connections */
+    int64_t max_connections_per_address;
+    double header_timeout;     /* s until the whole header must have arrived (10) */
+    double idle_timeout;       /* s without a byte while bytes are due (30) */
+    double keep_alive_timeout; /* s between requests (75) */
     /* bytes/s over 30 s, of bodies that arrive and replies that are sent (64) */
     double minimum_rate;
     int64_t discard_limit; /* bytes of a refused body that are read at most; 0: none */
@@ -58,8 +62,8 @@ struct http_settings {
      */
     bool (*admit)(struct http_call *call);
 };
-/* Whether the text has the form of an address for --listen. */
-bool http_check_listen(const char *address, struct problem *problem);
+/* Whether the text has the form of an address for this option ("--listen"). */
+bool http_check_listen(const char *option, const char *address, struct problem *problem);
 /* Checks the lists of hosts, origins and proxies, as http_start does. */
 bool http_check_settings(const struct http_settings *settings, struct problem *problem);
 /* Whether the address can be bound now: binds and closes it. Returns true without binding if
@@ -72,6 +76,8 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
  * (0 for a local socket). */
 const char *http_address(const struct http_server *server);
 int http_port(const struct http_server *server);
+/* The address of health_listen. NULL: none. */
+const char *http_health_address(const struct http_server *server);
 /* Begins the drain: from now on connections are accepted for drain_delay only, each reply closes
  * its connection, and watches and streams must end. */
 void http_drain(struct http_server *server);
@@ -92,6 +98,12 @@ enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
 /* What a client must be permitted to do. HTTP_SCOPE_WRITE: the handler changes something. If there
  * is no memory for its reply, the call is refused before the handler runs, never afterwards. */
 enum http_scope { HTTP_SCOPE_READ, HTTP_SCOPE_WRITE, HTTP_SCOPE_ADMIN };
+/* The connections that serve a route beside the common ones. */
+enum http_reach {
+    HTTP_REACH_COMMON,
+    HTTP_REACH_HEALTH,  /* those of health_listen */
+    HTTP_REACH_RESERVED /* those of health_listen, and those beyond the limits of connections */
+};
 /* Bits: the conditions that a route applies. It ignores the others. */
 enum http_condition { HTTP_IF_MATCH = 1, HTTP_IF_NONE_MATCH = 2 };
 
@@ -151,6 +163,7 @@ struct http_route {
     const char *cache;                /* Cache-Control of all replies; NULL: "no-cache" */
     unsigned conditions;              /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
     enum http_scope scope;
+    enum http_reach reach;
     bool creates; /* the path names a resource that the call may create: a malformed name is
                      answered 400, not 404 */
     bool quiet;   /* logged at debug level (health checks, metrics) */

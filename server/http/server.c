@@ -36,6 +36,9 @@ static void fill_defaults(struct http_settings *s) {
     if (s->max_connections <= 0) {
         s->max_connections = 1024;
     }
+    if (s->max_connections_per_address <= 0) {
+        s->max_connections_per_address = (s->max_connections + 3) / 4;
+    }
     s->header_timeout = s->header_timeout > 0 ? s->header_timeout : 10;
     s->idle_timeout = s->idle_timeout > 0 ? s->idle_timeout : 30;
     s->keep_alive_timeout = s->keep_alive_timeout > 0 ? s->keep_alive_timeout : 75;
@@ -94,7 +97,8 @@ static size_t slots_of(const struct http_server *server) {
 }
 
 static bool start_io(struct http_server *server, struct problem *problem) {
-    for (int64_t i = 0; i < server->settings.io_threads; i++) {
+    const int64_t n = server->settings.io_threads + (server->health.n > 0 ? 1 : 0);
+    for (int64_t i = 0; i < n; i++) {
         server->io[i].server = server;
         if (!dispatch_start(&server->io[i], problem)) {
             return false;
@@ -125,14 +129,15 @@ static bool start_all(struct http_server *server, struct problem *problem) {
         return problem_set(problem, PROBLEM_INTERNAL,
                            "the HTTP library is not linked as a shared object");
     }
-    if (s->max_connections_per_address > 0 &&
-        !address_counts_init(&server->per_address, (size_t)s->max_connections * 2)) {
+    if (!address_counts_init(&server->per_address, (size_t)s->max_connections * 2)) {
         return problem_no_memory(problem);
     }
     if (!record_init(server) || !connections_init(&server->connections, slots_of(server))) {
         return problem_no_memory(problem);
     }
-    if (!listener_open(&server->listener, s->listen, problem)) {
+    if (!listener_open(&server->listener, s->listen, true, problem) ||
+        (s->health_listen != NULL &&
+         !listener_open(&server->health, s->health_listen, false, problem))) {
         return false;
     }
     if (!pool_start(&server->pool, (size_t)s->pool_threads) ||
@@ -182,6 +187,10 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
 
 const char *http_address(const struct http_server *server) {
     return server->listener.address;
+}
+
+const char *http_health_address(const struct http_server *server) {
+    return server->health.n > 0 ? server->health.address : NULL;
 }
 
 int http_port(const struct http_server *server) {
@@ -287,6 +296,7 @@ bool http_stop(struct http_server *server) {
     }
     atomic_store(&server->draining, true);
     listener_stop(&server->listener);
+    listener_stop(&server->health);
     atomic_store(&server->stopping, true);
     if (server->watchers.thread.started) {
         watchers_poke(&server->watchers, 0);

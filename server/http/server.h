@@ -46,6 +46,7 @@ struct server_metrics {
     struct metric *connections;     /* gauge */
     struct metric *refused_limit;   /* connections refused by --max-connections */
     struct metric *refused_address; /* connections and calls refused by the limit per address */
+    struct metric *replaced;        /* idle connections that were ended for new ones */
     struct metric *timeouts;        /* connections ended by the sweeper */
     struct metric *held;          /* gauge: bytes counted against --body-memory; set at a scrape */
     struct route_metrics *routes; /* [n_routes + 1] the last is "unmatched" */
@@ -60,17 +61,18 @@ struct http_server {
     struct target base; /* segments of the base path; n_segments 0: none */
     struct arena base_arena;
     struct address_rules trusted;
-    struct address_counts per_address; /* used when max_connections_per_address > 0 */
+    struct address_counts per_address;
     struct connections connections;
     struct listener listener;
+    struct listener health; /* of --health-listen; n 0: none. Its thread is that of `listener` */
     struct lingerer linger;
     struct sweeper sweeper;
     struct pool pool;       /* HTTP_ON_POOL, sinks, streams, waiting calls */
     struct pool operations; /* HTTP_ON_OPERATIONS */
     struct watchers watchers;
     struct http_memory memory;
-    struct io io[HTTP_MAX_IO_THREADS];
-    size_t n_io; /* daemons started */
+    struct io io[HTTP_MAX_IO_THREADS + 1]; /* the last one of n_io serves `health`, if it listens */
+    size_t n_io;                           /* daemons started */
     struct server_metrics metrics;
     pthread_mutex_t relay_lock; /* guards `waiting` and the relays of all calls (relay.h) */
     struct http_call *waiting;  /* calls whose connection waits for their sink */

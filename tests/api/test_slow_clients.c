@@ -221,57 +221,6 @@ static void test_many_silent_connections(void **state) {
     }
 }
 
-/* Waits until the daemon has noticed that all other connections are closed. A successful call alone
- * does not show that: the next call could be refused because the daemon counts it beside the calls
- * that it has not seen closed. */
-static void wait_until_alone(void) {
-    const struct response *r = NULL;
-    for (double end = now() + 30; now() < end; pause_ms(20)) {
-        r = call(&(struct request){.method = "GET", .path = "/metrics"});
-        if (r->status == 200 && strstr(r->body, "\ndiscern_http_connections 1\n") != NULL) {
-            return;
-        }
-    }
-    fail_msg("connections that were closed are still counted; the last answer: %d %.200s",
-             r->status, r->body);
-}
-
-/* At the limit of connections a further client gets an answer at once; a closed connection frees
- * its place. */
-static void test_more_connections_than_allowed(void **state) {
-    (void)state;
-    enum { LIMIT = 8 };
-    int fds[LIMIT];
-    service_start(FLAGS("--max-connections", "8"));
-    for (size_t i = 0; i < LIMIT; i++) {
-        fds[i] = raw_open();
-        const struct response *r =
-            raw_talk(fds[i], "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n", 42, 0.3);
-        for (double end = now() + 30; r->status == 0 && now() < end;) {
-            r = raw_talk(fds[i], "", 0, 0.3);
-        }
-        status_check(r, 200);
-    }
-    const struct response *r = raw_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert_non_null(header_of(problem_check(r, 503, "unavailable"), "Retry-After"));
-    assert_true(r->closed);
-    for (size_t i = 0; i < LIMIT; i++) {
-        close(fds[i]);
-    }
-    wait_until_alone();
-    service_start(FLAGS("--max-connections-per-address", "3"));
-    for (size_t i = 0; i < 3; i++) {
-        fds[i] = raw_open();
-    }
-    pause_ms(100);
-    r = raw_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert_non_null(header_of(problem_check(r, 429, "too-many-requests"), "Retry-After"));
-    for (size_t i = 0; i < 3; i++) {
-        close(fds[i]);
-    }
-    wait_until_alone();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_byte_a_second),
@@ -279,7 +228,6 @@ int main(void) {
         TEST(test_client_leaves_during_an_upload),
         TEST(test_client_leaves_before_the_answer),
         TEST(test_many_silent_connections),
-        TEST(test_more_connections_than_allowed),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -14,18 +14,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int raw_open(void) {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)the_daemon.port)};
+int raw_open_from(int host, int port) {
+    struct sockaddr_in own = {.sin_family = AF_INET},
+                       address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    own.sin_addr.s_addr = htonl((INADDR_LOOPBACK & 0xffffff00) + (uint32_t)host);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&own, sizeof own) == 0 &&
+        connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
         return fd;
     }
     if (fd >= 0) {
         close(fd);
     }
     return -1;
+}
+
+int raw_open(void) {
+    return raw_open_from(1, the_daemon.port);
 }
 
 static void release_json(void *json) {

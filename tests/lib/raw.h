@@ -6,6 +6,8 @@
 
 /* Connects to the_daemon. Returns the socket; -1 on failure. */
 int raw_open(void);
+/* Connects from 127.0.0.HOST to this port of 127.0.0.1. */
+int raw_open_from(int host, int port);
 /* Sends all bytes, then reads until the daemon closes the connection or `seconds` have passed.
  * Returns the first answer (status 0: there is none). Does not close fd. */
 const struct response *raw_talk(int fd, const void *bytes, size_t size, double seconds);

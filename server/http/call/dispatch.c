@@ -288,7 +288,7 @@ static void connection_ended(struct http_server *server, struct connection *c) {
         }
     }
     listener_forget(server, c);
-    connections_close(&server->connections, c);
+    connections_close(c);
 }
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
@@ -392,8 +392,8 @@ static void on_log(void *cls, const char *format, va_list ap) {
 bool dispatch_start(struct io *io, struct problem *problem) {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG;
-    unsigned limit =
-        (unsigned)io->server->settings.max_connections + 16; /* the acceptor's limit is lower */
+    /* The acceptor's limit is lower; connections that were ended may still be open. */
+    unsigned limit = 2 * (unsigned)io->server->settings.max_connections + 256;
     io->daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, on_request, io, MHD_OPTION_EXTERNAL_LOGGER, on_log,
                          NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,

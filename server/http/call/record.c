@@ -35,6 +35,11 @@ bool record_init(struct http_server *server) {
     m->timeouts = metrics_series(metrics_register(METRICS_COUNTER, "discern_http_timeouts_total",
                                                   "Connections ended by a deadline.", "", NULL, 0),
                                  (char *)NULL);
+    m->replaced =
+        metrics_series(metrics_register(METRICS_COUNTER, "discern_http_replaced_connections_total",
+                                        "Idle connections closed at a limit for new ones.", "",
+                                        NULL, 0),
+                       (char *)NULL);
     m->held = metrics_series(
         metrics_register(
             METRICS_GAUGE, "discern_http_body_bytes",

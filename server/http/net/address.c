@@ -101,6 +101,10 @@ void address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]) {
     (void)snprintf(out, ADDRESS_TEXT_SIZE, "%s", a->family == ADDRESS_UNIX ? "unix" : "unknown");
 }
 
+bool address_equal(const struct address *a, const struct address *b) {
+    return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
 bool address_is_loopback(const struct address *a) {
     static const uint8_t one[16] = {[15] = 1};
     return (a->family == ADDRESS_V4 && a->bytes[0] == 127) ||

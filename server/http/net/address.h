@@ -23,6 +23,7 @@ struct address address_of_sockaddr(const struct sockaddr *sa);
 bool address_parse(const char *text, size_t n, struct address *out);
 /* Writes the address as text; "unix" for a local socket. */
 void address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]);
+bool address_equal(const struct address *a, const struct address *b);
 bool address_is_loopback(const struct address *a);
 
 /* Which addresses are trusted proxies. Immutable after address_rules_init; any thread. */

@@ -53,16 +53,12 @@ static uint32_t *bucket_of(struct address_counts *c, const struct address *a) {
     return &c->buckets[(h ^ (h >> 32)) & (c->n_buckets - 1)];
 }
 
-static bool same(const struct address *a, const struct address *b) {
-    return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
-}
-
 bool address_counts_enter(struct address_counts *c, const struct address *a, int64_t limit) {
     bool entered = false;
     (void)pthread_mutex_lock(&c->lock);
     uint32_t *bucket = bucket_of(c, a);
     uint32_t i = *bucket;
-    while (i != 0 && !same(&c->nodes[i - 1].address, a)) {
+    while (i != 0 && !address_equal(&c->nodes[i - 1].address, a)) {
         i = c->nodes[i - 1].next;
     }
     if (i != 0) {
@@ -84,7 +80,7 @@ void address_counts_leave(struct address_counts *c, const struct address *a) {
     (void)pthread_mutex_lock(&c->lock);
     for (uint32_t *link = bucket_of(c, a); *link != 0; link = &c->nodes[*link - 1].next) {
         struct address_count *node = &c->nodes[*link - 1];
-        if (!same(&node->address, a)) {
+        if (!address_equal(&node->address, a)) {
             continue;
         }
         if (--node->n == 0) {

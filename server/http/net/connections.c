@@ -48,9 +48,6 @@ struct connection *connections_open(struct connections *table, int fd, bool *sta
     atomic_store(&c->gone, false);
     atomic_store(&c->state, ((atomic_load(&c->state) >> 8) + 1) << 8 | PHASE_NONE);
     (void)pthread_mutex_unlock(&c->lock);
-    if (!*stale) {
-        atomic_fetch_add(&table->open, 1);
-    }
     return c;
 }
 
@@ -62,7 +59,7 @@ void connections_publish(struct connection *c) {
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-void connections_close(struct connections *table, struct connection *c) {
+void connections_close(struct connection *c) {
     (void)pthread_mutex_lock(&c->lock);
     c->fd = -1;
     free(c->final_response);
@@ -70,7 +67,6 @@ void connections_close(struct connections *table, struct connection *c) {
     uint64_t epoch = (atomic_load(&c->state) >> 8) + 1;
     atomic_store(&c->state, epoch << 8 | PHASE_NONE);
     (void)pthread_mutex_unlock(&c->lock);
-    atomic_fetch_sub(&table->open, 1);
 }
 
 void connection_final_response(struct connection *c, char *text, size_t size) {

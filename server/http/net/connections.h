@@ -13,6 +13,13 @@
 struct http_call;
 struct http_server;
 
+enum connection_kind {
+    CONNECTION_COMMON,
+    CONNECTION_RESERVED, /* beyond a limit of connections: serves health checks only */
+    CONNECTION_HEALTH    /* of the listener of --health-listen */
+};
+#define CONNECTION_KINDS 3
+
 /* One slot of the table. Slots are freed with the table only. */
 struct connection {
     pthread_mutex_t lock; /* guards fd, final_response. A descriptor is open while the lock is held
@@ -30,8 +37,11 @@ struct connection {
     char host[64];          /* the last value of Host that was allowed; "": none; I/O thread only */
     struct address peer;
     char peer_text[ADDRESS_TEXT_SIZE];
-    bool trusted;         /* the peer is a trusted proxy */
-    bool counted;         /* the peer's address is counted in server->per_address */
+    bool trusted;              /* the peer is a trusted proxy */
+    enum connection_kind kind; /* the acceptor writes it before the connection is published */
+    enum problem_type refusal; /* CONNECTION_RESERVED: why other requests are refused */
+    atomic_bool counted;       /* the peer's address is counted in server->per_address */
+    atomic_bool placed;        /* the connection is counted in connections.of_kind */
     bool linger;          /* after the close the lingerer reads what still arrives, so that no reset
                     overtakes the reply; I/O thread only */
     char *final_response; /* [final_response_size] what the sweeper writes if discarding a body
@@ -43,8 +53,9 @@ struct connection {
 struct connections {
     struct connection *slots; /* n_slots of them */
     size_t n_slots;
-    _Atomic size_t high;  /* slots with this index or a higher one were never used */
-    _Atomic int64_t open; /* connections now */
+    _Atomic size_t high; /* slots with this index or a higher one were never used */
+    _Atomic int64_t of_kind[CONNECTION_KINDS]; /* connections now, without those being ended for
+                                                  new ones */
 };
 
 bool connections_init(struct connections *table, size_t n_slots);
@@ -55,7 +66,7 @@ void connections_done(struct connections *table);
 struct connection *connections_open(struct connections *table, int fd, bool *stale);
 void connections_publish(struct connection *c); /* enters PHASE_HEADER: the deadlines begin */
 /* Frees the slot. The library closes the descriptor afterwards. */
-void connections_close(struct connections *table, struct connection *c);
+void connections_close(struct connection *c);
 /* Sets the response that the sweeper writes when PHASE_DISCARD takes too long, and takes ownership
  * of its memory. text NULL: none. */
 void connection_final_response(struct connection *c, char *text, size_t size);

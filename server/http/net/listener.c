@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log/log.h"
 #include "http/call/body.h"
+#include "http/net/admission.h"
 #include "http/net/sockets.h"
 #include "http/net/wake_pipe.h"
 #include "http/server.h"
@@ -19,14 +20,15 @@
 #define BATCH 64       /* connections that are accepted from one socket at a time */
 #define SHORT_OF_MS 50 /* ms without accepting when there are no descriptors left */
 
-bool listener_open(struct listener *l, const char *address, struct problem *problem) {
+bool listener_open(struct listener *l, const char *address, bool inherits,
+                   struct problem *problem) {
     memset(l, 0, sizeof *l);
     if (!wake_pipe_open(l->pipe)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot create a pipe: %s",
                            strerror(errno));
     }
     bool inherited = false;
-    if (sockets_inherit(l, &inherited, problem) &&
+    if ((!inherits || sockets_inherit(l, &inherited, problem)) &&
         (inherited || sockets_listen(l, address, problem))) {
         return true;
     }
@@ -68,36 +70,31 @@ static void refuse(struct http_server *server, int fd, enum problem_type type, c
 }
 
 void listener_forget(struct http_server *server, struct connection *c) {
-    if (c->counted) {
-        address_counts_leave(&server->per_address, &c->peer);
-    }
-    c->counted = false;
+    admission_leave(server, c);
     metric_add(server->metrics.connections, -1);
 }
 
-static void take(struct http_server *server, int fd, const struct sockaddr *sa, socklen_t sa_size) {
-    const struct http_settings *settings = &server->settings;
+/* Returns the I/O thread of the next connection. Connections of --health-listen have their own. */
+static struct io *io_of(struct http_server *server, enum connection_kind kind) {
+    const size_t n_shared = server->n_io - (server->health.n > 0 ? 1 : 0);
+    return &server
+                ->io[kind == CONNECTION_HEALTH ? n_shared : server->listener.next_io++ % n_shared];
+}
+
+static void take(struct http_server *server, bool health, int fd, const struct sockaddr *sa,
+                 socklen_t sa_size) {
     struct address peer = address_of_sockaddr(sa);
     bool trusted = address_rules_match(&server->trusted, &peer);
-    if (atomic_load(&server->connections.open) >= settings->max_connections) {
-        refuse(server, fd, PROBLEM_UNAVAILABLE,
-               "the daemon has as many connections as --max-connections allows",
-               server->metrics.refused_limit);
-        return;
-    }
-    bool counted =
-        settings->max_connections_per_address > 0 && !trusted && peer.family != ADDRESS_UNIX;
-    if (counted &&
-        !address_counts_enter(&server->per_address, &peer, settings->max_connections_per_address)) {
-        refuse(server, fd, PROBLEM_TOO_MANY_REQUESTS,
-               "this address has as many connections as --max-connections-per-address allows",
-               server->metrics.refused_address);
+    const struct admission admission = admission_decide(server, &peer, trusted, health);
+    if (!admission.admitted) {
+        refuse(server, fd, admission.refusal, admission_refusal(admission.refusal),
+               admission_metric(server, admission.refusal));
         return;
     }
     bool stale = false;
     struct connection *c = connections_open(&server->connections, fd, &stale);
     if (c == NULL) {
-        if (counted) {
+        if (admission.counted) {
             address_counts_leave(&server->per_address, &peer);
         }
         refuse(server, fd, PROBLEM_UNAVAILABLE, "the daemon cannot hold another connection",
@@ -111,24 +108,23 @@ static void take(struct http_server *server, int fd, const struct sockaddr *sa, 
     c->server = server;
     c->peer = peer;
     c->trusted = trusted;
-    c->counted = counted;
+    admission_enter(server, c, &admission);
     int on = 1;
     c->tcp = peer.family != ADDRESS_UNIX &&
              setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0;
     address_format(&peer, c->peer_text);
     connections_publish(c);
-    struct io *io = &server->io[server->listener.next_io++ % server->n_io];
-    if (MHD_add_connection(io->daemon, fd, sa, sa_size) !=
+    if (MHD_add_connection(io_of(server, c->kind)->daemon, fd, sa, sa_size) !=
         MHD_YES) { /* the library has closed the descriptor */
         listener_forget(server, c);
-        connections_close(&server->connections, c);
+        connections_close(c);
     }
 }
 
 /* ---- the thread ---- */
 
 /* Returns false if there are no descriptors left. */
-static bool accept_some(struct http_server *server, int listening, int most) {
+static bool accept_some(struct http_server *server, bool health, int listening, int most) {
     for (int i = 0; i < most; i++) {
         struct sockaddr_storage sa;
         memset(&sa, 0, sizeof sa);
@@ -155,48 +151,58 @@ static bool accept_some(struct http_server *server, int listening, int most) {
         if (sa.ss_family == AF_UNSPEC) {
             sa.ss_family = AF_UNIX; /* an unnamed peer */
         }
-        take(server, fd, (const struct sockaddr *)&sa, size);
+        take(server, health, fd, (const struct sockaddr *)&sa, size);
     }
     return true;
 }
 
+/* Closes the sockets. A close would reset the connections that wait in the kernel's queue, so they
+ * are accepted first. */
+static void end_listening(struct http_server *server) {
+    struct listener *const both[] = {&server->health, &server->listener};
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < both[k]->n; i++) {
+            (void)accept_some(server, k == 0, both[k]->fds[i], 1 << 16);
+        }
+        close_sockets(both[k]);
+    }
+    atomic_store(&server->listener.closed, true);
+}
+
 static void *listener_main(void *arg) {
     struct http_server *server = arg;
-    struct listener *l = &server->listener;
+    struct listener *l = &server->listener, *health = &server->health;
     int64_t end = INT64_MAX; /* monotonic time in ns at which the listeners are closed;
                                 INT64_MAX: not draining */
     bool pause = false;
     while (!atomic_load(&l->stop)) {
-        struct pollfd fds[LISTENER_MAX + 1];
+        struct pollfd fds[2 * LISTENER_MAX + 1];
+        const size_t n = health->n + l->n;
         fds[0] = (struct pollfd){.fd = l->pipe[0], .events = POLLIN};
-        for (size_t i = 0; i < l->n; i++) {
-            fds[i + 1] = (struct pollfd){.fd = l->fds[i], .events = POLLIN};
+        for (size_t i = 0; i < n; i++) {
+            const int fd = i < health->n ? health->fds[i] : l->fds[i - health->n];
+            fds[i + 1] = (struct pollfd){.fd = fd, .events = POLLIN};
         }
         int64_t now = clock_monotonic_ns();
         if (end == INT64_MAX && atomic_load(&server->draining)) {
             end = now + (int64_t)(server->settings.drain_delay * 1e9);
         }
-        if (now >= end && l->n > 0) {
-            /* a close would reset the connections that wait in the kernel's queue */
-            for (size_t i = 0; i < l->n; i++) {
-                (void)accept_some(server, l->fds[i], 1 << 16);
-            }
-            close_sockets(l);
-            atomic_store(&l->closed, true);
+        if (now >= end && n > 0) {
+            end_listening(server);
             continue;
         }
-        int timeout = pause                          ? SHORT_OF_MS
-                      : end != INT64_MAX && l->n > 0 ? (int)((end - now) / 1000000) + 1
-                                                     : -1;
-        if (poll(fds, pause ? 1 : (nfds_t)(l->n + 1), timeout) < 0) {
+        int timeout = pause                       ? SHORT_OF_MS
+                      : end != INT64_MAX && n > 0 ? (int)((end - now) / 1000000) + 1
+                                                  : -1;
+        if (poll(fds, pause ? 1 : (nfds_t)(n + 1), timeout) < 0) {
             continue;
         }
         wake_pipe_clear(l->pipe);
         bool was_pause = pause;
         pause = false;
-        for (size_t i = 0; i < l->n && !pause; i++) {
-            pause =
-                (was_pause || fds[i + 1].revents != 0) && !accept_some(server, l->fds[i], BATCH);
+        for (size_t i = 0; i < n && !pause; i++) {
+            pause = (was_pause || fds[i + 1].revents != 0) &&
+                    !accept_some(server, i < health->n, fds[i + 1].fd, BATCH);
         }
     }
     return NULL;

@@ -28,9 +28,11 @@ struct listener {
     atomic_bool closed; /* no more connections are accepted, and the kernel's queue is empty */
 };
 
-/* Binds the address, or takes the sockets of systemd. Accepts nothing yet. On failure nothing is
- * left open. */
-bool listener_open(struct listener *listener, const char *address, struct problem *problem);
+/* Binds the address; inherits: or takes the sockets of systemd. Accepts nothing yet. On failure
+ * nothing is left open. */
+bool listener_open(struct listener *listener, const char *address, bool inherits,
+                   struct problem *problem);
+/* Starts the acceptor of server->listener, which serves server->health too. */
 bool listener_start(struct listener *listener, struct http_server *server);
 void listener_wake(struct listener *listener); /* drain or stop began */
 /* Undoes what was counted for a connection that is over. */

@@ -153,7 +153,7 @@ static int bind_one(const struct addrinfo *ai) {
     return -1;
 }
 
-bool http_check_listen(const char *address, struct problem *problem) {
+bool http_check_listen(const char *option, const char *address, struct problem *problem) {
     struct sockaddr_un un;
     char host[HOST_SIZE];
     const char *port = NULL;
@@ -161,19 +161,19 @@ bool http_check_listen(const char *address, struct problem *problem) {
         size_t n = strlen(address + 5);
         return (n > 0 && n < sizeof un.sun_path) ||
                problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "--listen unix:PATH needs a path of 1 to %zu bytes, got \"%s\"",
+                           "%s unix:PATH needs a path of 1 to %zu bytes, got \"%s\"", option,
                            sizeof un.sun_path - 1, address + 5);
     }
     return split(address, host, sizeof host, &port) ||
            problem_set(problem, PROBLEM_BAD_REQUEST,
-                       "--listen must be ADDRESS:PORT, [IPV6]:PORT or unix:PATH, got \"%s\"",
+                       "%s must be ADDRESS:PORT, [IPV6]:PORT or unix:PATH, got \"%s\"", option,
                        address);
 }
 
 bool sockets_listen(struct listener *l, const char *address, struct problem *problem) {
     char host[HOST_SIZE];
     const char *port = NULL;
-    if (!http_check_listen(address, problem)) {
+    if (!http_check_listen("--listen", address, problem)) {
         return false;
     }
     if (strncmp(address, "unix:", 5) == 0) {

@@ -12,6 +12,8 @@
 #define TICK_NS 250000000
 #define SHORTEST_TICK_NS 10000000
 #define DRAIN_TICK_NS 50000000
+/* Time for the header of a request beyond the limits of connections. */
+#define RESERVED_HEADER_NS 2000000000
 
 static void cut(struct http_server *server, struct connection *c, uint64_t state,
                 enum verdict verdict) {
@@ -71,7 +73,11 @@ static void look(struct http_server *server, struct connection *c,
     if (reading && progress.ended) {
         (void)shutdown(c->fd, SHUT_RD);
     }
-    enum verdict verdict = deadline_check(&c->deadline, &view, limits, now);
+    struct deadline_limits own = *limits;
+    if (c->kind == CONNECTION_RESERVED && own.header_ns > RESERVED_HEADER_NS) {
+        own.header_ns = RESERVED_HEADER_NS;
+    }
+    enum verdict verdict = deadline_check(&c->deadline, &view, &own, now);
     if (verdict != VERDICT_KEEP) {
         cut(server, c, state, verdict);
     } else if (atomic_load(&server->draining) &&

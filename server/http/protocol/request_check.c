@@ -1,6 +1,7 @@
 /* Checks a request. The order matters: framing first, since it decides where the request ends. */
 #include "http/protocol/request_check.h"
 #include "base/ids.h"
+#include "http/net/admission.h"
 #include "http/protocol/fields.h"
 #include "http/protocol/forwarded.h"
 #include "http/protocol/origin.h"
@@ -80,7 +81,7 @@ static size_t base_segments(const struct http_call *call) {
 static bool check_address(struct http_call *call, struct problem *problem) {
     struct http_server *server = call->server;
     int64_t limit = server->settings.max_connections_per_address;
-    if (limit <= 0 || !call->connection->trusted ||
+    if (!call->connection->trusted || call->connection->kind != CONNECTION_COMMON ||
         address_rules_match(&server->trusted, &call->request.client_address)) {
         return true;
     }
@@ -156,6 +157,10 @@ static bool route(struct http_call *call, struct problem *problem) {
                            "%s is not allowed for this path, only %s", call->request.method,
                            call->request.match.allow);
     }
+    if (!admission_check_route(call->connection, call->request.match.route,
+                               call->request.headers.length != 0, problem)) {
+        return false;
+    }
     bool (*admit)(struct http_call *) = call->server->settings.admit;
     return target_parse_query(&call->request.target, &call->arena, problem) &&
            (admit == NULL || admit(call));
@@ -183,5 +188,5 @@ enum request_check request_check(struct http_call *call, const char *url, const 
     if (problem.type != PROBLEM_NONE) {
         http_reply_problem(call, &problem);
     }
-    return REQUEST_REPLY;
+    return call->connection->kind == CONNECTION_RESERVED ? REQUEST_CLOSE : REQUEST_REPLY;
 }

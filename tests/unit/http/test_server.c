@@ -143,22 +143,45 @@ static void expect_refused(struct connection *in, int status, const char *name) 
     close(in->fd);
 }
 
+/* Sends the beginning of a request, so that the connection is not idle. */
+static void occupy(struct connection *in, const char *from) {
+    open_one(in, from);
+    expect_served(in, "");
+    assert_true(raw_send_text(in->fd, "GET /ok HTTP/1.1\r\n"));
+    usleep(20000); /* the server reads the line */
+}
+static void finish(struct connection *in) {
+    assert_true(raw_send_text(in->fd, "Host: x\r\n\r\n"));
+    struct raw_reply r;
+    raw_reply_read(in, false, &r);
+    assert_int_equal(r.status, 200);
+    raw_reply_done(&r);
+}
+
 static void too_many(void **state) {
     (void)state;
     enum { N = 20 };
     static struct connection in[N + 1];
     toy_start(&toy, &(struct http_settings){.max_connections = N});
     for (int i = 0; i < N; i++) {
-        open_one(&in[i], NULL);
-        expect_served(&in[i], "");
+        occupy(&in[i], NULL);
     }
     for (int i = 0; i < 5; i++) {
         open_one(&in[N], NULL);
         expect_refused(&in[N], 503, "unavailable");
     }
+    assert_int_equal(raw_reply_status(toy.server, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
     for (int i = 0; i < N; i++) {
+        finish(&in[i]);
+    }
+    open_one(&in[N], NULL); /* in[0] has been idle for the longest time */
+    expect_served(&in[N], "");
+    assert_true(connection_ends(&in[0]));
+    for (int i = 1; i <= N; i++) {
         expect_served(&in[i], "");
     }
+    close(in[0].fd);
+    in[0] = in[N];
     close(in[7].fd);
     int status = 503;
     for (int i = 0; i < 500 && status == 503;
@@ -179,8 +202,7 @@ static void too_many_of_one(void **state) {
     static struct connection in[8];
     toy_start(&toy, &(struct http_settings){.max_connections_per_address = 3});
     for (int i = 0; i < 3; i++) {
-        open_one(&in[i], "127.0.0.2");
-        expect_served(&in[i], "");
+        occupy(&in[i], "127.0.0.2");
     }
     open_one(&in[3], "127.0.0.2");
     expect_refused(&in[3], 429, "too-many-requests");

@@ -322,6 +322,11 @@ static const struct http_sink TOY_SINK = {.begin = toy_begin,
                                           .holds = TOY_READER};
 const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/ok", .operation = "ok", .handle = toy_ok, .quiet = true},
+    {.method = "GET",
+     .path = "/health",
+     .operation = "health",
+     .handle = toy_ok,
+     .reach = HTTP_REACH_RESERVED},
     {.method = "POST", .path = "/ok", .operation = "okPost", .handle = toy_ok},
     {.method = "GET",
      .path = "/slow",
@@ -459,6 +464,9 @@ void toy_start(struct toy *toy, const struct http_settings *given) {
     }
     if (settings.discard_time == 0) {
         settings.discard_time = 30;
+    }
+    if (settings.max_connections_per_address == 0) { /* all connections come from one address */
+        settings.max_connections_per_address = 1 << 20;
     }
     toy_start_exactly(toy, settings);
 }
