@@ -52,5 +52,12 @@ void library_lines_add(struct library_lines *lines, const char *name, const char
                        size_t value_size);
 /* To be called when the header is complete. Returns false if there was a gap between its lines. */
 bool library_lines_end(const struct library_lines *lines, struct MHD_Connection *mhd);
+/* Returns the address at which the body begins, for library_chunk_line. NULL: unknown. */
+const char *library_lines_body(const struct library_lines *lines);
+
+/* To be called with each piece data[n] of a chunked body. *end: NULL at first; the end of the piece
+ * before. Returns false if a line of a chunk in front of the piece does not end with CR LF. From
+ * version 1.0 on the library refuses such lines. */
+bool library_chunk_line(const char *body, const char **end, const char *data, size_t n);
 
 #endif

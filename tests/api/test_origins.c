@@ -49,6 +49,15 @@ static void test_hosts(void **state) {
     status_check(call_get_with("Host: localhost:9999", "/healthz"), 200);
     status_check(call_get_with("Host: [::1]:80", "/healthz"), 200);
     status_check(call_get_with("Host: discern.example", "/healthz"), 200);
+    problem_check(call_get_with("Host: localhost:abc", "/healthz"), 400, "bad-request");
+    problem_check(call_get_with("Host: localhost:65536", "/healthz"), 400, "bad-request");
+    static const char *const twice[] = {"Origin: http://localhost", "Origin: http://evil.example",
+                                        NULL};
+    problem_check(call_bytes("DELETE", "/v1/datasets/x", twice, NULL, 0), 400, "bad-framing");
+    problem_check(raw_text("GET  /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400, NULL);
+    problem_check(raw_text("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+                           "chunked\r\n\r\n2\n{}\r\n0\r\n\r\n"),
+                  400, "bad-framing");
     problem_check(call_get_with("Host: evil.example", "/healthz"), 421, "misdirected");
     problem_check(call_get_with("Host: localhost.evil.example", "/healthz"), 421, "misdirected");
 }

@@ -7,6 +7,7 @@
  * itself: the library writes nothing at that time. */
 #include "http/call/body.h"
 #include "http/call/reply.h"
+#include "http/library_quirks.h"
 #include "http/server.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -134,6 +135,18 @@ static void fail_no_room(struct http_call *call) {
               "try again");
 }
 
+static void fail_never_fits(struct http_call *call) {
+    http_fail(call, PROBLEM_BODY_TOO_LARGE,
+              "the body needs more memory than the %lld bytes of --body-memory; send it in parts",
+              (long long)call->server->memory.limit);
+}
+
+/* Returns the function that fills the reply to a body that needs so many bytes of memory, which are
+ * not free. */
+static void (*no_room_for(const struct http_call *call, size_t bytes))(struct http_call *call) {
+    return memory_may_ever_hold(&call->server->memory, bytes) ? fail_no_room : fail_never_fits;
+}
+
 /* Bytes that are counted against --body-memory for a body of this length. */
 static size_t weight_of(const struct http_call *call, int64_t length) {
     const struct http_sink *sink = call->body.sink;
@@ -168,9 +181,13 @@ static bool grow(struct http_call *call, size_t n) {
                        ? call->request.headers.length
                        : call->body.limit;
     size_t capacity = body->capacity * 2 < (size_t)most ? body->capacity * 2 : (size_t)most + 1;
-    capacity = capacity > needed ? capacity : needed;
-    if (!memory_hold(&call->server->memory, &call->body.share, capacity + decoder_weight(call))) {
-        fail_no_room(call);
+    if (capacity < needed ||
+        !memory_may_ever_hold(&call->server->memory, capacity + decoder_weight(call))) {
+        capacity = needed;
+    }
+    const size_t weight = capacity + decoder_weight(call);
+    if (!memory_hold(&call->server->memory, &call->body.share, weight)) {
+        no_room_for(call, weight)(call);
         return false;
     }
     if (buf_set_capacity(body, capacity)) {
@@ -247,10 +264,10 @@ static bool accept_header(struct http_call *call) {
         fail_too_large(call);
         return false;
     }
-    if (call->request.headers.length > 0 &&
-        !memory_has_room(&call->server->memory,
-                         (int64_t)weight_of(call, call->request.headers.length))) {
-        fail_no_room(call);
+    const int64_t length = call->request.headers.length;
+    const size_t weight = length > 0 ? weight_of(call, length) : 0;
+    if (!memory_has_room(&call->server->memory, (int64_t)weight)) {
+        no_room_for(call, weight)(call);
         return false;
     }
     return true;
@@ -352,9 +369,9 @@ static enum body_next sink_take(struct http_call *call, const char *bytes, size_
     if (relay_state(call) == RELAY_REFUSED) {
         return sink_refused(call);
     }
-    if (!memory_hold(&call->server->memory, &call->body.share,
-                     weight_of(call, (int64_t)call->body.read) + decoder_weight(call))) {
-        return refuse_for(call, fail_no_room);
+    const size_t weight = weight_of(call, (int64_t)call->body.read) + decoder_weight(call);
+    if (!memory_hold(&call->server->memory, &call->body.share, weight)) {
+        return refuse_for(call, no_room_for(call, weight));
     }
     if (!relay_add(call, bytes, n)) {
         return refuse_for(call, fail_no_memory);
@@ -421,6 +438,11 @@ static void fail_coding(struct http_call *call) {
               "the body is not valid %.20s: %s (after %llu bytes, which were decoded to %llu)",
               call->request.headers.content_encoding, decoder_fault(call->body.decoder),
               (unsigned long long)call->body.seen, (unsigned long long)call->body.read);
+}
+
+static void fail_chunk_line(struct http_call *call) {
+    call->reply.close = true;
+    http_fail(call, PROBLEM_BAD_FRAMING, "the line of a chunk does not end with CR LF");
 }
 
 /* Decodes in steps of bounded output, so that limits hold for a short body that decodes to a long
@@ -525,6 +547,11 @@ static enum body_next discard(struct http_call *call, size_t n) {
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left) {
     count_arrived(call, n);
     const enum call_state state = call_state(call);
+    if (call->request.headers.chunked &&
+        !library_chunk_line(call->request.headers.body, &call->body.piece_end, bytes, n) &&
+        state == CALL_BODY) {
+        call->body.refusal = fail_chunk_line;
+    }
     if (state == CALL_BODY) {
         const enum body_next next = call->body.refusal != NULL
                                         ? refuse_for(call, call->body.refusal)

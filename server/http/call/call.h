@@ -52,6 +52,7 @@ struct call_request {
     char id[CALL_ID_SIZE];
     struct header_field *kept; /* [n_kept] copy of the header; NULL: ask the library */
     size_t n_kept;
+    const char *scheme, *host;     /* as trusted proxies name them; NULL: they do not */
     const char *client;            /* address of the client in front of trusted proxies */
     struct address client_address; /* the same address in binary form */
     bool client_counted;           /* server->per_address counts client_address for this call */
@@ -67,6 +68,7 @@ struct call_body {
     uint64_t seen;                /* bytes that arrived */
     uint64_t read;                /* bytes after decoding */
     struct decoder *decoder;      /* decodes the Content-Encoding; NULL: identity */
+    const char *piece_end;        /* library_chunk_line */
     struct form *form;            /* finds the body in a form; NULL: the body is no form */
     struct buf bytes;             /* the body, if there is no sink */
     size_t share;                 /* bytes counted in server->memory */

@@ -28,6 +28,10 @@ void memory_hold_anyway(struct http_memory *memory, size_t *share, size_t bytes)
     *share = counted(bytes);
 }
 
+bool memory_may_ever_hold(const struct http_memory *memory, size_t bytes) {
+    return counted(bytes) <= (uint64_t)memory->limit;
+}
+
 bool memory_has_room(const struct http_memory *memory, int64_t bytes) {
     return bytes <= MEMORY_UNCOUNTED ||
            atomic_load_explicit(&memory->held, memory_order_relaxed) <= memory->limit - bytes;

@@ -23,6 +23,8 @@ struct http_memory {
 bool memory_hold(struct http_memory *memory, size_t *share, size_t bytes);
 /* Like memory_hold, but succeeds without room too: for holders that cannot be refused. */
 void memory_hold_anyway(struct http_memory *memory, size_t *share, size_t bytes);
+/* Returns true if there would be room for a holder of that many bytes if there were no other. */
+bool memory_may_ever_hold(const struct http_memory *memory, size_t bytes);
 /* Returns true if there is room for a new holder of that many bytes. */
 bool memory_has_room(const struct http_memory *memory, int64_t bytes);
 

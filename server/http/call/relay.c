@@ -45,9 +45,14 @@ static void wait_unlink(struct http_call *call) {
     r->waits = false;
 }
 
-static void resume(struct http_call *call) {
+/* If the sink has refused the body, the time limit of PHASE_DISCARD goes on: no more bytes may
+ * come. The call does not change between the end of the suspension and this function. */
+static void resume(struct http_call *call, bool refused) {
     if (call_state(call) == CALL_PAUSED) {
         (void)call_enter(call, CALL_BODY);
+        if (refused) {
+            (void)connection_enter(call->connection, PHASE_DISCARD);
+        }
     }
     call_resume(call);
 }
@@ -64,7 +69,7 @@ void relay_resume_all(struct http_server *server) {
         if (call == NULL) {
             return;
         }
-        resume(call);
+        resume(call, false);
     }
 }
 
@@ -115,6 +120,7 @@ static void sink_abort(struct http_call *call) {
  * that waits with an empty `arriving` waits until nothing runs. */
 static void go_on(struct http_call *call) {
     struct relay *r = &call->body.relay;
+    const bool refused = r->refused;
     const enum next next = next_of(r);
     const bool resumes =
         r->waits &&
@@ -135,7 +141,7 @@ static void go_on(struct http_call *call) {
         call_push(call, take_slice); /* behind the jobs of other calls */
     }
     if (resumes) {
-        resume(call);
+        resume(call, refused);
     }
     if (next == NEXT_ABORT) {
         sink_abort(call);
@@ -197,7 +203,7 @@ static void take_slice(struct http_call *call) {
     lock(call);
     r->held = state == HTTP_SINK_PAUSE && !r->early;
     r->refused |= state == HTTP_SINK_REFUSED;
-    if (state == HTTP_SINK_REFUSED && !r->waits && r->end == NULL) {
+    if (state == HTTP_SINK_REFUSED && r->end == NULL) {
         leave_final_response(call);
     }
     r->early = false;
@@ -272,6 +278,7 @@ bool relay_wait(struct http_call *call) {
     lock(call);
     const bool begins = !r->running && !r->held && !r->refused && r->arriving.size > 0,
                waits = r->running || (r->held && !r->refused && r->arriving.size > 0);
+    const bool refused = r->refused;
     if (begins) {
         slice_begin(call);
     }
@@ -283,7 +290,7 @@ bool relay_wait(struct http_call *call) {
         call_push(call, take_slice);
     }
     if (!waits) {
-        resume(call);
+        resume(call, refused);
     }
     return true;
 }

@@ -86,11 +86,17 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
         reply_done(reply);
         reply->kind = REPLY_NONE;
         reply->n_headers = 0;
-        http_fail(call, PROBLEM_UNAVAILABLE,
-                  "an answer of %zu bytes does not fit in the memory that the bodies and answers "
-                  "in flight "
-                  "leave of --body-memory; try again",
-                  reply->size);
+        if (memory_may_ever_hold(&call->server->memory, reply->size)) {
+            http_fail(call, PROBLEM_UNAVAILABLE,
+                      "an answer of %zu bytes does not fit in the memory that the bodies and "
+                      "answers in flight leave of --body-memory; try again",
+                      reply->size);
+        } else {
+            http_fail(call, PROBLEM_BODY_TOO_LARGE,
+                      "an answer of %zu bytes needs more memory than --body-memory allows; send "
+                      "fewer rows",
+                      reply->size);
+        }
     }
 }
 

@@ -1,91 +1,145 @@
-/* Forwarded (RFC 7239) and X-Forwarded-*, used if the peer is a trusted proxy. */
+/* The fields Forwarded (RFC 7239) and X-Forwarded-… of trusted proxies.
+ *
+ * Each proxy appends the address of its own client to a list. So the elements are read from the
+ * right, up to the first address that is not a trusted proxy: this is the client, and the elements
+ * to its left are the client's own words. Scheme and host are taken from the element at the same
+ * place; a shorter list of schemes or hosts was begun by a later proxy, and its first element
+ * counts. */
 #include "http/protocol/forwarded.h"
 #include "http/protocol/fields.h"
 #include "http/server.h"
 #include <string.h>
 #include <strings.h>
 
-/* The client in a list of addresses. Each proxy appends the address of its own client, so the
- * rightmost address that is not a trusted proxy is the client. */
 #define MAX_HOPS 32
-static bool rightmost_foreign(const struct http_call *call, const char *list, bool forwarded,
-                              struct address *out) {
-    struct part hops[MAX_HOPS], hop;
-    size_t n = 0;
-    while (list_next(&list, &hop)) {
-        if (forwarded && !element_parameter(hop, "for", &hop)) {
-            hop.n = 0;
+
+/* The last elements of a list, from left to right. */
+struct hops {
+    struct part items[MAX_HOPS];
+    size_t n;
+};
+
+static void hops_read(struct hops *hops, const char *list) {
+    struct part hop;
+    hops->n = 0;
+    while (list != NULL && list_next(&list, &hop)) {
+        if (hops->n == MAX_HOPS) { /* drops the leftmost element */
+            memmove(hops->items, hops->items + 1, sizeof hops->items - sizeof hops->items[0]);
+            hops->n--;
         }
-        if (n == MAX_HOPS) { /* drops the leftmost address */
-            memmove(hops, hops + 1, sizeof hops - sizeof hops[0]);
-            n--;
-        }
-        hops[n++] = hop;
+        hops->items[hops->n++] = hop;
     }
-    bool found = false;
-    while (n-- > 0) {
+}
+
+/* Returns the element at a place counted from the right; the leftmost one of a shorter list. n 0:
+ * the list is empty. */
+static struct part hop_at(const struct hops *hops, size_t place) {
+    return hops->n == 0 ? (struct part){"", 0}
+                        : hops->items[place < hops->n ? hops->n - 1 - place : 0];
+}
+
+/* The client that a list names. */
+struct naming {
+    struct hops hops;
+    bool found;
+    struct address client;
+    size_t place; /* of the client, from the right */
+};
+
+static void naming_read(const struct http_call *call, const char *list, bool forwarded,
+                        struct naming *out) {
+    hops_read(&out->hops, list);
+    out->found = false;
+    out->place = 0;
+    for (size_t place = 0; place < out->hops.n; place++) {
+        struct part hop = hop_at(&out->hops, place);
         struct address a;
-        if (!address_parse(hops[n].text, hops[n].n, &a)) {
+        if ((forwarded && !element_parameter(hop, "for", &hop)) ||
+            !address_parse(hop.text, hop.n, &a)) {
             break; /* "unknown" or an identifier: the addresses to its left are not known either */
         }
-        *out = a;
-        found = true;
+        out->client = a;
+        out->place = place;
+        out->found = true;
         if (!address_rules_match(&call->server->trusted, &a)) {
             break;
         }
     }
-    return found;
 }
 
-void forwarded_client(struct http_call *call) {
-    const struct headers *h = &call->request.headers;
-    if (!call->connection->trusted || h->n_forwarding == 0) {
-        return;
+static bool part_equal(struct part a, struct part b) {
+    return a.n == b.n && strncasecmp(a.text, b.text, a.n) == 0;
+}
+
+/* Takes scheme or host: the parameter `key` of the Forwarded element, or the element of the list
+ * `x`. *out stays NULL if neither is given. */
+static bool take_word(struct http_call *call, struct part element, const char *key, const char *x,
+                      size_t place, const char **out, struct problem *problem) {
+    struct hops hops;
+    struct part word = {"", 0}, other;
+    hops_read(&hops, x);
+    (void)element_parameter(element, key, &word);
+    other = hop_at(&hops, place);
+    if (word.n > 0 && other.n > 0 && !part_equal(word, other)) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "Forwarded names the %s \"%.*s\", X-Forwarded-%c%s \"%.*s\"", key,
+                           (int)(word.n < 100 ? word.n : 100), word.text, key[0] - 'a' + 'A',
+                           key + 1, (int)(other.n < 100 ? other.n : 100), other.text);
     }
-    bool forwarded = h->forwarded != NULL;
-    const char *list = forwarded ? h->forwarded : h->x_forwarded_for;
-    if (h->n_forwarding > 1) {
-        const char *joined =
-            headers_join(call->mhd, forwarded ? "Forwarded" : "X-Forwarded-For", &call->arena);
-        list = joined != NULL ? joined : list;
-    }
-    struct address client;
-    if (!rightmost_foreign(call, list, forwarded, &client)) {
-        return;
-    }
+    word = word.n > 0 ? word : other;
+    *out = word.n > 0 ? arena_strndup(&call->arena, word.text, word.n) : NULL;
+    return word.n == 0 || *out != NULL || problem_no_memory(problem);
+}
+
+static bool take_client(struct http_call *call, const struct address *client,
+                        struct problem *problem) {
     char text[ADDRESS_TEXT_SIZE];
-    address_format(&client, text);
+    address_format(client, text);
     const char *copy = arena_strdup(&call->arena, text);
     if (copy == NULL) {
-        return;
+        return problem_no_memory(problem);
     }
     call->request.client = copy;
-    call->request.client_address = client;
+    call->request.client_address = *client;
+    return true;
 }
 
-/* Returns the first element of an X-Forwarded- field, or the parameter `key` of the first element
- * of Forwarded. NULL: none, or the peer is not a trusted proxy. */
-static const char *first_hop(struct http_call *call, const char *x_field, const char *key) {
-    const char *forwarded = call->request.headers.forwarded;
-    struct part part;
-    if (!call->connection->trusted) {
-        return NULL;
+static const char *joined(struct http_call *call, const char *value, const char *name) {
+    return value != NULL ? headers_join(call->mhd, name, &call->arena) : NULL;
+}
+
+bool forwarded_read(struct http_call *call, struct problem *problem) {
+    const struct headers *h = &call->request.headers;
+    if (!call->connection->trusted || h->n_forwarding == 0) {
+        return true;
     }
-    const bool found =
-        (x_field != NULL && list_next(&x_field, &part)) ||
-        (forwarded != NULL && list_next(&forwarded, &part) && element_parameter(part, key, &part));
-    return found ? arena_strndup(&call->arena, part.text, part.n) : NULL;
+    struct naming standard, usual;
+    naming_read(call, joined(call, h->forwarded, "Forwarded"), true, &standard);
+    naming_read(call, joined(call, h->x_forwarded_for, "X-Forwarded-For"), false, &usual);
+    if (standard.hops.n > 0 && usual.hops.n > 0 &&
+        (standard.found != usual.found ||
+         (standard.found && !address_equal(&standard.client, &usual.client)))) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "Forwarded and X-Forwarded-For name different clients");
+    }
+    const struct naming *naming = standard.found ? &standard : &usual;
+    const struct part element = hop_at(&standard.hops, naming->place);
+    return (!naming->found || take_client(call, &naming->client, problem)) &&
+           take_word(call, element, "proto",
+                     joined(call, h->x_forwarded_proto, "X-Forwarded-Proto"), naming->place,
+                     &call->request.scheme, problem) &&
+           take_word(call, element, "host", joined(call, h->x_forwarded_host, "X-Forwarded-Host"),
+                     naming->place, &call->request.host, problem);
 }
 
-const char *forwarded_scheme(struct http_call *call) {
-    const char *scheme = first_hop(call, call->request.headers.x_forwarded_proto, "proto");
+const char *forwarded_scheme(const struct http_call *call) {
+    const char *scheme = call->request.scheme;
     return scheme != NULL && strcasecmp(scheme, "https") == 0 ? "https" : "http";
 }
 
-const char *forwarded_host(struct http_call *call) {
-    const char *host = first_hop(call, call->request.headers.x_forwarded_host, "host");
-    if (host != NULL && host[0] != '\0') {
-        return host;
+const char *forwarded_host(const struct http_call *call) {
+    if (call->request.host != NULL) {
+        return call->request.host;
     }
     return call->request.target.authority != NULL ? call->request.target.authority
                                                   : call->request.headers.host;

@@ -1,14 +1,15 @@
-/* The client of a request that came through trusted proxies. */
+/* What trusted proxies say of a request. */
 #ifndef HTTP_FORWARDED_H
 #define HTTP_FORWARDED_H
 
 #include "http/call/call.h"
 
-/* Sets call->request.client and call->request.client_address to the address of the peer; if the
- * peer is a trusted proxy, to the rightmost address in its header that is not a trusted proxy. */
-void forwarded_client(struct http_call *call);
+/* If the peer is a trusted proxy, sets the client to the rightmost address in Forwarded or
+ * X-Forwarded-For that is not a trusted proxy, and scheme and host to those that the proxy in front
+ * of this client names. Returns false with a problem (400) if Forwarded and X-Forwarded-… differ. */
+bool forwarded_read(struct http_call *call, struct problem *problem);
 /* Return scheme and host as the client sees them. */
-const char *forwarded_scheme(struct http_call *call);
-const char *forwarded_host(struct http_call *call); /* NULL: none */
+const char *forwarded_scheme(const struct http_call *call);
+const char *forwarded_host(const struct http_call *call); /* NULL: none */
 
 #endif

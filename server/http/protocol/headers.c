@@ -79,10 +79,12 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
             *field = value;
         }
         h->n_host += field == &h->host;
+        h->n_origin += field == &h->origin;
         h->n_content_encoding += field == &h->content_encoding;
         h->n_content_length += field == &h->content_length;
         h->n_transfer_encoding += field == &h->transfer_encoding;
-        h->n_forwarding += field == &h->forwarded || field == &h->x_forwarded_for;
+        h->n_forwarding += field == &h->forwarded || field == &h->x_forwarded_for ||
+                           field == &h->x_forwarded_host || field == &h->x_forwarded_proto;
         break;
     }
     return MHD_YES;
@@ -112,6 +114,7 @@ void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *met
             "a line that is not a header field (folded, without a name, with a NUL byte, or not "
             "ended by CR LF)";
     }
+    h->body = library_lines_body(&reading.lines);
     h->chunked = h->transfer_encoding != NULL;
     h->length = h->chunked ? -1 : h->content_length != NULL ? length_of(h->content_length) : 0;
     h->continues = h->expect != NULL && !h->http_1_0 && strcasecmp(h->expect, "100-continue") == 0;
@@ -127,6 +130,9 @@ bool headers_check_framing(const struct headers *h, struct problem *problem) {
     }
     if (h->n_host > 1) {
         return problem_set(problem, PROBLEM_BAD_FRAMING, "Host is given %u times", h->n_host);
+    }
+    if (h->n_origin > 1) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING, "Origin is given %u times", h->n_origin);
     }
     if (h->n_transfer_encoding > 0 && h->n_content_length > 0) {
         return problem_set(problem, PROBLEM_BAD_FRAMING,

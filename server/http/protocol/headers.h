@@ -33,13 +33,15 @@ struct headers {
     const char *x_forwarded_proto;
     const char *preflight; /* Access-Control-Request-Method */
     unsigned n_host;       /* n_…: number of fields with this name */
+    unsigned n_origin;
     unsigned n_content_length;
     unsigned n_transfer_encoding;
     unsigned n_content_encoding;
-    unsigned n_forwarding; /* Forwarded and X-Forwarded-For */
+    unsigned n_forwarding; /* Forwarded and X-Forwarded-… */
     size_t n;              /* number of fields */
     size_t bytes;          /* bytes of all names and values, with ": " and line ends */
     const char *fault;     /* what makes the framing bad; NULL: nothing */
+    const char *body;      /* library_lines_body */
     bool http_1_0;
     bool chunked;   /* the body is chunked */
     bool continues; /* the client waits for 100 Continue before it sends the body */

@@ -87,6 +87,35 @@ bool origin_check_lists(const struct option_list *hosts, const struct option_lis
 
 /* ---- Host ---- */
 
+static const char *host_of(const struct http_call *call) {
+    return call->request.target.authority != NULL ? call->request.target.authority
+                                                  : call->request.headers.host;
+}
+
+/* RFC 9112, section 3.2, and RFC 3986, section 3.2: a host, and a port of digits. */
+bool origin_check_form(const struct http_call *call, struct problem *problem) {
+    const char *host = host_of(call);
+    if (host == NULL || strcmp(host, call->connection->host) == 0) {
+        return true; /* none, or one that was allowed on this connection */
+    }
+    const char *close = host[0] == '[' ? strchr(host, ']') : NULL;
+    const char *end = close != NULL ? close + 1 : host + strcspn(host, ":");
+    const char *digits = end[0] == ':' ? end + 1 : end;
+    const size_t n = strspn(digits, "0123456789");
+    unsigned port = 0;
+    for (size_t i = 0; i < n && port <= 65535; i++) {
+        port = port * 10 + (unsigned)(digits[i] - '0');
+    }
+    if ((host[0] == '[' && close == NULL) || digits[n] != '\0' || (end == digits && n > 0) ||
+        port > 65535) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "Host must be a name or an address, alone or with \":\" and a port from "
+                           "0 to 65535, got \"%.200s\"",
+                           host);
+    }
+    return true;
+}
+
 static bool is_allowed_host(const struct http_server *server, const char *host, const char *name,
                             size_t name_size) {
     const struct option_list *list = &server->settings.allowed_hosts;
@@ -144,8 +173,7 @@ static bool host_allowed(const struct http_call *call, const char *host) {
  * is not checked again on the same connection. */
 bool origin_check_host(const struct http_call *call, struct problem *problem) {
     struct connection *c = call->connection;
-    const char *host = call->request.target.authority != NULL ? call->request.target.authority
-                                                              : call->request.headers.host;
+    const char *host = host_of(call);
     if (!call->server->settings.check_host || host == NULL || /* browsers always send Host */
         (host[0] != '\0' && strcmp(host, c->host) == 0)) {
         return true;

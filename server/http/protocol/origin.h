@@ -4,6 +4,8 @@
 
 #include "http/call/call.h"
 
+/* Checks the form of Host. Returns false with a problem (400). */
+bool origin_check_form(const struct http_call *call, struct problem *problem);
 /* Checks that the server answers requests for this Host. Returns false with a problem (421). */
 bool origin_check_host(const struct http_call *call, struct problem *problem);
 /* Sets request.cross_origin if Origin is an allowed foreign origin. Returns false with a problem

@@ -97,7 +97,7 @@ static bool check_address(struct http_call *call, struct problem *problem) {
 }
 
 static bool check_request(struct http_call *call, const char *method, struct problem *problem) {
-    if (!check_size(call, method, problem) ||
+    if (!forwarded_read(call, problem) || !check_size(call, method, problem) ||
         !headers_check_limits(&call->request.headers, problem)) {
         return false;
     }
@@ -107,8 +107,8 @@ static bool check_request(struct http_call *call, const char *method, struct pro
     if (!target_parse_path(&call->request.target, &call->arena, problem)) {
         return false;
     }
-    return origin_check_host(call, problem) && origin_check(call, problem) &&
-           check_address(call, problem);
+    return origin_check_form(call, problem) && origin_check_host(call, problem) &&
+           origin_check(call, problem) && check_address(call, problem);
 }
 
 static void answer_options(struct http_call *call, const char *allow) {
@@ -180,7 +180,6 @@ enum request_check request_check(struct http_call *call, const char *url, const 
         http_reply_problem(call, &problem);
         return REQUEST_CLOSE;
     }
-    forwarded_client(call);
     take_content_type(call);
     if (check_request(call, method, &problem) && route(call, &problem)) {
         return REQUEST_PASS;

@@ -185,6 +185,31 @@ static void refused_at_the_end(void **state) {
     assert_int_equal(atomic_load(&toy.aborts) + atomic_load(&toy.ends), 0);
 }
 
+/* The sink refuses while the connection waits for it, and no more bytes come: the sweeper sends the
+ * reply when discard_time is over, 0.5 s here, not when idle_timeout is. */
+static void refused_while_waiting(void **state) {
+    (void)state;
+    start(&(struct http_settings){.discard_limit = 64 << 20, .discard_time = 0.5});
+    for (unsigned i = 0; i < 6; i++) {
+        struct connection *c = &in;
+        char head[200];
+        snprintf(
+            head, sizeof head,
+            "PUT /sink/a?refuse=10&slow=%u HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n",
+            i * 20);
+        assert_true(raw_send_text(c->fd, head));
+        assert_true(send_pattern(c->fd, 600000, 0));
+        struct raw_reply r;
+        raw_reply_read(c, false, &r);
+        raw_reply_is_problem(&r, 422, "invalid-dataset");
+        raw_reply_done(&r);
+        close(c->fd);
+        memset(c, 0, sizeof *c);
+        c->fd = connection_open(toy.server);
+    }
+    stop(NULL);
+}
+
 static void limit_is_named(void **state) {
     (void)state;
     start(NULL);
@@ -577,6 +602,7 @@ int main(void) {
         cmocka_unit_test_teardown(streamed, stop),
         cmocka_unit_test_teardown(refused, stop),
         cmocka_unit_test_teardown(refused_at_the_end, stop),
+        cmocka_unit_test_teardown(refused_while_waiting, stop),
         cmocka_unit_test_teardown(limit_is_named, stop),
         cmocka_unit_test_teardown(encodings, stop),
         cmocka_unit_test_teardown(expect_100, stop),

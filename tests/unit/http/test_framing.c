@@ -69,6 +69,7 @@ static void framing(void **state) {
         "GET /ok HTTP/1.1\r\nHost: x\nX: 1\r\n\r\n",
         "GET /ok HTTP/1.1\r\nHost: x\r\nX: \x01\r\n\r\n",
         "GET /ok HTTP/1.1\r\n\r\n",
+        "POST /ok HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nOrigin: http://y\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\nhello",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nhello",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 5\r\n\r\nhello",
@@ -91,6 +92,61 @@ static void framing(void **state) {
     assert_int_equal(raw_reply_status(toy.server, "hello\r\n\r\n"), 0);
     expect_closed("GET /ok HTTP/9.9\r\nHost: x\r\n\r\n", 400, "bad-request");
     expect_closed("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "bad-request");
+}
+
+/* Lines of chunks end with CR LF. */
+static void chunk_lines(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"5\nhello\r\n0\r\n\r\n", "5;a=b\nhello\r\n0\r\n\r\n",
+                                         "5\r\nhello\n5\r\nhello\r\n0\r\n\r\n",
+                                         "5\r\nhello\r\n5\nhello\r\n0\r\n\r\n"};
+    static const char *const heads[] = {"POST /echo", "PUT /sink/a"};
+    for (size_t i = 0; i < 2 * sizeof bodies / sizeof bodies[0]; i++) {
+        char request[200];
+        snprintf(request, sizeof request,
+                 "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%s", heads[i % 2],
+                 bodies[i / 2]);
+        expect_closed(request, 400, "bad-framing");
+    }
+    static const char good[] =
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "6\r\nhello\n\r\n2\r\n\n\n\r\n0\r\n\r\n";
+    static struct connection in;
+    in.fd = connection_open(toy.server);
+    for (size_t i = 0; i < 40; i++) { /* in one piece, and cut in two at each byte */
+        const size_t cut = i % sizeof good;
+        assert_true(raw_send(in.fd, good, cut));
+        usleep(cut > 0 ? 2000 : 0);
+        assert_true(raw_send(in.fd, good + cut, sizeof good - 1 - cut));
+        struct raw_reply r;
+        raw_reply_read(&in, false, &r);
+        assert_int_equal(r.status, 200);
+        assert_string_equal(r.body.data, "hello\n\n\n");
+        raw_reply_done(&r);
+    }
+    close(in.fd);
+}
+
+/* One blank in front of the target, and a Host whose port is a number. */
+static void first_lines_and_hosts(void **state) {
+    (void)state;
+    expect_closed("GET  /ok HTTP/1.1\r\nHost: x\r\n\r\n", 400,
+                  LIBRARY_1_0 ? "bad-request" : "bad-framing");
+    static const char *const hosts[] = {
+        "localhost:abc", "localhost:65536", "localhost:80:80", "[::1", "[::1]x", "x:-1", "::1"};
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+        char request[100];
+        snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: %s\r\n\r\n", hosts[i]);
+        expect_problem(toy.server, request, 400, "bad-request");
+    }
+    static const char *const good[] = {"localhost:65535", "x:", "[::1]:80", "[::1]", "x.example"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        char request[100];
+        snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: %s\r\n\r\n", good[i]);
+        assert_int_equal(raw_reply_status(toy.server, request), 200);
+    }
+    expect_problem(toy.server, "GET http://localhost:abc/ok HTTP/1.1\r\nHost: x\r\n\r\n", 400,
+                   "bad-request");
 }
 
 static void nul_bytes(void **state) {
@@ -443,6 +499,8 @@ static void long_chunk_extension(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(framing, setup, teardown),
+        cmocka_unit_test_setup_teardown(chunk_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(first_lines_and_hosts, setup, teardown),
         cmocka_unit_test_setup_teardown(nul_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(unusual, setup, teardown),
         cmocka_unit_test_setup_teardown(chunk_extension, setup, teardown),

@@ -82,13 +82,19 @@ static void read_status(int fd, int status) {
     raw_reply_done(&r);
 }
 
-static void expect_503(void) {
+static void expect_refused(int status, const char *name) {
     struct raw_reply r;
     raw_reply_read(&in, false, &r);
-    raw_reply_is_problem(&r, 503, "unavailable");
-    assert_non_null(raw_reply_header(&r, "Retry-After"));
+    raw_reply_is_problem(&r, status, name);
+    assert_int_equal(raw_reply_header(&r, "Retry-After") != NULL, status == 503);
     assert_non_null(strstr(r.body.data, "--body-memory"));
     raw_reply_done(&r);
+}
+static void expect_503(void) {
+    expect_refused(503, "unavailable");
+}
+static void expect_413(void) {
+    expect_refused(413, "body-too-large");
 }
 
 static void expect_ok(const char *request) {
@@ -120,14 +126,15 @@ static void shares(void **state) {
     assert_int_equal(atomic_load(&m.held), 0);
 }
 
-/* Told by its length, or growing piece by piece: an answer, and the connection goes on. */
+/* A body that can never fit, by its length or growing piece by piece: an answer, and the connection
+ * goes on. */
 static void one_body_too_many(void **state) {
     (void)state;
     start(MIB);
     assert_true(
         raw_send_text(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"));
     send_bytes(in.fd, 2000000);
-    expect_503();
+    expect_413();
     assert_true(
         raw_send_text(in.fd,
                       "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
@@ -137,10 +144,10 @@ static void one_body_too_many(void **state) {
         assert_true(raw_send_text(in.fd, "\r\n"));
     }
     assert_true(raw_send_text(in.fd, "0\r\n\r\n"));
-    expect_503();
+    expect_413();
     assert_true(raw_send_text(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: "
                                      "100-continue\r\nContent-Length: 2000000\r\n\r\n"));
-    expect_503(); /* before a byte of it is sent */
+    expect_413(); /* before a byte of it is sent */
     wait_until_held(0, 0);
 }
 

@@ -157,6 +157,21 @@ static void origin_behind_proxy(void **state) {
                                            "for=1.2.3.4;host=\"shop.example:8443\";proto="
                                            "https\r\nOrigin: https://shop.example:8443\r\n"),
                      200);
+    /* what the client itself has sent is on the left of what the proxy adds */
+    assert_int_equal(status_of("POST /ok", "Host: inner\r\nX-Forwarded-For: 9.9.9.9, 1.2.3.4\r\n"
+                                           "X-Forwarded-Host: evil.example, shop.example\r\n"
+                                           "Origin: http://evil.example\r\n"),
+                     403);
+    assert_int_equal(status_of("POST /ok", "Host: inner\r\nX-Forwarded-For: 9.9.9.9, 1.2.3.4\r\n"
+                                           "X-Forwarded-Host: evil.example\r\n"
+                                           "X-Forwarded-Host: shop.example\r\n"
+                                           "Origin: http://shop.example\r\n"),
+                     200);
+    /* two proxies: the first one named the host, the second one only the address of the first */
+    assert_int_equal(status_of("POST /ok", "Host: inner\r\nX-Forwarded-For: 1.2.3.4, 127.0.0.9\r\n"
+                                           "X-Forwarded-Host: shop.example\r\n"
+                                           "Origin: http://shop.example\r\n"),
+                     200);
 }
 
 static void expect_client(const char *lines, const char *client) {
@@ -191,7 +206,18 @@ static void clients(void **state) {
     expect_client(
         "Forwarded: for=9.9.9.9, for=\"[2001:db8::2]:80\";proto=http;by=10.0.0.1, For=10.0.0.3\r\n",
         "2001:db8::2");
-    expect_client("Forwarded: proto=https;for=1.2.3.4\r\nX-Forwarded-For: 5.6.7.8\r\n", "1.2.3.4");
+    expect_client("Forwarded: for=9.9.9.9, for=1.2.3.4\r\nX-Forwarded-For: 8.8.8.8, 1.2.3.4\r\n",
+                  "1.2.3.4");
+    static const char *const conflicts[] = {
+        "Forwarded: proto=https;for=1.2.3.4\r\nX-Forwarded-For: 5.6.7.8\r\n",
+        "Forwarded: for=unknown\r\nX-Forwarded-For: 5.6.7.8\r\n",
+        "Forwarded: for=1.2.3.4;proto=http\r\nX-Forwarded-Proto: https\r\n",
+        "Forwarded: for=1.2.3.4;host=a\r\nX-Forwarded-Host: b\r\n"};
+    for (size_t i = 0; i < sizeof conflicts / sizeof conflicts[0]; i++) {
+        char all[300];
+        snprintf(all, sizeof all, "Host: x\r\n%s", conflicts[i]);
+        assert_int_equal(status_of("GET /v1/things/a", all), 400);
+    }
     expect_client("Forwarded: for=_hidden\r\n", "127.0.0.1");
     stop(NULL);
     toy_start(&toy, NULL);
