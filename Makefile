@@ -14,7 +14,7 @@ CMARK   ?= cmark
 
 # ---- dependencies: pkg-config name, or a header where a library has none; Debian package ---------
 DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
-        lapacke:liblapacke-dev libsodium:libsodium-dev gnutls:libgnutls28-dev zlib:zlib1g-dev unistr.h:libunistring-dev
+        lapacke:liblapacke-dev libsodium:libsodium-dev gnutls:libgnutls28-dev zlib:zlib1g-dev unistr.h:libunistring-dev libseccomp:libseccomp-dev
 TEST_DEPS := libcurl:libcurl4-openssl-dev cmocka:libcmocka-dev
 # The pthread flavour of OpenBLAS, also if the alternatives system selects another flavour.
 BLAS_DIR := $(firstword $(wildcard /usr/lib/*/openblas-pthread /usr/lib/openblas-pthread))
@@ -42,10 +42,13 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   need = $(if $(call lacks,$(1)),$(call missing,$(foreach d,$(call lacks,$(1)),$(firstword $(subst :, ,$(d)))),$(foreach d,$(call lacks,$(1)),$(lastword $(subst :, ,$(d))))))
   $(call need,$(DEPS))
   CORE_PKGS   := openblas lapacke
-  SERVER_PKGS := libmicrohttpd jansson sqlite3 libsodium gnutls zlib
+  SERVER_PKGS := libmicrohttpd jansson sqlite3 libsodium gnutls zlib libseccomp
   CORE_LIBS   := $(call pkg,--libs $(CORE_PKGS)) -lunistring -lm
   SERVER_LIBS := $(call pkg,--libs $(SERVER_PKGS)) $(CORE_LIBS) -lpthread
   PKG_CFLAGS  := $(patsubst -I%,-isystem %,$(call pkg,--cflags $(CORE_PKGS) $(SERVER_PKGS)))
+  # those of these flags that the compiler and the processor have
+  HARDENING   := $(shell for f in -D_FORTIFY_SOURCE=3 -fstack-clash-protection -fcf-protection -ftrivial-auto-var-init=zero; do \
+                   $(CC) -Werror -O2 $$f -x c -S -o /dev/null /dev/null 2>/dev/null && printf '%s ' $$f; done)
   TEST_LIBS    = $(call need,$(TEST_DEPS))$(call pkg,--libs cmocka libcurl)
 endif
 
@@ -53,7 +56,7 @@ endif
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             -Wdouble-promotion -Wnull-dereference
 CFLAGS   ?= -O2 -g
-HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+HARDEN   := -fstack-protector-strong -fPIE $(HARDENING)
 LDHARDEN := -pie -Wl,-z,relro,-z,now
 EXTRA    ?=
 COMMON   := -std=c17 $(WARNINGS) $(CFLAGS) $(HARDEN) $(EXTRA) -MMD -MP
@@ -225,7 +228,8 @@ lint: all ## layout, format, includes, public headers, symbols, call graph, leng
 # Sanitizer builds do without _FORTIFY_SOURCE, whose wrappers hide calls from the sanitizers.
 comma := ,
 SANITIZE = $(MAKE) BUILD=$(BUILD)-$(1) HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=$(2) -fno-sanitize-recover=all -fno-omit-frame-pointer $(EXTRA)"
-SLOWER = TEST_TIMEOUT=900 REFUSAL_MB=12
+# They write reports to files and start programs, which the sandbox refuses.
+SLOWER = TEST_TIMEOUT=900 REFUSAL_MB=12 DISCERN_NO_SANDBOX=true
 asan: ## the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
 	+$(SLOWER) $(call SANITIZE,asan,address$(comma)undefined) test
 tsan: ## the whole suite under ThreadSanitizer

@@ -10,8 +10,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define REQUEST "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-
 static void set_timeouts(int fd) {
     struct timeval limit = {.tv_sec = 3};
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -88,29 +86,51 @@ static bool split(const char *listen, const char *port_file, char host[128], cha
     return true;
 }
 
-bool healthcheck_run(const char *listen, const char *port_file) {
-    char host[128], port[16], answer[64];
-    int fd = -1;
+/* Connects to the address of --listen. Returns -1 on failure, and sets errno. */
+static int connect_to(const char *listen, const char *port_file) {
+    char host[128], port[16];
     if (strncmp(listen, "unix:", 5) == 0) {
-        fd = connect_unix(listen + 5);
-    } else if (split(listen, port_file, host, port)) {
-        fd = connect_tcp(host, port);
+        return connect_unix(listen + 5);
     }
+    return split(listen, port_file, host, port) ? connect_tcp(host, port) : -1;
+}
+
+/* Sends GET and writes the beginning of the answer. */
+static void ask(int fd, const char *path, char *answer, size_t room) {
+    char request[128];
+    const int n = snprintf(request, sizeof request,
+                           "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+    size_t have = 0;
+    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) == n) {
+        ssize_t got;
+        while (have < room - 1 && (got = recv(fd, answer + have, room - 1 - have, 0)) > 0) {
+            have += (size_t)got;
+        }
+    }
+    answer[have] = '\0';
+}
+
+bool healthcheck_answers(const char *address) {
+    char answer[16];
+    const int fd = connect_to(address, NULL);
+    if (fd < 0) {
+        return false;
+    }
+    ask(fd, "/healthz", answer, sizeof answer);
+    close(fd);
+    return strncmp(answer, "HTTP/1.1 ", 9) == 0;
+}
+
+bool healthcheck_run(const char *listen, const char *port_file) {
+    char answer[64];
+    const int fd = connect_to(listen, port_file);
     if (fd < 0) {
         fprintf(stderr, "discernd: nothing answers at %s: %s\n", listen, strerror(errno));
         return false;
     }
-    size_t have = 0;
-    if (send(fd, REQUEST, sizeof REQUEST - 1, MSG_NOSIGNAL) == (ssize_t)(sizeof REQUEST - 1)) {
-        ssize_t n;
-        while (have < sizeof answer - 1 &&
-               (n = recv(fd, answer + have, sizeof answer - 1 - have, 0)) > 0) {
-            have += (size_t)n;
-        }
-    }
+    ask(fd, "/readyz", answer, sizeof answer);
     close(fd);
-    answer[have] = '\0';
-    bool ready = strncmp(answer, "HTTP/1.1 200", 12) == 0;
+    const bool ready = strncmp(answer, "HTTP/1.1 200", 12) == 0;
     if (!ready) {
         fprintf(stderr, "discernd: not ready: %.*s\n", (int)strcspn(answer, "\r\n"), answer);
     }

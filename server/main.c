@@ -4,6 +4,7 @@
 #include "base/heap.h"
 #include "base/ids.h"
 #include "base/log/log.h"
+#include "base/sandbox.h"
 #include "blas.h"
 #include "healthcheck.h"
 #include "http/http.h"
@@ -11,7 +12,9 @@
 #include "serving/serving.h"
 #include "settings.h"
 #include "store/store.h"
+#include "supervisor.h"
 #include <errno.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -29,6 +32,7 @@
 /* Settings and modules of the daemon. */
 struct daemon {
     struct settings settings;
+    struct sandbox sandbox; /* what is in force */
     struct store *store;
     struct serving *serving;
     struct jobs *jobs;
@@ -175,6 +179,11 @@ static void log_listening(const struct daemon *d) {
     if (health != NULL) {
         log_info("health.listening", log_str("address", health));
     }
+    if (!d->settings.no_sandbox && (d->sandbox.landlock == 0 || !d->sandbox.seccomp)) {
+        log_warn("sandbox.incomplete", log_str("landlock", d->sandbox.landlock ? "on" : "off"),
+                 log_str("seccomp", d->sandbox.seccomp ? "on" : "off"),
+                 log_str("reason", "the kernel does not have it or does not allow it"));
+    }
 }
 
 static bool start_http(struct daemon *d, struct problem *problem) {
@@ -283,13 +292,40 @@ static void stop_signals(struct daemon *d) {
     pthread_join(d->signals, NULL);
 }
 
-static int wait_for_signal(struct daemon *d) {
+/* Waits until a shutdown is requested, at most this long; 0: without a limit. Returns the signal; 0:
+ * none. */
+static int wait_for_signal(struct daemon *d, int64_t ms) {
+    struct timespec end;
+    (void)clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += (time_t)(ms / 1000);
+    end.tv_nsec += (long)(ms % 1000) * 1000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
     pthread_mutex_lock(&d->lock);
-    while (d->asked == 0) {
-        pthread_cond_wait(&d->cond, &d->lock);
+    int failed = 0;
+    while (d->asked == 0 && failed == 0) {
+        failed = ms > 0 ? pthread_cond_timedwait(&d->cond, &d->lock, &end)
+                        : pthread_cond_wait(&d->cond, &d->lock);
     }
-    int sig = d->asked;
+    const int sig = d->asked;
     pthread_mutex_unlock(&d->lock);
+    return sig;
+}
+
+/* Serves until a shutdown is requested. Meanwhile tells the watchdog that the daemon answers. */
+static int serve(struct daemon *d) {
+    const int64_t limit = supervisor_watchdog_ms();
+    const char *health = http_health_address(d->app.server);
+    const char *address = health ? health : http_address(d->app.server);
+    const char *plain = strncmp(address, "http://", 7) == 0 ? address + 7 : address;
+    int sig;
+    supervisor_tell("READY=1");
+    while ((sig = wait_for_signal(d, limit > 0 ? limit / 3 + 1 : 0)) == 0) {
+        if (healthcheck_answers(plain)) {
+            supervisor_tell("WATCHDOG=1");
+        }
+    }
+    supervisor_tell("STOPPING=1");
     return sig;
 }
 
@@ -324,6 +360,39 @@ static void open_log(const struct settings *s) {
     log_open(STDERR_FILENO, format, level);
 }
 
+/* Returns the folder of a file, which realpath may have resolved; NULL without memory. */
+static char *folder_of(const char *path, bool resolve) {
+    char *copy = resolve ? realpath(path, NULL) : strdup(path);
+    char *folder = copy ? strdup(dirname(copy)) : NULL;
+    free(copy);
+    return folder;
+}
+
+/* Allows the files that the daemon needs. A database that is a symbolic link has its other files in
+ * the folder that the link names. */
+static void enter_sandbox(struct daemon *d) {
+    const struct settings *s = &d->settings;
+    const bool on_unix = strncmp(s->listen, "unix:", 5) == 0;
+    char *const made[] = {
+        folder_of(s->database, false),
+        folder_of(s->database, true),
+        s->port_file ? folder_of(s->port_file, false) : NULL,
+        on_unix ? folder_of(s->listen + 5, false) : NULL,
+    };
+    const size_t n_made = sizeof made / sizeof made[0];
+    const char *folders[1 + sizeof made / sizeof made[0]] = {s->spool_dir};
+    size_t n = 1;
+    for (size_t i = 0; i < n_made; i++) {
+        if (made[i]) {
+            folders[n++] = made[i];
+        }
+    }
+    d->sandbox = sandbox_enter(folders, n, NULL, 0);
+    for (size_t i = 0; i < n_made; i++) {
+        free(made[i]);
+    }
+}
+
 int main(int argc, char **argv) {
     static struct daemon d;
     struct problem problem = {0};
@@ -349,11 +418,14 @@ int main(int argc, char **argv) {
     if (!check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem)) {
         return refuse(&problem);
     }
+    open_log(&d.settings);
+    if (!d.settings.no_sandbox) {
+        enter_sandbox(&d); /* before the first thread */
+    }
     if (!ids_init() || !start_signals(&d)) {
         fprintf(stderr, "discernd: cannot start: %s\n", strerror(errno));
         return EXIT_USAGE;
     }
-    open_log(&d.settings);
     (void)log_gather_start(); /* if it fails, each line is written at once */
     if (!start(&d, &problem)) {
         int code = refuse(&problem);
@@ -362,7 +434,7 @@ int main(int argc, char **argv) {
         log_gather_stop();
         return code;
     }
-    int sig = wait_for_signal(&d);
+    int sig = serve(&d);
     log_info("draining", log_str("signal", sig == SIGTERM ? "SIGTERM" : "SIGINT"));
     stop(&d);
     stop_signals(&d);

@@ -118,6 +118,11 @@ const struct option_row settings_rows[] = {
      "Format of log lines: key=value or JSON objects.", "Log"},
     {"log-level", OPTION_CHOICE, AT(log_level), "info", 0, 0, "debug|info|warn|error", "LEVEL",
      "Least severe level that is logged.", "Log"},
+    {"no-sandbox", OPTION_FLAG, AT(no_sandbox), NULL, 0, 0, NULL, NULL,
+     "Start without Landlock and seccomp, which keep the process from other files and from "
+     "starting "
+     "programs. For debuggers and sanitizers.",
+     "Other"},
     {"healthcheck", OPTION_FLAG, AT(healthcheck), NULL, 0, 0, NULL, NULL,
      "Ask the daemon at the --health-listen or --listen address whether it is ready; exit 0 if it "
      "is, 1 if not.",

@@ -19,6 +19,7 @@ struct settings {
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
     /* addresses other than loopback are allowed, although there is no authentication */
     bool insecure;
+    bool no_sandbox;
     int64_t workers, http_threads, call_threads, train_threads;
     int64_t max_upload, max_body, max_spool, body_memory, discard_limit; /* in bytes */
     int64_t max_connections, max_connections_per_address;
