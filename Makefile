@@ -88,11 +88,12 @@ SHARED  := $(BUILD)/libdiscern.so.$(VERSION)
 LINK_core    := $(LIBCORE)
 LINK_base    := $(lib_base) $(LIBCORE)
 LINK_http    := $(lib_http) $(lib_base) $(LIBCORE)
+LINK_auth    := $(lib_auth) $(lib_base) $(LIBCORE)
 LINK_store   := $(lib_store) $(lib_base) $(LIBCORE)
 LINK_formats := $(lib_formats) $(lib_base) $(LIBCORE)
 LINK_jobs    := $(lib_jobs) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_serving := $(lib_serving) $(lib_store) $(lib_base) $(LIBCORE)
-LINK_api     := $(lib_api) $(lib_http) $(lib_jobs) $(lib_serving) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
+LINK_api     := $(lib_api) $(lib_http) $(lib_auth) $(lib_jobs) $(lib_serving) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_ALL     := $(LINK_api)
 
 .DEFAULT_GOAL := all

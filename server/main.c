@@ -1,5 +1,7 @@
 /* discernd: reads options, starts the modules, waits for a signal, shuts down. Wiring only. */
 #include "api/api.h"
+#include "auth/auth.h"
+#include "auth/token_command.h"
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/ids.h"
@@ -35,6 +37,7 @@ struct daemon {
     struct sandbox sandbox; /* what is in force */
     struct store *store;
     struct serving *serving;
+    _Atomic(struct auth *) auth; /* NULL: no tokens */
     struct jobs *jobs;
     struct api_app app; /* http_start sets app.server before the first call */
     pthread_t signals, notifier;
@@ -49,39 +52,57 @@ struct daemon {
  * before main, which block no signals. With the default action, a signal delivered to one of them
  * would end the process. */
 static sem_t signal_arrived;
-static volatile sig_atomic_t signal_number;
+static volatile sig_atomic_t signal_number; /* of the last SIGTERM or SIGINT */
+static atomic_int n_hangups, n_ends;        /* signals that have arrived: SIGHUP, the others */
 
-static void ended_by(sigset_t *set) {
+static void taken_signals(sigset_t *set) {
     sigemptyset(set);
+    sigaddset(set, SIGHUP);
     sigaddset(set, SIGTERM);
     sigaddset(set, SIGINT);
 }
 
 static void on_signal(int sig) {
     const int saved = errno;
-    signal_number = sig;
+    if (sig == SIGHUP) {
+        atomic_fetch_add(&n_hangups, 1);
+    } else {
+        signal_number = sig;
+        atomic_fetch_add(&n_ends, 1);
+    }
     (void)sem_post(&signal_arrived);
     errno = saved;
 }
 
-/* Waits for signals: the first one requests the shutdown, a second one ends the process at once. */
+/* The first signal requests the shutdown, a second one ends the process at once. */
+static void take_end(struct daemon *d, int sig) {
+    pthread_mutex_lock(&d->lock);
+    bool second = d->asked != 0;
+    d->asked = sig;
+    pthread_cond_signal(&d->cond);
+    pthread_mutex_unlock(&d->lock);
+    if (second) {
+        _exit(128 + sig);
+    }
+}
+
 static void *signals_main(void *arg) {
     struct daemon *d = arg;
+    int hangups = 0, ends = 0; /* signals taken */
     sigset_t set;
-    ended_by(&set);
+    taken_signals(&set);
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     for (;;) {
         if (sem_wait(&signal_arrived) != 0) {
             continue; /* interrupted by a signal (EINTR) */
         }
-        const int sig = signal_number;
-        pthread_mutex_lock(&d->lock);
-        bool second = d->asked != 0;
-        d->asked = sig;
-        pthread_cond_signal(&d->cond);
-        pthread_mutex_unlock(&d->lock);
-        if (second) {
-            _exit(128 + sig);
+        for (; ends < atomic_load(&n_ends); ends++) {
+            take_end(d, signal_number);
+        }
+        struct auth *auth = atomic_load(&d->auth);
+        if (hangups != atomic_load(&n_hangups) && auth != NULL) {
+            hangups = atomic_load(&n_hangups);
+            auth_reload(auth);
         }
     }
     return NULL;
@@ -114,14 +135,14 @@ static bool start_signals(struct daemon *d) {
     struct sigaction take = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigset_t set; /* blocked in all threads started from here; signals_main unblocks them */
     sigemptyset(&take.sa_mask);
-    ended_by(&set);
+    taken_signals(&set);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->cond, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN); /* SIGHUP has no function: there is nothing to reload */
     return sem_init(&signal_arrived, 0, 0) == 0 && pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
            pthread_create(&d->signals, NULL, signals_main, d) == 0 &&
-           sigaction(SIGTERM, &take, NULL) == 0 && sigaction(SIGINT, &take, NULL) == 0;
+           sigaction(SIGHUP, &take, NULL) == 0 && sigaction(SIGTERM, &take, NULL) == 0 &&
+           sigaction(SIGINT, &take, NULL) == 0;
 }
 
 static bool write_port_file(const char *path, int port, struct problem *problem) {
@@ -164,7 +185,7 @@ static struct http_settings http_settings_of(const struct settings *s) {
         .allowed_hosts = s->allowed_hosts,
         .allow_origins = s->allow_origins,
         .trusted_proxies = s->trusted_proxies,
-        .check_host = true,
+        .check_host = s->tokens == NULL,
         .admit = api_admit,
     };
 }
@@ -196,11 +217,25 @@ static bool start_http(struct daemon *d, struct problem *problem) {
     return !s->port_file || write_port_file(s->port_file, http_port(d->app.server), problem);
 }
 
+static bool open_tokens(struct daemon *d, struct problem *problem) {
+    struct auth *auth = NULL;
+    if (d->settings.tokens == NULL) {
+        return true;
+    }
+    if (!auth_open(d->settings.tokens, &auth, problem)) {
+        return false;
+    }
+    atomic_store(&d->auth, auth);
+    return true;
+}
+
 /* Starts all modules. Returns false on failure and sets problem; stop() must be called then,
  * too. */
 static bool start(struct daemon *d, struct problem *problem) {
     const struct settings *s = &d->settings;
-    struct store_settings store = {.path = s->database, .no_backup = s->no_upgrade_backup};
+    struct store_settings store = {.path = s->database,
+                                   .no_hints = s->tokens != NULL,
+                                   .no_backup = s->no_upgrade_backup};
     struct jobs_settings jobs = {
         .workers = s->workers,
         .train_threads = s->train_threads,
@@ -210,7 +245,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .keep_jobs = s->keep_jobs,
         .keep_versions = s->keep_versions,
     };
-    if (!http_probe_listen(s->listen, problem) ||
+    if (!open_tokens(d, problem) || !http_probe_listen(s->listen, problem) ||
         (s->health_listen != NULL && !http_probe_listen(s->health_listen, problem)) ||
         !store_open(&store, &d->store, problem) ||
         !serving_open(d->store, s->model_cache, &api_predict_plans, &d->serving, problem) ||
@@ -221,6 +256,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .store = d->store,
         .jobs = d->jobs,
         .serving = d->serving,
+        .auth = atomic_load(&d->auth),
         .base_path = s->base_path,
         .max_upload = s->max_upload,
         .max_body = s->max_body,
@@ -369,7 +405,7 @@ static char *folder_of(const char *path, bool resolve) {
 }
 
 /* Allows the files that the daemon needs. A database that is a symbolic link has its other files in
- * the folder that the link names. */
+ * the folder that the link names. A new token file replaces the old one in its folder. */
 static void enter_sandbox(struct daemon *d) {
     const struct settings *s = &d->settings;
     const bool on_unix = strncmp(s->listen, "unix:", 5) == 0;
@@ -380,22 +416,36 @@ static void enter_sandbox(struct daemon *d) {
         on_unix ? folder_of(s->listen + 5, false) : NULL,
     };
     const size_t n_made = sizeof made / sizeof made[0];
+    char *const of_tokens[] = {s->tokens ? folder_of(s->tokens, false) : NULL,
+                               s->tokens ? folder_of(s->tokens, true) : NULL};
+    const char *readable[sizeof of_tokens / sizeof of_tokens[0]];
     const char *folders[1 + sizeof made / sizeof made[0]] = {s->spool_dir};
-    size_t n = 1;
+    size_t n = 1, n_readable = 0;
     for (size_t i = 0; i < n_made; i++) {
         if (made[i]) {
             folders[n++] = made[i];
         }
     }
-    d->sandbox = sandbox_enter(folders, n, NULL, 0);
+    for (size_t i = 0; i < sizeof of_tokens / sizeof of_tokens[0]; i++) {
+        if (of_tokens[i]) {
+            readable[n_readable++] = of_tokens[i];
+        }
+    }
+    d->sandbox = sandbox_enter(folders, n, readable, n_readable);
     for (size_t i = 0; i < n_made; i++) {
         free(made[i]);
+    }
+    for (size_t i = 0; i < sizeof of_tokens / sizeof of_tokens[0]; i++) {
+        free(of_tokens[i]);
     }
 }
 
 int main(int argc, char **argv) {
     static struct daemon d;
     struct problem problem = {0};
+    if (token_command_is(argc, argv)) {
+        return ids_init() ? token_command_run(argc, argv) : EXIT_USAGE;
+    }
     heap_share();
     if (!options_read(settings_rows, settings_n_rows, argc, argv, &d.settings, &problem)) {
         return refuse(&problem);
@@ -431,6 +481,7 @@ int main(int argc, char **argv) {
         int code = refuse(&problem);
         stop(&d);
         stop_signals(&d);
+        auth_close(atomic_load(&d.auth));
         log_gather_stop();
         return code;
     }
@@ -438,6 +489,7 @@ int main(int argc, char **argv) {
     log_info("draining", log_str("signal", sig == SIGTERM ? "SIGTERM" : "SIGINT"));
     stop(&d);
     stop_signals(&d);
+    auth_close(atomic_load(&d.auth));
     log_gather_stop();
     log_info("stopped", log_str("database", d.settings.database));
     return EXIT_SUCCESS;

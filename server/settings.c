@@ -24,8 +24,13 @@ const struct option_row settings_rows[] = {
     {"port-file", OPTION_STRING, AT(port_file), NULL, 0, 0, NULL, "FILE",
      "File to write the port to when the daemon listens.", "Listening"},
     {"insecure", OPTION_FLAG, AT(insecure), NULL, 0, 0, NULL, NULL,
-     "Allow an address beyond loopback: everyone who reaches the port may read and change all "
-     "data.",
+     "Allow an address beyond loopback without --tokens: everyone who reaches the port may read "
+     "and "
+     "change all data.",
+     "Listening"},
+    {"tokens", OPTION_STRING, AT(tokens), NULL, 0, 0, NULL, "FILE",
+     "Token file: calls need a token, except health checks and problem types. It is read again on "
+     "SIGHUP and when it has changed. discernd token --help shows how to make tokens.",
      "Listening"},
     {"base-path", OPTION_STRING, AT(base_path), "", 0, 0, NULL, "/PREFIX",
      "Prefix of every Location and link, for a proxy that serves Discern under a path.",
@@ -134,11 +139,11 @@ const struct option_row settings_rows[] = {
 const size_t settings_n_rows = sizeof settings_rows / sizeof settings_rows[0];
 
 void settings_help(FILE *out) {
-    options_help(
-        settings_rows, settings_n_rows,
-        "discernd [--option VALUE]…\n\nTrains classifiers from tables and serves them over "
-        "HTTP.\nManual: README.md, and GET /docs of a running daemon.",
-        out);
+    options_help(settings_rows, settings_n_rows,
+                 "discernd [--option VALUE]…\ndiscernd token add|list|revoke|rotate …\n\nTrains "
+                 "classifiers from tables and serves them over "
+                 "HTTP.\nManual: README.md, and GET /docs of a running daemon.",
+                 out);
 }
 
 /* Whether the host of --listen is reachable only from this machine. */
@@ -237,15 +242,16 @@ static bool check_spool(struct settings *s, struct problem *problem) {
     return s->spool_dir || problem_no_memory(problem);
 }
 
-static bool check_address(const char *option, const char *address, bool insecure,
+static bool check_address(const char *option, const char *address, bool protected,
                           struct problem *problem) {
     if (!http_check_listen(option, address, problem)) {
         return false;
     }
-    return insecure || is_loopback(address) ||
+    return protected || is_loopback(address) ||
            problem_set(problem, PROBLEM_BAD_REQUEST,
                        "%s %s is reachable from other machines and nothing protects it: start with "
-                       "--insecure if that is intended, or listen on 127.0.0.1",
+                       "--tokens FILE, or with --insecure if that is intended, or listen on "
+                       "127.0.0.1",
                        option, address);
 }
 
@@ -267,16 +273,21 @@ bool settings_check(struct settings *s, struct problem *problem) {
                            "body can be accepted",
                            (long long)s->body_memory, (long long)s->max_body);
     }
-    if (!check_address("--listen", s->listen, s->insecure, problem) ||
+    if (s->tokens != NULL && s->tokens[0] == '\0') {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--tokens must be the name of a file, got \"\"");
+    }
+    const bool protected = s->tokens != NULL || s->insecure;
+    if (!check_address("--listen", s->listen, protected, problem) ||
         (s->health_listen != NULL &&
-         !check_address("--health-listen", s->health_listen, s->insecure, problem))) {
+         !check_address("--health-listen", s->health_listen, protected, problem))) {
         return false;
     }
-    if (!s->insecure && inherits_public_socket()) {
+    if (!protected && inherits_public_socket()) {
         return problem_set(
             problem, PROBLEM_BAD_REQUEST,
             "the socket that systemd passed is reachable from other machines and nothing "
-            "protects it: start with --insecure if that is intended");
+            "protects it: start with --tokens FILE, or with --insecure if that is intended");
     }
     return check_spool(s, problem);
 }

@@ -17,9 +17,10 @@ struct settings {
     const char *spool_dir;
     const char *base_path; /* "" or "/prefix" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
-    /* addresses other than loopback are allowed, although there is no authentication */
+    /* addresses other than loopback are allowed, without tokens too */
     bool insecure;
     bool no_sandbox;
+    const char *tokens; /* path of the token file; NULL: no call needs a token */
     int64_t workers, http_threads, call_threads, train_threads;
     int64_t max_upload, max_body, max_spool, body_memory, discard_limit; /* in bytes */
     int64_t max_connections, max_connections_per_address;
@@ -36,7 +37,8 @@ extern const struct option_row settings_rows[];
 extern const size_t settings_n_rows;
 
 /* Checks what the option table cannot check: the form of the base path, file names, the spool
- * folder, limits that depend on each other, an address other than loopback without --insecure. */
+ * folder, limits that depend on each other, an address other than loopback without --tokens and
+ * --insecure. */
 bool settings_check(struct settings *s, struct problem *problem);
 void settings_help(FILE *out);
 

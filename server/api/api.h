@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct api_metrics;
+struct auth;
 
 /* What http_app returns to handlers. main fills it before http_start; it is constant afterwards,
  * except `server`, which http_start sets before the first call. */
@@ -19,6 +20,7 @@ struct api_app {
     struct store *store;
     struct jobs *jobs;
     struct serving *serving;
+    struct auth *auth; /* the tokens; NULL: none are needed */
     struct http_server *server;
     const char *base_path;
     int64_t max_upload;       /* bytes of the body of an upload (--max-upload, 16 GiB) */

@@ -1,5 +1,6 @@
 /* Lists: {"items":[…],"next":"…"|null}, or cells with a link to the next page. The cursor is the
  * name or number of the last item; it is opaque to clients. */
+#include "api/access.h"
 #include "api/cells.h"
 #include "api/policy.h"
 #include "api/support.h"
@@ -15,7 +16,9 @@ static bool page_limit(struct http_call *call, struct api_page *out) {
     if (!api_query_int(call, "limit", 1, 1000, &limit)) {
         return false;
     }
-    out->limit = (struct store_limit){.items = (size_t)limit, .bytes = API_PAGE_BYTES};
+    out->limit = (struct store_limit){.items = (size_t)limit,
+                                      .bytes = API_PAGE_BYTES,
+                                      .only = api_only(call)};
     out->after = http_query(call, "after");
     return true;
 }

@@ -1,6 +1,7 @@
-/* Checks each request against the policy of its route, before any of its body is taken: path,
- * query parameters, Content-Type, Accept. */
+/* Checks each request against the policy of its route, before any of its body is taken: token,
+ * path, query parameters, Content-Type, Accept. */
 #include "api/policy.h"
+#include "api/access.h"
 #include "api/support.h"
 #include "formats/text/encoding.h"
 
@@ -230,8 +231,8 @@ static bool admit_reply(struct http_call *call) {
 }
 
 bool api_admit(struct http_call *call) {
-    return admit_path(call) && admit_query(call) && admit_body(call) && admit_charset(call) &&
-           admit_reply(call);
+    return api_admit_token(call) && admit_path(call) && admit_query(call) && admit_body(call) &&
+           admit_charset(call) && admit_reply(call);
 }
 
 const struct format *api_body_format(const struct http_call *call) {

@@ -1,5 +1,6 @@
 /* The table of routes: how each call is routed, what it accepts, and who runs it. openapi.json
- * describes the same calls; test_openapi.c compares the two. */
+ * describes the same calls; test_openapi.c compares the two. Each row has the scope that a token
+ * needs for the call (access.h). */
 #include "api/api.h"
 #include "api/handlers.h"
 #include "api/policy.h"
@@ -69,29 +70,31 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
     { .method = "GET", .path = path_, .operation = operation_, __VA_ARGS__ }
 /* The handler reads the store, so it may block. */
 #define READ_STORE(path_, operation_, ...)                                                         \
-    READ(path_, operation_, .where = HTTP_ON_POOL, __VA_ARGS__)
+    READ(path_, operation_, .where = HTTP_ON_POOL, .scope = HTTP_SCOPE_READ, __VA_ARGS__)
 #define READ_JOB(path_, operation_, ...)                                                           \
     READ_STORE(path_, operation_, .cache = "no-store", __VA_ARGS__)
 #define CHANGE(method_, path_, operation_, ...)                                                    \
     {                                                                                              \
         .method = method_, .path = path_, .operation = operation_, .where = HTTP_ON_POOL,          \
-        .scope = HTTP_SCOPE_WRITE, __VA_ARGS__                                                     \
+        .changes = true, __VA_ARGS__                                                               \
     }
 /* The resource has an ETag. */
 #define CHANGE_TAGGED(method_, path_, operation_, ...)                                             \
-    CHANGE(method_, path_, operation_, .conditions = HTTP_IF_MATCH | HTTP_IF_NONE_MATCH,           \
-           __VA_ARGS__)
+    CHANGE(method_, path_, operation_, .scope = HTTP_SCOPE_WRITE,                                  \
+           .conditions = HTTP_IF_MATCH | HTTP_IF_NONE_MATCH, __VA_ARGS__)
 /* A computation with the live version of a model, and the same computation with a given version. */
 #define COMPUTE(method_, call_, operation_, ...)                                                   \
     {.method = method_,                                                                            \
      .path = "/v1/models/{model}" call_,                                                           \
      .operation = operation_,                                                                      \
      .cache = "no-store",                                                                          \
+     .scope = HTTP_SCOPE_PREDICT,                                                                  \
      .lasting = true,                                                                              \
      __VA_ARGS__},                                                                                 \
     {                                                                                              \
         .method = method_, .path = "/v1/models/{model}/versions/{version}" call_,                  \
-        .operation = operation_ "Version", .cache = "no-store", .lasting = true, __VA_ARGS__       \
+        .operation = operation_ "Version", .cache = "no-store", .scope = HTTP_SCOPE_PREDICT,       \
+        .lasting = true, __VA_ARGS__                                                               \
     }
 #define COMPUTE_ROWS(call_, operation_, ...)                                                       \
     COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .plain = true, __VA_ARGS__)
@@ -122,6 +125,7 @@ const struct http_route api_routes[] = {
      .path = "/v1/datasets:preview",
      .operation = "previewDataset",
      TABLE_BODY(&api_dataset_preview),
+     .scope = HTTP_SCOPE_WRITE,
      .query = query_preview},
     CHANGE_TAGGED("PATCH", "/v1/datasets/{dataset}", "patchDataset", .handle = api_dataset_patch,
                   OBJECT_BODY, .query = query_none),
@@ -131,8 +135,8 @@ const struct http_route api_routes[] = {
                   .offers = &api_sends_any, .handle = api_dataset_delete, .query = query_none),
 
     /* jobs */
-    CHANGE("POST", "/v1/jobs", "createJob", .handle = api_jobs_create, OBJECT_BODY,
-           .query = query_dry_run, .cache = "no-store"),
+    CHANGE("POST", "/v1/jobs", "createJob", .scope = HTTP_SCOPE_TRAIN, .handle = api_jobs_create,
+           OBJECT_BODY, .query = query_dry_run, .cache = "no-store"),
     READ_JOB("/v1/jobs", "listJobs", .handle = api_jobs_list, .offers = &api_sends_list,
              .query = query_jobs),
     READ_JOB("/v1/jobs/{id}", "getJob", .handle = api_job_get, .query = query_wait),
@@ -140,10 +144,11 @@ const struct http_route api_routes[] = {
              .offers = &api_sends_events, .query = query_none),
     READ_JOB("/v1/jobs/{id}/history", "getJobHistory", .handle = api_job_history,
              .offers = &api_sends_history, .query = query_none),
-    CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .handle = api_job_cancel,
-           .query = query_none, .cache = "no-store"),
-    CHANGE("DELETE", "/v1/jobs/{id}", "deleteJob", .offers = &api_sends_any,
-           .handle = api_job_delete, .query = query_none, .cache = "no-store"),
+    CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .scope = HTTP_SCOPE_TRAIN,
+           .handle = api_job_cancel, .query = query_none, .cache = "no-store"),
+    CHANGE("DELETE", "/v1/jobs/{id}", "deleteJob", .scope = HTTP_SCOPE_TRAIN,
+           .offers = &api_sends_any, .handle = api_job_delete, .query = query_none,
+           .cache = "no-store"),
 
     /* models */
     READ_STORE("/v1/models", "listModels", .handle = api_models_list, .offers = &api_sends_list,
@@ -191,28 +196,32 @@ const struct http_route api_routes[] = {
                  .offers = &api_sends_answers),
 
     /* the catalogue, the problems and the manual: constants of the binary */
-    READ("/v1/algorithms", "listAlgorithms", .handle = api_algorithms_list,
+    READ("/v1/algorithms", "listAlgorithms", .scope = HTTP_SCOPE_ANY, .handle = api_algorithms_list,
          .offers = &api_sends_list, .query = query_fields),
-    READ("/v1/algorithms/{algorithm}", "getAlgorithm", .handle = api_algorithm_get,
+    READ("/v1/algorithms/{algorithm}", "getAlgorithm", .scope = HTTP_SCOPE_ANY,
+         .handle = api_algorithm_get, .query = query_none),
+    READ("/problems", "listProblems", .scope = HTTP_SCOPE_PUBLIC, .handle = api_problems_list,
+         .offers = &api_sends_list, .query = query_fields),
+    READ("/problems/{name}", "getProblem", .scope = HTTP_SCOPE_PUBLIC, .handle = api_problem_get,
          .query = query_none),
-    READ("/problems", "listProblems", .handle = api_problems_list, .offers = &api_sends_list,
-         .query = query_fields),
-    READ("/problems/{name}", "getProblem", .handle = api_problem_get, .query = query_none),
-    READ("/openapi.json", "getOpenApi", .handle = api_openapi, .query = query_none),
-    READ("/docs", "getDocs", .handle = api_docs_index, .offers = &api_sends_page,
-         .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
-    READ("/docs/{page}", "getDocsPage", .handle = api_docs_page, .offers = &api_sends_pages,
-         .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    READ("/openapi.json", "getOpenApi", .scope = HTTP_SCOPE_ANY, .handle = api_openapi,
+         .query = query_none),
+    READ("/docs", "getDocs", .scope = HTTP_SCOPE_ANY, .handle = api_docs_index,
+         .offers = &api_sends_page, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    READ("/docs/{page}", "getDocsPage", .scope = HTTP_SCOPE_ANY, .handle = api_docs_page,
+         .offers = &api_sends_pages, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
 
     /* the daemon */
-    READ("/", "getRoot", .handle = api_root, .query = query_none),
-    READ("/healthz", "getHealth", .where = HTTP_ON_IO, .offers = &api_sends_any,
-         .handle = api_healthz, .cache = "no-store", .quiet = true, .reach = HTTP_REACH_RESERVED),
-    READ("/readyz", "getReadiness", .where = HTTP_ON_OPERATIONS, .offers = &api_sends_any,
-         .handle = api_readyz, .cache = "no-store", .quiet = true, .reach = HTTP_REACH_RESERVED),
+    READ("/", "getRoot", .scope = HTTP_SCOPE_ANY, .handle = api_root, .query = query_none),
+    READ("/healthz", "getHealth", .scope = HTTP_SCOPE_PUBLIC, .where = HTTP_ON_IO,
+         .offers = &api_sends_any, .handle = api_healthz, .cache = "no-store", .quiet = true,
+         .reach = HTTP_REACH_RESERVED),
+    READ("/readyz", "getReadiness", .scope = HTTP_SCOPE_PUBLIC, .where = HTTP_ON_OPERATIONS,
+         .offers = &api_sends_any, .handle = api_readyz, .cache = "no-store", .quiet = true,
+         .reach = HTTP_REACH_RESERVED),
     READ("/metrics", "getMetrics", .where = HTTP_ON_OPERATIONS, .offers = &api_sends_series,
-         .handle = api_metrics, .cache = "no-store", .quiet = true, .scope = HTTP_SCOPE_ADMIN,
+         .handle = api_metrics, .cache = "no-store", .quiet = true, .scope = HTTP_SCOPE_READ,
          .reach = HTTP_REACH_HEALTH),
-    READ("/version", "getVersion", .handle = api_version),
+    READ("/version", "getVersion", .scope = HTTP_SCOPE_ANY, .handle = api_version),
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

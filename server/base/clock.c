@@ -59,3 +59,41 @@ void clock_format(int64_t real_ms, char out[CLOCK_TEXT_SIZE]) {
     p = put_char(put_digits(p, of_day % 1000, 3), 'Z');
     *p = '\0';
 }
+
+/* Reads n digits. A byte that is no digit gives a number that is out of range. */
+static int64_t read_digits(const char *text, int n) {
+    int64_t v = 0;
+    for (int i = 0; i < n; i++) {
+        v = text[i] >= '0' && text[i] <= '9' ? 10 * v + (text[i] - '0') : 99999;
+    }
+    return v;
+}
+
+bool clock_parse(const char *text, int64_t *real_ms) {
+    char whole[CLOCK_TEXT_SIZE] = "1970-01-01T00:00:00.000Z", again[CLOCK_TEXT_SIZE];
+    const size_t n = strlen(text);
+    if (n == 24 || n == 10) {
+        memcpy(whole, text, n);
+    } else if (n == 20 && text[19] == 'Z') {
+        memcpy(whole, text, 19);
+    } else {
+        return false;
+    }
+    const int64_t year = read_digits(whole, 4), month = read_digits(whole + 5, 2);
+    if (year < 1970 || year > 9999 || month < 1 || month > 12) {
+        return false;
+    }
+    /* days since 1970, by the calendar of clock_format */
+    const int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+    const int64_t days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 +
+                         read_digits(whole + 8, 2) - 1 - 719468;
+    const int64_t out = days * 86400000 + read_digits(whole + 11, 2) * 3600000 +
+                        read_digits(whole + 14, 2) * 60000 + read_digits(whole + 17, 2) * 1000 +
+                        read_digits(whole + 20, 3);
+    clock_format(out, again); /* differs if a field is out of range or is no number */
+    if (strcmp(whole, again) != 0) {
+        return false;
+    }
+    *real_ms = out;
+    return true;
+}

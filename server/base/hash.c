@@ -122,6 +122,14 @@ bool hash_blake2b_load(struct hash_blake2b *h, const uint8_t saved[HASH_BLAKE2B_
     return true;
 }
 
+void hash_blake2b(const void *bytes, size_t n, uint8_t out[HASH_BLAKE2B_SIZE]) {
+    (void)crypto_generichash(out, HASH_BLAKE2B_SIZE, bytes, n, NULL, 0);
+}
+
+bool hash_equal(const uint8_t *a, const uint8_t *b, size_t n) {
+    return sodium_memcmp(a, b, n) == 0;
+}
+
 void hash_hex(const uint8_t *bytes, size_t n, char *out) {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < n; i++) {

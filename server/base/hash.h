@@ -28,6 +28,10 @@ void hash_blake2b_free(struct hash_blake2b *h);
 #define HASH_BLAKE2B_STATE 432
 void hash_blake2b_save(const struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_STATE]);
 bool hash_blake2b_load(struct hash_blake2b *h, const uint8_t saved[HASH_BLAKE2B_STATE]);
+/* Computes the digest of bytes in memory. */
+void hash_blake2b(const void *bytes, size_t n, uint8_t out[HASH_BLAKE2B_SIZE]);
+/* Compares n bytes in a time that does not depend on their values. */
+bool hash_equal(const uint8_t *a, const uint8_t *b, size_t n);
 void hash_hex(const uint8_t *bytes, size_t n, char *out); /* writes 2 n digits and NUL */
 
 uint32_t hash_crc32(const void *bytes, size_t n);

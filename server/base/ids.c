@@ -21,6 +21,10 @@ uint64_t ids_random(void) {
     return v;
 }
 
+void ids_random_bytes(void *out, size_t n) {
+    randombytes_buf(out, n);
+}
+
 /* ASCII only: isalnum() depends on the locale. */
 static bool is_alnum(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');

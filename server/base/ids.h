@@ -10,6 +10,7 @@ bool ids_init(void); /* call once, before threads start; false: no source of ran
 #define IDS_REQUEST_SIZE 25
 void ids_request(char out[IDS_REQUEST_SIZE]); /* writes 24 lower-case hexadecimal digits */
 uint64_t ids_random(void);
+void ids_random_bytes(void *out, size_t n);
 /* Names of resources: [A-Za-z0-9][A-Za-z0-9._-]{0,62} */
 #define IDS_NAME_SIZE 64
 #define IDS_NAME_RULE "must match [A-Za-z0-9][A-Za-z0-9._-]{0,62}"

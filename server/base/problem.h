@@ -21,8 +21,12 @@
     X(PROBLEM_BAD_FRAMING, "bad-framing", 400, "Bad framing",                                      \
       "The request's length or header framing is ambiguous (more than one Content-Length or "      \
       "Host, Content-Length with Transfer-Encoding…). The connection is closed.")                  \
-    X(PROBLEM_UNAUTHORIZED, "unauthorized", 401, "Unauthorized", "A token is needed.")             \
-    X(PROBLEM_FORBIDDEN, "forbidden", 403, "Forbidden", "This is not allowed.")                    \
+    X(PROBLEM_UNAUTHORIZED, "unauthorized", 401, "Unauthorized",                                   \
+      "The request needs a token that is known and has not expired, as Authorization: Bearer "     \
+      "SECRET. WWW-Authenticate says what is wrong.")                                              \
+    X(PROBLEM_FORBIDDEN, "forbidden", 403, "Forbidden",                                            \
+      "The token does not permit this call: it lacks the scope, or it is for other datasets and "  \
+      "models.")                                                                                   \
     X(PROBLEM_CROSS_ORIGIN, "cross-origin", 403, "Cross-origin request refused",                   \
       "A page of another origin sent this request. Start the daemon with --allow-origin to allow " \
       "it.")                                                                                       \

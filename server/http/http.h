@@ -55,8 +55,8 @@ struct http_settings {
     double drain_delay;    /* s for which connections are accepted after the drain began (0) */
     const char *base_path; /* "/discern" or "" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
-    bool check_host; /* without tokens: Host must be local, the listen address or allowed
-                        (otherwise 421) */
+    bool check_host; /* Host must be local, the listen address or allowed (otherwise 421); for
+                        servers whose clients need no token */
     /* Checks a request against the policy of its route, by its header, before any of the body is
      * taken. Returns false after it filled the reply. I/O thread; must not block. NULL: no check.
      */
@@ -95,9 +95,18 @@ void http_poke(struct http_server *server, int64_t topic);
 /* ---- routes ---- */
 enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
 enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
-/* What a client must be permitted to do. HTTP_SCOPE_WRITE: the handler changes something. If there
- * is no memory for its reply, the call is refused before the handler runs, never afterwards. */
-enum http_scope { HTTP_SCOPE_READ, HTTP_SCOPE_WRITE, HTTP_SCOPE_ADMIN };
+/* What a client must be permitted to do, if the application knows its clients
+ * (http_settings.admit). This module does not use it. */
+enum http_scope {
+    HTTP_SCOPE_NOT_SET, /* no route may have it */
+    HTTP_SCOPE_PUBLIC,  /* nothing */
+    HTTP_SCOPE_ANY,     /* the client must be known */
+    HTTP_SCOPE_READ,
+    HTTP_SCOPE_PREDICT,
+    HTTP_SCOPE_TRAIN,
+    HTTP_SCOPE_WRITE,
+    HTTP_SCOPE_ADMIN
+};
 /* The connections that serve a route beside the common ones. */
 enum http_reach {
     HTTP_REACH_COMMON,
@@ -164,6 +173,8 @@ struct http_route {
     unsigned conditions;              /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
     enum http_scope scope;
     enum http_reach reach;
+    bool changes; /* the handler changes something. If there is no memory for its reply, the call is
+                     refused before the handler runs, never afterwards */
     bool creates; /* the path names a resource that the call may create: a malformed name is
                      answered 400, not 404 */
     bool quiet;   /* logged at debug level (health checks, metrics) */
@@ -190,6 +201,13 @@ void http_query_at(const struct http_call *call, size_t i, const char **name, co
 /* Returns the value of the first query parameter of that name. NULL: none. */
 const char *http_query(const struct http_call *call, const char *name);
 const char *http_header(const struct http_call *call, const char *name); /* NULL: none */
+/* Returns the number of Authorization headers. *value: the first one; NULL: none. */
+unsigned http_authorization(const struct http_call *call, const char **value);
+/* Called by http_settings.admit when it knows who sends the request. name: logged with the request;
+ * valid until `release`, which is called with `client` when the call is over. */
+void http_set_client(struct http_call *call, const char *name, const void *client,
+                     void (*release)(const void *client));
+const void *http_client(const struct http_call *call); /* NULL: not known */
 /* Returns the value of If-Match or If-None-Match. NULL: the header is absent, or the route does not
  * apply the condition. */
 const char *http_condition(const struct http_call *call, enum http_condition condition);

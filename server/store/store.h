@@ -31,6 +31,9 @@ struct store_settings {
     /* store_part_append asks to pause while more bytes of chunks than this are queued; 0: 8 MiB,
      * about one chunk in addition to the one that is being written */
     int64_t bulk_limit;
+    /* do not suggest similar names of datasets and models when there is none of a name: not all
+     * clients may know all names */
+    bool no_hints;
     bool no_backup; /* do not copy the database before migrations */
 };
 
@@ -133,6 +136,9 @@ void store_part_drop(struct store *store, int64_t part);
 struct store_limit {
     size_t items;
     size_t bytes; /* bytes of text: the page ends with the item that reaches this limit */
+    /* JSON array of GLOB patterns, of which names of listed datasets, models and the datasets and
+     * models of listed jobs must match one; NULL: all names */
+    const char *only;
 };
 /* A page of a list. The caller frees it with store_page_done. */
 struct store_page {
@@ -160,16 +166,17 @@ struct store_dataset {
     int64_t id; /* id of the version */
     char name[IDS_NAME_SIZE];
     int64_t version, n_rows, n_cols, bytes, created_at;
-    char *sha256;      /* NULL after an append */
-    char *content;     /* "b2:<hex>": BLAKE2b over column names, types and values */
-    char *columns;     /* JSON array of column objects (names, types, summaries) */
-    char *notes;       /* JSON object: how the upload was read, and warnings */
-    char *options;     /* as in store_dataset_new */
-    char *description; /* may be NULL */
-    char *tags;        /* JSON array */
-    int64_t revision;  /* counts changes of description and tags */
-    bool newest;       /* the newest version of its name */
-    char etag[64];     /* with its quotes */
+    char *sha256;       /* NULL after an append */
+    char *content;      /* "b2:<hex>": BLAKE2b over column names, types and values */
+    char *columns;      /* JSON array of column objects (names, types, summaries) */
+    char *notes;        /* JSON object: how the upload was read, and warnings */
+    char *options;      /* as in store_dataset_new */
+    char *submitted_by; /* name of the token that made the version; NULL: there was none */
+    char *description;  /* may be NULL */
+    char *tags;         /* JSON array */
+    int64_t revision;   /* counts changes of description and tags */
+    bool newest;        /* the newest version of its name */
+    char etag[64];      /* with its quotes */
 };
 void store_dataset_done(struct store_dataset *d);
 
@@ -193,6 +200,7 @@ struct store_dataset_new {
     /* [n_summaries] saved summaries of the columns; without them a later append reads the chunks */
     const struct store_blob *summaries;
     size_t n_summaries;
+    const char *submitted_by; /* or NULL */
     struct store_condition condition;
 };
 struct store_dataset_published {
@@ -274,10 +282,11 @@ struct store_model {
     int64_t id; /* id of the version */
     char name[IDS_NAME_SIZE];
     int64_t version, live_version, newest_version, created_at, bytes;
-    char *info;        /* JSON object: algorithm, parameters, classes, features, metrics, … */
-    char *description; /* description of the model; may be NULL */
-    char *tags;        /* JSON array */
-    int64_t revision;  /* counts changes of the model's description, tags and live version */
+    char *submitted_by; /* name of the token that submitted the job; NULL: there was none */
+    char *info;         /* JSON object: algorithm, parameters, classes, features, metrics, … */
+    char *description;  /* description of the model; may be NULL */
+    char *tags;         /* JSON array */
+    int64_t revision;   /* counts changes of the model's description, tags and live version */
     char etag[64];
 };
 void store_model_done(struct store_model *m);
@@ -337,6 +346,7 @@ struct store_job {
     int64_t dataset_version, dataset_id; /* id of the version */
     char *request; /* JSON object: the body of the POST; NULL: an earlier release made the job */
     char *spec;    /* JSON object: the validated request with all values resolved */
+    char *submitted_by; /* name of the token of the POST; NULL: there was none */
     int64_t created_at, started_at, finished_at;
     int64_t attempts;
     int64_t token; /* token of the latest claim; 0: the job was never claimed */
@@ -358,7 +368,8 @@ struct store_job_new {
     int64_t validation_id;
     const char *request; /* JSON object, or NULL */
     const char *spec;
-    const char *warnings; /* JSON array, or NULL */
+    const char *warnings;     /* JSON array, or NULL */
+    const char *submitted_by; /* or NULL */
     int64_t max_queued; /* PROBLEM_UNAVAILABLE if at least this many jobs are queued; 0: no limit */
 };
 /* Queues a job. job, also in store_job_cancel: gets the job as it was committed, which the caller

@@ -172,6 +172,8 @@ static void test_beyond_loopback(void **state) {
     refused("--insecure", "--listen", "0.0.0.0:0", "--database", in_dir("x.db"));
     refused("--insecure", "--listen", "[::]:0", "--database", in_dir("x.db"));
     refused("--insecure", "--listen", "10.1.2.3:0", "--database", in_dir("x.db"));
+    refused("--tokens", "--tokens", "", "--database", in_dir("x.db"));
+    refused_late("cannot be read", "--tokens", in_dir("none"), "--database", in_dir("x.db"));
     assert_int_not_equal(access(in_dir("x.db"), F_OK), 0); /* no file was created */
 }
 
@@ -198,13 +200,15 @@ static void test_environment(void **state) {
 static void test_help_and_version(void **state) {
     (void)state;
     static const char *const options[] = {
-        "--listen",        "--port-file",     "--database",       "--workers",
-        "--http-threads",  "--train-threads", "--job-attempts",   "--keep-jobs",
-        "--keep-versions", "--max-body",      "--discard-limit",  "--max-connections",
-        "--drain-delay",   "--drain-timeout", "--log-format",     "--log-level",
-        "--base-path",     "--allowed-host",  "--allow-origin",   "--trusted-proxy",
-        "--insecure",      "--healthcheck",   "--header-timeout", "--no-upgrade-backup",
-        "DISCERN_"};
+        "--listen",         "--port-file",         "--database",
+        "--workers",        "--http-threads",      "--train-threads",
+        "--job-attempts",   "--keep-jobs",         "--keep-versions",
+        "--max-body",       "--discard-limit",     "--max-connections",
+        "--drain-delay",    "--drain-timeout",     "--log-format",
+        "--log-level",      "--base-path",         "--allowed-host",
+        "--allow-origin",   "--trusted-proxy",     "--insecure",
+        "--tokens",         "discernd token",      "--healthcheck",
+        "--header-timeout", "--no-upgrade-backup", "DISCERN_"};
     const char *out;
     assert_int_equal(discernd_run(FLAGS("--help"), &out), 0);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+const char *client_token;
+
 struct bytes {
     char *data;
     size_t size, room;
@@ -94,6 +96,12 @@ static CURLcode perform(struct transfer *t, long *status) {
     CURL *curl = curl_easy_init();
     if (curl == NULL) {
         return CURLE_FAILED_INIT;
+    }
+    if (client_token != NULL) {
+        char authorization[200];
+        (void)snprintf(authorization, sizeof authorization, "Authorization: Bearer %s",
+                       client_token);
+        headers = curl_slist_append(headers, authorization);
     }
     for (size_t i = 0; q->headers != NULL && q->headers[i] != NULL; i++) {
         headers = curl_slist_append(headers, q->headers[i]);

@@ -19,6 +19,9 @@ struct response {
     CURLcode code;    /* set by call */
 };
 
+/* The secret of the token that each request has, in the header Authorization; NULL: none. */
+extern const char *client_token;
+
 struct request {
     const char *method;
     const char *path;

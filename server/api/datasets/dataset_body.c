@@ -1,5 +1,6 @@
 /* Reads the body of a table, stages its chunks in the store and publishes them. */
 #include "api/datasets/dataset_body.h"
+#include "api/access.h"
 #include "api/documents.h"
 #include "api/policy.h"
 #include "api/support.h"
@@ -264,6 +265,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
         .taken = s.n_taken,
         .summaries = summaries,
         .n_summaries = (size_t)s.n_columns,
+        .submitted_by = api_token_name(call),
         .condition = api_condition(call),
     };
     const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);

@@ -15,6 +15,7 @@ void api_dataset_write_members(const struct store_dataset *d, struct json_writer
     json_kv_string(w, "sha256", d->sha256);
     json_kv_string(w, "content", d->content);
     json_kv_time(w, "created_at", d->created_at);
+    json_kv_string(w, "submitted_by", d->submitted_by);
     json_kv_string(w, "description", d->description);
     json_kv_raw(w, "tags", d->tags ? d->tags : "[]");
     schema_columns_write(d->columns, d->n_rows, w);
@@ -42,9 +43,10 @@ static void put_version(const void *item, struct buf *out) {
     buf_printf(out, "%" PRId64, d->version);
 }
 
-static const char *const fields[] = {"name",    "version",    "rows",        "bytes", "sha256",
-                                     "content", "created_at", "description", "tags",  "columns",
-                                     "sparse",  "notes",      NULL};
+static const char *const fields[] = {"name",        "version", "rows",       "bytes",
+                                     "sha256",      "content", "created_at", "submitted_by",
+                                     "description", "tags",    "columns",    "sparse",
+                                     "notes",       NULL};
 static const char *const long_members[] = {"columns[", NULL};
 
 void api_datasets_list(struct http_call *call) {

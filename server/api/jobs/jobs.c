@@ -1,5 +1,6 @@
 /* Handlers of /v1/jobs: create, list, get (optionally wait for the end), cancel, delete. The body
  * of a POST is read by jobs/request/. */
+#include "api/access.h"
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/jobs/job_dry_run.h"
@@ -68,6 +69,7 @@ void api_job_write(const struct store_job *j, const char *base_path, bool reques
     json_kv_string(w, "name", j->dataset);
     json_kv_int(w, "version", j->dataset_version);
     json_end_object(w);
+    json_kv_string(w, "submitted_by", j->submitted_by);
     json_kv_int(w, "attempts", j->attempts);
     json_kv_time(w, "created_at", j->created_at);
     json_kv_time(w, "started_at", j->started_at);
@@ -123,6 +125,7 @@ static bool insert(const struct http_call *call, const struct jobs_request *r, i
         .request = buf_cstr(&request),
         .spec = buf_cstr(&spec),
         .warnings = buf_cstr(&warnings),
+        .submitted_by = api_token_name(call),
         .max_queued = app->max_queued_jobs,
     };
     bool good = j.request && j.spec && j.warnings
@@ -167,6 +170,22 @@ static void accept(struct http_call *call, struct jobs_request *r, bool dry_run)
     api_job_reply(call, 202, &job);
 }
 
+/* Checks the token against the names in the body, before anything is said about what they name. */
+static bool may_use_names(struct http_call *call, const json_t *root, struct problem *problem) {
+    const json_t *const holders[] = {root, json_object_get(root, "validation")};
+    const char *model = json_string_value(json_object_get(root, "model"));
+    for (size_t i = 0; i < sizeof holders / sizeof holders[0]; i++) {
+        const char *text = json_string_value(json_object_get(holders[i], "dataset"));
+        char name[IDS_NAME_SIZE];
+        int64_t version;
+        if (text != NULL && ids_reference_parse(text, name, &version) &&
+            !api_may_read_dataset(call, name, problem)) {
+            return false;
+        }
+    }
+    return model == NULL || api_may_use_model(call, model, problem);
+}
+
 void api_jobs_create(struct http_call *call) {
     struct problem problem = {0};
     struct jobs_request r;
@@ -178,6 +197,11 @@ void api_jobs_create(struct http_call *call) {
     }
     json_t *root = api_body_object(call);
     if (!root) {
+        return;
+    }
+    if (!may_use_names(call, root, &problem)) {
+        http_reply_problem(call, &problem);
+        json_decref(root);
         return;
     }
     if (jobs_request_read(root, app->store, &limits, http_arena(call), &r, &problem)) {
@@ -201,10 +225,10 @@ static void put_id(const void *item, struct buf *out) {
 }
 
 void api_jobs_list(struct http_call *call) {
-    static const char *const fields[] = {"id",          "state",    "model",      "algorithm",
-                                         "dataset",     "attempts", "created_at", "started_at",
-                                         "finished_at", "progress", "warnings",   "error",
-                                         "result",      NULL};
+    static const char *const fields[] = {"id",         "state",        "model",    "algorithm",
+                                         "dataset",    "submitted_by", "attempts", "created_at",
+                                         "started_at", "finished_at",  "progress", "warnings",
+                                         "error",      "result",       NULL};
     static const struct api_item kind = {sizeof(struct store_job), write_item, put_id, fields,
                                          api_long_of_fit};
     struct store_job_filter filter = {.state = -1, .model = http_query(call, "model")};
@@ -234,11 +258,29 @@ void api_jobs_list(struct http_call *call) {
 
 bool api_job_find(struct http_call *call, struct store_job *out) {
     struct problem problem = {0};
-    if (store_job_get(api_app_of(call)->store, api_path_number(call, "id"), out, &problem)) {
-        return true;
+    const int64_t id = api_path_number(call, "id");
+    if (store_job_get(api_app_of(call)->store, id, out, &problem)) {
+        if (api_sees_job(call, out->model, out->dataset)) {
+            return true;
+        }
+        store_job_done(out); /* as if there were none: its id tells that it exists */
+        problem_set(&problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
     }
     http_reply_problem(call, &problem);
     return false;
+}
+
+/* Whether the caller may see the job in the path. Returns false after a reply. */
+static bool may_see_job(struct http_call *call) {
+    struct store_job j;
+    if (api_only(call) == NULL) {
+        return true;
+    }
+    if (!api_job_find(call, &j)) {
+        return false;
+    }
+    store_job_done(&j);
+    return true;
 }
 
 static void reply_job(struct http_call *call) {
@@ -272,7 +314,7 @@ void api_job_get(struct http_call *call) {
     }
     if (wait == 0) {
         reply_job(call);
-    } else {
+    } else if (may_see_job(call)) {
         http_set_topic(call, api_path_number(call, "id"));
         http_watch(call, wait, check_ended);
     }
@@ -283,6 +325,9 @@ void api_job_cancel(struct http_call *call) {
     struct problem problem = {0};
     struct store_job j;
     const int64_t id = api_path_number(call, "id");
+    if (!may_see_job(call)) {
+        return;
+    }
     if (!store_job_cancel(app->store, id, &j, &problem)) {
         http_reply_problem(call, &problem);
         return;
@@ -294,6 +339,9 @@ void api_job_cancel(struct http_call *call) {
 
 void api_job_delete(struct http_call *call) {
     struct problem problem = {0};
+    if (!may_see_job(call)) {
+        return;
+    }
     if (store_job_delete(api_app_of(call)->store, api_path_number(call, "id"), &problem)) {
         http_reply_empty(call, 204);
     } else {

@@ -17,6 +17,7 @@ void api_model_write(const struct store_model *m, struct json_writer *w) {
     json_kv_int(w, "newest_version", m->newest_version);
     json_kv_time(w, "created_at", m->created_at);
     json_kv_int(w, "bytes", m->bytes);
+    json_kv_string(w, "submitted_by", m->submitted_by);
     json_kv_string(w, "description", m->description);
     json_kv_raw(w, "tags", m->tags ? m->tags : "[]");
     api_put_members(w, m->info);
@@ -66,16 +67,15 @@ static void put_version(const void *item, struct buf *out) {
     buf_printf(out, "%" PRId64, m->version);
 }
 
-static const char *const fields[] = {"name",           "version",     "live",       "live_version",
-                                     "newest_version", "created_at",  "bytes",      "description",
-                                     "tags",           "algorithm",   "params",     "target",
-                                     "classes",        "inputs",      "n_features", "features",
-                                     "standardize",    "encoding",    "weight",     "weights",
-                                     "class_weight",   "validation",  "seed",       "holdout_rows",
-                                     "decision",       "n_machines",  "dataset",    "job",
-                                     "converged",      "stop_reason", "iterations", "objective",
-                                     "gradient_norm",  "rows",        "details",    "metrics",
-                                     "daemon_version", "reading",     NULL};
+static const char *const fields[] = {
+    "name",        "version",      "live",           "live_version",  "newest_version",
+    "created_at",  "submitted_by", "bytes",          "description",   "tags",
+    "algorithm",   "params",       "target",         "classes",       "inputs",
+    "n_features",  "features",     "standardize",    "encoding",      "weight",
+    "weights",     "class_weight", "validation",     "seed",          "holdout_rows",
+    "decision",    "n_machines",   "dataset",        "job",           "converged",
+    "stop_reason", "iterations",   "objective",      "gradient_norm", "rows",
+    "details",     "metrics",      "daemon_version", "reading",       NULL};
 
 void api_models_list(struct http_call *call) {
     static const struct api_item kind = {sizeof(struct store_model), write_item, put_name, fields,

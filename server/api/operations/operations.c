@@ -1,4 +1,5 @@
 /* Links, health, readiness, metrics and version of the daemon. */
+#include "api/access.h"
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/clock.h"
@@ -15,6 +16,7 @@ void api_healthz(struct http_call *call) {
 
 /* The checks of readiness. */
 struct checks {
+    bool shown;    /* a client without a token is told only whether the daemon is ready */
     bool database; /* a read and the writer answer; the database was migrated when it was opened */
     bool workers;
     bool draining;
@@ -22,6 +24,9 @@ struct checks {
 
 static void put_checks(struct json_writer *w, const struct checks *c) {
     json_kv_bool(w, "ready", c->database && c->workers && !c->draining);
+    if (!c->shown) {
+        return;
+    }
     json_kv_begin_object(w, "checks");
     json_kv_string(w, "database", c->database ? "ok" : "failing");
     json_kv_string(w, "migrations", "ok");
@@ -48,9 +53,14 @@ static void reply_unready(struct http_call *call, const struct checks *c, struct
 void api_readyz(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     struct problem storage = {0}, problem = {0};
-    struct checks c = {.draining = app->draining(app), .workers = jobs_healthy(app->jobs)};
+    struct checks c = {.shown = api_is_known(call),
+                       .draining = app->draining(app),
+                       .workers = jobs_healthy(app->jobs)};
     c.database = store_healthy(app->store, &storage);
-    if (c.draining) {
+    const bool ready = c.database && c.workers && !c.draining;
+    if (!ready && !c.shown) {
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "the daemon is not ready");
+    } else if (c.draining) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the daemon is shutting down");
     } else if (!c.database) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the database does not answer: %s",
@@ -75,6 +85,9 @@ void api_readyz(struct http_call *call) {
 
 void api_metrics(struct http_call *call) {
     struct buf body = {0};
+    if (!api_may_see_all(call)) {
+        return;
+    }
     metrics_render(&body);
     http_reply(call, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
 }

@@ -1,5 +1,6 @@
 /* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. POST
  * …/importance: permutation importance on a stored dataset. Both run on a pool thread. */
+#include "api/access.h"
 #include "api/cells.h"
 #include "api/handlers.h"
 #include "api/policy.h"
@@ -445,6 +446,9 @@ bool api_dataset_referenced(struct http_call *call, const char *reference,
         json_fault(problem, "", "dataset",
                    "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
                    reference);
+        return false;
+    }
+    if (!api_may_read_dataset(call, name, problem)) {
         return false;
     }
     if (store_dataset_get(api_app_of(call)->store, name, version, out, &why)) {

@@ -1,6 +1,7 @@
 /* Reads the body of POST …/evaluate_grid. Defaults come from the summary of the dataset that the
  * model was trained on, or from the model if the dataset was deleted. */
 #include "api/predictions/grid_request.h"
+#include "api/access.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
@@ -60,7 +61,8 @@ static bool find_dataset(const struct reading *r, struct store_dataset *out) {
     const json_t *dataset = json_object_get(info, "dataset");
     const char *name = json_string_value(json_object_get(dataset, "name"));
     const double version = json_number_value(json_object_get(dataset, "version"));
-    if (name && version >= 1) {
+    const struct auth_token *token = api_token(r->call);
+    if (name && version >= 1 && (token == NULL || auth_token_matches(token, name))) {
         found = store_dataset_get(store, name, (int64_t)version, out, &ignored);
     }
     problem_done(&ignored);

@@ -146,14 +146,14 @@ static void read_fallbacks(const struct option_row *rows, size_t n, void *settin
     }
 }
 
-bool options_read(const struct option_row *rows, size_t n, int argc, char **argv, void *settings,
-                  struct problem *problem) {
+static bool read_all(const struct option_row *rows, size_t n, bool environment, int argc,
+                     char **argv, void *settings, struct problem *problem) {
     bool *seen = calloc(n + 1, sizeof *seen);
     if (seen == NULL) {
         return problem_no_memory(problem);
     }
     read_fallbacks(rows, n, settings);
-    bool good = read_environment(rows, n, settings, problem);
+    bool good = !environment || read_environment(rows, n, settings, problem);
     for (int i = 1; good && i < argc;) {
         const int taken = read_flag(rows, n, argc, argv, i, seen, settings, problem);
         good = taken > 0;
@@ -161,6 +161,16 @@ bool options_read(const struct option_row *rows, size_t n, int argc, char **argv
     }
     free(seen);
     return good;
+}
+
+bool options_read(const struct option_row *rows, size_t n, int argc, char **argv, void *settings,
+                  struct problem *problem) {
+    return read_all(rows, n, true, argc, argv, settings, problem);
+}
+
+bool options_read_arguments(const struct option_row *rows, size_t n, int argc, char **argv,
+                            void *settings, struct problem *problem) {
+    return read_all(rows, n, false, argc, argv, settings, problem);
 }
 
 void options_free(const struct option_row *rows, size_t n, void *settings) {

@@ -48,6 +48,9 @@ struct option_list {
  * stray argument are errors too. */
 bool options_read(const struct option_row *rows, size_t n, int argc, char **argv, void *settings,
                   struct problem *problem);
+/* As options_read, without the environment. */
+bool options_read_arguments(const struct option_row *rows, size_t n, int argc, char **argv,
+                            void *settings, struct problem *problem);
 /* Frees the lists. The strings of other options are not owned. */
 void options_free(const struct option_row *rows, size_t n, void *settings);
 /* Writes `usage`, then every option under the heading of its group, wrapped at 100 columns. */

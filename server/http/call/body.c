@@ -243,7 +243,7 @@ static bool accept_form(struct http_call *call) {
 /* Checks what the header says about the body. Returns false if the reply is filled. */
 static bool accept_header(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
-    if (route->scope == HTTP_SCOPE_WRITE &&
+    if (route->changes &&
         !memory_has_room(&call->server->memory,
                          MEMORY_UNCOUNTED + 1)) { /* the reply of a write cannot be refused later */
         fail_no_room(call);

@@ -111,6 +111,9 @@ static bool call_end(struct http_call *call) {
     if (call->on_done != NULL) {
         call->on_done(call->handler_state);
     }
+    if (call->request.client_release != NULL) {
+        call->request.client_release(call->request.client_known);
+    }
     stream_free(call->reply.stream);
     reply_done(&call->reply);
     body_forget(call);

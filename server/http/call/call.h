@@ -58,7 +58,10 @@ struct call_request {
     bool client_counted;           /* server->per_address counts client_address for this call */
     const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
     bool is_form, any_charset;     /* set by http_take_form */
-    const char *cross_origin;      /* Origin, if --allow-origin allows it; NULL: no CORS headers */
+    const char *client_name;       /* set by http_set_client; NULL: not known */
+    const void *client_known;
+    void (*client_release)(const void *client);
+    const char *cross_origin; /* Origin, if --allow-origin allows it; NULL: no CORS headers */
 };
 
 /* The body of the request. Used by the I/O thread only, except `relay`. */

@@ -97,15 +97,18 @@ void record_call(struct http_call *call, int status) {
     }
     const struct target *t = &call->request.target;
     size_t shown = t->path_size > 0 ? t->path_size : strcspn(t->raw, "?");
-    LOG_WRITE_LATER(level, "http.request",
-                    log_str("method", call->request.method[0] != '\0' ? call->request.method : "-"),
-                    log_strn("path", t->raw + t->path_at, shown < PATH_SHOWN ? shown : PATH_SHOWN),
-                    log_int("status", status),
-                    log_dbl("ms", (double)(int64_t)(seconds * 1e6) / 1e3),
-                    log_int("in", (int64_t)call->body.seen),
-                    log_int("out", (int64_t)call->reply.sent),
-                    log_str("client", call->request.client),
-                    log_str("request_id", call->request.id));
+    const struct log_field fields[] = {
+        log_str("method", call->request.method[0] != '\0' ? call->request.method : "-"),
+        log_strn("path", t->raw + t->path_at, shown < PATH_SHOWN ? shown : PATH_SHOWN),
+        log_int("status", status),
+        log_dbl("ms", (double)(int64_t)(seconds * 1e6) / 1e3),
+        log_int("in", (int64_t)call->body.seen),
+        log_int("out", (int64_t)call->reply.sent),
+        log_str("client", call->request.client),
+        log_str("request_id", call->request.id),
+        log_str("token", call->request.client_name)};
+    const size_t n = sizeof fields / sizeof fields[0];
+    log_write_later(level, "http.request", fields, call->request.client_name != NULL ? n : n - 1);
 }
 
 void record_refusal(struct http_server *server, const struct connection *c, int status) {

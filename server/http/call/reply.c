@@ -36,7 +36,7 @@ bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
 /* Counts the reply against --body-memory until it is sent. Returns false if there is no room. A
  * call that has changed something is never refused here. */
 static bool hold(struct http_call *call, size_t size) {
-    if (call->request.match.route == NULL || call->request.match.route->scope != HTTP_SCOPE_WRITE) {
+    if (call->request.match.route == NULL || !call->request.match.route->changes) {
         return memory_hold(&call->server->memory, &call->reply.share, size);
     }
     memory_hold_anyway(&call->server->memory, &call->reply.share, size);

@@ -73,6 +73,22 @@ const char *http_client_address(const struct http_call *call) {
     return call->request.client;
 }
 
+unsigned http_authorization(const struct http_call *call, const char **value) {
+    *value = call->request.headers.authorization;
+    return call->request.headers.n_authorization;
+}
+
+void http_set_client(struct http_call *call, const char *name, const void *client,
+                     void (*release)(const void *client)) {
+    call->request.client_name = name;
+    call->request.client_known = client;
+    call->request.client_release = release;
+}
+
+const void *http_client(const struct http_call *call) {
+    return call->request.client_known;
+}
+
 const char *http_body_bytes(const struct http_call *call, size_t *size) {
     *size = call->body.bytes.size;
     return call->body.bytes.data != NULL ? call->body.bytes.data : "";

@@ -30,6 +30,7 @@ static const struct known KNOWN_HEADERS[] = {
     KNOWN("X-Forwarded-For", x_forwarded_for),
     KNOWN("X-Forwarded-Host", x_forwarded_host),
     KNOWN("X-Forwarded-Proto", x_forwarded_proto),
+    KNOWN("Authorization", authorization),
     KNOWN("Access-Control-Request-Method", preflight),
 };
 
@@ -83,6 +84,7 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
         h->n_content_encoding += field == &h->content_encoding;
         h->n_content_length += field == &h->content_length;
         h->n_transfer_encoding += field == &h->transfer_encoding;
+        h->n_authorization += field == &h->authorization;
         h->n_forwarding += field == &h->forwarded || field == &h->x_forwarded_for ||
                            field == &h->x_forwarded_host || field == &h->x_forwarded_proto;
         break;

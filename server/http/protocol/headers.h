@@ -31,12 +31,14 @@ struct headers {
     const char *x_forwarded_for;
     const char *x_forwarded_host;
     const char *x_forwarded_proto;
+    const char *authorization;
     const char *preflight; /* Access-Control-Request-Method */
     unsigned n_host;       /* n_…: number of fields with this name */
     unsigned n_origin;
     unsigned n_content_length;
     unsigned n_transfer_encoding;
     unsigned n_content_encoding;
+    unsigned n_authorization;
     unsigned n_forwarding; /* Forwarded and X-Forwarded-… */
     size_t n;              /* number of fields */
     size_t bytes;          /* bytes of all names and values, with ": " and line ends */

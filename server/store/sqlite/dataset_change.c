@@ -82,15 +82,17 @@ static void insert_version(struct store_tx *tx, struct publish *p, int64_t befor
                                 " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
                                 "1, newest = last_version + 1 RETURNING last_version",
                                 store_text(d->name));
-    int64_t id = STORE_ASK(tx->connection, tx->problem, 0,
-                           "INSERT INTO dataset_versions (name, version, n_rows, n_cols, bytes, "
-                           "created_at, sha256, content, options, columns, notes, format)"
-                           " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                           store_text(d->name), store_int(version), store_int(d->n_rows),
-                           store_int(d->n_cols), store_int(d->bytes), store_int(tx->now),
-                           store_text(d->sha256), store_text(d->content),
-                           store_text(d->options ? d->options : ""), store_text(d->columns),
-                           store_text(d->notes), store_int(STORE_DOCUMENT_FORMAT));
+    int64_t id =
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "INSERT INTO dataset_versions (name, version, n_rows, n_cols, bytes, "
+                  "created_at, sha256, content, options, columns, notes, format, "
+                  "submitted_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                  store_text(d->name), store_int(version), store_int(d->n_rows),
+                  store_int(d->n_cols), store_int(d->bytes), store_int(tx->now),
+                  store_text(d->sha256), store_text(d->content),
+                  store_text(d->options ? d->options : ""), store_text(d->columns),
+                  store_text(d->notes), store_int(STORE_DOCUMENT_FORMAT),
+                  store_text(d->submitted_by));
     STORE_RUN(tx->connection, tx->problem,
               "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, seq, part FROM "
               "dataset_parts WHERE version = ?2 AND seq < ?3",

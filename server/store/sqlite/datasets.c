@@ -13,6 +13,7 @@ void store_dataset_done(struct store_dataset *d) {
         free(d->columns);
         free(d->notes);
         free(d->options);
+        free(d->submitted_by);
         free(d->description);
         free(d->tags);
         *d = (struct store_dataset){0};
@@ -35,7 +36,8 @@ bool store_dataset_load(struct store_query *q, void *item) {
                                   .tags = store_query_take(q, 12),
                                   .revision = store_query_int(q, 13),
                                   .newest = store_query_int(q, 14) != 0,
-                                  .options = store_query_take(q, 15)};
+                                  .options = store_query_take(q, 15),
+                                  .submitted_by = store_query_take(q, 16)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {
@@ -76,7 +78,7 @@ static bool get(struct store *store, const char *name, int64_t version, struct s
         *found = loaded;
     } else if (!loaded && !problem->type) {
         store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, version,
-                      DATASET_NAMES, problem);
+                      store->no_hints ? NULL : DATASET_NAMES, problem);
     }
     if (!store_read_end(&r)) {
         store_dataset_done(&d);
@@ -154,9 +156,9 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
         return false;
     }
     STORE_QUERY(&q, r.connection, problem,
-                STORE_DATASET_SELECT
-                "WHERE d.newest = v.version AND d.name > ? ORDER BY d.name LIMIT ?",
-                store_text(after ? after : ""), store_page_rows(limit));
+                STORE_DATASET_SELECT "WHERE d.newest = v.version AND d.name > ?1 AND " STORE_ONLY(
+                    "d.name", "?3") " ORDER BY d.name LIMIT ?2",
+                store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only));
     return store_page_end(&r, &q, &dataset_item, limit, out);
 }
 
@@ -171,8 +173,8 @@ bool store_dataset_versions(struct store *store, const char *name, int64_t after
     if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM datasets WHERE name = ?",
                    store_text(name)) &&
         !problem->type) {
-        store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, 0, DATASET_NAMES,
-                      problem);
+        store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, 0,
+                      store->no_hints ? NULL : DATASET_NAMES, problem);
     }
     STORE_QUERY(&q, r.connection, problem,
                 STORE_DATASET_SELECT

@@ -22,6 +22,7 @@ struct store {
     char owner[33]; /* owner id of this process in leases: 32 hex digits and NUL */
     int64_t lease_ms;
     int64_t bulk_limit;
+    bool no_hints;     /* as in store_settings */
     int64_t next_blob; /* id of the next blob; used by the writer thread only */
     struct store_lock lock;
     struct store_ring ring;
@@ -53,6 +54,12 @@ bool store_sweep_step(struct store *store, bool busy, bool *more);
 /* Marks a part as dead, so that the sweep removes it. */
 void store_part_kill(struct store_tx *tx, int64_t part);
 
+/* SQL of a condition: the name matches one of the patterns of struct store_limit, which the
+ * parameter has. */
+#define STORE_ONLY(name, parameter)                                                                \
+    "(" parameter " IS NULL OR EXISTS (SELECT 1 FROM json_each(" parameter ") WHERE " name         \
+    " GLOB value))"
+
 /* job_run.c: queues again the running jobs of other owners whose lease has ended; cancels those
  * that a user asked to cancel. */
 void store_jobs_expire(struct store_tx *tx);
@@ -74,6 +81,7 @@ void store_unknown(struct store_connection *c, enum problem_type type, const cha
  * becomes live unless m->promotion refuses it. keep: see keep_versions of struct store_job_end. */
 struct store_model_new {
     const char *name, *info;
+    const char *submitted_by; /* or NULL */
     int64_t part, bytes, keep;
     const struct store_promotion *promotion; /* as in store_job_end */
 };

@@ -36,12 +36,13 @@ static void insert(struct store_tx *tx, void *arg) {
     in->id = STORE_ASK(
         tx->connection, tx->problem, 0,
         "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
-        "dataset_id, spec, created_at, warnings, spec_format, result_format, request)"
-        " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7, ?9 FROM "
+        "dataset_id, spec, created_at, warnings, spec_format, result_format, request, submitted_by)"
+        " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7, ?9, ?10 FROM "
         "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
         store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
         store_text(j->spec), store_int(tx->now), store_text(j->warnings),
-        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->request));
+        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->request),
+        store_text(j->submitted_by));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "the dataset version of the job was deleted");

@@ -245,11 +245,13 @@ static void give_back(struct store_tx *tx, int64_t id, bool cancel) {
     }
 }
 
-static void finish(struct store_tx *tx, struct end *end, const char *model) {
+static void finish(struct store_tx *tx, struct end *end, const char *model,
+                   const char *submitted_by) {
     const struct store_job_end *e = end->e;
     if (e->state == STORE_JOB_SUCCEEDED) {
         struct store_model_new m = {.name = model,
                                     .info = e->model_info,
+                                    .submitted_by = submitted_by,
                                     .part = e->model_part,
                                     .bytes = e->model_bytes,
                                     .keep = e->keep_versions,
@@ -271,21 +273,23 @@ static void finish(struct store_tx *tx, struct end *end, const char *model) {
 static void end_job(struct store_tx *tx, void *arg) {
     struct end *end = arg;
     const int64_t id = end->e->claim.job;
-    char model[IDS_NAME_SIZE] = "";
+    char model[IDS_NAME_SIZE] = "", submitted_by[IDS_NAME_SIZE] = "";
     bool cancel = false;
     struct store_query q;
     store_claim_check(tx, &end->e->claim);
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT model, cancel_requested FROM jobs WHERE id = ?", store_int(id));
+                "SELECT model, cancel_requested, coalesce(submitted_by, '') FROM jobs WHERE id = ?",
+                store_int(id));
     if (store_query_row(&q)) {
         store_query_copy(&q, 0, model, sizeof model);
         cancel = store_query_int(&q, 1) != 0;
+        store_query_copy(&q, 2, submitted_by, sizeof submitted_by);
     }
     store_query_end(&q);
     if (end->e->state == STORE_JOB_QUEUED) {
         give_back(tx, id, cancel);
     } else {
-        finish(tx, end, model);
+        finish(tx, end, model, submitted_by[0] != '\0' ? submitted_by : NULL);
     }
 }
 

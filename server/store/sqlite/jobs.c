@@ -25,6 +25,7 @@ void store_job_done(struct store_job *j) {
         free(j->algorithm);
         free(j->request);
         free(j->spec);
+        free(j->submitted_by);
         free(j->progress);
         free(j->warnings);
         free(j->error);
@@ -53,7 +54,8 @@ bool store_job_load(struct store_query *q, void *item) {
                               .version = store_query_int(q, 17),
                               .last_event = store_query_int(q, 18),
                               .token = store_query_int(q, 19),
-                              .request = store_query_take(q, 20)};
+                              .request = store_query_take(q, 20),
+                              .submitted_by = store_query_take(q, 21)};
     store_query_copy(q, 2, out->model, sizeof out->model);
     store_query_copy(q, 4, out->dataset, sizeof out->dataset);
     if (q->problem->type) {
@@ -132,9 +134,11 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter,
     STORE_QUERY(&q, r.connection, problem,
                 STORE_JOB_SELECT_BRIEF
                 "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
-                "id < ?3 ORDER BY id DESC LIMIT ?4",
+                "id < ?3 AND " STORE_ONLY("model", "?5") " AND " STORE_ONLY(
+                    "dataset", "?5") " ORDER BY id DESC LIMIT ?4",
                 store_int(filter->state), store_text(filter->model),
-                store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit));
+                store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit),
+                store_text(limit->only));
     return store_page_end(&r, &q, &job_item, limit, out);
 }
 

@@ -9,9 +9,9 @@
     "id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, "        \
     "started_at, finished_at, attempts,"                                                           \
     " cancel_requested, progress, warnings, error, result, version, last_event, token, "
-#define STORE_JOB_SELECT "SELECT " STORE_JOB_COLUMNS "request FROM jobs "
+#define STORE_JOB_SELECT "SELECT " STORE_JOB_COLUMNS "request, submitted_by FROM jobs "
 /* Without the request, which may be as long as a body. */
-#define STORE_JOB_SELECT_BRIEF "SELECT " STORE_JOB_COLUMNS "NULL FROM jobs "
+#define STORE_JOB_SELECT_BRIEF "SELECT " STORE_JOB_COLUMNS "NULL, submitted_by FROM jobs "
 /* Loads the current row into `out`, a struct store_job. On failure sets the query's problem; `out`
  * is then {0}. */
 bool store_job_load(struct store_query *q, void *out);

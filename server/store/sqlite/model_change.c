@@ -91,10 +91,11 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
                   store_text(m->name), store_int(promoted));
     live = promoted ? version : live;
     STORE_RUN(tx->connection, tx->problem,
-              "INSERT INTO model_versions (name, version, created_at, bytes, info, part, format) "
-              "VALUES (?, ?, ?, ?, ?, ?, ?)",
+              "INSERT INTO model_versions (name, version, created_at, bytes, info, part, format, "
+              "submitted_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
               store_text(m->name), store_int(version), store_int(tx->now), store_int(m->bytes),
-              store_text(m->info), store_int(m->part), store_int(STORE_DOCUMENT_FORMAT));
+              store_text(m->info), store_int(m->part), store_int(STORE_DOCUMENT_FORMAT),
+              store_text(m->submitted_by));
     if (m->keep > 0) {
         prune(tx, m->name, m->keep, live);
     }

@@ -8,11 +8,12 @@
 
 #define MODEL_SELECT                                                                               \
     "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
-    "m.description, m.tags, m.revision"                                                            \
+    "m.description, m.tags, m.revision, v.submitted_by"                                            \
     " FROM model_versions v JOIN models m ON m.name = v.name "
 
 void store_model_done(struct store_model *m) {
     if (m) {
+        free(m->submitted_by);
         free(m->info);
         free(m->description);
         free(m->tags);
@@ -31,7 +32,8 @@ static bool load(struct store_query *q, void *item) {
                                 .info = store_query_take(q, 7),
                                 .description = store_query_take(q, 8),
                                 .tags = store_query_take(q, 9),
-                                .revision = store_query_int(q, 10)};
+                                .revision = store_query_int(q, 10),
+                                .submitted_by = store_query_take(q, 11)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {
@@ -83,8 +85,8 @@ static bool get(struct store *store, const char *name, int64_t version, struct s
     if (found != NULL) {
         *found = loaded;
     } else if (!loaded && !problem->type) {
-        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, version, MODEL_NAMES,
-                      problem);
+        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, version,
+                      store->no_hints ? NULL : MODEL_NAMES, problem);
     }
     if (!store_read_end(&r)) {
         store_model_done(&m);
@@ -117,8 +119,9 @@ bool store_model_list(struct store *store, const char *after, const struct store
         return false;
     }
     STORE_QUERY(&q, r.connection, problem,
-                MODEL_SELECT "WHERE v.version = m.live AND m.name > ? ORDER BY m.name LIMIT ?",
-                store_text(after ? after : ""), store_page_rows(limit));
+                MODEL_SELECT "WHERE v.version = m.live AND m.name > ?1 AND " STORE_ONLY(
+                    "m.name", "?3") " ORDER BY m.name LIMIT ?2",
+                store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only));
     return store_page_end(&r, &q, &model_item, limit, out);
 }
 
@@ -133,7 +136,8 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
     if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM models WHERE name = ?",
                    store_text(name)) &&
         !problem->type) {
-        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0, MODEL_NAMES, problem);
+        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0,
+                      store->no_hints ? NULL : MODEL_NAMES, problem);
     }
     STORE_QUERY(&q, r.connection, problem,
                 MODEL_SELECT "WHERE v.name = ? AND v.version > ? ORDER BY v.version LIMIT ?",

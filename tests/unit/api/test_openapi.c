@@ -171,7 +171,7 @@ static void test_components_are_used(void **state) {
         json_object_foreach(group, name, component) {
             char ref[128];
             (void)snprintf(ref, sizeof ref, "#/components/%s/%s", kind, name);
-            if (!uses(doc, ref)) {
+            if (strcmp(kind, "securitySchemes") != 0 && !uses(doc, ref)) {
                 fail_msg("%s is not used", ref);
             }
         }
@@ -304,7 +304,38 @@ static void check_conditions(const char *path, const char *method, json_t *item,
         (json_object_get(responses, "412") != NULL) != changes) {
         fail_msg("%s %s: 304 is for conditions of a read, 412 for those of a change", method, path);
     }
-    assert_true(!changes || route->scope == HTTP_SCOPE_WRITE);
+    assert_true(!changes || route->changes);
+}
+
+/* The document names the scope of the route; a call that needs a token may be answered 401 and 403. */
+static void check_scope(const char *path, const char *method, json_t *item, json_t *operation) {
+    static const char *const scopes[] = {
+        [HTTP_SCOPE_READ] = "read",   [HTTP_SCOPE_PREDICT] = "predict",
+        [HTTP_SCOPE_TRAIN] = "train", [HTTP_SCOPE_WRITE] = "write",
+        [HTTP_SCOPE_ADMIN] = "admin",
+    };
+    (void)item;
+    const enum http_scope scope = route_find(path, method)->scope;
+    json_t *security = json_object_get(operation, "security");
+    json_t *roles = json_object_get(json_array_get(security, 0), "token");
+    json_t *responses = json_object_get(operation, "responses");
+    const bool public = scope == HTTP_SCOPE_PUBLIC;
+    assert_int_not_equal(scope, HTTP_SCOPE_NOT_SET);
+    if (!json_is_array(security) || (roles == NULL) != public ||
+        (json_object_get(responses, "401") == NULL) != public ||
+        (json_object_get(responses, "403") == NULL) != public) {
+        fail_msg("%s %s: security, 401 and 403 must be those of the route's scope", method, path);
+    }
+    const char *role = json_string_value(json_array_get(roles, 0));
+    const char *wanted = scope >= HTTP_SCOPE_READ ? scopes[scope] : NULL;
+    if ((role == NULL) != (wanted == NULL) || (role != NULL && strcmp(role, wanted) != 0)) {
+        fail_msg("%s %s: the document has the scope %s", method, path, role ? role : "none");
+    }
+}
+
+static void test_scopes_are_those_of_the_route(void **state) {
+    (void)state;
+    each_operation(check_scope);
 }
 
 static void test_conditions_are_those_of_the_route(void **state) {
@@ -478,6 +509,7 @@ int main(void) {
         cmocka_unit_test(test_operations_are_complete),
         cmocka_unit_test(test_path_parameters_are_declared),
         cmocka_unit_test(test_query_parameters_are_those_of_the_route),
+        cmocka_unit_test(test_scopes_are_those_of_the_route),
         cmocka_unit_test(test_conditions_are_those_of_the_route),
         cmocka_unit_test(test_request_media_types_are_those_of_the_route),
         cmocka_unit_test(test_reply_media_types_are_those_of_the_route),

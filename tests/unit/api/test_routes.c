@@ -27,7 +27,7 @@ static void operations_wait_for_nobody(void **state) {
     assert_int_equal(found, sizeof paths / sizeof paths[0]);
 }
 
-/* The scope "write" is that of the routes that change stored data, not of those that compute. */
+/* `changes` is set in the routes that change stored data, not of those that compute. */
 static void changes_are_told(void **state) {
     (void)state;
     static const char *const computing[] = {"/predict",   "/evaluate",  "/importance",
@@ -39,8 +39,8 @@ static void changes_are_told(void **state) {
         for (size_t k = 0; k < sizeof computing / sizeof computing[0]; k++) {
             reads = reads || strstr(r->path, computing[k]) != NULL;
         }
-        if ((r->scope == HTTP_SCOPE_WRITE) == reads) {
-            fail_msg("%s %s: scope = %d", r->method, r->path, r->scope);
+        if (r->changes == reads) {
+            fail_msg("%s %s: changes = %d", r->method, r->path, r->changes);
         }
     }
 }

@@ -49,6 +49,46 @@ static void test_every_day_of_five_centuries(void **state) {
     }
 }
 
+static void test_parse(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms; /* -1: refused */
+    } cases[] = {{"1970-01-01", 0},
+                 {"1970-01-01T00:00:01Z", 1000},
+                 {"1970-01-02T03:04:05.006Z", 97445006},    /* 86400 + 11045 s */
+                 {"2000-02-29", INT64_C(11016) * 86400000}, /* 30 years, 7 leap days, 59 days */
+                 {"9999-12-31T23:59:59.999Z", INT64_C(253402300799999)},
+                 {"2001-02-29", -1},
+                 {"1969-12-31", -1},
+                 {"2000-13-01", -1},
+                 {"2000-00-01", -1},
+                 {"2000-01-00", -1},
+                 {"2000-01-01T24:00:00Z", -1},
+                 {"2000-01-01T00:60:00Z", -1},
+                 {"2000-01-01T00:00:00", -1},
+                 {"2000-01-01T00:00:00+", -1},
+                 {"2000-01-01 00:00:00Z", -1},
+                 {"2000-01- 1", -1},
+                 {"2000-1-011", -1},
+                 {"+200-01-01", -1},
+                 {"", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t ms = -1;
+        assert_int_equal(clock_parse(cases[i].text, &ms), cases[i].ms >= 0);
+        if (ms != cases[i].ms) {
+            fail_msg("%s: %lld", cases[i].text, (long long)ms);
+        }
+    }
+    for (int64_t ms = 0; ms < INT64_C(20000000000000); ms += INT64_C(86400001) * 37) {
+        char text[CLOCK_TEXT_SIZE];
+        int64_t again = -1;
+        clock_format(ms, text);
+        assert_true(clock_parse(text, &again));
+        assert_int_equal(again, ms);
+    }
+}
+
 static void test_clocks_run(void **state) {
     (void)state;
     int64_t before = clock_monotonic_ns();
@@ -66,6 +106,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_times),
         cmocka_unit_test(test_every_day_of_five_centuries),
+        cmocka_unit_test(test_parse),
         cmocka_unit_test(test_clocks_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

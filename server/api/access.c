@@ -1,0 +1,218 @@
+/* Checks the token of a request (RFC 6750). */
+#include "api/access.h"
+#include "api/api.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* ---- replies ---- */
+
+/* Sets WWW-Authenticate. error: as in RFC 6750, section 3.1; NULL: the request has no token. */
+static void challenge(struct http_call *call, const char *error, const char *scope) {
+    const char *text = arena_printf(http_arena(call), "Bearer realm=\"discern\"%s%s%s%s%s%s",
+                                    error != NULL ? ", error=\"" : "", error != NULL ? error : "",
+                                    error != NULL ? "\"" : "", scope != NULL ? ", scope=\"" : "",
+                                    scope != NULL ? scope : "", scope != NULL ? "\"" : "");
+    http_reply_header(call, "WWW-Authenticate", text != NULL ? text : "Bearer");
+}
+
+static void refuse_token(struct http_call *call, const char *error, const char *why,
+                         struct problem *problem) {
+    challenge(call, error, NULL);
+    (void)problem_set(problem, PROBLEM_UNAUTHORIZED, "%s", why);
+}
+
+static bool refuse_scope(struct http_call *call, const struct auth_token *token, const char *scope,
+                         struct problem *problem) {
+    challenge(call, "insufficient_scope", scope);
+    return problem_set(problem, PROBLEM_FORBIDDEN, "%s %s needs the scope %s; token \"%s\" has %s",
+                       http_method(call), http_route_of(call)->path, scope, token->name,
+                       token->scope_text);
+}
+
+static bool refuse_name(struct http_call *call, const struct auth_token *token, const char *noun,
+                        const char *name, struct problem *problem) {
+    challenge(call, "insufficient_scope", NULL);
+    return problem_set(problem, PROBLEM_FORBIDDEN,
+                       "token \"%s\" is for %.300s only, not for %s \"%.100s\"", token->name,
+                       token->only, noun, name);
+}
+
+/* ---- the request ---- */
+
+static const struct {
+    const char *name;
+    unsigned bits;
+} scopes[] = {
+    [HTTP_SCOPE_NOT_SET] = {"admin", AUTH_ADMIN},
+    [HTTP_SCOPE_PUBLIC] = {NULL, 0},
+    [HTTP_SCOPE_ANY] = {NULL, 0},
+    [HTTP_SCOPE_READ] = {"read", AUTH_READ},
+    [HTTP_SCOPE_PREDICT] = {"predict", AUTH_PREDICT},
+    [HTTP_SCOPE_TRAIN] = {"train", AUTH_TRAIN},
+    [HTTP_SCOPE_WRITE] = {"write", AUTH_WRITE},
+    [HTTP_SCOPE_ADMIN] = {"admin", AUTH_ADMIN},
+};
+
+static void release(const void *token) {
+    auth_release(token);
+}
+
+/* Returns the secret in "Bearer SECRET", of *n bytes. NULL: another scheme or form. */
+static const char *secret_of(const char *value, size_t *n) {
+    static const char scheme[] = "Bearer ";
+    static const char token68[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
+    if (strncasecmp(value, scheme, sizeof scheme - 1) != 0) {
+        return NULL;
+    }
+    const char *secret = value + sizeof scheme - 1;
+    secret += strspn(secret, " ");
+    *n = strspn(secret, token68);
+    return *n > 0 && secret[*n] == '\0' ? secret : NULL;
+}
+
+/* Returns the token of the request; NULL after setting the problem. */
+static const struct auth_token *find_token(struct http_call *call, struct auth *auth,
+                                           struct problem *problem) {
+    const char *value, *secret;
+    const struct auth_token *token = NULL;
+    const unsigned count = http_authorization(call, &value);
+    size_t n = 0;
+    if (count == 0) {
+        refuse_token(call, NULL, "a token is needed: Authorization: Bearer SECRET", problem);
+        return NULL;
+    }
+    if (count > 1) {
+        challenge(call, "invalid_request", NULL);
+        problem_set(problem, PROBLEM_BAD_REQUEST, "Authorization is given %u times", count);
+        return NULL;
+    }
+    secret = secret_of(value, &n);
+    if (secret == NULL) {
+        refuse_token(call, "invalid_token", "Authorization must be \"Bearer SECRET\"", problem);
+        return NULL;
+    }
+    const enum auth_result result = auth_find(auth, secret, n, &token);
+    if (result == AUTH_UNKNOWN || token == NULL) {
+        refuse_token(call, "invalid_token", "the token is not known", problem);
+        return NULL;
+    }
+    http_set_client(call, token->name, token, release);
+    if (result == AUTH_EXPIRED) {
+        refuse_token(call, "invalid_token", "the token has expired", problem);
+        return NULL;
+    }
+    return token;
+}
+
+/* A public route needs no token: a token that is not valid has no effect. */
+static void find_public(struct http_call *call, struct auth *auth) {
+    const char *value, *secret;
+    const struct auth_token *token = NULL;
+    size_t n = 0;
+    if (http_authorization(call, &value) != 1 || (secret = secret_of(value, &n)) == NULL) {
+        return;
+    }
+    switch (auth_find(auth, secret, n, &token)) {
+    case AUTH_KNOWN:
+        http_set_client(call, token->name, token, release);
+        break;
+    case AUTH_UNKNOWN:
+        break;
+    case AUTH_EXPIRED:
+        auth_release(token);
+        break;
+    }
+}
+
+/* Checks the name at a placeholder of the path, if the path has it. */
+static bool admit_path_name(struct http_call *call, const struct auth_token *token,
+                            const char *placeholder, struct problem *problem) {
+    const char *name = http_path_param(call, placeholder);
+    return name[0] == '\0' || auth_token_matches(token, name) ||
+           refuse_name(call, token, placeholder, name, problem);
+}
+
+static bool admit(struct http_call *call, struct auth *auth, enum http_scope scope,
+                  struct problem *problem) {
+    const struct auth_token *token = find_token(call, auth, problem);
+    return token != NULL &&
+           (auth_token_permits(token, scopes[scope].bits) ||
+            refuse_scope(call, token, scopes[scope].name, problem)) &&
+           admit_path_name(call, token, "dataset", problem) &&
+           admit_path_name(call, token, "model", problem);
+}
+
+bool api_admit_token(struct http_call *call) {
+    struct auth *auth = ((const struct api_app *)http_app(call))->auth;
+    const enum http_scope scope = http_route_of(call)->scope;
+    struct problem problem = {0};
+    if (auth == NULL) {
+        return true;
+    }
+    if (scope == HTTP_SCOPE_PUBLIC) {
+        find_public(call, auth);
+        return true;
+    }
+    if (admit(call, auth, scope, &problem)) {
+        return true;
+    }
+    http_reply_problem(call, &problem);
+    return false;
+}
+
+/* ---- what a token permits ---- */
+
+const struct auth_token *api_token(const struct http_call *call) {
+    return http_client(call);
+}
+
+const char *api_token_name(const struct http_call *call) {
+    const struct auth_token *token = api_token(call);
+    return token != NULL ? token->name : NULL;
+}
+
+const char *api_only(const struct http_call *call) {
+    const struct auth_token *token = api_token(call);
+    return token != NULL ? token->only_json : NULL;
+}
+
+bool api_may_read_dataset(struct http_call *call, const char *name, struct problem *problem) {
+    const struct auth_token *token = api_token(call);
+    if (token == NULL) {
+        return true;
+    }
+    if (!auth_token_permits(token, AUTH_READ)) {
+        return refuse_scope(call, token, "read", problem);
+    }
+    return auth_token_matches(token, name) || refuse_name(call, token, "dataset", name, problem);
+}
+
+bool api_may_use_model(struct http_call *call, const char *name, struct problem *problem) {
+    const struct auth_token *token = api_token(call);
+    return token == NULL || auth_token_matches(token, name) ||
+           refuse_name(call, token, "model", name, problem);
+}
+
+bool api_sees_job(const struct http_call *call, const char *model, const char *dataset) {
+    const struct auth_token *token = api_token(call);
+    return token == NULL ||
+           (auth_token_matches(token, model) && auth_token_matches(token, dataset));
+}
+
+bool api_may_see_all(struct http_call *call) {
+    const struct auth_token *token = api_token(call);
+    if (token == NULL || token->only == NULL) {
+        return true;
+    }
+    challenge(call, "insufficient_scope", NULL);
+    http_fail(call, PROBLEM_FORBIDDEN,
+              "%s shows what belongs to all names; token \"%s\" is for %.300s only",
+              http_route_of(call)->path, token->name, token->only);
+    return false;
+}
+
+bool api_is_known(const struct http_call *call) {
+    return ((const struct api_app *)http_app(call))->auth == NULL || api_token(call) != NULL;
+}

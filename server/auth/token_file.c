@@ -1,0 +1,143 @@
+/* Token files on the disk. */
+#include "auth/token_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { FILE_MAX_BYTES = 1 << 20 };
+
+static bool check_info(const char *path, const struct stat *info, struct problem *problem) {
+    if (!S_ISREG(info->st_mode)) {
+        return problem_set(problem, PROBLEM_INVALID, "%.300s is not a regular file", path);
+    }
+    if ((info->st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        return problem_set(problem, PROBLEM_INVALID,
+                           "%.300s may be written by its group or by others (mode %04o): whoever "
+                           "writes it makes tokens; chmod 600 it",
+                           path, (unsigned)(info->st_mode & 07777));
+    }
+    if (info->st_size > FILE_MAX_BYTES) {
+        return problem_set(problem, PROBLEM_INVALID, "%.300s is longer than 1 MiB", path);
+    }
+    return true;
+}
+
+/* Reads all of an open file, at most one byte more than FILE_MAX_BYTES. */
+static bool read_all(int fd, struct buf *out) {
+    char bytes[16384];
+    ssize_t n;
+    while ((n = read(fd, bytes, sizeof bytes)) != 0 && out->size <= FILE_MAX_BYTES) {
+        if (n < 0 && errno != EINTR) {
+            return false;
+        }
+        buf_append(out, bytes, n > 0 ? (size_t)n : 0);
+    }
+    return true;
+}
+
+bool token_file_read(const char *path, struct buf *out, struct stat *info,
+                     struct problem *problem) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a FIFO */
+    bool good = fd >= 0 && fstat(fd, info) == 0;
+    if (good && !check_info(path, info, problem)) {
+        (void)close(fd);
+        return false;
+    }
+    good = good && read_all(fd, out);
+    if (!good) {
+        problem_set(problem, PROBLEM_INVALID, "%.300s cannot be read: %s", path, strerror(errno));
+    } else if (out->failed) {
+        problem_no_memory(problem);
+    } else if (out->size > FILE_MAX_BYTES) {
+        problem_set(problem, PROBLEM_INVALID, "%.300s is longer than 1 MiB", path);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return problem->type == PROBLEM_NONE;
+}
+
+/* Opens the folder of a file. */
+static int open_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder =
+        slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    const int fd = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    return fd;
+}
+
+int token_file_lock(const char *path, struct problem *problem) {
+    const int fd = open_folder(path);
+    if (fd < 0 || flock(fd, LOCK_EX) != 0) {
+        problem_set(problem, PROBLEM_INVALID, "the folder of %.300s cannot be locked: %s", path,
+                    strerror(errno));
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return -1;
+    }
+    return fd;
+}
+
+static bool write_all(int fd, const char *text, size_t n) {
+    while (n > 0) {
+        const ssize_t written = write(fd, text, n);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        text += written > 0 ? written : 0;
+        n -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+/* Gives the new file the mode and the owner that token_file_replace documents. */
+static bool set_owner(int fd, const char *path, int folder) {
+    struct stat old, parent;
+    if (stat(path, &old) == 0) {
+        const bool same = old.st_uid == geteuid() && old.st_gid == getegid();
+        return (same || fchown(fd, old.st_uid, old.st_gid) == 0) &&
+               fchmod(fd, old.st_mode & 0777) == 0;
+    }
+    return fchmod(fd, 0600) == 0 &&
+           (geteuid() != 0 ||
+            (fstat(folder, &parent) == 0 && fchown(fd, parent.st_uid, parent.st_gid) == 0));
+}
+
+bool token_file_replace(const char *path, const char *text, size_t n, struct problem *problem) {
+    char *target = realpath(path, NULL); /* a symbolic link stays one */
+    const char *name = target != NULL ? target : path;
+    struct buf temporary = {0};
+    buf_printf(&temporary, "%s.XXXXXX", name);
+    char *beside = buf_take(&temporary, NULL);
+    buf_done(&temporary);
+    const int folder = open_folder(name);
+    const int fd = beside != NULL && folder >= 0 ? mkstemp(beside) : -1;
+    bool good = fd >= 0 && set_owner(fd, name, folder) && write_all(fd, text, n) && fsync(fd) == 0;
+    good = good && rename(beside, name) == 0;
+    if (!good) {
+        problem_set(problem, PROBLEM_INVALID, "%.300s cannot be written: %s", path,
+                    strerror(errno));
+        if (fd >= 0) {
+            (void)unlink(beside);
+        }
+    } else if (fsync(folder) != 0) {
+        good = problem_set(problem, PROBLEM_INVALID, "the folder of %.300s cannot be synced: %s",
+                           path, strerror(errno));
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (folder >= 0) {
+        (void)close(folder);
+    }
+    free(beside);
+    free(target);
+    return good;
+}
