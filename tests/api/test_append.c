@@ -1,6 +1,7 @@
 /* Rows appended over HTTP: the new version equals an upload of all rows at once, in every format;
  * conditions and refusals; many appends at the same time; models trained on the result. */
 #include "lib/api.h"
+#include "lib/database.h"
 
 #include <pthread.h>
 #include <sqlite3.h>

@@ -1,6 +1,7 @@
 /* The members "request" and "resolved" of a job: what was posted and every value that is used. Both
  * can be posted again and make the same job. */
 #include "lib/api.h"
+#include "lib/database.h"
 
 #include <stdlib.h>
 #include <string.h>

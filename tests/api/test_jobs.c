@@ -1,5 +1,6 @@
 /* Jobs: their JSON, waiting, lists, events, history, cancel, delete. */
 #include "lib/api.h"
+#include "lib/database.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * the middle, x > K. Dataset "check" has x = 0.5, 1.5 … 9.5, "a" below 5 and "b" above: the model
  * of tK is wrong in |K - 5| of 10 rows, so its accuracy is 1 - |K - 5|/10. */
 #include "lib/api.h"
+#include "lib/database.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Start: each refusal is one line and exit status 2, and leaves the file unchanged. Addresses,
  * environment variables, --help, --healthcheck. */
 #include "lib/api.h"
+#include "store/sqlite/engine/row_crc.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -237,6 +238,7 @@ static void sql(const char *file, const char *statements) {
     sqlite3 *db = NULL;
     char *why = NULL;
     assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(store_row_crc_add(db), SQLITE_OK);
     int rc = sqlite3_exec(db, statements, NULL, NULL, &why);
     if (rc != SQLITE_OK) {
         print_error("%s: %s\n", statements, why);

@@ -3,8 +3,6 @@
 #include "lib/client.h"
 #include "lib/memory.h"
 
-#include <sqlite3.h>
-
 struct daemon the_daemon;
 
 void service_start(const char *const *flags) {
@@ -32,24 +30,6 @@ void service_end(void) {
     if (d.dir[0] != '\0') {
         daemon_close(&d);
     }
-}
-
-int database_change(const char *format, ...) {
-    sqlite3 *db = NULL;
-    char *why = NULL;
-    va_list args;
-    va_start(args, format);
-    char *sql = vtext(format, args);
-    va_end(args);
-    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READWRITE, NULL),
-                     SQLITE_OK);
-    sqlite3_busy_timeout(db, 5000);
-    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK) {
-        fail_msg("%s: %s", sql, why);
-    }
-    const int n = sqlite3_changes(db);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    return n;
 }
 
 int group_start(void **state) {

@@ -16,9 +16,6 @@ void service_stop(void);
 /* Stops the_daemon if it runs, checks its database, removes its folder. */
 void service_end(void);
 
-/* Runs SQL on the database of the_daemon, which may run. Returns the number of changed rows. */
-int database_change(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* Fixtures. group_start starts the_daemon without further flags. test_end fails the test if
  * the_daemon runs but does not answer. */
 int group_start(void **state);

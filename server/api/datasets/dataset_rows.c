@@ -129,13 +129,18 @@ static void write_svmlight(struct rows_stream *s, size_t first, size_t n, struct
     svmlight_rows_write(&lines, sparse ? first : 0, n, out);
 }
 
-/* Writes the next slice of rows. */
-static bool write_slice(struct rows_stream *s, struct buf *out, struct problem *problem) {
+/* Reads the chunk of the next row. */
+static bool read_next(struct rows_stream *s, struct problem *problem) {
     while (s->at >= s->chunks[s->chunk].first_row + s->chunks[s->chunk].n_rows) {
         s->chunk++;
         s->decoded = false;
     }
-    if (!s->decoded && !decode(s, problem)) {
+    return s->decoded || decode(s, problem);
+}
+
+/* Writes the next slice of rows. */
+static bool write_slice(struct rows_stream *s, struct buf *out, struct problem *problem) {
+    if (!read_next(s, problem)) {
         return false;
     }
     const struct store_chunk *chunk = &s->chunks[s->chunk];
@@ -238,7 +243,9 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
         store_dataset_chunks(s->store, d->id, &s->chunks, &s->n_chunks, problem) &&
         (!format->rows->entries ||
          rows_columns_check_svmlight(&s->columns, s->store, s->chunks, s->n_chunks, s->offset,
-                                     s->end, problem))) {
+                                     s->end, problem)) &&
+        /* damage of the first chunk is a problem, not the end of a stream */
+        (s->at >= s->end || read_next(s, problem))) {
         return s;
     }
     stream_free(s);

@@ -4,6 +4,9 @@
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 
+#define CHUNK_DAMAGE STORE_DAMAGE_CHUNKS("c")
+#define PLACE_DAMAGE "coalesce(" STORE_DAMAGE_DATASET_PARTS("p") ", " CHUNK_DAMAGE ")"
+
 enum {
     /* A blob of at most this size is read as a column of the statement, which is cheaper than
      * sqlite3_blob_open. The SQL text of store_blob_read contains the same number. */
@@ -28,10 +31,11 @@ bool store_blob_read(struct store_read *r, int64_t part, int64_t chunk, size_t c
                      struct buf *out) {
     /* SQLite loads a selected column with its row, so the statement must not select a large
      * blob. */
-    static const char sql[] = "SELECT b.id, b.crc, length(b.bytes), CASE WHEN length(b.bytes) <= "
-                              "16384 THEN b.bytes END FROM chunks c"
-                              " JOIN blobs b ON b.id = c.first_blob + ?3 WHERE c.part = ?1 AND "
-                              "c.chunk = ?2 AND ?3 < c.n_blobs";
+    static const char sql[] =
+        "SELECT b.id, b.crc, length(b.bytes), CASE WHEN length(b.bytes) <= "
+        "16384 THEN b.bytes END, " CHUNK_DAMAGE " FROM chunks c"
+        " LEFT JOIN blobs b ON b.id = c.first_blob + ?3 AND ?3 < c.n_blobs WHERE c.part = ?1 AND "
+        "c.chunk = ?2";
     struct store_query q;
     uint32_t crc = 0;
     size_t size = 0;
@@ -39,8 +43,8 @@ bool store_blob_read(struct store_read *r, int64_t part, int64_t chunk, size_t c
     buf_clear(out);
     STORE_QUERY(&q, r->connection, r->problem, sql, store_int(part), store_int(chunk),
                 store_int((int64_t)column));
-    if (store_query_row(&q)) {
-        found = true;
+    if (store_query_row(&q) && store_query_intact(&q, 4)) {
+        found = sqlite3_column_type(q.statement, 0) != SQLITE_NULL;
         crc = (uint32_t)store_query_int(&q, 1);
         size = (size_t)store_query_int(&q, 2);
         if (!buf_reserve(out, size)) {
@@ -58,15 +62,16 @@ bool store_blob_read(struct store_read *r, int64_t part, int64_t chunk, size_t c
     }
     if (!found) {
         return problem_set(r->problem, PROBLEM_INTERNAL,
-                           "part %" PRId64 " has no chunk %" PRId64 ", column %zu", part, chunk,
-                           column);
+                           "stored data is missing: chunks, part %" PRId64 " has no chunk %" PRId64
+                           ", column %zu",
+                           part, chunk, column);
     }
     if (out->size != size || hash_crc32(out->data, size) != crc) {
         buf_clear(out);
         log_error("store.damaged", log_int("part", part), log_int("chunk", chunk),
                   log_int("column", (int64_t)column));
         return problem_set(r->problem, PROBLEM_INTERNAL,
-                           "stored data is damaged: part %" PRId64 ", chunk %" PRId64
+                           "stored data is damaged: blobs, part %" PRId64 ", chunk %" PRId64
                            ", column %zu does not match its checksum",
                            part, chunk, column);
     }
@@ -103,13 +108,13 @@ static bool load_chunks(struct store_read *r, int64_t id, int64_t n_rows, struct
     }
     struct store_query q;
     size_t i = 0;
-    STORE_QUERY(&q, r->connection, r->problem,
-                "SELECT c.part, c.chunk, c.n_rows FROM dataset_parts p JOIN chunks c ON c.part = "
-                "p.part WHERE p.version = ? ORDER BY "
-                "p.seq, c.chunk",
-                store_int(id));
     int64_t row = 0;
-    for (; i < (size_t)count && store_query_row(&q); i++) {
+    STORE_QUERY(&q, r->connection, r->problem,
+                "SELECT c.part, c.chunk, c.n_rows, " PLACE_DAMAGE
+                " FROM dataset_parts p JOIN chunks c ON c.part = p.part WHERE p.version = ? "
+                "ORDER BY p.seq, c.chunk",
+                store_int(id));
+    for (; i < (size_t)count && store_query_row(&q) && store_query_intact(&q, 3); i++) {
         chunks[i] = (struct store_chunk){.part = store_query_int(&q, 0),
                                          .chunk = store_query_int(&q, 1),
                                          .first_row = row,
@@ -117,7 +122,12 @@ static bool load_chunks(struct store_read *r, int64_t id, int64_t n_rows, struct
         row += chunks[i].n_rows;
     }
     store_query_end(&q);
-    if (!r->problem->type && row != n_rows) {
+    if (!r->problem->type && row != n_rows &&
+        STORE_CHECK(r->connection, r->problem,
+                    "SELECT " STORE_DAMAGE_DATASET_PARTS(
+                        "p") " FROM dataset_parts p WHERE version = ? AND "
+                             "NOT " STORE_INTACT_DATASET_PARTS("p") " LIMIT 1",
+                    store_int(id))) {
         problem_set_permanent(r->problem, PROBLEM_INTERNAL,
                               "stored data is damaged: the chunks of dataset_versions, row %" PRId64
                               " have %" PRId64 " rows, not %" PRId64,
@@ -145,7 +155,10 @@ bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **
                   "SELECT n_rows FROM dataset_versions WHERE id = ? AND hidden = 0", store_int(id));
     if (n_rows >= 0) {
         load_chunks(&r, id, n_rows, &chunks, &n_chunks);
-    } else {
+    } else if (STORE_CHECK(r.connection, problem,
+                           "SELECT " STORE_DAMAGE_DATASET_VERSIONS(
+                               "v") " FROM dataset_versions v WHERE id = ?",
+                           store_int(id))) {
         problem_set(problem, PROBLEM_UNKNOWN_DATASET,
                     "there is no dataset version with id %" PRId64, id);
     }

@@ -2,24 +2,31 @@
 #include "store/sqlite/datasets.h"
 #include <inttypes.h>
 
+#define DATASET_DAMAGE STORE_DAMAGE_DATASETS("d")
+#define VERSION_INTACT STORE_INTACT_DATASET_VERSIONS("dataset_versions")
+#define PLACE_INTACT STORE_INTACT_DATASET_PARTS("dataset_parts")
+
 /* The current state of a dataset. */
 struct dataset_name {
     int64_t newest; /* newest version; 0: there is no version */
     int64_t id;     /* id of the newest version */
     int64_t revision;
     char etag[64]; /* etag of the newest version; "": there is no version */
+    bool damaged;  /* its row is damaged, so the other members may be wrong */
 };
 
-static struct dataset_name look_up(struct store_tx *tx, const char *name) {
+/* Looks up a dataset; {0} if there is none. deleting: a damaged row is accepted, so that it can be
+ * deleted. */
+static struct dataset_name look_up(struct store_tx *tx, const char *name, bool deleting) {
     struct dataset_name now = {0};
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT d.newest, d.revision, coalesce(v.id, 0) FROM datasets d LEFT JOIN "
-                "dataset_versions v ON v.name = d.name AND "
-                "v.version = d.newest"
-                " WHERE d.name = ?",
+                "SELECT d.newest, d.revision, coalesce(v.id, 0), " DATASET_DAMAGE
+                " FROM datasets d LEFT JOIN dataset_versions v ON v.name = d.name AND v.version = "
+                "d.newest WHERE d.name = ?",
                 store_text(name));
-    if (store_query_row(&q)) {
+    if (store_query_row(&q) && (deleting || store_query_intact(&q, 3))) {
+        now.damaged = store_query_text(&q, 3) != NULL;
         now.newest = store_query_int(&q, 0);
         now.revision = store_query_int(&q, 1);
         now.id = store_query_int(&q, 2);
@@ -32,8 +39,9 @@ static struct dataset_name look_up(struct store_tx *tx, const char *name) {
 }
 
 static bool must_exist(struct store_tx *tx, const char *name, const struct dataset_name *now) {
-    if (!now->newest) {
-        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset \"%s\"", name);
+    if (!now->newest && !now->damaged) {
+        store_unknown(tx->connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, 0,
+                      STORE_DATASET_HIDDEN, NULL, tx->problem);
     }
     return tx->problem->type == PROBLEM_NONE;
 }
@@ -53,7 +61,7 @@ struct publish {
 static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d, int64_t newest) {
     return STORE_ASK(tx->connection, tx->problem, 0,
                      "SELECT id FROM dataset_versions WHERE name = ? AND version = ? AND content = "
-                     "? AND options IN (?, ?) AND n_rows = ? AND n_cols = ?",
+                     "? AND options IN (?, ?) AND n_rows = ? AND n_cols = ? AND " VERSION_INTACT,
                      store_text(d->name), store_int(newest), store_text(d->content),
                      store_text(d->options ? d->options : ""), store_text(d->options_format_1),
                      store_int(d->n_rows), store_int(d->n_cols));
@@ -68,35 +76,55 @@ static void replace_summaries(struct store_tx *tx, const struct store_dataset_ne
               store_int(before));
     for (size_t i = 0; i < d->n_summaries && !tx->problem->type; i++) {
         STORE_RUN(tx->connection, tx->problem,
-                  "INSERT INTO dataset_summaries (version, column, state) VALUES (?, ?, ?)",
+                  "INSERT INTO dataset_summaries (version, column, state, crc) VALUES (?1, ?2, ?3, "
+                  "row_crc(?1, ?2, ?3))",
                   store_int(id), store_int((int64_t)i),
                   store_bytes(d->summaries[i].bytes, d->summaries[i].size));
     }
 }
 
+/* Lets the new version share the first parts of `onto`. */
+static void share_parts(struct store_tx *tx, const struct publish *p, int64_t id) {
+    const struct store_dataset_new *d = p->d;
+    int64_t shared = 0;
+    STORE_RUN_COUNT(tx->connection, tx->problem, &shared,
+                    "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, seq, part FROM "
+                    "dataset_parts WHERE version = ?2 AND seq < ?3 AND part IN (SELECT id FROM "
+                    "parts) AND " PLACE_INTACT,
+                    store_int(id), store_int(d->onto), store_int(p->kept));
+    if (shared != p->kept) {
+        problem_set_permanent(tx->problem, PROBLEM_INTERNAL,
+                              "stored data is damaged: dataset_parts, rows %" PRId64
+                              "/0 to %" PRId64 "/%" PRId64
+                              ": a row is damaged, or refers to a part that is missing",
+                              d->onto, d->onto, p->kept - 1);
+    }
+}
+
 static void insert_version(struct store_tx *tx, struct publish *p, int64_t before) {
     const struct store_dataset_new *d = p->d;
-    int64_t version = STORE_ASK(tx->connection, tx->problem, 0,
-                                "INSERT INTO datasets (name, last_version, newest, tags, revision) "
-                                "VALUES (?, 1, 1, '[]', 0)"
-                                " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
-                                "1, newest = last_version + 1 RETURNING last_version",
-                                store_text(d->name));
+    int64_t version =
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "INSERT INTO datasets (name, last_version, newest, tags, revision) "
+                  "SELECT ?1, last, last, '[]', 0 FROM (SELECT coalesce(max(version), 0) + 1 AS "
+                  "last FROM dataset_versions WHERE name = ?1) WHERE true"
+                  " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
+                  "1, newest = last_version + 1 RETURNING last_version",
+                  store_text(d->name));
     int64_t id =
         STORE_ASK(tx->connection, tx->problem, 0,
                   "INSERT INTO dataset_versions (name, version, n_rows, n_cols, bytes, "
-                  "created_at, sha256, content, options, columns, notes, format, "
-                  "submitted_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                  "created_at, sha256, content, options, columns, notes, format, submitted_by)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                   store_text(d->name), store_int(version), store_int(d->n_rows),
                   store_int(d->n_cols), store_int(d->bytes), store_int(tx->now),
                   store_text(d->sha256), store_text(d->content),
                   store_text(d->options ? d->options : ""), store_text(d->columns),
                   store_text(d->notes), store_int(STORE_DOCUMENT_FORMAT),
                   store_text(d->submitted_by));
-    STORE_RUN(tx->connection, tx->problem,
-              "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, seq, part FROM "
-              "dataset_parts WHERE version = ?2 AND seq < ?3",
-              store_int(id), store_int(d->onto), store_int(p->kept));
+    if (d->onto != 0) {
+        share_parts(tx, p, id);
+    }
     STORE_RUN(tx->connection, tx->problem,
               "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, coalesce(max(seq) + 1, "
               "0), ?2 FROM dataset_parts WHERE version = ?1",
@@ -110,7 +138,10 @@ static void insert_version(struct store_tx *tx, struct publish *p, int64_t befor
  * PROBLEM_CONFLICT if `onto` is not the newest version. */
 static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct dataset_name *now) {
     const struct store_dataset_new *d = p->d;
-    if (d->onto && must_exist(tx, d->name, now) && now->id != d->onto) {
+    if (d->onto == 0) {
+        return 0;
+    }
+    if (must_exist(tx, d->name, now) && now->id != d->onto) {
         problem_set(tx->problem, PROBLEM_CONFLICT,
                     "dataset \"%s\" was changed while the rows were read: send them again",
                     d->name);
@@ -128,7 +159,7 @@ static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct 
 static void publish(struct store_tx *tx, void *arg) {
     struct publish *p = arg;
     const struct store_dataset_new *d = p->d;
-    struct dataset_name now = look_up(tx, d->name);
+    struct dataset_name now = look_up(tx, d->name, false);
     p->out = (struct store_dataset_published){.created = now.newest == 0};
     if (!store_condition_check(&d->condition, now.newest ? now.etag : NULL, "dataset", d->name,
                                tx->problem)) {
@@ -180,7 +211,7 @@ struct patch {
 
 static void patch(struct store_tx *tx, void *arg) {
     struct patch *p = arg;
-    struct dataset_name now = look_up(tx, p->name);
+    struct dataset_name now = look_up(tx, p->name, false);
     if (!must_exist(tx, p->name, &now) ||
         !store_condition_check(p->condition, now.etag, "dataset", p->name, tx->problem)) {
         return;
@@ -223,10 +254,10 @@ struct delete {
 static void check_delete(struct store_tx *tx, const struct delete *d,
                          const struct dataset_name *now) {
     char etag[64];
-    if (d->version &&
-        !STORE_ASK(tx->connection, tx->problem, 0,
-                   "SELECT 1 FROM dataset_versions WHERE name = ? AND version = ? AND hidden = 0",
-                   store_text(d->name), store_int(d->version))) {
+    if (d->version && !STORE_ASK(tx->connection, tx->problem, 0,
+                                 "SELECT 1 FROM dataset_versions WHERE name = ? AND version = ? "
+                                 "AND (hidden = 0 OR NOT " VERSION_INTACT ")",
+                                 store_text(d->name), store_int(d->version))) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "there is no version %" PRId64 " of a dataset \"%s\"", d->version, d->name);
     }
@@ -234,7 +265,8 @@ static void check_delete(struct store_tx *tx, const struct delete *d,
     store_condition_check(d->condition, etag, "dataset", d->name, tx->problem);
     int64_t job = STORE_ASK(tx->connection, tx->problem, 0,
                             "SELECT p.job FROM dataset_versions v JOIN job_pins p ON p.version = "
-                            "v.id WHERE v.name = ?1 AND (?2 = 0 OR v.version = ?2) LIMIT 1",
+                            "v.id JOIN jobs j ON j.id = p.job WHERE v.name = ?1 AND (?2 = 0 OR "
+                            "v.version = ?2) AND " STORE_INTACT_JOBS("j") " LIMIT 1",
                             store_text(d->name), store_int(d->version));
     if (job) {
         problem_set(tx->problem, PROBLEM_IN_USE, "dataset \"%s\" is in use by job %" PRId64,
@@ -242,14 +274,35 @@ static void check_delete(struct store_tx *tx, const struct delete *d,
     }
 }
 
+/* Removes the damaged rows of versions. The chunks stay: a damaged row may name those of another
+ * version. */
+static void remove_damaged(struct store_tx *tx, const struct delete *d) {
+#define DAMAGED                                                                                    \
+    "(SELECT id FROM dataset_versions WHERE name = ?1 AND (?2 = 0 OR version = ?2) AND "           \
+    "NOT " VERSION_INTACT ")"
+    static const char *const sql[] = {"DELETE FROM dataset_summaries WHERE version IN " DAMAGED,
+                                      "DELETE FROM dataset_parts WHERE version IN " DAMAGED,
+                                      "DELETE FROM dataset_versions WHERE id IN " DAMAGED};
+#undef DAMAGED
+    for (size_t i = 0; i < sizeof sql / sizeof sql[0]; i++) {
+        STORE_RUN(tx->connection, tx->problem, sql[i], store_text(d->name), store_int(d->version));
+    }
+}
+
 /* Hides the versions. The sweep removes each of them when no call has pinned it. */
 static void delete(struct store_tx *tx, void *arg) {
     struct delete *d = arg;
-    struct dataset_name now = look_up(tx, d->name);
+    struct dataset_name now = look_up(tx, d->name, d->version == 0);
     if (!must_exist(tx, d->name, &now)) {
         return;
     }
     check_delete(tx, d, &now);
+    /* the pins that are left are those of damaged jobs, which cannot run */
+    STORE_RUN(tx->connection, tx->problem,
+              "DELETE FROM job_pins WHERE version IN (SELECT id FROM dataset_versions WHERE name = "
+              "?1 AND (?2 = 0 OR version = ?2))",
+              store_text(d->name), store_int(d->version));
+    remove_damaged(tx, d);
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE dataset_versions SET hidden = 1 WHERE name = ?1 AND hidden = 0 AND (?2 = 0 "
               "OR version = ?2)",
@@ -258,7 +311,12 @@ static void delete(struct store_tx *tx, void *arg) {
         tx->connection, tx->problem, 0,
         "SELECT coalesce(max(version), 0) FROM dataset_versions WHERE name = ? AND hidden = 0",
         store_text(d->name));
-    if (newest) {
+    if (now.damaged) {
+        STORE_RUN(tx->connection, tx->problem,
+                  STORE_NAME_ANEW("datasets", "dataset_versions", "", "", "dataset",
+                                  "dataset_version"),
+                  store_text(d->name), store_int(tx->now));
+    } else if (newest) {
         STORE_RUN(tx->connection, tx->problem, "UPDATE datasets SET newest = ?2 WHERE name = ?1",
                   store_text(d->name), store_int(newest));
     } else { /* the counters of a deleted name stay, so that no version number is used again */

@@ -22,6 +22,10 @@ void store_dataset_done(struct store_dataset *d) {
 
 bool store_dataset_load(struct store_query *q, void *item) {
     struct store_dataset *out = item;
+    if (!store_query_intact(q, 16)) {
+        *out = (struct store_dataset){0};
+        return false;
+    }
     *out = (struct store_dataset){.id = store_query_int(q, 0),
                                   .version = store_query_int(q, 2),
                                   .n_rows = store_query_int(q, 3),
@@ -37,7 +41,7 @@ bool store_dataset_load(struct store_query *q, void *item) {
                                   .revision = store_query_int(q, 13),
                                   .newest = store_query_int(q, 14) != 0,
                                   .options = store_query_take(q, 15),
-                                  .submitted_by = store_query_take(q, 16)};
+                                  .submitted_by = store_query_take(q, 17)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {
@@ -74,11 +78,13 @@ static bool get(struct store *store, const char *name, int64_t version, struct s
                     store_text(name));
     }
     const bool loaded = load_one(&q, &d);
-    if (found != NULL) {
-        *found = loaded;
-    } else if (!loaded && !problem->type) {
+    if (!loaded && found == NULL) {
         store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, version,
-                      store->no_hints ? NULL : DATASET_NAMES, problem);
+                      STORE_DATASET_HIDDEN, store->no_hints ? NULL : DATASET_NAMES, problem);
+    } else if (found != NULL) {
+        *found = loaded;
+        (void)(loaded || STORE_CHECK(r.connection, problem, STORE_DATASET_HIDDEN, store_text(name),
+                                     store_int(0)));
     }
     if (!store_read_end(&r)) {
         store_dataset_done(&d);
@@ -103,8 +109,14 @@ bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dat
     struct store_query q;
     STORE_QUERY(&q, c, problem, STORE_DATASET_SELECT "WHERE v.id = ? AND v.hidden = 0",
                 store_int(id));
-    return load_one(&q, out) || problem_set(problem, PROBLEM_UNKNOWN_DATASET,
-                                            "there is no dataset version with id %" PRId64, id);
+    return load_one(&q, out) ||
+           !STORE_CHECK(c, problem,
+                        "SELECT " STORE_DAMAGE_DATASET_VERSIONS(
+                            "v") " FROM dataset_versions v WHERE "
+                                 "v.id = ?",
+                        store_int(id)) ||
+           problem_set(problem, PROBLEM_UNKNOWN_DATASET,
+                       "there is no dataset version with id %" PRId64, id);
 }
 
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
@@ -131,9 +143,11 @@ bool store_dataset_summary(struct store *store, int64_t id, size_t column, struc
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem,
-                "SELECT state FROM dataset_summaries WHERE version = ? AND column = ?",
-                store_int(id), store_int((int64_t)column));
+    STORE_QUERY(
+        &q, r.connection, problem,
+        "SELECT state FROM dataset_summaries s WHERE version = ? AND column = ? AND " STORE_LISTED(
+            STORE_DAMAGE_DATASET_SUMMARIES("s")),
+        store_int(id), store_int((int64_t)column));
     if (store_query_row(&q)) {
         buf_append(out, sqlite3_column_blob(q.statement, 0),
                    (size_t)sqlite3_column_bytes(q.statement, 0));
@@ -156,8 +170,10 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
         return false;
     }
     STORE_QUERY(&q, r.connection, problem,
-                STORE_DATASET_SELECT "WHERE d.newest = v.version AND d.name > ?1 AND " STORE_ONLY(
-                    "d.name", "?3") " ORDER BY d.name LIMIT ?2",
+                STORE_DATASET_SELECT_LISTED
+                "WHERE d.newest = v.version AND d.name > ?1 AND " STORE_ONLY(
+                    "d.name",
+                    "?3") " AND " STORE_LISTED(STORE_DATASET_DAMAGE) " ORDER BY d.name LIMIT ?2",
                 store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only));
     return store_page_end(&r, &q, &dataset_item, limit, out);
 }
@@ -174,11 +190,12 @@ bool store_dataset_versions(struct store *store, const char *name, int64_t after
                    store_text(name)) &&
         !problem->type) {
         store_unknown(r.connection, PROBLEM_UNKNOWN_DATASET, "dataset", name, 0,
-                      store->no_hints ? NULL : DATASET_NAMES, problem);
+                      STORE_DATASET_HIDDEN, store->no_hints ? NULL : DATASET_NAMES, problem);
     }
     STORE_QUERY(&q, r.connection, problem,
-                STORE_DATASET_SELECT
-                "WHERE v.name = ? AND v.version > ? AND v.hidden = 0 ORDER BY v.version LIMIT ?",
+                STORE_DATASET_SELECT_LISTED
+                "WHERE v.name = ? AND v.version > ? AND v.hidden = 0 AND " STORE_LISTED(
+                    STORE_DATASET_DAMAGE) " ORDER BY v.version LIMIT ?",
                 store_text(name), store_int(after), store_page_rows(limit));
     return store_page_end(&r, &q, &dataset_item, limit, out);
 }

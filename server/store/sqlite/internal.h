@@ -71,11 +71,35 @@ void store_history_add(struct store_tx *tx, int64_t job, const struct store_hist
 /* Adds the last events of an ended job and unpins its dataset versions. */
 void store_job_close(struct store_tx *tx, int64_t job);
 
-/* store.c: sets the problem of a dataset or model that does not exist. version 0: of no version.
+/* store.c: sets the problem of a dataset or model that was not found. version 0: of no version.
+ * damage: an SQL text that selects which damaged row hides it (STORE_HIDDEN); NULL: none does.
  * names: an SQL text that selects the names that exist, of which the nearest is suggested; NULL: no
  * suggestion. */
 void store_unknown(struct store_connection *c, enum problem_type type, const char *noun,
-                   const char *name, int64_t version, const char *names, struct problem *problem);
+                   const char *name, int64_t version, const char *damage, const char *names,
+                   struct problem *problem);
+/* names: the table of names, n its row; versions: the table of versions, v its row; first: the column
+ * of n with the version that stands for version 0. ?1: the name; ?2: the version. */
+#define STORE_HIDDEN(names, versions, first, name_damage, version_damage)                          \
+    "SELECT coalesce((SELECT " name_damage " FROM " names " n WHERE n.name = ?1),"                 \
+    " (SELECT " version_damage " FROM " versions                                                   \
+    " v WHERE v.name = ?1 AND (v.version = ?2 OR ?2 = 0) AND " version_damage                      \
+    " IS NOT NULL LIMIT 1),"                                                                       \
+    " (SELECT '" names ", row ' || quote(n.name) || ': version ' || n." first                      \
+    " || ' is missing' FROM " names " n WHERE n.name = ?1 AND n." first                            \
+    " > 0 AND ?2 IN (0, n." first ")),"                                                            \
+    " (SELECT '" versions ", row ' || v.id || ': its row of " names " is missing' FROM " versions  \
+    " v WHERE v.name = ?1 AND NOT EXISTS (SELECT 1 FROM " names " n WHERE n.name = ?1) LIMIT 1))"
+/* Makes the damaged row of a deleted name anew, so that the name can be used again. columns, values:
+ * further columns, and their values after a comma. The time as revision makes no ETag equal to an earlier one. ?1: the name; ?2: the
+ * time. */
+#define STORE_NAME_ANEW(names, versions, columns, values, of_job, job_version)                     \
+    "INSERT OR REPLACE INTO " names " (name, tags, revision, newest, " columns                     \
+    "last_version) SELECT ?1, '[]', ?2, 0, " values "max(n) FROM ("                                \
+    "SELECT coalesce(max(version), 0) AS n FROM " versions " WHERE name = ?1"                      \
+    " UNION ALL SELECT coalesce(max(" job_version "), 0) FROM jobs WHERE " of_job " = ?1"          \
+    " UNION ALL SELECT last_version FROM " names                                                   \
+    " WHERE name = ?1 AND typeof(last_version) = 'integer')"
 
 /* model_change.c: makes a new version from a staged part and returns its number. The version
  * becomes live unless m->promotion refuses it. keep: see keep_versions of struct store_job_end. */

@@ -36,17 +36,21 @@ static void insert(struct store_tx *tx, void *arg) {
     in->id = STORE_ASK(
         tx->connection, tx->problem, 0,
         "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
-        "dataset_id, spec, created_at, warnings, spec_format, result_format, request, submitted_by)"
-        " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7, ?9, ?10 FROM "
+        "dataset_id, spec, created_at, warnings, spec_format, result_format, submitted_by)"
+        " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7, ?9 FROM "
         "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
         store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
         store_text(j->spec), store_int(tx->now), store_text(j->warnings),
-        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->request),
-        store_text(j->submitted_by));
+        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->submitted_by));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "the dataset version of the job was deleted");
         return;
+    }
+    if (j->request != NULL) {
+        STORE_RUN(tx->connection, tx->problem,
+                  "INSERT INTO job_requests (job, request, crc) VALUES (?1, ?2, row_crc(?1, ?2))",
+                  store_int(in->id), store_text(j->request));
     }
     pin(tx, in->id, j->dataset_id);
     if (j->validation_id && j->validation_id != j->dataset_id) {
@@ -54,7 +58,7 @@ static void insert(struct store_tx *tx, void *arg) {
     }
     store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
     if (in->job) {
-        store_job_find(tx->connection, in->id, in->job, tx->problem);
+        store_job_find(tx->connection, in->id, false, in->job, tx->problem);
     }
 }
 
@@ -74,17 +78,8 @@ bool store_job_insert(struct store *store, const struct store_job_new *j, int64_
 }
 
 static void refuse(struct store_tx *tx, int64_t id, const char *rule, int64_t state) {
-    if (state < 0) {
-        problem_set(tx->problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
-    } else {
-        problem_set(tx->problem, PROBLEM_CONFLICT, "job %" PRId64 " is %s: %s", id,
-                    store_job_state_name((enum store_job_state)state), rule);
-    }
-}
-
-static int64_t state_of(struct store_tx *tx, int64_t id) {
-    return STORE_ASK(tx->connection, tx->problem, -1, "SELECT state FROM jobs WHERE id = ?",
-                     store_int(id));
+    problem_set(tx->problem, PROBLEM_CONFLICT, "job %" PRId64 " is %s: %s", id,
+                store_job_state_name((enum store_job_state)state), rule);
 }
 
 struct cancel {
@@ -95,7 +90,10 @@ struct cancel {
 static void cancel(struct store_tx *tx, void *arg) {
     const struct cancel *c = arg;
     int64_t id = c->id;
-    int64_t state = state_of(tx, id);
+    const int64_t state = store_job_state(tx->connection, id, tx->problem);
+    if (state < 0) {
+        return;
+    }
     if (state == STORE_JOB_QUEUED) {
         store_job_set_cancelled(tx, id);
     } else if (state == STORE_JOB_RUNNING) {
@@ -106,7 +104,7 @@ static void cancel(struct store_tx *tx, void *arg) {
         refuse(tx, id, "only a queued or running job can be cancelled", state);
     }
     if (c->job) {
-        store_job_find(tx->connection, id, c->job, tx->problem);
+        store_job_find(tx->connection, id, false, c->job, tx->problem);
     }
 }
 
@@ -126,11 +124,16 @@ bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
 
 static void delete(struct store_tx *tx, void *arg) {
     int64_t id = *(const int64_t *)arg;
-    int64_t state = state_of(tx, id);
-    if (state < STORE_JOB_SUCCEEDED) {
+    struct problem damage = {0};
+    /* A damaged job is deleted in any state: it cannot run, and its state may be wrong. A worker that
+     * runs it loses its claim. */
+    const int64_t state = store_job_state(tx->connection, id, &damage);
+    if (damage.type == PROBLEM_UNKNOWN_JOB) {
+        problem_copy(tx->problem, &damage);
+    } else if (state >= 0 && state < STORE_JOB_SUCCEEDED) {
         refuse(tx, id, "only a job that has ended can be deleted", state);
-        return;
     }
+    problem_done(&damage);
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM jobs WHERE id = ?", store_int(id));
     store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
 }
@@ -162,8 +165,14 @@ static void prune(struct store_tx *tx, void *arg) {
         ids[p->n++] = store_query_int(&q, 0);
     }
     store_query_end(&q);
-    for (size_t i = 0; i < p->n; i++) {
-        STORE_RUN(tx->connection, tx->problem, "DELETE FROM jobs WHERE id = ?", store_int(ids[i]));
+    const size_t found = p->n;
+    p->n = 0;
+    for (size_t i = 0; i < found; i++) {
+        int64_t deleted;
+        STORE_RUN_COUNT(tx->connection, tx->problem, &deleted,
+                        "DELETE FROM jobs WHERE id = ? AND " STORE_INTACT_JOBS("jobs"),
+                        store_int(ids[i]));
+        p->n += deleted > 0;
         store_tx_change(tx, STORE_CHANGE_JOB, NULL, ids[i]);
     }
 }

@@ -3,6 +3,9 @@
 #include "store/sqlite/page.h"
 #include <inttypes.h>
 
+#define EVENT_DAMAGE STORE_DAMAGE_JOB_EVENTS("e")
+#define HISTORY_DAMAGE STORE_DAMAGE_JOB_HISTORY("h")
+
 enum { PROGRESS_KEPT = 1000 }; /* limit of the progress events of a job; the oldest are deleted */
 
 static void drop_oldest_progress(struct store_tx *tx, int64_t job) {
@@ -14,6 +17,7 @@ static void drop_oldest_progress(struct store_tx *tx, int64_t job) {
               "UPDATE jobs SET n_progress = n_progress - 1 WHERE id = ?", store_int(job));
 }
 
+/* A damaged event may have the number of the new one, which then replaces it. */
 void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kind,
                      const char *progress) {
     struct store_query q;
@@ -28,13 +32,15 @@ void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kin
     }
     store_query_end(&q);
     if (kind == STORE_EVENT_PROGRESS) {
-        STORE_RUN(tx->connection, tx->problem,
-                  "INSERT INTO job_events (job, seq, kind, progress) VALUES (?, ?, ?, ?)",
-                  store_int(job), store_int(seq), store_int(kind), store_text(progress));
+        STORE_RUN(
+            tx->connection, tx->problem,
+            "INSERT OR REPLACE INTO job_events (job, seq, kind, progress) VALUES (?, ?, ?, ?)",
+            store_int(job), store_int(seq), store_int(kind), store_text(progress));
     } else {
         STORE_RUN(
             tx->connection, tx->problem,
-            "INSERT INTO job_events (job, seq, kind, state, attempts, started_at, warnings)"
+            "INSERT OR REPLACE INTO job_events (job, seq, kind, state, attempts, started_at, "
+            "warnings)"
             " SELECT id, ?2, ?3, state, attempts, started_at, warnings FROM jobs WHERE id = ?1",
             store_int(job), store_int(seq), store_int(kind));
     }
@@ -77,6 +83,9 @@ static void must_exist(struct store_read *r, int64_t id) {
 
 static bool load_event(struct store_query *q, void *item) {
     struct store_event *e = item;
+    if (!store_query_intact(q, 7)) {
+        return false;
+    }
     *e = (struct store_event){.seq = store_query_int(q, 0),
                               .kind = (enum store_event_kind)store_query_int(q, 1),
                               .progress = store_query_take(q, 2),
@@ -103,14 +112,18 @@ bool store_job_events(struct store *store, int64_t id, int64_t after,
     }
     must_exist(&r, id);
     STORE_QUERY(&q, r.connection, problem,
-                "SELECT seq, kind, progress, state, attempts, started_at, warnings FROM job_events "
-                "WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?",
+                "SELECT seq, kind, progress, state, attempts, started_at, "
+                "warnings, " EVENT_DAMAGE
+                " FROM job_events e WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?",
                 store_int(id), store_int(after), store_page_rows(limit));
     return store_page_end(&r, &q, &event_item, limit, out);
 }
 
 static bool load_row(struct store_query *q, void *item) {
     struct store_history_row *row = item;
+    if (!store_query_intact(q, 3)) {
+        return false;
+    }
     *row = (struct store_history_row){.iteration = store_query_int(q, 0),
                                       .snapshot = store_query_int(q, 1) != 0,
                                       .doc = store_query_take(q, 2)};
@@ -132,7 +145,8 @@ bool store_job_history(struct store *store, int64_t id, bool snapshots,
     }
     must_exist(&r, id);
     STORE_QUERY(&q, r.connection, problem,
-                "SELECT iteration, snapshot, doc FROM job_history WHERE job = ? AND snapshot = ? "
+                "SELECT iteration, snapshot, doc, " HISTORY_DAMAGE
+                " FROM job_history h WHERE job = ? AND snapshot = ? "
                 "ORDER BY id LIMIT ?",
                 store_int(id), store_int(snapshots), store_page_rows(limit));
     return store_page_end(&r, &q, &row_item, limit, out);
@@ -148,10 +162,11 @@ bool store_job_snapshot(struct store *store, int64_t id, int64_t iteration, char
     }
     must_exist(&r, id);
     STORE_QUERY(&q, r.connection, problem,
-                "SELECT doc FROM job_history WHERE job = ? AND snapshot = 1 AND iteration = ? "
+                "SELECT doc, " HISTORY_DAMAGE
+                " FROM job_history h WHERE job = ? AND snapshot = 1 AND iteration = ? "
                 "ORDER BY id LIMIT 1",
                 store_int(id), store_int(iteration));
-    if (store_query_row(&q)) {
+    if (store_query_row(&q) && store_query_intact(&q, 1)) {
         found = store_query_take(&q, 0);
     }
     store_query_end(&q);

@@ -14,9 +14,11 @@
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
+/* A damaged job is not run. */
+#define JOB_INTACT STORE_INTACT_JOBS("jobs")
 /* Condition for jobs of other owners whose lease has ended. Parameters: ?1 owner id of this
  * process, ?2 time, ?3 the state "running". */
-#define LEASE_ENDED "state = ?3 AND owner <> ?1 AND lease_until < ?2"
+#define LEASE_ENDED "state = ?3 AND owner <> ?1 AND lease_until < ?2 AND " JOB_INTACT
 
 /* ---- claim ---- */
 
@@ -84,7 +86,7 @@ static void start(struct store_tx *tx, struct claim *c, int64_t id) {
               store_int(tx->now), store_int(STORE_JOB_RUNNING));
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM job_history WHERE job = ?", store_int(id));
     store_event_add(tx, id, STORE_EVENT_STATE, NULL);
-    c->found = store_job_find(tx->connection, id, &c->job, tx->problem);
+    c->found = store_job_find(tx->connection, id, true, &c->job, tx->problem);
 }
 
 /* The running jobs. */
@@ -98,9 +100,10 @@ struct running {
 static struct running running_now(struct store_tx *tx) {
     struct running now = {0};
     struct store_query q;
-    STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT count(*), coalesce(max(attempts), 0) FROM jobs WHERE state = ?",
-                store_int(STORE_JOB_RUNNING));
+    STORE_QUERY(
+        &q, tx->connection, tx->problem,
+        "SELECT count(*), coalesce(max(attempts), 0) FROM jobs WHERE state = ? AND " JOB_INTACT,
+        store_int(STORE_JOB_RUNNING));
     if (store_query_row(&q)) {
         now = (struct running){store_query_int(&q, 0), store_query_int(&q, 1)};
     }
@@ -117,7 +120,7 @@ static int64_t find_next(struct store_tx *tx, const struct running *now, int64_t
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT id, attempts FROM jobs WHERE state = ?3 AND (?1 OR attempts = 0 OR "
-                "attempts >= ?2) ORDER BY id LIMIT 1",
+                "attempts >= ?2) AND " JOB_INTACT " ORDER BY id LIMIT 1",
                 store_int(now->most_attempts < 2), store_int(max_attempts - 1),
                 store_int(STORE_JOB_QUEUED));
     if (store_query_row(&q)) {
@@ -158,7 +161,8 @@ static bool some_job_waits(struct store *store, bool *waits, struct problem *pro
         return false;
     }
     *waits = STORE_ASK(r.connection, problem, 0,
-                       "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = ?4) OR EXISTS (SELECT 1 "
+                       "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = ?4 AND " JOB_INTACT
+                       ") OR EXISTS (SELECT 1 "
                        "FROM jobs WHERE " LEASE_ENDED ")",
                        store_text(store->owner), store_int(clock_real_ms()),
                        store_int(STORE_JOB_RUNNING), store_int(STORE_JOB_QUEUED)) != 0;
@@ -278,9 +282,10 @@ static void end_job(struct store_tx *tx, void *arg) {
     struct store_query q;
     store_claim_check(tx, &end->e->claim);
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT model, cancel_requested, coalesce(submitted_by, '') FROM jobs WHERE id = ?",
+                "SELECT model, cancel_requested, coalesce(submitted_by, ''), " STORE_DAMAGE_JOBS(
+                    "jobs") " FROM jobs WHERE id = ?",
                 store_int(id));
-    if (store_query_row(&q)) {
+    if (store_query_row(&q) && store_query_intact(&q, 3)) {
         store_query_copy(&q, 0, model, sizeof model);
         cancel = store_query_int(&q, 1) != 0;
         store_query_copy(&q, 2, submitted_by, sizeof submitted_by);

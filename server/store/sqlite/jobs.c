@@ -36,6 +36,10 @@ void store_job_done(struct store_job *j) {
 
 bool store_job_load(struct store_query *q, void *item) {
     struct store_job *out = item;
+    if (!store_query_intact(q, 20)) {
+        *out = (struct store_job){0};
+        return false;
+    }
     *out = (struct store_job){.id = store_query_int(q, 0),
                               .state = (enum store_job_state)store_query_int(q, 1),
                               .algorithm = store_query_take(q, 3),
@@ -54,8 +58,8 @@ bool store_job_load(struct store_query *q, void *item) {
                               .version = store_query_int(q, 17),
                               .last_event = store_query_int(q, 18),
                               .token = store_query_int(q, 19),
-                              .request = store_query_take(q, 20),
-                              .submitted_by = store_query_take(q, 21)};
+                              .request = store_query_take(q, 21),
+                              .submitted_by = store_query_take(q, 22)};
     store_query_copy(q, 2, out->model, sizeof out->model);
     store_query_copy(q, 4, out->dataset, sizeof out->dataset);
     if (q->problem->type) {
@@ -65,10 +69,14 @@ bool store_job_load(struct store_query *q, void *item) {
     return true;
 }
 
-bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
+bool store_job_find(struct store_connection *c, int64_t id, bool brief, struct store_job *out,
                     struct problem *problem) {
     struct store_query q;
-    STORE_QUERY(&q, c, problem, STORE_JOB_SELECT "WHERE id = ?", store_int(id));
+    if (brief) {
+        STORE_QUERY(&q, c, problem, STORE_JOB_SELECT_BRIEF "WHERE id = ?", store_int(id));
+    } else {
+        STORE_QUERY(&q, c, problem, STORE_JOB_SELECT "WHERE id = ?", store_int(id));
+    }
     bool found = store_query_row(&q) && store_job_load(&q, out);
     store_query_end(&q);
     return found || problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
@@ -91,7 +99,7 @@ bool store_job_get(struct store *store, int64_t id, struct store_job *out,
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    store_job_find(r.connection, id, &j, problem);
+    store_job_find(r.connection, id, false, &j, problem);
     if (!store_read_end(&r)) {
         store_job_done(&j);
         return false;
@@ -100,17 +108,28 @@ bool store_job_get(struct store *store, int64_t id, struct store_job *out,
     return true;
 }
 
+int64_t store_job_state(struct store_connection *c, int64_t id, struct problem *problem) {
+    int64_t state = -1;
+    struct store_query q;
+    STORE_QUERY(&q, c, problem,
+                "SELECT state, " STORE_DAMAGE_JOBS("jobs") " FROM jobs WHERE id = ?",
+                store_int(id));
+    if (!store_query_row(&q)) {
+        problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+    } else if (store_query_intact(&q, 1)) {
+        state = store_query_int(&q, 0);
+    }
+    store_query_end(&q);
+    return state;
+}
+
 bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out,
                          struct problem *problem) {
     struct store_read r;
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    int64_t state =
-        STORE_ASK(r.connection, problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
-    if (state < 0) {
-        problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
-    }
+    const int64_t state = store_job_state(r.connection, id, problem);
     if (!store_read_end(&r)) {
         return false;
     }
@@ -131,14 +150,16 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter,
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem,
-                STORE_JOB_SELECT_BRIEF
-                "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
-                "id < ?3 AND " STORE_ONLY("model", "?5") " AND " STORE_ONLY(
-                    "dataset", "?5") " ORDER BY id DESC LIMIT ?4",
-                store_int(filter->state), store_text(filter->model),
-                store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit),
-                store_text(limit->only));
+    STORE_QUERY(
+        &q, r.connection, problem,
+        STORE_JOB_SELECT_LISTED
+        "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
+        "id < ?3 AND " STORE_ONLY("model", "?5") " AND " STORE_ONLY(
+            "dataset",
+            "?5") " AND " STORE_LISTED(STORE_DAMAGE_JOBS("jobs")) " ORDER BY id DESC LIMIT ?4",
+        store_int(filter->state), store_text(filter->model),
+        store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit),
+        store_text(limit->only));
     return store_page_end(&r, &q, &job_item, limit, out);
 }
 
@@ -149,7 +170,8 @@ bool store_job_counts(struct store *store, int64_t counts[5], struct problem *pr
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem, "SELECT state, count(*) FROM jobs GROUP BY state",
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT state, count(*) FROM jobs WHERE state BETWEEN 0 AND 4 GROUP BY state",
                 STORE_NO_VALUES);
     while (store_query_row(&q)) {
         int64_t state = store_query_int(&q, 0);

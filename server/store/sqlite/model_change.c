@@ -2,23 +2,38 @@
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 
+#define MODEL_DAMAGE STORE_DAMAGE_MODELS("models")
+#define VERSION_INTACT STORE_INTACT_MODEL_VERSIONS("model_versions")
+#define PART_INTACT STORE_INTACT_PARTS("parts")
+
 /* The current state of a model. */
 struct model_name {
     int64_t live; /* live version; 0: there is no version */
     int64_t revision;
+    bool damaged; /* its row is damaged, so the other members may be wrong */
 };
 
-static struct model_name look_up(struct store_tx *tx, const char *name) {
+/* Looks up a model; {0} if there is none. deleting: a damaged row is accepted, so that it can be
+ * deleted. */
+static struct model_name find(struct store_tx *tx, const char *name, bool deleting) {
     struct model_name now = {0};
     struct store_query q;
-    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT live, revision FROM models WHERE name = ?",
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT live, revision, " MODEL_DAMAGE " FROM models WHERE name = ?",
                 store_text(name));
-    if (store_query_row(&q)) {
+    if (store_query_row(&q) && (deleting || store_query_intact(&q, 2))) {
+        now.damaged = store_query_text(&q, 2) != NULL;
         now.live = store_query_int(&q, 0);
         now.revision = store_query_int(&q, 1);
     }
     store_query_end(&q);
-    if (!now.live) {
+    return now;
+}
+
+/* Like find; a model that does not exist is a problem. */
+static struct model_name look_up(struct store_tx *tx, const char *name, bool deleting) {
+    const struct model_name now = find(tx, name, deleting);
+    if (!now.live && !now.damaged) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_MODEL, "there is no model \"%s\"", name);
     }
     return now;
@@ -54,10 +69,11 @@ static void remove_versions(struct store_tx *tx, const char *kill, const char *r
 static void prune(struct store_tx *tx, const char *name, int64_t keep, int64_t live) {
 #define OLD                                                                                        \
     "name = ?1 AND version <> ?3 AND version NOT IN (SELECT version FROM model_versions WHERE "    \
-    "name = ?1 ORDER BY version DESC LIMIT ?2)"
+    "name = ?1 ORDER BY version DESC LIMIT ?2) AND " VERSION_INTACT
     remove_versions(
         tx,
-        "UPDATE parts SET state = ?4 WHERE id IN (SELECT part FROM model_versions WHERE " OLD ")",
+        "UPDATE parts SET state = ?4 WHERE id IN (SELECT part FROM model_versions WHERE " OLD
+        ") AND " PART_INTACT,
         "DELETE FROM model_versions WHERE " OLD, name, keep, live);
 #undef OLD
 }
@@ -77,18 +93,18 @@ static bool becomes_live(struct store_tx *tx, const struct store_model_new *m, i
 
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
                             const struct store_part_sum *staged) {
-    int64_t live = STORE_ASK(tx->connection, tx->problem, 0,
-                             "SELECT live FROM models WHERE name = ?", store_text(m->name));
+    int64_t live = find(tx, m->name, false).live;
     const bool promoted = becomes_live(tx, m, live);
     store_part_publish(tx, staged, -1, m->bytes);
-    int64_t version =
-        STORE_ASK(tx->connection, tx->problem, 0,
-                  "INSERT INTO models (name, last_version, live, newest, tags, "
-                  "revision) VALUES (?1, 1, 1, 1, '[]', 0)"
-                  " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
-                  "1, live = CASE WHEN ?2 THEN last_version + 1 ELSE live END, newest = "
-                  "last_version + 1, revision = revision + 1 RETURNING last_version",
-                  store_text(m->name), store_int(promoted));
+    int64_t version = STORE_ASK(
+        tx->connection, tx->problem, 0,
+        "INSERT INTO models (name, last_version, live, newest, tags, "
+        "revision) SELECT ?1, last, last, last, '[]', 0 FROM (SELECT coalesce(max(version), 0) + 1 "
+        "AS last FROM model_versions WHERE name = ?1) WHERE true"
+        " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
+        "1, live = CASE WHEN ?2 THEN last_version + 1 ELSE live END, newest = "
+        "last_version + 1, revision = revision + 1 RETURNING last_version",
+        store_text(m->name), store_int(promoted));
     live = promoted ? version : live;
     STORE_RUN(tx->connection, tx->problem,
               "INSERT INTO model_versions (name, version, created_at, bytes, info, part, format, "
@@ -122,7 +138,7 @@ struct change {
 
 static void set_live(struct store_tx *tx, void *arg) {
     struct change *c = arg;
-    struct model_name now = look_up(tx, c->name);
+    struct model_name now = look_up(tx, c->name, false);
     must_have(tx, c->name, c->version);
     if (!check(tx, c->condition, c->name, now.live, &now)) {
         return;
@@ -159,7 +175,7 @@ bool store_model_set_live(struct store *store, const char *name, int64_t version
 
 static void patch(struct store_tx *tx, void *arg) {
     struct change *c = arg;
-    struct model_name now = look_up(tx, c->name);
+    struct model_name now = look_up(tx, c->name, false);
     if (!check(tx, c->condition, c->name, now.live, &now)) {
         return;
     }
@@ -186,7 +202,7 @@ bool store_model_patch(struct store *store, const char *name, const char *descri
 
 static void delete(struct store_tx *tx, void *arg) {
     struct change *c = arg;
-    struct model_name now = look_up(tx, c->name);
+    struct model_name now = look_up(tx, c->name, c->version == 0);
     if (c->version) {
         must_have(tx, c->name, c->version);
     }
@@ -199,8 +215,9 @@ static void delete(struct store_tx *tx, void *arg) {
 #define CHOSEN "name = ?1 AND (?2 = 0 OR version = ?2) AND version <> ?3"
     remove_versions(
         tx,
+        /* the chunks of a damaged version stay: its row may name those of another version */
         "UPDATE parts SET state = ?4 WHERE id IN (SELECT part FROM model_versions WHERE " CHOSEN
-        ")",
+        " AND " VERSION_INTACT ") AND " PART_INTACT,
         "DELETE FROM model_versions WHERE " CHOSEN, c->name, c->version, 0);
 #undef CHOSEN
     const int64_t newest =
@@ -215,7 +232,11 @@ static void delete(struct store_tx *tx, void *arg) {
                     "/v1/models/%s/live first, or name it in ?promote=VERSION",
                     c->version, c->name, c->name);
     }
-    if (newest != 0) {
+    if (now.damaged) {
+        STORE_RUN(tx->connection, tx->problem,
+                  STORE_NAME_ANEW("models", "model_versions", "live, ", "0, ", "model", "version"),
+                  store_text(c->name), store_int(tx->now));
+    } else if (newest != 0) {
         STORE_RUN(
             tx->connection, tx->problem,
             "UPDATE models SET newest = ?2, live = ?3, revision = revision + 1 WHERE name = ?1",

@@ -6,9 +6,18 @@
 /* For store_unknown. */
 #define MODEL_NAMES "SELECT name FROM models WHERE live > 0 LIMIT 10000"
 
-#define MODEL_SELECT                                                                               \
+#define VERSION_DAMAGE STORE_DAMAGE_MODEL_VERSIONS("v")
+#define MODEL_DAMAGE "coalesce(" VERSION_DAMAGE ", " STORE_DAMAGE_MODELS("m") ")"
+#define MODEL_SELECT MODEL_SELECT_WITH(MODEL_DAMAGE)
+/* Of a list, whose WHERE has MODEL_LISTED. */
+#define MODEL_SELECT_LISTED MODEL_SELECT_WITH("NULL")
+#define MODEL_LISTED STORE_LISTED(MODEL_DAMAGE)
+/* Selects how damage hides a model (store_unknown). */
+#define MODEL_HIDDEN                                                                               \
+    STORE_HIDDEN("models", "model_versions", "live", STORE_DAMAGE_MODELS("n"), VERSION_DAMAGE)
+#define MODEL_SELECT_WITH(damage)                                                                  \
     "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
-    "m.description, m.tags, m.revision, v.submitted_by"                                            \
+    "m.description, m.tags, m.revision, " damage ", v.submitted_by"                                \
     " FROM model_versions v JOIN models m ON m.name = v.name "
 
 void store_model_done(struct store_model *m) {
@@ -23,6 +32,10 @@ void store_model_done(struct store_model *m) {
 
 static bool load(struct store_query *q, void *item) {
     struct store_model *out = item;
+    if (!store_query_intact(q, 11)) {
+        *out = (struct store_model){0};
+        return false;
+    }
     *out = (struct store_model){.id = store_query_int(q, 0),
                                 .version = store_query_int(q, 2),
                                 .live_version = store_query_int(q, 3),
@@ -33,7 +46,7 @@ static bool load(struct store_query *q, void *item) {
                                 .description = store_query_take(q, 8),
                                 .tags = store_query_take(q, 9),
                                 .revision = store_query_int(q, 10),
-                                .submitted_by = store_query_take(q, 11)};
+                                .submitted_by = store_query_take(q, 12)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {
@@ -66,8 +79,8 @@ static bool find(struct store_connection *c, const char *name, int64_t version,
 void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out) {
     if (!tx->problem->type) {
         if (!find(tx->connection, name, 0, out, tx->problem) && !tx->problem->type) {
-            store_unknown(tx->connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0, NULL,
-                          tx->problem);
+            store_unknown(tx->connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0, MODEL_HIDDEN,
+                          NULL, tx->problem);
         }
     }
 }
@@ -82,11 +95,13 @@ static bool get(struct store *store, const char *name, int64_t version, struct s
         return false;
     }
     const bool loaded = find(r.connection, name, version, &m, problem);
-    if (found != NULL) {
-        *found = loaded;
-    } else if (!loaded && !problem->type) {
-        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, version,
+    if (!loaded && found == NULL) {
+        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, version, MODEL_HIDDEN,
                       store->no_hints ? NULL : MODEL_NAMES, problem);
+    } else if (found != NULL) {
+        *found = loaded;
+        (void)(loaded ||
+               STORE_CHECK(r.connection, problem, MODEL_HIDDEN, store_text(name), store_int(0)));
     }
     if (!store_read_end(&r)) {
         store_model_done(&m);
@@ -119,8 +134,8 @@ bool store_model_list(struct store *store, const char *after, const struct store
         return false;
     }
     STORE_QUERY(&q, r.connection, problem,
-                MODEL_SELECT "WHERE v.version = m.live AND m.name > ?1 AND " STORE_ONLY(
-                    "m.name", "?3") " ORDER BY m.name LIMIT ?2",
+                MODEL_SELECT_LISTED "WHERE v.version = m.live AND m.name > ?1 AND " STORE_ONLY(
+                    "m.name", "?3") " AND " MODEL_LISTED " ORDER BY m.name LIMIT ?2",
                 store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only));
     return store_page_end(&r, &q, &model_item, limit, out);
 }
@@ -136,11 +151,12 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
     if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM models WHERE name = ?",
                    store_text(name)) &&
         !problem->type) {
-        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0,
+        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0, MODEL_HIDDEN,
                       store->no_hints ? NULL : MODEL_NAMES, problem);
     }
     STORE_QUERY(&q, r.connection, problem,
-                MODEL_SELECT "WHERE v.name = ? AND v.version > ? ORDER BY v.version LIMIT ?",
+                MODEL_SELECT_LISTED "WHERE v.name = ? AND v.version > ? AND " MODEL_LISTED
+                                    " ORDER BY v.version LIMIT ?",
                 store_text(name), store_int(after), store_page_rows(limit));
     return store_page_end(&r, &q, &model_item, limit, out);
 }
@@ -159,8 +175,9 @@ static void read_bytes(struct store_read *r, int64_t part, int64_t bytes, struct
     }
     if (!r->problem->type && (out->failed || out->size != (size_t)bytes)) {
         problem_set(r->problem, PROBLEM_INTERNAL,
-                    "stored data is damaged: a model has %zu bytes, not %" PRId64, out->size,
-                    bytes);
+                    "stored data is damaged: the chunks of parts, row %" PRId64
+                    " have %zu bytes, not %" PRId64,
+                    part, out->size, bytes);
     }
     buf_done(&chunk);
 }
@@ -173,16 +190,17 @@ bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct 
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem, "SELECT part, bytes FROM model_versions WHERE id = ?",
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT part, bytes, " VERSION_DAMAGE " FROM model_versions v WHERE id = ?",
                 store_int(id));
-    if (store_query_row(&q)) {
+    if (store_query_row(&q) && store_query_intact(&q, 2)) {
         part = store_query_int(&q, 0);
         size = store_query_int(&q, 1);
     }
     store_query_end(&q);
     if (part) {
         read_bytes(&r, part, size, &bytes);
-    } else {
+    } else if (!problem->type) {
         problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model version with id %" PRId64,
                     id);
     }

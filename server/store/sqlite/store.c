@@ -16,12 +16,16 @@ enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
  * processes have ended. */
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
-    STORE_RUN(tx->connection, tx->problem,
-              "UPDATE parts SET lease_until = 0 WHERE state = ? AND owner <> ?",
-              store_int(STORE_PART_STAGED), store_text(tx->store->owner));
-    STORE_RUN(tx->connection, tx->problem,
-              "UPDATE jobs SET lease_until = 0 WHERE state = ? AND owner <> ?",
-              store_int(STORE_JOB_RUNNING), store_text(tx->store->owner));
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE parts SET lease_until = 0 WHERE state = ? AND owner <> ? AND " STORE_INTACT_PARTS(
+            "parts"),
+        store_int(STORE_PART_STAGED), store_text(tx->store->owner));
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE jobs SET lease_until = 0 WHERE state = ? AND owner <> ? AND " STORE_INTACT_JOBS(
+            "jobs"),
+        store_int(STORE_JOB_RUNNING), store_text(tx->store->owner));
     store_jobs_expire(tx);
 }
 
@@ -75,13 +79,20 @@ static bool set_up(struct store *store, const struct store_settings *settings,
 
 /* Refuses documents of a newer format, which this binary would misinterpret. */
 static bool check_documents(struct store_connection *c, struct problem *problem) {
-    const int64_t highest =
-        STORE_ASK(c, problem, 0,
-                  "SELECT max((SELECT coalesce(max(format), 0) FROM dataset_versions),"
-                  " (SELECT coalesce(max(format), 0) FROM model_versions),"
-                  " (SELECT coalesce(max(spec_format), 0) FROM jobs),"
-                  " (SELECT coalesce(max(result_format), 0) FROM jobs))",
-                  STORE_NO_VALUES);
+    const int64_t highest = STORE_ASK(
+        c, problem, 0,
+        "SELECT max((SELECT coalesce(max(format), 0) FROM dataset_versions v WHERE format > ?1 "
+        "AND " STORE_INTACT_DATASET_VERSIONS(
+            "v") "),"
+                 " (SELECT coalesce(max(format), 0) FROM model_versions v WHERE format > ?1 "
+                 "AND " STORE_INTACT_MODEL_VERSIONS(
+                     "v") "),"
+                          " (SELECT coalesce(max(spec_format), 0) FROM jobs WHERE spec_format > ?1 "
+                          "AND " STORE_INTACT_JOBS(
+                              "jobs") "),"
+                                      " (SELECT coalesce(max(result_format), 0) FROM jobs WHERE "
+                                      "result_format > ?1 AND " STORE_INTACT_JOBS("jobs") "))",
+        store_int(STORE_DOCUMENT_FORMAT));
     if (problem->type == PROBLEM_NONE && highest > STORE_DOCUMENT_FORMAT) {
         problem_set(problem, PROBLEM_INTERNAL,
                     "the database is newer than this binary: it has documents of format %lld, "
@@ -104,8 +115,13 @@ static bool prepare(struct store *store, const struct store_settings *settings,
         return false;
     }
     sqlite3_wal_hook(store->writer.connection->db, store_checkpoint_hook, &store->writer);
-    store->next_blob = STORE_ASK(store->writer.connection, problem, 0,
-                                 "SELECT coalesce(max(id), 0) + 1 FROM blobs", STORE_NO_VALUES);
+    /* after the last blob, and after the last that a chunk refers to: that one may be damaged */
+    store->next_blob =
+        STORE_ASK(store->writer.connection, problem, 0,
+                  "SELECT max((SELECT coalesce(max(id), 0) + 1 FROM blobs), (SELECT "
+                  "coalesce(max(first_blob + n_blobs), 0) FROM chunks c WHERE " STORE_INTACT_CHUNKS(
+                      "c") "))",
+                  STORE_NO_VALUES);
     return !problem->type && store_recover(store, problem);
 }
 
@@ -179,7 +195,11 @@ bool store_healthy(struct store *store, struct problem *problem) {
 }
 
 void store_unknown(struct store_connection *c, enum problem_type type, const char *noun,
-                   const char *name, int64_t version, const char *names, struct problem *problem) {
+                   const char *name, int64_t version, const char *damage, const char *names,
+                   struct problem *problem) {
+    if (damage != NULL && !STORE_CHECK(c, problem, damage, store_text(name), store_int(version))) {
+        return;
+    }
     struct nearest nearest = nearest_to(name, strlen(name));
     struct problem ignored = {0};
     struct store_query q;

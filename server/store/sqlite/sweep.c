@@ -4,6 +4,11 @@
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
 
+#define VERSION_INTACT STORE_INTACT_DATASET_VERSIONS("v")
+#define PLACE_INTACT STORE_INTACT_DATASET_PARTS("p")
+#define PART_INTACT STORE_INTACT_PARTS("parts")
+#define CHUNK_INTACT STORE_INTACT_CHUNKS("c")
+
 enum {
     /* limit of the bytes of the chunks that one transaction removes */
     STEP_BYTES = 8 * 1024 * 1024,
@@ -28,7 +33,8 @@ struct doomed {
 };
 
 void store_part_kill(struct store_tx *tx, int64_t part) {
-    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET state = ? WHERE id = ?",
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE parts SET state = ? WHERE id = ? AND " PART_INTACT,
               store_int(STORE_PART_DEAD), store_int(part));
 }
 
@@ -36,7 +42,8 @@ void store_part_kill(struct store_tx *tx, int64_t part) {
 static int64_t find_hidden(struct store_tx *tx) {
     struct store_query q;
     int64_t found = 0;
-    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT id FROM dataset_versions WHERE hidden = 1",
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT id FROM dataset_versions v WHERE hidden = 1 AND " VERSION_INTACT,
                 STORE_NO_VALUES);
     while (!found && store_query_row(&q)) {
         int64_t id = store_query_int(&q, 0);
@@ -56,10 +63,11 @@ static void remove_version(struct store_tx *tx, int64_t version, struct sweep *s
               store_int(version));
     STORE_RUN(
         tx->connection, tx->problem,
-        "UPDATE parts SET state = ?2 WHERE id IN (SELECT part FROM dataset_parts WHERE version = "
-        "?1)"
-        " AND NOT EXISTS (SELECT 1 FROM dataset_parts o WHERE o.part = parts.id AND o.version <> "
-        "?1)",
+        "UPDATE parts SET state = ?2 WHERE id IN (SELECT part FROM dataset_parts p WHERE version = "
+        "?1 AND " PLACE_INTACT ")"
+        " AND NOT EXISTS (SELECT 1 FROM dataset_parts o "
+        "WHERE o.part = parts.id AND o.version <> "
+        "?1) AND " PART_INTACT,
         store_int(version), store_int(STORE_PART_DEAD));
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_parts WHERE version = ?",
               store_int(version));
@@ -75,7 +83,8 @@ static size_t collect(struct store_tx *tx, int64_t part, struct doomed *out) {
     int64_t bytes = 0, blobs = 0;
     STORE_QUERY(
         &q, tx->connection, tx->problem,
-        "SELECT chunk, first_blob, n_blobs, bytes FROM chunks WHERE part = ? ORDER BY chunk",
+        "SELECT chunk, first_blob, n_blobs, bytes FROM chunks c WHERE part = ? AND " CHUNK_INTACT
+        " ORDER BY chunk",
         store_int(part));
     while (n < STEP_CHUNKS && bytes < STEP_BYTES && blobs < STEP_BLOBS && store_query_row(&q)) {
         out[n] = (struct doomed){store_query_int(&q, 0), store_query_int(&q, 1),
@@ -104,6 +113,15 @@ static void remove_chunks(struct store_tx *tx, int64_t part, struct sweep *sweep
     }
 }
 
+/* Selects a part to remove. A part that a version refers to, or that has a damaged chunk, stays: its
+ * own row, or the row that made it dead, may be wrong. */
+#define FIND_DEAD                                                                                  \
+    "SELECT id FROM parts WHERE (state = ?3 OR (state = ?4 AND owner <> ?1 AND lease_until < ?2))" \
+    " AND NOT EXISTS (SELECT 1 FROM dataset_parts WHERE part = parts.id)"                          \
+    " AND NOT EXISTS (SELECT 1 FROM model_versions WHERE part = parts.id)"                         \
+    " AND NOT EXISTS (SELECT 1 FROM chunks c WHERE c.part = parts.id AND NOT " CHUNK_INTACT ")"    \
+    " AND " PART_INTACT " LIMIT 1"
+
 static void step(struct store_tx *tx, void *arg) {
     struct sweep *sweep = arg;
     for (size_t i = 0; i < sweep->n_dropped; i++) {
@@ -111,9 +129,7 @@ static void step(struct store_tx *tx, void *arg) {
     }
     int64_t version = find_hidden(tx);
     int64_t part = version ? 0
-                           : STORE_ASK(tx->connection, tx->problem, 0,
-                                       "SELECT id FROM parts WHERE state = ?3 OR (state = ?4 AND "
-                                       "owner <> ?1 AND lease_until < ?2) LIMIT 1",
+                           : STORE_ASK(tx->connection, tx->problem, 0, FIND_DEAD,
                                        store_text(tx->store->owner), store_int(tx->now),
                                        store_int(STORE_PART_DEAD), store_int(STORE_PART_STAGED));
     if (version) {

@@ -1,4 +1,5 @@
 #include "unit/store/fixture.h"
+#include "store/sqlite/engine/row_crc.h"
 
 bool fixture_open(struct fixture *f) {
     struct store_settings settings = {.path = f->path};
@@ -50,6 +51,7 @@ int64_t sql_ask(const char *path, const char *sql) {
     sqlite3 *db;
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(store_row_crc_add(db), SQLITE_OK);
     sqlite3_busy_timeout(db, 5000);
     assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
@@ -63,6 +65,7 @@ void sql_run(const char *path, const char *sql) {
     sqlite3 *db;
     char *message = NULL;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(store_row_crc_add(db), SQLITE_OK);
     sqlite3_busy_timeout(db, 5000);
     if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) {
         fail_msg("%s: %s", sql, message);

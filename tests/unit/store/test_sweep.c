@@ -164,7 +164,8 @@ static void test_only_expired_leases_of_others_are_swept(void **state) {
     struct store_settings settings = {.path = f->path, .lease_ms = 60};
     /* from now on the store keeps the parts of other owners until their leases expire */
     assert_ok(f, store_open(&settings, &f->store, &f->problem));
-    sql_run(f->path, "INSERT INTO parts VALUES (1, 0, 'somebody', 9999999999999, 1), (2, 0, "
+    sql_run(f->path, "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (1, 0, "
+                     "'somebody', 9999999999999, 1), (2, 0, "
                      "'somebody', 5, 1), (3, 2, 'somebody', 9999999999999, 1)");
     sql_await(f->path, "SELECT count(*) FROM parts", 1);
     assert_int_equal(sql_ask(f->path, "SELECT id FROM parts"), 1);

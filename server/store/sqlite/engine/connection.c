@@ -2,6 +2,7 @@
  * problems. */
 #include "store/sqlite/engine/connection.h"
 #include "base/log/log.h"
+#include "store/sqlite/engine/row_crc.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -79,6 +80,9 @@ struct store_connection *store_connection_open(const char *path, enum store_acce
     int code =
         sqlite3_open_v2(path, &c->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    if (code == SQLITE_OK) {
+        code = store_row_crc_add(c->db);
+    }
     if (code != SQLITE_OK) {
         store_connection_failed(c, code, "open", problem);
     } else {

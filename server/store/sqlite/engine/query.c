@@ -1,5 +1,6 @@
 /* Binds values, steps statements, reads columns. */
 #include "store/sqlite/engine/query.h"
+#include "base/log/log.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,25 @@ char *store_query_take(struct store_query *q, int column) {
         problem_no_memory(q->problem);
     }
     return copy;
+}
+
+bool store_query_intact(struct store_query *q, int column) {
+    const char *damage = store_query_text(q, column);
+    if (damage == NULL) {
+        return true;
+    }
+    log_error("store.damaged", log_str("row", damage));
+    return problem_set_permanent(q->problem, PROBLEM_INTERNAL, "stored data is damaged: %s",
+                                 damage);
+}
+
+bool store_check_values(struct store_connection *c, struct problem *problem, const char *sql,
+                        const struct store_value *values) {
+    struct store_query q;
+    store_query_start(&q, c, problem, sql, values);
+    const bool intact = !store_query_row(&q) || store_query_intact(&q, 0);
+    store_query_end(&q);
+    return intact;
 }
 
 void store_query_copy(struct store_query *q, int column, char *out, size_t size) {

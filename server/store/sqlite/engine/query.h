@@ -4,6 +4,7 @@
 #define STORE_QUERY_H
 
 #include "store/sqlite/engine/connection.h"
+#include "store/sqlite/engine/rows.h"
 #include <stddef.h>
 
 /* The value of a statement parameter; {0} ends a list. */
@@ -47,6 +48,14 @@ const char *store_query_text(struct store_query *q, int column);
 /* Returns a copy that the caller frees; NULL for null. If out of memory, returns NULL and sets the
  * problem. */
 char *store_query_take(struct store_query *q, int column);
+/* Checks a column that was selected with STORE_DAMAGE. If the row is damaged, logs it, sets the
+ * problem (permanent) and returns false. */
+bool store_query_intact(struct store_query *q, int column);
+/* Checks the first column of the first row like store_query_intact; no row is intact. */
+bool store_check_values(struct store_connection *c, struct problem *problem, const char *sql,
+                        const struct store_value *values);
+#define STORE_CHECK(c, problem, sql, ...)                                                          \
+    store_check_values(c, problem, sql, (const struct store_value[]){__VA_ARGS__, {0}})
 /* Copies a text into out[size], truncated if it is too long; "" for null. */
 void store_query_copy(struct store_query *q, int column, char *out, size_t size);
 

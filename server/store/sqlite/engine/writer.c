@@ -123,10 +123,12 @@ bool store_writer_pulse(struct store *store, int64_t timeout_ms) {
 
 static void renew(struct store_tx *tx, void *arg) {
     (void)arg;
-    STORE_RUN(tx->connection, tx->problem,
-              "UPDATE parts SET lease_until = ?1 WHERE state = ?3 AND owner = ?2",
-              store_int(tx->now + tx->store->lease_ms), store_text(tx->store->owner),
-              store_int(STORE_PART_STAGED));
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE parts SET lease_until = ?1 WHERE state = ?3 AND owner = ?2 AND " STORE_INTACT_PARTS(
+            "parts"),
+        store_int(tx->now + tx->store->lease_ms), store_text(tx->store->owner),
+        store_int(STORE_PART_STAGED));
 }
 
 /* Runs one step of the sweep if one is due. State transactions take precedence, but delay it by at

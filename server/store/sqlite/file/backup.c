@@ -61,7 +61,19 @@ static bool backup_failed(const struct backup *b, struct problem *problem) {
                        b->path, strerror(errno));
 }
 
-/* Whether the copy fits on the disk. */
+/* Returns the bytes that migrations may write: twice the rows without the chunks, to the log and to
+ * the file. A migration writes no chunk. */
+static int64_t migration_bytes(struct store_connection *c, int64_t bytes, struct problem *problem) {
+    if (!STORE_ASK(c, problem, 0, "SELECT count(*) FROM sqlite_schema WHERE name = 'chunks'",
+                   STORE_NO_VALUES)) {
+        return 2 * bytes;
+    }
+    const int64_t chunks =
+        STORE_ASK(c, problem, 0, "SELECT coalesce(sum(bytes), 0) FROM chunks", STORE_NO_VALUES);
+    return bytes > chunks ? 2 * (bytes - chunks) : 0;
+}
+
+/* Whether the copy and the migrations fit on the disk. */
 static bool backup_fits(struct store_connection *c, const struct backup *b, int64_t *bytes,
                         struct problem *problem) {
     struct statvfs v;
@@ -75,13 +87,15 @@ static bool backup_fits(struct store_connection *c, const struct backup *b, int6
         /* if there is no room, the write will fail */
         return true;
     }
-    const double room = (double)v.f_bavail * (double)v.f_frsize;
-    return room >= (double)*bytes ||
+    const double room = (double)v.f_bavail * (double)v.f_frsize,
+                 needed = (double)*bytes + (double)migration_bytes(c, *bytes, problem);
+    return room >= needed ||
            problem_set(
                problem, PROBLEM_STORAGE_FULL,
-               "the database needs an upgrade, but its disk has only %.0f MiB free and the backup "
-               "\"%s\" needs %.0f MiB: make room, or start once with --no-upgrade-backup",
-               room / MIB, b->path, (double)*bytes / MIB);
+               "the database needs an upgrade, but its disk has only %.0f MiB free and the upgrade "
+               "with its backup \"%s\" needs %.0f MiB: make room, or start once with "
+               "--no-upgrade-backup",
+               room / MIB, b->path, needed / MIB);
 }
 
 /* Creates the empty file with the permissions of the database; VACUUM INTO fills it. */
