@@ -171,6 +171,7 @@ static struct http_settings http_settings_of(const struct settings *s) {
         .health_listen = s->health_listen,
         .io_threads = s->http_threads,
         .pool_threads = s->call_threads,
+        .max_waiting = s->max_waiting_calls,
         .max_connections = s->max_connections,
         .max_connections_per_address = s->max_connections_per_address,
         .header_timeout = s->header_timeout,
@@ -369,7 +370,8 @@ static int serve(struct daemon *d) {
 static int64_t blas_threads(const struct settings *s) {
     int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t io = s->http_threads > 0 ? s->http_threads : (cores < 4 ? cores : 4);
-    return s->workers * (s->train_threads > 0 ? s->train_threads : cores) + s->call_threads + io;
+    return s->workers * (s->train_threads > 0 ? s->train_threads : cores) + 2 * s->call_threads +
+           io;
 }
 
 /* Checks all settings, before anything is written to the disk. */

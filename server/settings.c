@@ -79,7 +79,12 @@ const struct option_row settings_rows[] = {
     {"http-threads", OPTION_INT, AT(http_threads), "0", 0, HTTP_MAX_IO_THREADS, NULL, "N",
      "Threads that serve connections; 0: one for each core, at most 4.", "Limits"},
     {"call-threads", OPTION_INT, AT(call_threads), "4", 1, 256, NULL, "N",
-     "Threads for calls that wait for the database or compute; one of them takes short calls only.",
+     "Threads for calls that wait for the database or compute for a short time; as many long calls "
+     "compute at once, at most one for each core.",
+     "Limits"},
+    {"max-waiting-calls", OPTION_INT, AT(max_waiting_calls), "256", 1, 1e6, NULL, "N",
+     "Maximum number of long calls that wait to compute, a quarter of them of one client; beyond "
+     "it the answer is 503.",
      "Limits"},
     {"max-upload", OPTION_SIZE, AT(max_upload), "16G", 1, 1e15, NULL, "BYTES",
      "Maximum size of a dataset body.", "Limits"},

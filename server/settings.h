@@ -23,7 +23,7 @@ struct settings {
     const char *tokens; /* path of the token file; NULL: no call needs a token */
     int64_t workers, http_threads, call_threads, train_threads;
     int64_t max_upload, max_body, max_spool, body_memory, discard_limit; /* in bytes */
-    int64_t max_connections, max_connections_per_address;
+    int64_t max_waiting_calls, max_connections, max_connections_per_address;
     double header_timeout, idle_timeout, keep_alive_timeout, discard_time; /* in seconds */
     int64_t minimum_rate;                                                  /* in bytes per second */
     double drain_delay, drain_timeout;                                     /* in seconds */

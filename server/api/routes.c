@@ -89,12 +89,11 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
      .operation = operation_,                                                                      \
      .cache = "no-store",                                                                          \
      .scope = HTTP_SCOPE_PREDICT,                                                                  \
-     .lasting = true,                                                                              \
      __VA_ARGS__},                                                                                 \
     {                                                                                              \
         .method = method_, .path = "/v1/models/{model}/versions/{version}" call_,                  \
         .operation = operation_ "Version", .cache = "no-store", .scope = HTTP_SCOPE_PREDICT,       \
-        .lasting = true, __VA_ARGS__                                                               \
+        __VA_ARGS__                                                                                \
     }
 #define COMPUTE_ROWS(call_, operation_, ...)                                                       \
     COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .plain = true, __VA_ARGS__)

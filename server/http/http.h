@@ -33,7 +33,10 @@ struct http_settings {
     const char *listen; /* "127.0.0.1:8080", "[::]:8080", "unix:PATH"; port 0: a free one. A socket
                            of systemd (LISTEN_FDS) replaces it */
     int64_t io_threads; /* 0: one for each core, at most 4 */
-    int64_t pool_threads;      /* threads for HTTP_ON_POOL handlers; 0: 4 */
+    int64_t pool_threads;      /* threads for HTTP_ON_POOL handlers that are not long, and the long
+                                  ones that compute at once, at most one for each core; 0: 4 */
+    int64_t max_waiting;       /* long calls that wait, a quarter of them of one client; beyond it
+                                  the answer is 503; 0: 256 */
     const char *health_listen; /* a further address, which serves HTTP_REACH_HEALTH and
                                   HTTP_REACH_RESERVED only; NULL: none */
     /* For a further connection the one that has been idle for the longest time is closed; if there
@@ -113,6 +116,12 @@ enum http_reach {
     HTTP_REACH_HEALTH,  /* those of health_listen */
     HTTP_REACH_RESERVED /* those of health_listen, and those beyond the limits of connections */
 };
+/* How long a handler computes. */
+enum http_load {
+    HTTP_SHORT,   /* about 2 ms at most */
+    HTTP_LASTING, /* some 20 ms at most: a thread is kept for short ones */
+    HTTP_LONG     /* longer: takes turns with the long ones of other clients */
+};
 /* Bits: the conditions that a route applies. It ignores the others. */
 enum http_condition { HTTP_IF_MATCH = 1, HTTP_IF_NONE_MATCH = 2 };
 
@@ -147,6 +156,9 @@ struct http_sink {
     void (*end)(struct http_call *call);
     /* The body will not be completed: frees what the sink holds. Any thread. */
     void (*abort)(struct http_call *call);
+    /* Returns the load of `data` for bytes[n]. Runs on any thread, while `data` does not. NULL:
+     * HTTP_LASTING. */
+    enum http_load (*load)(const struct http_call *call, const char *bytes, size_t n);
     int64_t holds; /* bytes that the sink of one call holds at most, with 1 MiB for bytes on the way
                       to it; counted against body_memory as the body grows. 0: not counted */
     /* Bytes that the sink holds now; called after `data`, on its thread; replaces `holds`. NULL:
@@ -179,8 +191,6 @@ struct http_route {
                      answered 400, not 404 */
     bool quiet;   /* logged at debug level (health checks, metrics) */
     bool plain;   /* replies are not compressed: latency matters more than size */
-    bool lasting; /* the handler may run for seconds: one thread of the pool is kept for other
-                     jobs */
 };
 
 /* ---- a call: the request ---- */
@@ -271,6 +281,14 @@ bool http_may_ever_hold(const struct http_call *call, size_t bytes);
  * server stops without waiting for calls. For long handlers on the pool (not for `next` of a
  * stream). Cheap, any thread. A client that leaves is noticed within 0.25 s. */
 bool http_gone(const struct http_call *call);
+/* To be called by a handler with an estimate of its work, before it begins with it. Returns false
+ * if the work must be done on another thread: the handler passes a function to http_defer and
+ * returns. At first a handler on the pool may do short work. A long handler may be answered 503
+ * instead: many are waiting. */
+bool http_takes(struct http_call *call, enum http_load load);
+/* To be called by long handlers on a pool thread between slices of some ms: lets the calls of other
+ * clients compute. Returns !http_gone(call). */
+bool http_go_on(struct http_call *call);
 /* To be called by a handler on an I/O thread, or by `begin` of a sink, just before it returns:
  * `handle` then runs on a pool thread. */
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));

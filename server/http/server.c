@@ -1,6 +1,7 @@
 /* Start, drain and stop of the server. */
 #include "http/server.h"
 #include "base/clock.h"
+#include "base/ids.h"
 #include "base/log/log.h"
 #include "http/call/body.h"
 #include "http/call/dispatch.h"
@@ -33,6 +34,7 @@ static void fill_defaults(struct http_settings *s) {
     if (s->pool_threads <= 0) {
         s->pool_threads = 4;
     }
+    s->max_waiting = s->max_waiting > 0 ? s->max_waiting : 256;
     if (s->max_connections <= 0) {
         s->max_connections = 1024;
     }
@@ -85,6 +87,12 @@ static bool take_base_path(struct http_server *server, struct problem *problem) 
 }
 
 /* ---- start ---- */
+
+/* Long calls that compute at the same time. */
+static size_t long_turns(const struct http_settings *s) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores >= 1 && cores < s->pool_threads ? (size_t)cores : (size_t)s->pool_threads;
+}
 
 static size_t slots_of(const struct http_server *server) {
     size_t wanted = (size_t)server->settings.max_connections * 2 + SPARE_DESCRIPTORS;
@@ -141,8 +149,9 @@ static bool start_all(struct http_server *server, struct problem *problem) {
         return false;
     }
     if (!pool_start(&server->pool, (size_t)s->pool_threads) ||
-        !pool_start(&server->operations, OPERATIONS_THREADS) || !linger_start(&server->linger) ||
-        !watchers_start(&server->watchers, server)) {
+        !pool_start(&server->operations, OPERATIONS_THREADS) ||
+        !long_start(&server->long_jobs, long_turns(s), (size_t)s->max_waiting) ||
+        !linger_start(&server->linger) || !watchers_start(&server->watchers, server)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start the HTTP threads");
     }
     if (!start_io(server, problem)) {
@@ -170,6 +179,7 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
     server->n_routes = n_routes;
     server->app = app;
     fill_defaults(&server->settings);
+    server->seed = ids_random();
     server->memory.limit = server->settings.body_memory;
     sigset_t all, before;
     (void)sigfillset(&all);
@@ -313,6 +323,7 @@ bool http_stop(struct http_server *server) {
     }
     watchers_stop(&server->watchers);
     if (!pool_stop(&server->operations, CALLS_PATIENCE_NS) ||
+        !long_stop(&server->long_jobs, CALLS_PATIENCE_NS) ||
         !pool_stop(&server->pool, CALLS_PATIENCE_NS)) {
         return false; /* `next` of a stream whose client has left still runs */
     }

@@ -3,6 +3,7 @@
 #define HTTP_SERVER_H
 
 #include "base/metrics/metrics.h"
+#include "http/call/long_jobs.h"
 #include "http/call/memory.h"
 #include "http/call/pool.h"
 #include "http/call/router.h"
@@ -46,6 +47,8 @@ struct server_metrics {
     struct metric *connections;     /* gauge */
     struct metric *refused_limit;   /* connections refused by --max-connections */
     struct metric *refused_address; /* connections and calls refused by the limit per address */
+    struct metric *refused_long;    /* long calls refused by --max-waiting-calls */
+    struct metric *long_waiting;    /* gauge: long calls that wait; set at a scrape */
     struct metric *replaced;        /* idle connections that were ended for new ones */
     struct metric *timeouts;        /* connections ended by the sweeper */
     struct metric *held;          /* gauge: bytes counted against --body-memory; set at a scrape */
@@ -67,8 +70,10 @@ struct http_server {
     struct listener health; /* of --health-listen; n 0: none. Its thread is that of `listener` */
     struct lingerer linger;
     struct sweeper sweeper;
-    struct pool pool;       /* HTTP_ON_POOL, sinks, streams, waiting calls */
-    struct pool operations; /* HTTP_ON_OPERATIONS */
+    struct pool pool;           /* HTTP_ON_POOL, sinks, streams, waiting calls */
+    struct pool operations;     /* HTTP_ON_OPERATIONS */
+    struct long_jobs long_jobs; /* HTTP_LONG */
+    uint64_t seed;              /* of the keys of clients */
     struct watchers watchers;
     struct http_memory memory;
     struct io io[HTTP_MAX_IO_THREADS + 1]; /* the last one of n_io serves `health`, if it listens */

@@ -9,6 +9,7 @@
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
 #include "api/predictions/row_weights.h"
+#include "api/predictions/work.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "formats/formats.h"
@@ -104,7 +105,7 @@ struct evaluation {
 };
 
 static dn_status stop_when_gone(const dn_run *run) {
-    return http_gone(run->ctx) ? DN_ERR_STOPPED : DN_OK;
+    return http_go_on(run->ctx) ? DN_OK : DN_ERR_STOPPED;
 }
 
 static void evaluation_init(struct evaluation *e, struct http_call *call, const dn_model *model,
@@ -512,6 +513,10 @@ void api_model_evaluate(struct http_call *call) {
     if (!m) {
         return;
     }
+    if (!api_may_work(call, api_call_work(call, m), api_model_evaluate)) {
+        serving_release(app->serving, m);
+        return;
+    }
     evaluation_init(&e, call, m->model, curves, &problem);
     e.labels = labels;
     if (!api_weight_column(call, m, &e.weight)) {
@@ -681,7 +686,12 @@ void api_model_importance(struct http_call *call) {
         return;
     }
     evaluation_init(&e, call, m->model, false, &problem);
-    if (!importance_read(call, &e, &r)) {
+    if (!importance_read(call, &e, &r) ||
+        !api_may_work(call,
+                      api_stored_work(call, m,
+                                      (double)r.options.repeats *
+                                          (double)dn_encoder_n_inputs(dn_model_encoder(m->model))),
+                      api_model_importance)) {
         serving_release(app->serving, m);
         return;
     }

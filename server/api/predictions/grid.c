@@ -7,6 +7,7 @@
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
 #include "api/predictions/snapshot.h"
+#include "api/predictions/work.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "jobs/documents.h"
@@ -16,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TILE_PRODUCTS 5e7 /* multiplications between two checks whether the client has left */
+#define POINT_PRODUCTS 200 /* to write a point */
+#define TILE_PRODUCTS 5e7  /* multiplications between two checks whether the client has left */
 #define NOBODY_WAITS                                                                               \
     "the call was cancelled because the client has left or the daemon is shutting down"
 
@@ -228,7 +230,7 @@ static bool score(struct grid *g) {
     const size_t tile = most < 1 ? 1 : most < (double)g->room.n ? (size_t)most : g->room.n;
     for (size_t first = 0; first < g->n; first += tile) {
         const size_t n = g->n - first < tile ? g->n - first : tile;
-        if (http_gone(g->call)) {
+        if (!http_go_on(g->call)) {
             return problem_set(g->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
         }
         for (size_t i = 0; i < n; i++) {
@@ -362,7 +364,7 @@ static bool put_plane(struct grid *g, const double *numbers, const uint32_t *lab
     for (size_t j = 0; good && j < g->ny; j++) {
         put_row(g, numbers ? numbers + j * g->nx : NULL, labels ? labels + j * g->nx : NULL, &row,
                 w);
-        good = !http_gone(g->call) || problem_set(g->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+        good = http_go_on(g->call) || problem_set(g->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
         good = good && hold(g, g->held + w->out->capacity);
     }
     if (rows) {
@@ -466,6 +468,11 @@ static void answer(struct http_call *call, const struct serving_model *m) {
     g.nx = g.request.axes[0].steps;
     g.ny = g.request.n_axes > 1 ? g.request.axes[1].steps : 1;
     g.n = g.nx * g.ny;
+    if (!api_may_work(call, (double)g.n * (predict_plan_of(m)->cost + POINT_PRODUCTS),
+                      api_model_evaluate_grid)) {
+        grid_done(&g);
+        return;
+    }
     const bool good = make_answer(&g);
     grid_done(&g);
     if (good && g.format->answers->document) {

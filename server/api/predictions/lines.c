@@ -8,6 +8,7 @@
 #include "api/policy.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/plan.h"
+#include "api/predictions/work.h"
 #include "api/support.h"
 #include "base/spool.h"
 
@@ -129,7 +130,7 @@ static bool spill(struct lines *l, struct http_call *call, struct problem *probl
     if (l->out.size >= API_ANSWER_BYTES && !to_file(l, problem)) {
         return false;
     }
-    return !http_gone(call) || problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+    return http_go_on(call) || problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
 }
 
 /* Writes the results of n scored rows, from row `first` of the block on. The answer to a short line
@@ -294,6 +295,7 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
     if (l->spool.fd < 0) {
         http_reply(call, 200, format_media_type(l->format), &l->out);
     } else {
+        (void)http_takes(call, HTTP_SHORT); /* the stream reads a file */
         http_stream_sized(call, 200, format_media_type(l->format), (uint64_t)l->spool.size,
                           next_piece);
     }
@@ -426,10 +428,16 @@ static int64_t lines_held(const struct http_call *call) {
                      (l->reader ? instance_lines_memory(l->reader) : 0));
 }
 
+static enum http_load lines_load(const struct http_call *call, const char *bytes, size_t n) {
+    const struct lines *l = http_state(call);
+    return api_load_of(api_rows_work(l->m, bytes, n));
+}
+
 #define LINES_SINK(begin_)                                                                         \
     {                                                                                              \
         .wants = lines_want, .limit = &api_max_upload, .begin = begin_, .data = lines_data,        \
-        .end = lines_end, .abort = lines_abort, .holds = USUAL_BYTES, .held = lines_held           \
+        .end = lines_end, .abort = lines_abort, .load = lines_load, .holds = USUAL_BYTES,          \
+        .held = lines_held                                                                         \
     }
 const struct http_sink api_predict_lines = LINES_SINK(begin_predictions);
 const struct http_sink api_transform_lines = LINES_SINK(begin_coordinates);

@@ -4,6 +4,7 @@
 #include "api/predictions/evaluation.h"
 #include "api/predictions/grid_request.h"
 #include "api/predictions/plan.h"
+#include "api/predictions/work.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "base/nearest.h"
@@ -335,6 +336,11 @@ void api_model_loss_grid(struct http_call *call) {
     struct problem problem = {0};
     const struct serving_model *m = api_model_take(call);
     if (m == NULL) {
+        return;
+    }
+    if (!api_may_work(call, api_stored_work(call, m, USUAL_STEPS * USUAL_STEPS),
+                      api_model_loss_grid)) {
+        serving_release(api_app_of(call)->serving, m);
         return;
     }
     struct request r = {.call = call, .model = m->model, .problem = &problem};

@@ -9,6 +9,7 @@
 #include "api/predictions/plan.h"
 #include "api/predictions/score.h"
 #include "api/predictions/stored_rows.h"
+#include "api/predictions/work.h"
 #include "api/support.h"
 
 #include <string.h>
@@ -128,12 +129,15 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
 /* Answers the call. Returns false if it must run on a pool thread. */
 typedef bool predict_fn(struct http_call *call, const struct serving_model *m, bool pool);
 
-static void on_pool(struct http_call *call, predict_fn *predict) {
+static void on_pool(struct http_call *call, predict_fn *predict,
+                    void (*handle)(struct http_call *call)) {
     const struct serving_model *m = api_model_take(call);
     if (!m) {
         return;
     }
-    (void)predict(call, m, true);
+    if (api_may_work(call, api_call_work(call, m), handle)) {
+        (void)predict(call, m, true);
+    }
     serving_release(api_app_of(call)->serving, m);
 }
 
@@ -151,11 +155,11 @@ static bool on_io(struct http_call *call, predict_fn *predict) {
 }
 
 static void body_on_pool(struct http_call *call) {
-    on_pool(call, predict_body);
+    on_pool(call, predict_body, body_on_pool);
 }
 
 static void pairs_on_pool(struct http_call *call) {
-    on_pool(call, predict_pairs);
+    on_pool(call, predict_pairs, pairs_on_pool);
 }
 
 void api_model_predict(struct http_call *call) {

@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/plan.h"
+#include "api/predictions/work.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 
@@ -87,6 +88,10 @@ void api_model_projection_curve(struct http_call *call) {
     struct problem problem = {0};
     const struct serving_model *m = api_model_take(call);
     if (m == NULL) {
+        return;
+    }
+    if (!api_may_work(call, api_stored_work(call, m, USUAL_STEPS), api_model_projection_curve)) {
+        serving_release(api_app_of(call)->serving, m);
         return;
     }
     struct curve c = {.model = m->model};

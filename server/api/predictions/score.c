@@ -85,7 +85,7 @@ static bool score(struct scoring *s, const struct instance_rows *rows, size_t fi
         if (beyond) {
             refuse_row(s, rows, i, first + i, problem);
         }
-        if (s->pool && http_gone(s->call)) {
+        if (s->pool && !http_go_on(s->call)) {
             return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
         }
     }

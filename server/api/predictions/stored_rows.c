@@ -315,7 +315,7 @@ static bool note_unseen(struct stored_rows *s, struct http_call *call, struct pr
                           dn_encoder_input(encoder, input)->type == DN_CATEGORICAL;
         for (size_t c = 0; read && c < table->n_chunks; c++) {
             dn_column_view view;
-            if (http_gone(call)) {
+            if (!http_go_on(call)) {
                 return problem_set(problem, PROBLEM_UNAVAILABLE,
                                    "the call was cancelled because the client has left or the "
                                    "daemon is shutting down");

@@ -9,6 +9,7 @@
 #include "api/predictions/lines.h"
 #include "api/predictions/score.h"
 #include "api/predictions/stored_rows.h"
+#include "api/predictions/work.h"
 #include "api/support.h"
 
 static void transform(struct http_call *call, const struct serving_model *m,
@@ -32,6 +33,10 @@ void api_model_transform(struct http_call *call) {
     }
     const struct serving_model *m = api_model_take(call);
     if (!m) {
+        return;
+    }
+    if (!api_may_work(call, api_call_work(call, m), api_model_transform)) {
+        serving_release(app->serving, m);
         return;
     }
     if (api_histogram_answer(call, m, coordinates)) {

@@ -7,6 +7,7 @@
 #include "http/server.h"
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,13 +206,62 @@ void call_resume(struct http_call *call) {
     atomic_fetch_sub(&server->suspended, 1);
 }
 
+/* The key by which clients take turns: of the name that the application knows, otherwise of the
+ * address. The addresses of an IPv6 network of 64 bits are one client. The seed is secret, so that
+ * nobody can choose to share the turns of another client. */
+static uint64_t client_key(const struct http_call *call) {
+    const struct address *a = &call->request.client_address;
+    const char *name = call->request.client_name;
+    const unsigned char *bytes = name != NULL ? (const unsigned char *)name : a->bytes;
+    const size_t n = name != NULL ? strlen(name) : a->family == ADDRESS_V6 ? 8 : sizeof a->bytes;
+    uint64_t h = call->server->seed ^ (name != NULL ? UINT8_MAX : a->family);
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ bytes[i]) * UINT64_C(1099511628211); /* FNV-1a */
+    }
+    return h ^ h >> 32;
+}
+
+/* Answers a long call that cannot wait in the queue. */
+static void refuse_long(struct http_call *call, unsigned retry_s) {
+    char text[16];
+    (void)snprintf(text, sizeof text, "%u", retry_s);
+    call->work.deferred = NULL;
+    metric_add(call->server->metrics.refused_long, 1);
+    http_reply_header(call, "Retry-After", text);
+    http_fail(call, PROBLEM_UNAVAILABLE,
+              "as many long calls are waiting as --max-waiting-calls allows, or a quarter of them "
+              "of this client; try again");
+    call_answer(call);
+}
+
 void call_push(struct http_call *call, void (*fn)(struct http_call *call)) {
     const struct http_route *route = call->request.match.route;
-    call->work.run = fn;
-    call->work.job.lasting = route != NULL && route->lasting;
-    pool_push(route != NULL && route->where == HTTP_ON_OPERATIONS ? &call->server->operations
-                                                                  : &call->server->pool,
-              &call->work.job);
+    struct call_work *work = &call->work;
+    const bool begins = call_state(call) == CALL_WORK && call->body.sink == NULL &&
+                        call->reply.kind == REPLY_NONE && work->granted < HTTP_LONG;
+    work->run = fn;
+    work->granted = work->load;
+    work->job.client = client_key(call);
+    if (route != NULL && route->where == HTTP_ON_OPERATIONS) {
+        pool_push(&call->server->operations, &work->job, false);
+    } else if (work->load < HTTP_LONG) {
+        pool_push(&call->server->pool, &work->job, work->load == HTTP_LASTING);
+    } else {
+        const unsigned retry_s = long_push(&call->server->long_jobs, &work->job, begins);
+        if (retry_s > 0) {
+            refuse_long(call, retry_s);
+        }
+    }
+}
+
+bool http_takes(struct http_call *call, enum http_load load) {
+    call->work.load = load;
+    return load <= call->work.granted;
+}
+
+bool http_go_on(struct http_call *call) {
+    long_yield(&call->server->long_jobs, &call->work.job);
+    return !http_gone(call);
 }
 
 void call_answer(struct http_call *call) {

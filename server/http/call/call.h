@@ -86,6 +86,8 @@ struct call_body {
 /* The work of the call on the pool: one job at a time. */
 struct call_work {
     struct pool_job job;
+    enum http_load load;                      /* of what the job does next */
+    enum http_load granted;                   /* the load that the thread of the job may take */
     bool handled;                             /* the handler of an HTTP_ON_IO route has returned */
     void (*run)(struct http_call *call);      /* what the job does */
     void (*deferred)(struct http_call *call); /* function given to http_defer; NULL: none */

@@ -57,10 +57,15 @@ static enum MHD_Result queue(struct http_call *call) {
     return reply_queue(call) ? MHD_YES : MHD_NO;
 }
 
-/* On the pool, after the handler has returned. */
+/* On the pool, after the handler has returned. A deferred function that must run on another thread
+ * is passed on. */
 static void after_handler(struct http_call *call) {
     while (call->work.deferred != NULL && call->reply.kind == REPLY_NONE &&
            call->work.check == NULL) {
+        if (call->work.load > call->work.granted) {
+            call_push(call, after_handler);
+            return;
+        }
         void (*deferred)(struct http_call *) = call->work.deferred;
         call->work.deferred = NULL;
         deferred(call);
@@ -84,8 +89,12 @@ static void run_end(struct http_call *call) {
 }
 
 static enum MHD_Result to_pool(struct http_call *call, void (*fn)(struct http_call *call)) {
+    const struct http_route *route = call->request.match.route;
     if (!call_suspend(call, CALL_WORK)) {
         return MHD_NO;
+    }
+    if (route->changes) { /* waits for the disk */
+        call->work.load = HTTP_LASTING;
     }
     call_push(call, fn);
     return MHD_YES;

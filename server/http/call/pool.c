@@ -7,28 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-static void add(struct pool_queue *queue, struct pool_job *job) {
-    job->next = NULL;
-    *queue->last = job;
-    queue->last = &job->next;
-}
+#define MOST_IN_A_ROW 8 /* short jobs that are taken while a lasting one could be */
 
-/* Removes the oldest job that may run now. NULL: there is none. */
-static struct pool_job *take(struct pool *pool) {
-    const struct pool_job *quick = pool->short_ones.first, *slow = pool->lasting.first;
+/* Removes the next job that may run now. NULL: there is none. */
+static struct pool_job *take(struct pool *pool, bool *lasting) {
     const bool room = pool->n_lasting + 1 < pool->n_alive || pool->n_lasting == 0;
-    const bool lasting = slow != NULL && room && (quick == NULL || slow->number < quick->number);
-    struct pool_queue *queue = lasting ? &pool->lasting : &pool->short_ones;
-    struct pool_job *job = queue->first;
-    if (job == NULL) {
-        return NULL;
-    }
-    queue->first = job->next;
-    if (queue->first == NULL) {
-        queue->last = &queue->first;
-    }
-    job->next = NULL;
-    return job;
+    *lasting = room && pool->lasting.n > 0 &&
+               (pool->short_ones.n == 0 || pool->n_in_a_row >= MOST_IN_A_ROW);
+    pool->n_in_a_row = *lasting ? 0 : pool->n_in_a_row + 1;
+    return fair_pop(*lasting ? &pool->lasting : &pool->short_ones, UINT64_MAX);
 }
 
 static void *pool_main(void *arg) {
@@ -36,19 +23,19 @@ static void *pool_main(void *arg) {
     (void)pthread_mutex_lock(&pool->lock);
     for (;;) {
         struct pool_job *job;
-        while ((job = take(pool)) == NULL && !pool->stop) {
+        bool lasting;
+        while ((job = take(pool, &lasting)) == NULL && !pool->stop) {
             (void)pthread_cond_wait(&pool->wake, &pool->lock);
         }
         if (job == NULL) { /* the threads that run lasting jobs also run the queued ones */
             break;
         }
-        const bool lasting = job->lasting; /* `run` may free the job */
         pool->n_lasting += lasting;
         (void)pthread_mutex_unlock(&pool->lock);
         job->run(job);
         (void)pthread_mutex_lock(&pool->lock);
         pool->n_lasting -= lasting;
-        if (lasting && pool->lasting.first != NULL) { /* this thread may take another job */
+        if (lasting && pool->lasting.n > 0) { /* this thread may take another job */
             (void)pthread_cond_signal(&pool->wake);
         }
     }
@@ -74,8 +61,6 @@ static bool init_locks(struct pool *pool) {
 
 bool pool_start(struct pool *pool, size_t n_threads) {
     memset(pool, 0, sizeof *pool);
-    pool->short_ones.last = &pool->short_ones.first;
-    pool->lasting.last = &pool->lasting.first;
     pool->threads = calloc(n_threads, sizeof *pool->threads);
     if (pool->threads == NULL) {
         return false;
@@ -100,10 +85,10 @@ bool pool_start(struct pool *pool, size_t n_threads) {
     return false;
 }
 
-void pool_push(struct pool *pool, struct pool_job *job) {
+void pool_push(struct pool *pool, struct pool_job *job, bool lasting) {
+    job->turn = NULL;
     (void)pthread_mutex_lock(&pool->lock);
-    job->number = pool->pushed++;
-    add(job->lasting ? &pool->lasting : &pool->short_ones, job);
+    fair_push(lasting ? &pool->lasting : &pool->short_ones, job);
     (void)pthread_cond_signal(&pool->wake);
     (void)pthread_mutex_unlock(&pool->lock);
 }

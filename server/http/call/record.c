@@ -14,6 +14,7 @@ static const double SECONDS[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 static void collect(void *arg) {
     struct http_server *server = arg;
+    metric_set(server->metrics.long_waiting, (double)atomic_load(&server->long_jobs.n_waiting));
     metric_set(server->metrics.held, (double)atomic_load(&server->memory.held));
 }
 
@@ -35,6 +36,15 @@ bool record_init(struct http_server *server) {
     m->timeouts = metrics_series(metrics_register(METRICS_COUNTER, "discern_http_timeouts_total",
                                                   "Connections ended by a deadline.", "", NULL, 0),
                                  (char *)NULL);
+    m->refused_long =
+        metrics_series(metrics_register(METRICS_COUNTER, "discern_http_refused_long_calls_total",
+                                        "Long calls refused because too many were waiting.", "",
+                                        NULL, 0),
+                       (char *)NULL);
+    m->long_waiting =
+        metrics_series(metrics_register(METRICS_GAUGE, "discern_http_long_calls_waiting",
+                                        "Long calls that wait to compute.", "", NULL, 0),
+                       (char *)NULL);
     m->replaced =
         metrics_series(metrics_register(METRICS_COUNTER, "discern_http_replaced_connections_total",
                                         "Idle connections closed at a limit for new ones.", "",

@@ -77,6 +77,16 @@ void relay_resume_all(struct http_server *server) {
 
 static void take_slice(struct http_call *call);
 
+/* Puts the slice on the pool. The caller has set `running`. */
+static void push_slice(struct http_call *call) {
+    const struct http_sink *sink = call->body.sink;
+    const struct buf *slice = &call->body.relay.slice;
+    call->work.load = sink->load != NULL && slice->size > 0
+                          ? sink->load(call, slice->data, slice->size)
+                          : HTTP_LASTING;
+    call_push(call, take_slice);
+}
+
 /* Makes a slice of what is gathered. The caller holds the lock, and pushes take_slice afterwards. A
  * running relay has a reference to its call, since the connection may end meanwhile. */
 static void slice_begin(struct http_call *call) {
@@ -138,7 +148,7 @@ static void go_on(struct http_call *call) {
     }
     unlock(call);
     if (next == NEXT_SLICE) {
-        call_push(call, take_slice); /* behind the jobs of other calls */
+        push_slice(call); /* behind the jobs of other calls */
     }
     if (resumes) {
         resume(call, refused);
@@ -227,7 +237,7 @@ void http_resume_body(struct http_call *call) {
     }
     unlock(call);
     if (goes_on) {
-        call_push(call, take_slice); /* takes an empty slice, then continues on the pool */
+        push_slice(call); /* takes an empty slice, then continues on the pool */
     }
 }
 
@@ -259,7 +269,7 @@ bool relay_add(struct http_call *call, const char *bytes, size_t n) {
     }
     unlock(call);
     if (begins) {
-        call_push(call, take_slice);
+        push_slice(call);
     }
     return true;
 }
@@ -287,7 +297,7 @@ bool relay_wait(struct http_call *call) {
     }
     unlock(call);
     if (begins) {
-        call_push(call, take_slice);
+        push_slice(call);
     }
     if (!waits) {
         resume(call, refused);
@@ -313,7 +323,7 @@ void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {
     }
     unlock(call);
     if (goes_on) {
-        call_push(call, take_slice);
+        push_slice(call);
     }
 }
 

@@ -78,7 +78,7 @@ static void *watchers_main(void *arg) {
         while (due != NULL) {
             struct http_call *call = due;
             due = call->work.next;
-            pool_push(&server->pool, &call->work.job);
+            pool_push(&server->pool, &call->work.job, false);
         }
         lock(w);
     }

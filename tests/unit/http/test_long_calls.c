@@ -68,6 +68,30 @@ static void short_calls_beside_lasting_ones(void **state) {
     }
 }
 
+/* Long calls leave the pool to the others, and only some of them wait. */
+static void short_calls_beside_long_ones(void **state) {
+    (void)state;
+    int fds[6];
+    toy_start(&toy, &(struct http_settings){.pool_threads = 1, .max_waiting = 12});
+    for (int i = 0; i < 4; i++) { /* one computes, and a quarter of the places waits */
+        fds[i] = ask(CALL("/stuck-very-long"));
+        toy_expect(&toy.busy, 1);
+    }
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(raw_reply_status(toy.server, CALL("/slow")), 200);
+    }
+    struct raw_reply r;
+    raw_reply_ask(toy.server, CALL("/stuck-very-long"), &r);
+    raw_reply_is_problem(&r, 503, "unavailable");
+    assert_non_null(raw_reply_header(&r, "Retry-After"));
+    assert_non_null(strstr(r.body.data, "--max-waiting-calls"));
+    raw_reply_done(&r);
+    assert_int_equal(atomic_load(&toy.busy), 1);
+    for (int i = 0; i < 4; i++) {
+        close(fds[i]);
+    }
+}
+
 static void clients_that_leave(const char *listen) {
     toy_start(&toy, &(struct http_settings){.listen = listen, .pool_threads = 2});
     for (int i = 0; i < 4; i++) {
@@ -142,6 +166,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(operations_beside_full_pool, stop),
         cmocka_unit_test_teardown(short_calls_beside_lasting_ones, stop),
+        cmocka_unit_test_teardown(short_calls_beside_long_ones, stop),
         cmocka_unit_test_teardown(left, stop),
         cmocka_unit_test_teardown(counted_as_left, stop),
         cmocka_unit_test_teardown(stop_with_calls_under_way, stop),

@@ -120,6 +120,20 @@ static void toy_stuck(struct http_call *call) {
     toy_work(call, false);
     toy_ok(call);
 }
+static void toy_stuck_lasting(struct http_call *call) {
+    if (http_takes(call, HTTP_LASTING)) {
+        toy_stuck(call);
+    } else {
+        http_defer(call, toy_stuck_lasting);
+    }
+}
+static void toy_stuck_long(struct http_call *call) {
+    if (http_takes(call, HTTP_LONG)) {
+        toy_stuck(call);
+    } else {
+        http_defer(call, toy_stuck_long);
+    }
+}
 static void toy_change(struct http_call *call) {
     atomic_fetch_add(&toy_of(call)->changed, 1);
     toy_big(call);
@@ -369,9 +383,13 @@ const struct http_route TOY_ROUTES[] = {
     {.method = "GET",
      .path = "/stuck-long",
      .operation = "stuckLong",
-     .handle = toy_stuck,
-     .where = HTTP_ON_POOL,
-     .lasting = true},
+     .handle = toy_stuck_lasting,
+     .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/stuck-very-long",
+     .operation = "stuckVeryLong",
+     .handle = toy_stuck_long,
+     .where = HTTP_ON_POOL},
     {.method = "GET",
      .path = "/operations",
      .operation = "operations",

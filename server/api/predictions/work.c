@@ -1,0 +1,69 @@
+/* Estimates of the work of calls. */
+#include "api/predictions/work.h"
+#include "api/predictions/evaluation.h"
+#include "api/predictions/plan.h"
+#include "api/predictions/stored_rows.h"
+#include "api/support.h"
+#include "base/json/json.h"
+
+#define SHORT_PRODUCTS 4e6      /* 1.5 ms */
+#define LASTING_PRODUCTS 32e6   /* 10 ms */
+#define BYTE_PRODUCTS 16        /* to read a byte of a body, and to write the answer for it */
+#define TEXT_PRODUCTS 4e6       /* for a row if the texts of the model are costly */
+#define COUNTED_BYTES (2 << 20) /* rows are counted in this many bytes; more are long anyway */
+
+enum http_load api_load_of(double products) {
+    return products <= SHORT_PRODUCTS     ? HTTP_SHORT
+           : products <= LASTING_PRODUCTS ? HTTP_LASTING
+                                          : HTTP_LONG;
+}
+
+/* Returns an upper bound of the number of rows: each has a line, or a bracket of JSON. */
+static double most_rows(const char *bytes, size_t n) {
+    size_t rows = 1;
+    for (size_t i = 0; i < n && i < COUNTED_BYTES; i++) {
+        rows += bytes[i] == '\n' || bytes[i] == '[' || bytes[i] == '{';
+    }
+    return (double)rows;
+}
+
+static double row_work(const struct serving_model *m) {
+    const struct predict_plan *plan = predict_plan_of(m);
+    return plan->cost + (plan->costly_texts ? TEXT_PRODUCTS : 0);
+}
+
+double api_rows_work(const struct serving_model *m, const char *bytes, size_t n) {
+    return (double)n * BYTE_PRODUCTS + most_rows(bytes, n) * row_work(m);
+}
+
+double api_stored_work(struct http_call *call, const struct serving_model *m, double times) {
+    const double inputs = (double)dn_encoder_n_inputs(dn_model_encoder(m->model));
+    size_t size;
+    const char *body = http_body_bytes(call, &size);
+    struct problem ignored = {0};
+    struct store_dataset d;
+    double rows = 0;
+    json_t *root = json_parse(body, size, &ignored);
+    const char *reference = json_string_value(json_object_get(root, "dataset"));
+    if (reference != NULL && api_dataset_referenced(call, reference, &d, &ignored)) {
+        rows = (double)d.n_rows;
+        store_dataset_done(&d);
+    }
+    problem_done(&ignored);
+    json_decref(root);
+    return rows * times * (row_work(m) + 8 * BYTE_PRODUCTS * inputs);
+}
+
+double api_call_work(struct http_call *call, const struct serving_model *m) {
+    size_t size;
+    const char *body = http_body_bytes(call, &size);
+    return api_stored_rows_named(call) ? api_stored_work(call, m, 1) : api_rows_work(m, body, size);
+}
+
+bool api_may_work(struct http_call *call, double products, void (*handle)(struct http_call *call)) {
+    const bool may = http_takes(call, api_load_of(products));
+    if (!may) {
+        http_defer(call, handle);
+    }
+    return may;
+}
