@@ -2,6 +2,7 @@
  * again. Without a job it waits for jobs_poke, at most LOOK_SECONDS. */
 #include "jobs/jobs.h"
 
+#include "base/clock.h"
 #include "base/log/log.h"
 #include "jobs/mailbox.h"
 #include "jobs/training.h"
@@ -14,11 +15,13 @@
 #define LOOK_SECONDS 1 /* seconds; longest wait of a worker between two claims */
 #define REPORT_MS 500  /* ms between two deliveries of progress, which also renew leases */
 #define PRUNE_EVERY 60 /* number of reports between two prunings of ended jobs */
+#define STUCK_MS 60000 /* default of settings.stuck_ms */
 
 struct worker {
     struct jobs *jobs;
     pthread_t thread;
     struct mailbox mailbox;
+    int64_t alive_ns; /* when the reporter last saw the worker alive; guarded by the lock of jobs */
 };
 
 struct jobs {
@@ -33,6 +36,7 @@ struct jobs {
     pthread_cond_t work, tick, ended; /* ended: n_ended has changed */
     size_t n_ended;                   /* number of workers whose loop has ended */
     unsigned pokes;                   /* number of calls of jobs_poke */
+    int64_t reported_ns;              /* when the reporter last looked at the workers */
     bool open, draining, stopping;
 };
 
@@ -78,6 +82,7 @@ static void *worker_main(void *arg) {
             pthread_cond_wait(&j->work, &j->lock);
         }
         bool over = j->draining;
+        mailbox_beat(&me->mailbox);
         seen = j->pokes;
         pthread_mutex_unlock(&j->lock);
         if (over) {
@@ -110,6 +115,16 @@ static void prune(struct jobs *j) {
     problem_done(&problem);
 }
 
+/* Notes which workers are not stuck. A worker that waits for jobs_open is not. The lock is held. */
+static void look_at_workers(struct jobs *j) {
+    j->reported_ns = clock_monotonic_ns();
+    for (size_t i = 0; i < (size_t)j->settings.workers; i++) {
+        if (mailbox_take_beat(&j->workers[i].mailbox) || !j->open) {
+            j->workers[i].alive_ns = j->reported_ns;
+        }
+    }
+}
+
 static void *reporter_main(void *arg) {
     struct jobs *j = arg;
     bool stopping = false;
@@ -123,6 +138,7 @@ static void *reporter_main(void *arg) {
         while (!j->stopping && pthread_cond_timedwait(&j->tick, &j->lock, &until) != ETIMEDOUT)
             ;
         stopping = j->stopping;
+        look_at_workers(j);
         pthread_mutex_unlock(&j->lock);
         for (size_t i = 0; i < (size_t)j->settings.workers; i++) {
             mailbox_deliver(&j->workers[i].mailbox, j->store);
@@ -158,9 +174,14 @@ bool jobs_start(struct store *store, const struct jobs_settings *settings, struc
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         j->settings.train_threads = cores > 0 ? cores : 1;
     }
+    if (j->settings.stuck_ms <= 0) {
+        j->settings.stuck_ms = STUCK_MS;
+    }
     init_conditions(j);
+    j->reported_ns = clock_monotonic_ns();
     for (size_t i = 0; i < (size_t)settings->workers; i++) {
         j->workers[i].jobs = j;
+        j->workers[i].alive_ns = j->reported_ns;
         mailbox_init(&j->workers[i].mailbox);
     }
     bool good = pthread_create(&j->reporter, NULL, reporter_main, j) == 0;
@@ -194,8 +215,20 @@ void jobs_poke(struct jobs *j) {
     pthread_mutex_unlock(&j->lock);
 }
 
-bool jobs_healthy(struct jobs *j) {
-    return j->n_workers == (size_t)j->settings.workers;
+bool jobs_healthy(struct jobs *j, struct jobs_health *out) {
+    const int64_t now = clock_monotonic_ns(), limit = j->settings.stuck_ms * 1000000;
+    int64_t longest = 0;
+    out->stuck = 0;
+    pthread_mutex_lock(&j->lock);
+    const int64_t unseen = now - j->reported_ns > limit ? now - j->reported_ns : 0;
+    for (size_t i = 0; i < j->n_workers; i++) {
+        const int64_t silent = unseen > 0 ? unseen : now - j->workers[i].alive_ns;
+        out->stuck += silent > limit;
+        longest = silent > longest ? silent : longest;
+    }
+    pthread_mutex_unlock(&j->lock);
+    out->since = out->stuck > 0 ? clock_real_ms() - longest / 1000000 : 0;
+    return out->stuck == 0;
 }
 
 void jobs_drain(struct jobs *j) {

@@ -22,6 +22,7 @@ struct jobs_settings {
     int64_t attempts;      /* number of crashes after which a job fails (3) */
     int64_t keep_jobs;     /* number of ended jobs that are kept (10,000) */
     int64_t keep_versions; /* number of versions of a model that are kept; 0: all */
+    int64_t stuck_ms;      /* 0: 60,000; see jobs_healthy */
 };
 /* Starts the threads. No job is claimed before jobs_open. */
 bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out,
@@ -29,7 +30,14 @@ bool jobs_start(struct store *store, const struct jobs_settings *settings, struc
 void jobs_open(struct jobs *jobs);
 /* Call after a job was queued: idle workers claim at once instead of at their next poll. */
 void jobs_poke(struct jobs *jobs);
-bool jobs_healthy(struct jobs *jobs); /* all workers were started */
+struct jobs_health {
+    int64_t stuck; /* number of workers that are stuck */
+    int64_t since; /* ms since 1970: since when the first of them is; 0: none is stuck */
+};
+/* Returns whether no worker is stuck. A worker is stuck if it has neither looked for a job nor, in
+ * a training, asked whether it must stop for settings.stuck_ms. All workers are stuck if the
+ * reporter is. */
+bool jobs_healthy(struct jobs *jobs, struct jobs_health *out);
 /* Asks running jobs to stop, which takes up to 1 s; they are queued again. No further job is
  * claimed. Returns at once. */
 void jobs_drain(struct jobs *jobs);

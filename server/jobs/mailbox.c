@@ -15,6 +15,7 @@ void mailbox_init(struct mailbox *m) {
     pthread_cond_init(&m->delivered, NULL);
     atomic_init(&m->stop, STOP_NOT);
     atomic_init(&m->drain, false);
+    atomic_init(&m->beat, true);
 }
 
 void mailbox_rows_free(struct store_history_row *rows, size_t n_rows) {
@@ -50,11 +51,24 @@ void mailbox_stop(struct mailbox *m, enum stop_reason reason) {
     atomic_compare_exchange_strong(&m->stop, &none, (int)reason);
 }
 
-bool mailbox_draining(const struct mailbox *m) {
+/* Several threads of a job call this often: they write only if the value changes. */
+void mailbox_beat(struct mailbox *m) {
+    if (!atomic_load_explicit(&m->beat, memory_order_relaxed)) {
+        atomic_store_explicit(&m->beat, true, memory_order_relaxed);
+    }
+}
+
+bool mailbox_take_beat(struct mailbox *m) {
+    return atomic_exchange_explicit(&m->beat, false, memory_order_relaxed);
+}
+
+bool mailbox_draining(struct mailbox *m) {
+    mailbox_beat(m);
     return atomic_load(&m->drain);
 }
 
-enum stop_reason mailbox_stopped(const struct mailbox *m) {
+enum stop_reason mailbox_stopped(struct mailbox *m) {
+    mailbox_beat(m);
     enum stop_reason reason =
         (enum stop_reason)atomic_load_explicit(&m->stop, memory_order_relaxed);
     return reason == STOP_NOT && atomic_load_explicit(&m->drain, memory_order_relaxed) ? STOP_DRAIN

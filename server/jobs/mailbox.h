@@ -33,6 +33,7 @@ struct mailbox {
     size_t n_rows, room;
     _Atomic int stop;   /* enum stop_reason of the running job */
     _Atomic bool drain; /* the daemon ends: all jobs stop */
+    _Atomic bool beat;  /* the worker has called mailbox_beat since mailbox_take_beat */
 };
 
 void mailbox_init(struct mailbox *m);
@@ -58,9 +59,13 @@ void mailbox_rows_free(struct store_history_row *rows, size_t n_rows);
 void mailbox_deliver(struct mailbox *m, struct store *store);
 /* Asks the training to stop. The first reason is kept. */
 void mailbox_stop(struct mailbox *m, enum stop_reason reason);
-enum stop_reason mailbox_stopped(const struct mailbox *m);
+enum stop_reason mailbox_stopped(struct mailbox *m);
 /* Returns true if the daemon ends, even if the training was asked to stop for another reason
  * before. */
-bool mailbox_draining(const struct mailbox *m);
+bool mailbox_draining(struct mailbox *m);
+/* Notes that the worker is not stuck, as the two functions before do. */
+void mailbox_beat(struct mailbox *m);
+/* Whether the worker has noted that since the last call. */
+bool mailbox_take_beat(struct mailbox *m);
 
 #endif

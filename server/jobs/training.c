@@ -157,8 +157,8 @@ static void give_up_success(const struct training *t, struct store_job_end *end,
 }
 
 /* After a failure to write a success: replaces the success if the data are damaged (the job fails),
- * if a user cancelled the job, or if the daemon ends (the job goes back to the queue, and a later
- * start trains it again). Returns false if the success is to be tried again. */
+ * if a user cancelled the job, or if the daemon ends or the staged model is lost (the job goes back
+ * to the queue and is trained again). Returns false if the success is to be tried again. */
 static bool replace_success(const struct training *t, struct store_job_end *end,
                             const struct problem *problem, struct buf *doc) {
     const enum stop_reason why = mailbox_stopped(t->mailbox);
@@ -167,7 +167,7 @@ static bool replace_success(const struct training *t, struct store_job_end *end,
         give_up_success(t, end, STORE_JOB_FAILED, buf_cstr(doc));
     } else if (why == STOP_CANCELLED) {
         give_up_success(t, end, STORE_JOB_CANCELLED, NULL);
-    } else if (why == STOP_DRAIN) {
+    } else if (why == STOP_DRAIN || store_part_failed(t->store, end->model_part)) {
         give_up_success(t, end, STORE_JOB_QUEUED, NULL);
     } else {
         return false;

@@ -5,7 +5,11 @@
  * thread safe. Fallible functions return false and set the problem, which must be {0} before the
  * call; on failure their outputs are untouched. A full disk is PROBLEM_STORAGE_FULL. JSON members
  * are valid JSON text; the store does not parse them. Times are milliseconds since 1970; 0 is
- * null. */
+ * null.
+ *
+ * After a failed write or fsync of the database, transactions fail with PROBLEM_UNAVAILABLE (503)
+ * until the store has opened the file again; staged parts are lost, and their publish fails with
+ * PROBLEM_UNAVAILABLE. What was acknowledged stays. Reads go on. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -24,6 +28,10 @@
 #define STORE_DOCUMENT_FORMAT 2
 
 struct store;
+
+/* Exit status of the process if the disk has lost data that were acknowledged; see README.md,
+ * "Failing disks". */
+#define STORE_EXIT_LOST 3
 
 struct store_settings {
     const char *path; /* path of the database file, which is created if it does not exist */
@@ -47,8 +55,21 @@ bool store_open(const struct store_settings *settings, struct store **out, struc
 void store_close(struct store *store);
 /* Returns the owner id of this process in leases: random, the same until store_close. */
 const char *store_owner(const struct store *store);
-/* Whether a read succeeds and the writer thread answers, each within 1 s. */
-bool store_healthy(struct store *store, struct problem *problem);
+/* The state of writes. */
+enum store_writes {
+    STORE_WRITES_OK,
+    STORE_WRITES_FAILING, /* the last write failed, and no probe has succeeded since */
+    STORE_WRITES_FULL,    /* the disk is full: writes fail with PROBLEM_STORAGE_FULL */
+    STORE_WRITES_STUCK    /* the writer thread does not answer within 1 s */
+};
+struct store_health {
+    bool reads; /* a read has succeeded within 1 s */
+    enum store_writes writes;
+    int64_t since; /* since when writes are not OK; STUCK: since when the thread works */
+};
+/* Checks whether reads and writes succeed. Returns false after setting the problem if one of them
+ * does not. */
+bool store_healthy(struct store *store, struct store_health *out, struct problem *problem);
 
 struct store_stats {
     int64_t database_bytes, log_bytes; /* file sizes */
@@ -128,6 +149,9 @@ bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t
  * of `out`. The CRC is checked. */
 bool store_part_read(struct store *store, int64_t part, int64_t chunk, size_t column,
                      struct buf *out, struct problem *problem);
+/* Whether a chunk of the part could not be stored, or may be lost because the disk failed later.
+ * Such a part cannot be published: stage the data again. */
+bool store_part_failed(struct store *store, int64_t part);
 /* Discards a staged part; the sweep removes its chunks. Does not wait. */
 void store_part_drop(struct store *store, int64_t part);
 

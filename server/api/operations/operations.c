@@ -6,6 +6,7 @@
 #include "base/metrics/metrics.h"
 
 #include <discern/model.h>
+#include <inttypes.h>
 
 /* Shows only that the process answers: a supervisor must not restart the daemon because a disk is
  * slow. */
@@ -16,21 +17,28 @@ void api_healthz(struct http_call *call) {
 
 /* The checks of readiness. */
 struct checks {
-    bool shown;    /* a client without a token is told only whether the daemon is ready */
-    bool database; /* a read and the writer answer; the database was migrated when it was opened */
-    bool workers;
+    bool shown; /* a client without a token is told only whether the daemon is ready */
+    struct store_health database; /* it was migrated when it was opened */
+    struct jobs_health workers;
     bool draining;
+    bool ready;
 };
 
 static void put_checks(struct json_writer *w, const struct checks *c) {
-    json_kv_bool(w, "ready", c->database && c->workers && !c->draining);
+    static const char *const writes[] = {"ok", "failing", "full", "stuck"};
+    const bool database = c->database.reads && c->database.writes == STORE_WRITES_OK;
+    json_kv_bool(w, "ready", c->ready);
     if (!c->shown) {
         return;
     }
     json_kv_begin_object(w, "checks");
-    json_kv_string(w, "database", c->database ? "ok" : "failing");
+    json_kv_string(w, "database", database ? "ok" : "failing");
+    json_kv_string(w, "reads", c->database.reads ? "ok" : "failing");
+    json_kv_string(w, "writes", writes[c->database.writes]);
+    json_kv_time(w, "writes_since", c->database.since);
     json_kv_string(w, "migrations", "ok");
-    json_kv_string(w, "workers", c->workers ? "ok" : "failing");
+    json_kv_string(w, "workers", c->workers.stuck == 0 ? "ok" : "stuck");
+    json_kv_time(w, "workers_since", c->workers.since);
     json_kv_string(w, "draining", c->draining ? "yes" : "no");
     json_end_object(w);
 }
@@ -53,22 +61,24 @@ static void reply_unready(struct http_call *call, const struct checks *c, struct
 void api_readyz(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     struct problem storage = {0}, problem = {0};
-    struct checks c = {.shown = api_is_known(call),
-                       .draining = app->draining(app),
-                       .workers = jobs_healthy(app->jobs)};
-    c.database = store_healthy(app->store, &storage);
-    const bool ready = c.database && c.workers && !c.draining;
-    if (!ready && !c.shown) {
+    struct checks c = {.shown = api_is_known(call), .draining = app->draining(app)};
+    const bool workers = jobs_healthy(app->jobs, &c.workers),
+               database = store_healthy(app->store, &c.database, &storage);
+    char since[CLOCK_TEXT_SIZE];
+    c.ready = workers && database && !c.draining;
+    if (!c.ready && !c.shown) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the daemon is not ready");
     } else if (c.draining) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the daemon is shutting down");
-    } else if (!c.database) {
-        problem_set(&problem, PROBLEM_UNAVAILABLE, "the database does not answer: %s",
-                    storage.detail ? storage.detail : "no detail");
-    } else if (!c.workers) {
-        problem_set(&problem, PROBLEM_UNAVAILABLE, "not all workers have started");
+    } else if (!database) {
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "%s",
+                    storage.detail ? storage.detail : "the database does not answer");
+    } else if (!workers) {
+        clock_format(c.workers.since, since);
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "%" PRId64 " workers have been stuck since %s",
+                    c.workers.stuck, since);
     }
-    if (problem.type) {
+    if (!c.ready) {
         reply_unready(call, &c, &problem);
     } else {
         struct buf body = {0};

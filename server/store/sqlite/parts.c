@@ -92,6 +92,26 @@ void store_part_drop(struct store *store, int64_t part) {
     }
 }
 
+static enum problem_type failure(struct store_parts *parts, int64_t part) {
+    pthread_mutex_lock(&parts->mutex);
+    const struct store_part *p = *find(parts, part);
+    const enum problem_type failed = p ? p->failed : PROBLEM_NONE;
+    pthread_mutex_unlock(&parts->mutex);
+    return failed;
+}
+
+bool store_part_failed(struct store *store, int64_t part) {
+    return failure(&store->parts, part) != PROBLEM_NONE;
+}
+
+/* Sets the problem of a part that cannot be published. */
+static bool refuse_failed(enum problem_type failed, struct problem *problem) {
+    return problem_set(problem, failed, "%s",
+                       failed == PROBLEM_STORAGE_FULL
+                           ? "the disk of the database is full"
+                           : "a part of the data could not be stored: send the data again");
+}
+
 bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_part_sum *out,
                         struct problem *problem) {
     pthread_mutex_lock(&parts->mutex);
@@ -107,12 +127,17 @@ bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_pa
         return problem_set_permanent(problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",
                                      part);
     }
-    if (failed) {
-        return problem_set(problem, failed,
-                           failed == PROBLEM_STORAGE_FULL ? "the disk of the database is full"
-                                                          : "a chunk could not be stored");
+    return failed ? refuse_failed(failed, problem) : true;
+}
+
+void store_parts_lose(struct store_parts *parts) {
+    pthread_mutex_lock(&parts->mutex);
+    for (size_t i = 0; i < STORE_PART_BUCKETS; i++) {
+        for (struct store_part *p = parts->buckets[i]; p; p = p->next) {
+            p->failed = p->n_chunks > 0 && !p->failed ? PROBLEM_UNAVAILABLE : p->failed;
+        }
     }
-    return true;
+    pthread_mutex_unlock(&parts->mutex);
 }
 
 void store_parts_forget(struct store_parts *parts, int64_t part) {
@@ -314,8 +339,14 @@ bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t
 
 void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged, int64_t n_rows,
                         int64_t bytes) {
+    /* the part may have failed since store_parts_settle */
+    const enum problem_type failed = failure(&tx->store->parts, staged->part);
     struct store_query q;
     int64_t found[3] = {0};
+    if (failed) {
+        refuse_failed(failed, tx->problem);
+        return;
+    }
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT count(*), coalesce(sum(n_rows), 0), coalesce(sum(bytes), 0) FROM chunks "
                 "WHERE part = ?",

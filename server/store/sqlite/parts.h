@@ -45,6 +45,9 @@ bool store_parts_alive(struct store_parts *parts);
  * process does not stage the part. Must not be called on the writer thread. */
 bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_part_sum *out,
                         struct problem *problem);
+/* Fails all staged parts that have chunks: they may be lost. The writer thread calls it before
+ * it runs another transaction. */
+void store_parts_lose(struct store_parts *parts);
 /* Removes the part from the table, because it is published or dead. */
 void store_parts_forget(struct store_parts *parts, int64_t part);
 /* Returns the ids of dropped parts without queued chunks, at most `room`. The parts stay in the

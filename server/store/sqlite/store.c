@@ -2,7 +2,9 @@
 #include "base/clock.h"
 #include "base/log/log.h"
 #include "base/nearest.h"
+#include "store/sqlite/engine/writes.h"
 #include "store/sqlite/file/dbfile.h"
+#include "store/sqlite/file/logfile.h"
 #include "store/sqlite/file/migrate.h"
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
@@ -29,12 +31,12 @@ static void recover(struct store_tx *tx, void *arg) {
     store_jobs_expire(tx);
 }
 
-/* If the disk is full, store_open succeeds: the writer thread retries later. */
+/* If the disk is full or its fsync fails, store_open succeeds: the writer thread retries later. */
 bool store_recover(struct store *store, struct problem *problem) {
     enum { AGAIN_MS = 2000 };
     struct problem own = {0};
     const bool done = store_writer_transact(store, recover, NULL, true, &own),
-               later = own.type == PROBLEM_STORAGE_FULL;
+               later = own.type == PROBLEM_STORAGE_FULL || store->writer.lost;
     store->writer.recover_ns = later ? clock_monotonic_ns() + (int64_t)AGAIN_MS * 1000000 : 0;
     if (later) {
         log_warn("store.recover", log_str("problem", own.detail));
@@ -102,6 +104,23 @@ static bool check_documents(struct store_connection *c, struct problem *problem)
     return problem->type == PROBLEM_NONE;
 }
 
+/* Writes the log of the last process again: its fsync may have failed. A full disk must not prevent
+ * reads: the writer thread tries it again. */
+static bool rewrite_log(struct store *store, struct problem *problem) {
+    struct problem own = {0};
+    if (store_logfile_rewrite(store->log_path, &own)) {
+        return true;
+    }
+    log_warn("store.rewrite", log_str("problem", own.detail));
+    if (own.type == PROBLEM_STORAGE_FULL) {
+        store_writes_lose(store, true);
+    } else if (own.type == PROBLEM_INTERNAL) {
+        problem_copy(problem, &own);
+    }
+    problem_done(&own);
+    return problem->type == PROBLEM_NONE;
+}
+
 /* Prepares everything except the writer thread. */
 static bool prepare(struct store *store, const struct store_settings *settings,
                     struct problem *problem) {
@@ -110,7 +129,7 @@ static bool prepare(struct store *store, const struct store_settings *settings,
     }
     if (!store_lock_take(&store->lock, store->path, problem) ||
         !store_dbfile_check(store->path, store->lock.database, problem) ||
-        !open_database(store, !settings->no_backup, problem) ||
+        !rewrite_log(store, problem) || !open_database(store, !settings->no_backup, problem) ||
         !check_documents(store->writer.connection, problem)) {
         return false;
     }
@@ -180,18 +199,41 @@ const char *store_owner(const struct store *store) {
     return store->owner;
 }
 
-bool store_healthy(struct store *store, struct problem *problem) {
+static bool reads_succeed(struct store *store, struct problem *problem) {
     struct store_read r;
     if (!store_read_begin_within(&r, store, HEALTH_MS, problem)) {
         return false;
     }
     STORE_ASK(r.connection, problem, 0, "SELECT count(*) FROM migrations", STORE_NO_VALUES);
-    if (!store_read_end(&r)) {
-        return false;
+    return store_read_end(&r);
+}
+
+bool store_healthy(struct store *store, struct store_health *out, struct problem *problem) {
+    char since[CLOCK_TEXT_SIZE];
+    store_writer_pulse(store, HEALTH_MS, out);
+    out->reads = reads_succeed(store, problem);
+    clock_format(out->since, since);
+    switch (out->writes) {
+    case STORE_WRITES_OK:
+        break;
+    case STORE_WRITES_FAILING:
+        problem_set(problem, PROBLEM_UNAVAILABLE,
+                    "writes to the database have failed since %s; reads go on", since);
+        break;
+    case STORE_WRITES_FULL:
+        problem_set(problem, PROBLEM_UNAVAILABLE,
+                    "the disk of the database has been full since %s: writes are refused with 507, "
+                    "reads go on",
+                    since);
+        break;
+    case STORE_WRITES_STUCK:
+        problem_set(problem, PROBLEM_UNAVAILABLE,
+                    "the database's writer has not answered within %d ms; it has worked on one "
+                    "thing since %s",
+                    HEALTH_MS, since);
+        break;
     }
-    return store_writer_pulse(store, HEALTH_MS) ||
-           problem_set(problem, PROBLEM_UNAVAILABLE,
-                       "the database's writer has not answered within %d ms", HEALTH_MS);
+    return problem->type == PROBLEM_NONE;
 }
 
 void store_unknown(struct store_connection *c, enum problem_type type, const char *noun,

@@ -125,7 +125,11 @@ static void remove_chunks(struct store_tx *tx, int64_t part, struct sweep *sweep
 static void step(struct store_tx *tx, void *arg) {
     struct sweep *sweep = arg;
     for (size_t i = 0; i < sweep->n_dropped; i++) {
-        store_part_kill(tx, sweep->dropped[i]);
+        /* a publish that was reported as failed may be in the database, see engine/reopen.c */
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE parts SET state = ?2 WHERE id = ?1 AND state = ?3",
+                  store_int(sweep->dropped[i]), store_int(STORE_PART_DEAD),
+                  store_int(STORE_PART_STAGED));
     }
     int64_t version = find_hidden(tx);
     int64_t part = version ? 0

@@ -218,11 +218,12 @@ static void *lister(void *arg) {
     struct problem problem = {0};
     for (int i = 0; i < 20; i++) {
         struct store_page page = {0};
+        struct store_health health;
         MUST(store_dataset_list(w->store, NULL, &(struct store_limit){.items = 10}, &page,
                                 &problem));
         MUST(page.n == 2);
         store_page_done(&page);
-        MUST(store_healthy(w->store, &problem));
+        MUST(store_healthy(w->store, &health, &problem));
     }
     return NULL;
 }

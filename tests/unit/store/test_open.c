@@ -7,8 +7,9 @@
 
 static void test_new_file_has_its_pragmas(void **state) {
     struct fixture *f = *state;
+    struct store_health health;
     assert_ok(f, fixture_open(f));
-    assert_ok(f, store_healthy(f->store, &f->problem));
+    assert_ok(f, store_healthy(f->store, &health, &f->problem));
     assert_int_equal(strlen(store_owner(f->store)), 32);
     fixture_close(f);
     assert_int_equal(sql_ask(f->path, "PRAGMA page_size"), 16384);
@@ -225,6 +226,8 @@ static void *hold_writer(void *arg) {
 static void test_health_sees_a_stuck_writer(void **state) {
     struct fixture *f = *state;
     struct gate gate = {.f = f};
+    struct store_health health;
+    const int64_t before = (int64_t)time(NULL) * 1000;
     pthread_t thread;
     char c = 'x';
     assert_ok(f, fixture_open(f));
@@ -232,13 +235,19 @@ static void test_health_sees_a_stuck_writer(void **state) {
     assert_int_equal(pipe(gate.out), 0);
     assert_int_equal(pthread_create(&thread, NULL, hold_writer, &gate), 0);
     assert_int_equal(read(gate.in[0], &c, 1), 1);
-    assert_problem(f, store_healthy(f->store, &f->problem), PROBLEM_UNAVAILABLE,
+    assert_problem(f, store_healthy(f->store, &health, &f->problem), PROBLEM_UNAVAILABLE,
                    "writer has not answered");
+    assert_true(health.reads);
+    assert_int_equal(health.writes, STORE_WRITES_STUCK);
+    assert_in_range(health.since, before, before + 100000);
     assert_int_equal(write(gate.out[1], &c, 1), 1);
     void *ended = NULL;
     pthread_join(thread, &ended);
     assert_ptr_equal(ended, &gate);
-    assert_ok(f, store_healthy(f->store, &f->problem));
+    memset(&health, 0xff, sizeof health);
+    assert_ok(f, store_healthy(f->store, &health, &f->problem));
+    assert_int_equal(health.writes, STORE_WRITES_OK);
+    assert_int_equal(health.since, 0);
     for (int i = 0; i < 2; i++) {
         close(gate.in[i]);
         close(gate.out[i]);

@@ -53,6 +53,18 @@ void store_ring_end(struct store_ring *ring, struct store_change *changes, size_
     pthread_mutex_unlock(&ring->mutex);
 }
 
+void store_ring_lose(struct store_ring *ring) {
+    pthread_mutex_lock(&ring->mutex);
+    for (size_t i = 0; i < STORE_RING_SIZE; i++) {
+        ring->last++;
+        /* a change of no dataset */
+        ring->changes[ring->last % STORE_RING_SIZE] =
+            (struct store_change){.seq = ring->last, .kind = STORE_CHANGE_DATASET};
+    }
+    pthread_cond_broadcast(&ring->cond);
+    pthread_mutex_unlock(&ring->mutex);
+}
+
 size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room,
                      bool *lost) {
     struct store_ring *ring = &store->ring;

@@ -25,5 +25,7 @@ void store_ring_done(struct store_ring *ring);
  * after a failed COMMIT. */
 void store_ring_begin(struct store_ring *ring, const struct store_change *changes, size_t n);
 void store_ring_end(struct store_ring *ring, struct store_change *changes, size_t n);
+/* Overwrites all changes, so that each cache reads its data again. */
+void store_ring_lose(struct store_ring *ring);
 
 #endif

@@ -26,41 +26,48 @@ int store_checkpoint_hook(void *writer, sqlite3 *db, const char *name, int pages
         w->log_done = 0;
         w->log_retry = 0;
         w->log_blocked = false;
+        w->log_durable = 0;
     }
     w->log_pages = pages;
+    w->log_durable = w->durable ? pages : w->log_durable;
     return SQLITE_OK;
 }
 
-static void checkpoint(struct store_writer *w, int mode, int wait_ms) {
+bool store_checkpoint(struct store_writer *w, int mode, int wait_ms) {
     int64_t start = clock_monotonic_ns();
     int pages = -1, done = -1;
     sqlite3_busy_timeout(w->connection->db, wait_ms);
     int code = sqlite3_wal_checkpoint_v2(w->connection->db, NULL, mode, &pages, &done);
     sqlite3_busy_timeout(w->connection->db, STORE_BUSY_MS);
     if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) {
-        log_error("store.checkpoint", log_int("code", code),
-                  log_str("message", sqlite3_errmsg(w->connection->db)));
+        store_connection_checkpoint_failed(w->connection, code);
     }
     if (pages >= 0 && done >= 0) {
         w->log_pages = pages;
         w->log_done = done;
+        /* SQLite has synced the file if all pages are in it */
+        w->log_durable = done < pages ? w->log_durable : 0;
     }
     if (mode != SQLITE_CHECKPOINT_PASSIVE) {
         w->log_blocked = (code & 0xff) == SQLITE_BUSY;
     }
     metric_add(w->checkpoints[mode], 1);
     metric_observe(w->checkpoint_seconds, (double)(clock_monotonic_ns() - start) * 1e-9);
+    return code == SQLITE_OK;
 }
 
 /* PASSIVE copies the pages that no reader needs in the log. If all were copied, the next commit
  * restarts the log, unless a reader still uses it. RESTART also waits for such readers. */
 void store_checkpoint_due(struct store *store, bool pressing) {
     struct store_writer *w = &store->writer;
+    if (w->lost) {
+        return;
+    }
     if (w->log_pages >= INSIST_PAGES && w->log_pages >= w->log_retry) {
-        checkpoint(w, SQLITE_CHECKPOINT_RESTART, READER_MS);
+        store_checkpoint(w, SQLITE_CHECKPOINT_RESTART, READER_MS);
         w->log_retry = w->log_pages >= HOLD_PAGES ? HOLD_PAGES : w->log_pages + STEP_PAGES / 2;
     } else if (w->log_pages - w->log_done >= (pressing ? DEFER_PAGES : STEP_PAGES)) {
-        checkpoint(w, SQLITE_CHECKPOINT_PASSIVE, 0);
+        store_checkpoint(w, SQLITE_CHECKPOINT_PASSIVE, 0);
     }
 }
 
@@ -72,12 +79,14 @@ bool store_checkpoint_holds(struct store *store) {
 
 void store_checkpoint_idle(struct store *store) {
     struct store_writer *w = &store->writer;
-    checkpoint(w,
-               w->log_pages > TRUNCATE_PAGES ? SQLITE_CHECKPOINT_TRUNCATE
-                                             : SQLITE_CHECKPOINT_PASSIVE,
-               0);
+    store_checkpoint(w,
+                     w->log_pages > TRUNCATE_PAGES ? SQLITE_CHECKPOINT_TRUNCATE
+                                                   : SQLITE_CHECKPOINT_PASSIVE,
+                     0);
 }
 
 void store_checkpoint_last(struct store *store) {
-    checkpoint(&store->writer, SQLITE_CHECKPOINT_TRUNCATE, READER_MS);
+    if (!store->writer.lost) {
+        store_checkpoint(&store->writer, SQLITE_CHECKPOINT_TRUNCATE, READER_MS);
+    }
 }

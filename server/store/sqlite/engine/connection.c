@@ -21,14 +21,38 @@ static void configure(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-static bool disk_is_full(struct store_connection *c, int code) {
+void store_connection_configure(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, configure);
+}
+
+/* Returns the errno of the last failed call for a file; 0: none. */
+static int file_errno(sqlite3_file *file) {
+    int cause = 0;
+    if (file != NULL && file->pMethods != NULL) {
+        (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &cause);
+    }
+    return cause;
+}
+
+/* Returns the errno of a failed transaction, whose writes go to the log, or of a failed checkpoint,
+ * which writes the file. sqlite3_system_errno has no errno of a COMMIT. */
+static int cause_of(struct store_connection *c, bool checkpoint) {
+    sqlite3_file *file = NULL, *log = NULL;
+    (void)sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    (void)sqlite3_file_control(c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    const int cause = checkpoint && file_errno(file) != 0 ? file_errno(file) : file_errno(log);
+    return cause != 0 ? cause : sqlite3_system_errno(c->db);
+}
+
+static bool disk_is_full(struct store_connection *c, int code, bool checkpoint) {
     if ((code & 0xff) == SQLITE_FULL) {
         return true;
     }
-    if ((code & 0xff) != SQLITE_IOERR || !c->db) {
+    if ((code & 0xff) != SQLITE_IOERR || code == SQLITE_IOERR_NOMEM || !c->db) {
         return false;
     }
-    int cause = sqlite3_system_errno(c->db);
+    const int cause = cause_of(c, checkpoint);
     return cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
 }
 
@@ -46,10 +70,48 @@ static bool is_permanent(int code) {
     }
 }
 
-bool store_connection_failed(struct store_connection *c, int code, const char *sql,
-                             struct problem *problem) {
+/* A write that the kernel refuses for lack of room leaves the bytes written before as they are. An
+ * fsync that reports lack of room does not: the kernel drops the bytes that it could not place. */
+static enum store_failure failure_of(int code, bool full) {
+    switch (code) {
+    case SQLITE_IOERR_FSYNC:
+    case SQLITE_IOERR_DIR_FSYNC:
+    case SQLITE_IOERR_TRUNCATE:
+        return STORE_FAILURE_LOST;
+    case SQLITE_IOERR_WRITE:
+        return full ? STORE_FAILURE_FULL : STORE_FAILURE_LOST;
+    case SQLITE_IOERR_NOMEM:
+        return STORE_FAILURE_NONE;
+    default:
+        break;
+    }
+    switch (code & 0xff) {
+    case SQLITE_IOERR:
+    case SQLITE_BUSY:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+        return full ? STORE_FAILURE_FULL : STORE_FAILURE_WRITE;
+    default:
+        return full ? STORE_FAILURE_FULL : STORE_FAILURE_NONE;
+    }
+}
+
+/* After a loss SQLite must not copy the log into the file when it closes the connection: the log on
+ * the disk may be shorter than the log that SQLite reads. */
+static void note_failure(struct store_connection *c, enum store_failure failure, bool full) {
+    c->failure = c->failure > failure ? c->failure : failure;
+    if (failure == STORE_FAILURE_LOST && c->db != NULL) {
+        c->lost_full = full;
+        sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    }
+}
+
+static bool failed(struct store_connection *c, int code, bool checkpoint, const char *sql,
+                   struct problem *problem) {
     const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code);
-    if (disk_is_full(c, code)) {
+    const bool full = disk_is_full(c, code, checkpoint);
+    note_failure(c, failure_of(code, full), full);
+    if (full) {
         log_warn("store.full", log_int("code", code), log_str("message", text));
         return problem_set(problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
     }
@@ -58,6 +120,17 @@ bool store_connection_failed(struct store_connection *c, int code, const char *s
         return problem_set_permanent(problem, PROBLEM_INTERNAL, "the database failed: %s", text);
     }
     return problem_set(problem, PROBLEM_INTERNAL, "the database failed: %s", text);
+}
+
+bool store_connection_failed(struct store_connection *c, int code, const char *sql,
+                             struct problem *problem) {
+    return failed(c, code, false, sql, problem);
+}
+
+void store_connection_checkpoint_failed(struct store_connection *c, int code) {
+    struct problem told = {0};
+    failed(c, code, true, "checkpoint", &told);
+    problem_done(&told);
 }
 
 bool store_connection_exec(struct store_connection *c, const char *sql, struct problem *problem) {
@@ -70,8 +143,7 @@ bool store_connection_exec(struct store_connection *c, const char *sql, struct p
 
 struct store_connection *store_connection_open(const char *path, enum store_access access,
                                                struct problem *problem) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, configure);
+    store_connection_configure();
     struct store_connection *c = calloc(1, sizeof *c);
     if (!c) {
         problem_no_memory(problem);
@@ -89,6 +161,8 @@ struct store_connection *store_connection_open(const char *path, enum store_acce
         sqlite3_busy_timeout(c->db, STORE_BUSY_MS);
         store_connection_exec(c, common_pragmas, problem);
         store_connection_exec(c, access == STORE_READ ? read_pragmas : write_pragmas, problem);
+        /* only the writer thread makes checkpoints */
+        sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, access == STORE_READ, NULL);
     }
     if (problem->type) {
         store_connection_close(c);
@@ -109,6 +183,13 @@ void store_connection_close(struct store_connection *c) {
         log_error("store.close", log_int("code", code));
     }
     free(c);
+}
+
+void store_connection_abandon(struct store_connection *c) {
+    if (c) {
+        sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        store_connection_close(c);
+    }
 }
 
 sqlite3_stmt *store_connection_statement(struct store_connection *c, const char *sql,

@@ -20,23 +20,41 @@ struct store_statement {
     sqlite3_stmt *statement; /* reset and without bindings while it is not in use */
 };
 
+/* What a failed call of SQLite means for the file, in ascending order of severity. */
+enum store_failure {
+    STORE_FAILURE_NONE,  /* nothing: the failure is of the statement or of the memory */
+    STORE_FAILURE_WRITE, /* nothing was written */
+    STORE_FAILURE_FULL,  /* nothing was written: the kernel had no room for the bytes */
+    /* a write or an fsync failed: bytes of earlier transactions may be in the kernel's memory only,
+     * and a later fsync does not write them */
+    STORE_FAILURE_LOST
+};
+
 struct store_connection {
     sqlite3 *db;
+    enum store_failure failure; /* the most severe failure since the owner cleared it */
+    bool lost_full;             /* LOST: for lack of room */
     struct store_statement statements[STORE_STATEMENTS]; /* hash table with open addressing */
 };
 
+/* Configures the library before its first use. Further calls have no effect. */
+void store_connection_configure(void);
 enum store_access { STORE_READ, STORE_WRITE };
 /* Opens the file, which must exist, and runs the pragmas. Returns NULL on failure and sets
  * problem. */
 struct store_connection *store_connection_open(const char *path, enum store_access access,
                                                struct problem *problem);
 void store_connection_close(struct store_connection *c); /* NULL is allowed */
+/* Closes the connection without a checkpoint, also if it is the last one. NULL is allowed. */
+void store_connection_abandon(struct store_connection *c);
 /* Runs SQL text without the statement cache. Has no effect if the problem is set. */
 bool store_connection_exec(struct store_connection *c, const char *sql, struct problem *problem);
-/* Logs an SQLite result code and sets the problem: PROBLEM_STORAGE_FULL or PROBLEM_INTERNAL.
- * Returns false. */
+/* Logs an SQLite result code, raises c->failure, and sets the problem: PROBLEM_STORAGE_FULL or
+ * PROBLEM_INTERNAL. Returns false. */
 bool store_connection_failed(struct store_connection *c, int code, const char *sql,
                              struct problem *problem);
+/* Logs the result code of a checkpoint and raises c->failure. */
+void store_connection_checkpoint_failed(struct store_connection *c, int code);
 /* Returns the cached statement of a static SQL text; NULL on failure, and sets problem. */
 sqlite3_stmt *store_connection_statement(struct store_connection *c, const char *sql,
                                          struct problem *problem);

@@ -38,7 +38,7 @@ static bool take_place(struct store_readers *readers, int64_t wait_ms, int *plac
     struct timespec until = store_deadline(wait_ms);
     int failed = 0;
     pthread_mutex_lock(&readers->mutex);
-    while ((*place = free_place(readers)) < 0 && !failed) {
+    while ((*place = readers->shut ? -1 : free_place(readers)) < 0 && !failed) {
         failed = pthread_cond_timedwait(&readers->cond, &readers->mutex, &until);
     }
     if (*place >= 0) {
@@ -54,7 +54,48 @@ static bool take_place(struct store_readers *readers, int64_t wait_ms, int *plac
 static void give_back(struct store_readers *readers, int place) {
     pthread_mutex_lock(&readers->mutex);
     readers->places[place].busy = false;
-    pthread_cond_signal(&readers->cond);
+    if (readers->shut) {
+        pthread_cond_broadcast(&readers->cond); /* the thread that shuts waits, too */
+    } else {
+        pthread_cond_signal(&readers->cond);
+    }
+    pthread_mutex_unlock(&readers->mutex);
+}
+
+static bool some_read_runs(const struct store_readers *readers) {
+    for (size_t i = 0; i < STORE_READERS; i++) {
+        if (readers->places[i].busy) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool store_readers_shut(struct store_readers *readers, int64_t wait_ms) {
+    const struct timespec until = store_deadline(wait_ms);
+    int failed = 0;
+    pthread_mutex_lock(&readers->mutex);
+    readers->shut = true;
+    while (some_read_runs(readers) && !failed) {
+        failed = pthread_cond_timedwait(&readers->cond, &readers->mutex, &until);
+    }
+    const bool idle = !some_read_runs(readers);
+    pthread_mutex_unlock(&readers->mutex);
+    if (!idle) {
+        store_readers_admit(readers);
+        return false;
+    }
+    for (size_t i = 0; i < STORE_READERS; i++) {
+        store_connection_close(readers->places[i].connection);
+        readers->places[i].connection = NULL;
+    }
+    return true;
+}
+
+void store_readers_admit(struct store_readers *readers) {
+    pthread_mutex_lock(&readers->mutex);
+    readers->shut = false;
+    pthread_cond_broadcast(&readers->cond);
     pthread_mutex_unlock(&readers->mutex);
 }
 

@@ -15,14 +15,19 @@ struct store_reader {
     bool busy;
 };
 struct store_readers {
-    pthread_mutex_t mutex; /* guards the places */
-    pthread_cond_t cond;   /* signalled when a place becomes free */
+    pthread_mutex_t mutex; /* guards the places and `shut` */
+    pthread_cond_t cond;   /* signalled when a place becomes free, or `shut` has changed */
     struct store_reader places[STORE_READERS];
+    bool shut;                  /* no read begins; see store_readers_shut */
     struct metric *chunks_read; /* counts the chunks of columns that were read */
 };
 
 bool store_readers_init(struct store_readers *readers, struct problem *problem);
 void store_readers_done(struct store_readers *readers);
+/* Waits until no read runs and closes all connections. Until store_readers_admit, reads wait.
+ * Returns false if a read did not end within the time: then nothing has changed. */
+bool store_readers_shut(struct store_readers *readers, int64_t wait_ms);
+void store_readers_admit(struct store_readers *readers);
 
 /* A read: one transaction, so all its statements see the same state of the database. */
 struct store_read {

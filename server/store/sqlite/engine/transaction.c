@@ -1,6 +1,7 @@
 /* Transactions of the writer thread: one work item, or several in one COMMIT, each in a
  * savepoint. */
 #include "base/clock.h"
+#include "store/sqlite/engine/writes.h"
 #include "store/sqlite/internal.h"
 
 static bool begin(struct store_writer *w, bool durable, struct problem *problem) {
@@ -15,8 +16,8 @@ static bool begin(struct store_writer *w, bool durable, struct problem *problem)
 }
 
 static void roll_back(struct store_writer *w) {
-    /* After an error SQLite may already have rolled back. */
-    if (!sqlite3_get_autocommit(w->connection->db)) {
+    /* After an error SQLite may already have rolled back. NULL: store_reopen has failed. */
+    if (w->connection != NULL && !sqlite3_get_autocommit(w->connection->db)) {
         struct problem ignored = {0};
         STORE_RUN(w->connection, &ignored, "ROLLBACK", STORE_NO_VALUES);
         problem_done(&ignored);
@@ -95,7 +96,7 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
         durable = durable || !work->lazy;
     }
     w->n_changes = 0;
-    if (begin(w, durable, &problem)) {
+    if (store_writes_allowed(store, &problem) && begin(w, durable, &problem)) {
         run_all(store, works, &problem);
         store_ring_begin(&store->ring, w->changes, w->n_changes);
         STORE_RUN(w->connection, &problem, "COMMIT", STORE_NO_VALUES);
@@ -106,6 +107,7 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
     }
     store_ring_end(&store->ring, w->changes, problem.type ? 0 : w->n_changes);
     problem_done(&problem);
+    store_writes_note(store);
     for (struct store_work *work = works, *next; work; work = next) {
         next = work->next; /* `done` may free the item */
         metric_observe(seconds, (double)(clock_monotonic_ns() - work->queued_ns) * 1e-9);

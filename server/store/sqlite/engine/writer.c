@@ -2,6 +2,7 @@
 #include "store/sqlite/engine/writer.h"
 #include "base/clock.h"
 #include "base/log/log.h"
+#include "store/sqlite/engine/writes.h"
 #include "store/sqlite/internal.h"
 #include <assert.h>
 #include <signal.h>
@@ -104,7 +105,7 @@ void store_writer_kick(struct store *store) {
     pthread_mutex_unlock(&store->writer.mutex);
 }
 
-bool store_writer_pulse(struct store *store, int64_t timeout_ms) {
+void store_writer_pulse(struct store *store, int64_t timeout_ms, struct store_health *out) {
     struct store_writer *w = &store->writer;
     struct timespec until = store_deadline(timeout_ms);
     pthread_mutex_lock(&w->mutex);
@@ -114,9 +115,23 @@ bool store_writer_pulse(struct store *store, int64_t timeout_ms) {
     while (w->answered < mine && !failed) {
         failed = pthread_cond_timedwait(&w->pulse, &w->mutex, &until);
     }
-    bool alive = w->answered >= mine;
+    out->writes = w->writes;
+    out->since = w->writes_since;
+    if (w->answered < mine && w->writes == STORE_WRITES_OK) {
+        out->writes = STORE_WRITES_STUCK;
+        out->since = w->working_since;
+    }
     pthread_mutex_unlock(&w->mutex);
-    return alive;
+}
+
+/* Answers the pulses up to number `asked`. */
+static void answer(struct store_writer *w, uint64_t asked) {
+    pthread_mutex_lock(&w->mutex);
+    if (w->answered < asked) {
+        w->answered = asked;
+        pthread_cond_broadcast(&w->pulse);
+    }
+    pthread_mutex_unlock(&w->mutex);
 }
 
 /* ---- the thread ---- */
@@ -140,7 +155,7 @@ static void sweep(struct store *store) {
     bool due = w->sweep || now >= w->sweep_ns;
     bool first = !w->state.first || now - w->swept_ns > (int64_t)SWEEP_DEFER_MS * 1000000;
     bool busy = w->bulk.first != NULL;
-    due = due && first && !store_checkpoint_holds(store);
+    due = due && first && !w->lost && !store_checkpoint_holds(store);
     w->sweep = w->sweep && !due;
     pthread_mutex_unlock(&w->mutex);
     if (!due) {
@@ -157,15 +172,18 @@ static void sweep(struct store *store) {
     }
 }
 
-/* Runs between transactions: checkpoint, recovery, renewal of leases, sweep. */
-static void keep_house(struct store *store) {
+/* Runs between transactions: checkpoint, recovery, renewal of leases, sweep. asked: a pulse is to
+ * be answered. */
+static void keep_house(struct store *store, bool asked) {
     struct store_writer *w = &store->writer;
     pthread_mutex_lock(&w->mutex);
     bool pressing = w->state.first != NULL;
     pthread_mutex_unlock(&w->mutex);
     store_checkpoint_due(store, pressing);
+    store_writes_note(store);
+    store_writes_probe(store, asked);
     int64_t now = clock_monotonic_ns();
-    if (w->recover_ns && now >= w->recover_ns) {
+    if (w->recover_ns && now >= w->recover_ns && !w->lost) {
         struct problem problem = {0};
         if (!store_recover(store, &problem)) {
             log_error("store.recover", log_str("problem", problem.detail));
@@ -181,21 +199,32 @@ static void keep_house(struct store *store) {
         problem_done(&problem);
     }
     sweep(store);
+    store_writes_note(store);
+}
+
+/* Returns the next time of housekeeping. */
+static int64_t next_time(const struct store_writer *w) {
+    int64_t until = w->keep_alive_ns < w->sweep_ns ? w->keep_alive_ns : w->sweep_ns;
+    if (w->lost) { /* the database must be opened again before anything else is done */
+        return w->probe_ns;
+    }
+    if (w->writes != STORE_WRITES_OK && w->probe_ns < until) {
+        until = w->probe_ns;
+    }
+    if (w->log_pages > w->log_done && w->idle_since_ns + (int64_t)IDLE_MS * 1000000 < until) {
+        until = w->idle_since_ns + (int64_t)IDLE_MS * 1000000;
+    }
+    return until;
 }
 
 /* Waits for work items or for the next time of housekeeping. The mutex is held before and after. */
 static void wait_for_work(struct store_writer *w) {
     for (;;) {
-        if (w->answered != w->asked) {
-            w->answered = w->asked;
-            pthread_cond_broadcast(&w->pulse);
-        }
         int64_t now = clock_monotonic_ns();
-        int64_t until = w->keep_alive_ns < w->sweep_ns ? w->keep_alive_ns : w->sweep_ns;
-        if (w->log_pages > w->log_done && w->idle_since_ns + (int64_t)IDLE_MS * 1000000 < until) {
-            until = w->idle_since_ns + (int64_t)IDLE_MS * 1000000;
-        }
-        if (w->state.first || w->bulk.first || w->stopping || w->sweep || now >= until) {
+        const int64_t until = next_time(w);
+        if (w->state.first || w->bulk.first || w->stopping || (w->sweep && !w->lost) ||
+            w->answered != w->asked || now >= until) {
+            w->working_since = clock_real_ms();
             return;
         }
         struct timespec deadline = store_deadline((until - now) / 1000000 + 1);
@@ -218,8 +247,11 @@ static bool write_chunk(struct store *store) {
     }
     size_t bytes = bulk->bytes;
     int64_t lacking;
-    if (!store_disk_has_room(store, bytes, &lacking)) {
+    if (!store_writes_allowed(store, bulk->problem)) {
+        bulk->done(bulk);
+    } else if (!store_disk_has_room(store, bytes, &lacking)) {
         log_warn("store.full", log_int("bytes", (int64_t)bytes), log_int("lacking", lacking));
+        store_writes_refused(store, bytes);
         problem_set(bulk->problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
         bulk->done(bulk);
     } else {
@@ -237,6 +269,8 @@ static void *writer_main(void *arg) {
     for (;;) {
         pthread_mutex_lock(&w->mutex);
         wait_for_work(w);
+        const uint64_t asked = w->asked;
+        const bool pulse = asked != w->answered;
         struct store_work *states = queue_take(&w->state, STATES_AT_ONCE);
         bool last = w->stopping && !states && !w->bulk.first;
         pthread_mutex_unlock(&w->mutex);
@@ -250,12 +284,14 @@ static void *writer_main(void *arg) {
         int64_t now = clock_monotonic_ns();
         if (wrote) {
             w->idle_since_ns = now;
-        } else if (w->log_pages > w->log_done &&
+        } else if (!w->lost && w->log_pages > w->log_done &&
                    now - w->idle_since_ns >= (int64_t)IDLE_MS * 1000000) {
             store_checkpoint_idle(store);
+            store_writes_note(store);
             w->idle_since_ns = now;
         }
-        keep_house(store);
+        keep_house(store, pulse);
+        answer(w, asked);
     }
 }
 
@@ -285,6 +321,7 @@ static void register_metrics(struct store_writer *w) {
                                         "Bytes of deleted datasets and models that were freed.", "",
                                         NULL, 0),
                        NULL);
+    store_writes_register(w);
 }
 
 bool store_writer_init(struct store *store, struct problem *problem) {
@@ -302,7 +339,11 @@ bool store_writer_init(struct store *store, struct problem *problem) {
 
 void store_writer_done(struct store *store) {
     struct store_writer *w = &store->writer;
-    store_connection_close(w->connection);
+    if (w->lost) {
+        store_connection_abandon(w->connection);
+    } else {
+        store_connection_close(w->connection);
+    }
     pthread_cond_destroy(&w->work);
     pthread_cond_destroy(&w->pulse);
     pthread_mutex_destroy(&w->mutex);

@@ -63,10 +63,20 @@ struct store_writer {
     bool sweep;    /* a step of the sweep is due */
     /* store_writer_pulse: number of requests, and number of those that the thread has answered */
     uint64_t asked, answered;
+    enum store_writes writes;            /* OK, FAILING or FULL; see writes.h */
+    int64_t writes_since, working_since; /* ms since 1970; 0: writes are OK; the thread waits */
     /* only the writer thread uses the members below */
-    bool durable;  /* PRAGMA synchronous is FULL */
-    int log_pages; /* number of frames in the write-ahead log */
-    int log_done;  /* number of these frames that a checkpoint copied */
+    bool lost; /* the database must be opened again before the next transaction; see reopen.h */
+    bool lost_full; /* for lack of room on the disk */
+    /* time of the next probe, or of the next attempt to open the database again */
+    int64_t probe_ns;
+    size_t refused_bytes; /* size of the last chunk that the disk had no room for; 0: none */
+    bool durable;         /* PRAGMA synchronous is FULL */
+    int log_pages;        /* number of frames in the write-ahead log */
+    int log_done;         /* number of these frames that a checkpoint copied */
+    /* number of these frames that a commit with synchronous=FULL has synced; 0 if the file has all
+     * frames */
+    int log_durable;
     /* length of the log at which RESTART is tried again, after readers prevented it */
     int log_retry;
     bool log_blocked;             /* readers prevented the last RESTART */
@@ -80,6 +90,7 @@ struct store_writer {
     struct store_change *changes; /* changes of the transactions in the current COMMIT */
     size_t n_changes, changes_room;
     struct metric *state_seconds, *bulk_seconds, *checkpoint_seconds, *checkpoints[4], *swept_bytes;
+    struct metric *writable, *failures[4], *reopened; /* failures: by enum store_failure */
 };
 
 bool store_writer_init(struct store *store, struct problem *problem);
@@ -98,8 +109,9 @@ bool store_write_lazy(struct store *store, store_tx_fn fn, void *arg, struct pro
 bool store_writer_push_bulk(struct store *store, struct store_work *work);
 /* Makes a step of the sweep due. */
 void store_writer_kick(struct store *store);
-/* Returns whether the writer thread answers within the time. */
-bool store_writer_pulse(struct store *store, int64_t timeout_ms);
+/* Asks the writer thread whether writes succeed. Sets out->writes and out->since: STORE_WRITES_STUCK
+ * if the thread does not answer within the time. */
+void store_writer_pulse(struct store *store, int64_t timeout_ms, struct store_health *out);
 
 /* transaction.c, on the writer thread: runs a list of work items in one transaction and calls the
  * `done` of each. seconds: histogram of the time from queueing to commit. */
@@ -110,6 +122,8 @@ bool store_writer_transact(struct store *store, store_tx_fn fn, void *arg, bool 
 
 /* checkpoint.c, on the writer thread. pressing: a caller waits for a commit. */
 int store_checkpoint_hook(void *writer, sqlite3 *db, const char *name, int pages);
+/* Returns false after a failure, also if readers prevented a part of the checkpoint. */
+bool store_checkpoint(struct store_writer *w, int mode, int wait_ms);
 void store_checkpoint_due(struct store *store, bool pressing);
 /* Whether the log must be shortened before more chunks are written. */
 bool store_checkpoint_holds(struct store *store);
