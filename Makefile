@@ -184,11 +184,12 @@ $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
-# crashing: the daemon whose process ends when a job for one model starts, for tests of recovery
+# crashing: the daemon whose process ends when a job for one model starts, or whose disk fails, for
+# tests of recovery
 CRASHING := $(BUILD)/crashing/discernd
-$(CRASHING): $(BUILD)/obj/tests/crashing/training_run.o $(MAIN_OBJ) $(LINK_ALL)
+$(CRASHING): $(patsubst tests/%.c,$(BUILD)/obj/tests/%.o,$(sort $(wildcard tests/crashing/*.c))) $(BUILD)/obj/tests/lib/faulty_vfs.o $(MAIN_OBJ) $(LINK_ALL)
 	@mkdir -p $(@D)
-	$(TEST_LINK) -Wl,--wrap=training_run $(SERVER_LIBS)
+	$(TEST_LINK) -Wl,--wrap=training_run,--wrap=store_open $(SERVER_LIBS)
 
 # readers: programs that print how a reader parses a body. tests/readers/test_* compare this with
 # other parsers.

@@ -85,7 +85,8 @@
     X(PROBLEM_NOT_IMPLEMENTED, "not-implemented", 501, "Unknown method",                           \
       "The daemon does not know this method.")                                                     \
     X(PROBLEM_UNAVAILABLE, "unavailable", 503, "Unavailable",                                      \
-      "The daemon is starting, draining or at a limit: of connections, memory or waiting jobs. "   \
+      "The daemon is starting, draining or at a limit: of connections, memory or waiting jobs; "   \
+      "or its database cannot be written. "                                                        \
       "Retry-After says when to try again.")                                                       \
     X(PROBLEM_STORAGE_FULL, "storage-full", 507, "Storage full",                                   \
       "The disk of the database, or of --spool-dir, is full; nothing was stored.")                 \

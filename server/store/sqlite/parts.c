@@ -193,10 +193,13 @@ static void append_run(struct store_tx *tx, void *arg) {
     enum problem_type failed = p ? p->failed : PROBLEM_NONE;
     const struct store_claim claim = p ? p->claim : (struct store_claim){0};
     pthread_mutex_unlock(&parts->mutex);
-    if (failed || dropped) {
-        problem_set(tx->problem, failed ? failed : PROBLEM_CONFLICT,
-                    failed ? "an earlier chunk could not be stored"
-                           : "the data were given up before this chunk was stored");
+    if (failed) {
+        refuse_failed(failed, tx->problem);
+        return;
+    }
+    if (dropped) {
+        problem_set(tx->problem, PROBLEM_CONFLICT,
+                    "the data were given up before this chunk was stored");
         return;
     }
     if (claim.job != 0) {

@@ -2,7 +2,10 @@
  * the job is cancelled, the data are damaged or the daemon drains. */
 #include "jobs/jobs.h"
 
+#include "base/clock.h"
 #include "database.h"
+#include "lib/faulty_vfs.h"
+#include <errno.h>
 #include <stdatomic.h>
 
 /* The failures of the store: the SQL function refuse() returns this code; each call is counted. */
@@ -114,7 +117,7 @@ static int64_t refused_job(struct fixture *f, const char *trigger, int code, int
 
 static void a_success_is_tried_until_it_is_written(void **state) {
     (void)state;
-    static const int codes[] = {SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_BUSY};
+    static const int codes[] = {SQLITE_FULL, SQLITE_IOERR_READ, SQLITE_BUSY};
     static const char *const triggers[] = {at_success, at_chunk, at_any_end};
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
@@ -241,7 +244,74 @@ static void a_drain_does_not_wait_for_room(void **state) {
     assert_runs_after_restart(&f, id, 1);
 }
 
+/* The fsync of the job's end fails, so the staged model may be lost: the job runs again. */
+static struct faulty *faults;
+
+static void fail_fsync(sqlite3_context *context, int n, sqlite3_value **values) {
+    (void)n;
+    (void)values;
+    (void)context;
+    faulty_set(faults, FAULTY_SYNC, 1, 1, EIO);
+}
+
+static void install_fail_fsync(struct store_tx *tx, void *trigger) {
+    assert_int_equal(sqlite3_create_function(tx->connection->db, "refuse", 0, SQLITE_UTF8, NULL,
+                                             fail_fsync, NULL, NULL),
+                     SQLITE_OK);
+    store_connection_exec(tx->connection, trigger, tx->problem);
+}
+
+static void a_lost_model_is_trained_again(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    fixture_init(&f);
+    fixture_dataset(&f, "d", 500, 100);
+    assert_true(store_write(f.store, install_fail_fsync, (void *)(uintptr_t)at_success, &problem));
+    struct jobs *jobs = start(&f);
+    const int64_t id = post(&f, jobs);
+    assert_end(&f, id, STORE_JOB_SUCCEEDED, 1);
+    assert_int_equal(atomic_load(&faults->failed), 1);
+    jobs_stop(jobs);
+    fixture_done(&f);
+}
+
+/* A worker is stuck that does not look for jobs: all reading connections are in use. */
+static void a_stuck_worker_is_seen(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    struct jobs *jobs = NULL;
+    struct jobs_health health;
+    struct store_read reads[STORE_READERS];
+    const struct jobs_settings s = {.workers = 2, .train_threads = 1, .stuck_ms = 3000};
+    const int64_t before = clock_real_ms();
+    fixture_init(&f);
+    assert_true(jobs_start(f.store, &s, &jobs, &problem));
+    assert_true(jobs_healthy(jobs, &health));
+    jobs_open(jobs);
+    for (size_t i = 0; i < STORE_READERS; i++) {
+        assert_true(store_read_begin(&reads[i], f.store, &problem));
+    }
+    for (int i = 0; i < 2000 && jobs_healthy(jobs, &health); i++) {
+        usleep(10000);
+    }
+    assert_in_range(health.stuck, 1, 2);
+    assert_in_range(health.since, before, clock_real_ms() - 2900);
+    for (size_t i = 0; i < STORE_READERS; i++) {
+        store_read_end(&reads[i]);
+    }
+    for (int i = 0; i < 2000 && !jobs_healthy(jobs, &health); i++) {
+        usleep(10000);
+    }
+    assert_int_equal(health.stuck, 0);
+    assert_int_equal(health.since, 0);
+    jobs_stop(jobs);
+    fixture_done(&f);
+}
+
 int main(void) {
+    faults = faulty_vfs(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_success_is_tried_until_it_is_written),
         cmocka_unit_test(a_cancellation_ends_the_tries),
@@ -250,6 +320,8 @@ int main(void) {
         cmocka_unit_test(a_job_that_was_claimed_again_is_left_alone),
         cmocka_unit_test(a_drain_gives_the_job_back),
         cmocka_unit_test(a_drain_does_not_wait_for_room),
+        cmocka_unit_test(a_lost_model_is_trained_again),
+        cmocka_unit_test(a_stuck_worker_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
