@@ -189,7 +189,7 @@ $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
 CRASHING := $(BUILD)/crashing/discernd
 $(CRASHING): $(patsubst tests/%.c,$(BUILD)/obj/tests/%.o,$(sort $(wildcard tests/crashing/*.c))) $(BUILD)/obj/tests/lib/faulty_vfs.o $(MAIN_OBJ) $(LINK_ALL)
 	@mkdir -p $(@D)
-	$(TEST_LINK) -Wl,--wrap=training_run,--wrap=store_open $(SERVER_LIBS)
+	$(TEST_LINK) -Wl,--wrap=training_run,--wrap=heap_share $(SERVER_LIBS)
 
 # readers: programs that print how a reader parses a body. tests/readers/test_* compare this with
 # other parsers.
