@@ -127,7 +127,7 @@ static void step(struct store_tx *tx, void *arg) {
     for (size_t i = 0; i < sweep->n_dropped; i++) {
         /* a publish that was reported as failed may be in the database, see engine/reopen.c */
         STORE_RUN(tx->connection, tx->problem,
-                  "UPDATE parts SET state = ?2 WHERE id = ?1 AND state = ?3",
+                  "UPDATE parts SET state = ?2 WHERE id = ?1 AND state = ?3 AND " PART_INTACT,
                   store_int(sweep->dropped[i]), store_int(STORE_PART_DEAD),
                   store_int(STORE_PART_STAGED));
     }
