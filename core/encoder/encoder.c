@@ -25,7 +25,7 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
         return dni_encoder_no_memory(err);
     }
     for (size_t i = 0; i < n_inputs; i++) {
-        encoder->inputs[i].name = "";
+        encoder->inputs[i].name = encoder->inputs[i].column = "";
         encoder->inputs[i].levels = dni_string_set_view(&encoder->levels[i]);
     }
     *out = encoder;
@@ -87,14 +87,31 @@ static size_t name_length(const dn_encoder *encoder, const size_t *lengths, size
     return lengths == NULL ? strlen(encoder->inputs[i].name) : lengths[i];
 }
 
+size_t dni_part_column(const char *name, size_t length, dn_date_part part) {
+    const char *word = dn_date_part_name(part);
+    const size_t n = strlen(word);
+    return part != DN_PART_NONE && length > n && name[length - n - 1] == ':' &&
+                   memcmp(name + length - n, word, n) == 0
+               ? length - n - 1
+               : SIZE_MAX;
+}
+
+/* Copies a name to *at and moves *at behind it. */
+static const char *put_name(char **at, const char *name, size_t length) {
+    char *copy = *at;
+    memcpy(copy, name, length); /* the memory is zeroed */
+    *at += length + 1;
+    return copy;
+}
+
 dn_status dni_encoder_copy_names(dn_encoder *encoder, const size_t *lengths, dn_error *err) {
     size_t size = 1;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const size_t length = name_length(encoder, lengths, i);
-        if (length >= SIZE_MAX - size) {
+        if (length >= SIZE_MAX / 2 - size) {
             return dni_encoder_no_memory(err);
         }
-        size += length + 1;
+        size += (encoder->inputs[i].part != DN_PART_NONE ? 2 : 1) * (length + 1);
     }
     char *at = calloc(size, 1);
     if (at == NULL) {
@@ -102,10 +119,18 @@ dn_status dni_encoder_copy_names(dn_encoder *encoder, const size_t *lengths, dn_
     }
     encoder->names = at;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
-        const size_t length = name_length(encoder, lengths, i);
-        memcpy(at, encoder->inputs[i].name, length);
-        encoder->inputs[i].name = at;
-        at += length + 1;
+        dn_input *input = &encoder->inputs[i];
+        const size_t length = name_length(encoder, lengths, i),
+                     column = dni_part_column(input->name, length, input->part);
+        const char *name = input->name;
+        input->column = input->name = put_name(&at, name, length);
+        if (column != SIZE_MAX) {
+            input->column = put_name(&at, name, column);
+        }
+        const dn_input *before = i > 0 ? input - 1 : NULL;
+        input->follows = input->part != DN_PART_NONE && before != NULL &&
+                         (before->type == DN_DATETIME || before->part != DN_PART_NONE) &&
+                         strcmp(input->column, before->column) == 0;
     }
     return DN_OK;
 }
@@ -377,7 +402,7 @@ size_t dni_encoder_memory(const dn_encoder *encoder) {
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
         bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->by_value +
-                 sizeof *encoder->texts + strlen(input->name) + 1 +
+                 sizeof *encoder->texts + 2 * strlen(input->name) + 2 +
                  input->levels.n * 6 * sizeof(uint32_t) + dni_string_set_size(&encoder->levels[i]) +
                  dni_vocabulary_bytes(&encoder->texts[i]) + sizeof *encoder->index_sets +
                  dni_index_set_bytes(&encoder->index_sets[i]) +
@@ -415,4 +440,21 @@ double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *tex
     }
     uint32_t level = dni_encoder_find_level(encoder, input, text, length);
     return level == DNI_NO_STRING ? DN_UNSEEN : (double)level;
+}
+
+size_t dn_encoder_date(const dn_encoder *encoder, size_t input, double seconds, double *raw) {
+    size_t n = 0;
+    for (size_t i = input; i < encoder->n_inputs && (i == input || encoder->inputs[i].follows);
+         i++) {
+        const dn_input *in = &encoder->inputs[i];
+        char text[DN_DATE_PART_SIZE];
+        if (in->type != DN_DATETIME && in->part == DN_PART_NONE) {
+            break;
+        }
+        raw[n++] = in->part == DN_PART_NONE
+                       ? seconds
+                       : dn_encoder_level(encoder, i, text,
+                                          dn_date_part_format(seconds, &in->form, in->part, text));
+    }
+    return n;
 }

@@ -6,6 +6,7 @@
  *     text name, u8 type
  *     numeric, boolean: u8 indicator, f64 fill
  *     datetime: u8 indicator, f64 fill, text form (dn_datetime_form_write)
+ *     part of a datetime: u8 part, text form, then as categorical
  *     categorical: u8 missing_level, u32 missing_as, u32 unseen_as (UINT32_MAX: none),
  *                  u64 n_levels, text level[n_levels] in byte order
  *     text: the vocabulary (text/vocabulary.h)
@@ -15,7 +16,8 @@
  *   f64 mean, f64 scale of each numeric input with a feature of its own and of each feature of a
  *     standardised sparse input, in the order of the inputs; then of each feature of the bases
  *
- * Version 4 is the same without datetime inputs; an encoder without them is written with version 4.
+ * Version 4 is the same without datetime inputs and their parts; an encoder without them is written
+ * with version 4.
  * Version 3 is the same as 4 without DN_TEXT_SET and the weightings after it. Version 2 has no text
  * and sparse inputs. */
 #include "encoder/encoder_bytes.h"
@@ -32,6 +34,7 @@
 #define MIN_INPUT_SIZE (8 + 1 + 1 + 8)
 #define MIN_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
+#define PART_TYPE (DN_DATETIME + 1) /* the type of a part of a datetime in the bytes */
 
 enum {
     STANDARDIZE = 1,
@@ -78,6 +81,11 @@ static bool has_index_filter(const dn_encoder *encoder) {
     return false;
 }
 
+static void write_form(const dn_input *input, dni_writer *writer) {
+    char form[DN_DATETIME_FORM_SIZE];
+    dni_write_text(writer, form, dn_datetime_form_write(&input->form, form));
+}
+
 /* Writes the bytes of input i that follow its type. */
 static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer) {
     const dn_input *input = &encoder->inputs[i];
@@ -88,6 +96,10 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
         dni_write_f64(writer, input->fill);
         break;
     case DN_CATEGORICAL:
+        if (input->part != DN_PART_NONE) {
+            dni_write_u8(writer, (uint8_t)input->part);
+            write_form(input, writer);
+        }
         dni_write_u8(writer, input->missing_level);
         dni_write_u32(writer, level_number(input->missing_as));
         dni_write_u32(writer, level_number(input->unseen_as));
@@ -97,13 +109,11 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
                            input->levels.start[k + 1] - input->levels.start[k]);
         }
         break;
-    case DN_DATETIME: {
-        char form[DN_DATETIME_FORM_SIZE];
+    case DN_DATETIME:
         dni_write_u8(writer, input->indicator);
         dni_write_f64(writer, input->fill);
-        dni_write_text(writer, form, dn_datetime_form_write(&input->form, form));
+        write_form(input, writer);
         break;
-    }
     case DN_TEXT:
         dni_vocabulary_write(&encoder->texts[i], writer);
         break;
@@ -120,7 +130,8 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
 static bool has_dates(const dn_encoder *encoder) {
     bool any = false;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
-        any = any || encoder->inputs[i].type == DN_DATETIME;
+        any = any || encoder->inputs[i].type == DN_DATETIME ||
+              encoder->inputs[i].part != DN_PART_NONE;
     }
     return any;
 }
@@ -136,7 +147,7 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
         dni_write_text(writer, input->name, strlen(input->name));
-        dni_write_u8(writer, (uint8_t)input->type);
+        dni_write_u8(writer, (uint8_t)(input->part != DN_PART_NONE ? PART_TYPE : input->type));
         write_input(encoder, i, writer);
     }
     if (encoder->n_vector_inputs > 0) {
@@ -227,6 +238,14 @@ static dn_status read_form(dni_reader *reader, dn_input *input, dn_error *err) {
                : dni_encoder_corrupt(err, "the form of a date is invalid");
 }
 
+static dn_status read_part(dni_reader *reader, dn_input *input, size_t length, dn_error *err) {
+    const unsigned part = dni_read_u8(reader);
+    input->part = part < DN_DATE_PARTS ? (dn_date_part)part : DN_PART_NONE;
+    return dni_part_column(input->name, length, input->part) != SIZE_MAX
+               ? read_form(reader, input, err)
+               : dni_encoder_corrupt(err, "the part of a date is invalid");
+}
+
 static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft,
                             dn_error *err) {
     dn_input *input = &encoder->inputs[i];
@@ -238,11 +257,17 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     }
     if (type > (draft->version < VECTORS_VERSION  ? DN_CATEGORICAL
                 : draft->version <= PLAIN_VERSION ? DN_SPARSE
-                                                  : DN_DATETIME)) {
+                                                  : PART_TYPE)) {
         return dni_encoder_corrupt(err, "an input has an unknown type");
     }
-    input->type = (dn_column_type)type;
-    if (type == DN_CATEGORICAL) {
+    input->type = type == PART_TYPE ? DN_CATEGORICAL : (dn_column_type)type;
+    if (type == PART_TYPE) {
+        const dn_status status = read_part(reader, input, draft->lengths[i], err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    if (input->type == DN_CATEGORICAL) {
         return read_levels(reader, encoder, i, draft->as + 2 * i, err);
     }
     if (type == DN_TEXT) {

@@ -2,6 +2,7 @@
 #include "encoder/basis/basis_fit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_FISHER_COLUMNS = 8192 }; /* a square matrix of this order takes 512 MiB */
 
@@ -249,6 +250,12 @@ dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols,
         }
         if (column->type == DN_SPARSE) {
             status = check_sparse(spec, i, column, err);
+        }
+        if (status == DN_OK && column->part != DN_PART_NONE &&
+            (column->type != DN_CATEGORICAL || !dn_datetime_is_form(&column->form) ||
+             dni_part_column(column->name, strlen(column->name), column->part) == SIZE_MAX)) {
+            status = dni_refuse_column(err, column->name, DN_ERR_ARGUMENT,
+                                       "is no part of a column of dates");
         }
         check.n_numbers += is_number(column->type);
     }

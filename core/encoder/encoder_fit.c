@@ -140,6 +140,7 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     dn_input *input = &fit->encoder->inputs[i];
     input->type = scan->source->columns[scan->columns[i]].type;
     input->form = scan->source->columns[scan->columns[i]].form;
+    input->part = scan->source->columns[scan->columns[i]].part;
     if (dni_input_is_vector(input)) {
         return input->type == DN_TEXT ? fit_text(fit, i, err) : fit_sparse(fit, i, err);
     }

@@ -70,8 +70,11 @@ static inline dn_status dni_refuse_column(dn_error *err, const char *name, dn_st
 DN_MUST_USE dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err);
 /* Allocates empty bases. */
 DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err);
-/* Copies the names of the inputs into the encoder. Before the call, inputs[i].name points to
- * memory of the caller.
+/* Returns the length of the name of the column in the name of its part, "sold" in "sold:month";
+ * SIZE_MAX: the name is not that of this part. */
+size_t dni_part_column(const char *name, size_t length, dn_date_part part);
+/* Copies the names of the inputs into the encoder, and sets `column` and `follows`. Before the
+ * call, inputs[i].name points to memory of the caller.
  *
  *   lengths  [n_inputs] bytes of each name; NULL: each name ends with a NUL */
 DN_MUST_USE dn_status dni_encoder_copy_names(dn_encoder *encoder, const size_t *lengths,

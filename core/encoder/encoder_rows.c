@@ -442,6 +442,14 @@ static void source_rows_free(dn_rows *rows) {
     free(self);
 }
 
+static dn_status refuse_form(const dn_input *input, const dn_datetime_form *form, dn_error *err) {
+    char own[DN_DATETIME_FORM_SIZE], other[DN_DATETIME_FORM_SIZE];
+    (void)dn_datetime_form_write(&input->form, own);
+    (void)dn_datetime_form_write(form, other);
+    return dn_error_set(err, DN_ERR_DATA, "column \"%s\" has the form %s, and in these rows %s",
+                        input->column, own, other);
+}
+
 /* Finds the source's column of each input by name. The search begins after the column found
  * last, as columns are usually in the same order. */
 static dn_status find_columns(dni_source_rows *self, dn_error *err) {
@@ -465,14 +473,10 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
         }
         if (searched == source->n_cols) {
             status = dn_error_set(err, DN_ERR_DATA, "there is no column \"%s\"", input->name);
-        } else if (input->type == DN_DATETIME && source->columns[next].type == DN_DATETIME &&
-                   (source->columns[next].form.orders == 0) != (input->form.orders == 0)) {
-            status =
-                dni_error_at(dn_error_set(err, DN_ERR_DATA,
-                                          "column \"%s\" has %s, and in these rows %s", input->name,
-                                          input->form.orders != 0 ? "dates" : "times of day",
-                                          input->form.orders != 0 ? "times of day" : "dates"),
-                             input->name, -1, err);
+        } else if (dn_datetime_is_form(&input->form) &&
+                   dn_datetime_is_form(&source->columns[next].form) &&
+                   !dn_datetime_is_alike(&source->columns[next].form, &input->form)) {
+            status = refuse_form(input, &source->columns[next].form, err);
         } else if (source->columns[next].type != input->type &&
                    !(input->type == DN_TEXT && source->columns[next].type == DN_CATEGORICAL)) {
             status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" must be %s (it is %s)",

@@ -242,6 +242,10 @@ bool dn_datetime_same(const dn_datetime_form *a, const dn_datetime_form *b) {
     return a->orders == b->orders && is_alike(a, b);
 }
 
+bool dn_datetime_is_alike(const dn_datetime_form *a, const dn_datetime_form *b) {
+    return (a->orders == 0) == (b->orders == 0) && (a->clock == 0) == (b->clock == 0);
+}
+
 bool dn_datetime_add(const char *text, size_t length, unsigned orders, dn_datetime_form *form) {
     struct cell cell;
     const bool first = !dn_datetime_is_form(form);
@@ -284,6 +288,8 @@ const char *dn_datetime_fault(const char *text, size_t length) {
 
 /* ---- writing ---- */
 enum { MAX_DECIMALS = 6 };
+#define FIRST_SECOND (-62135596800.0) /* of year 1 */
+#define LAST_SECOND 253402300799.0    /* of year 9999 */
 
 /* A text that is written. */
 struct line {
@@ -345,6 +351,10 @@ size_t dn_datetime_format(double seconds, const dn_datetime_form *form,
     } else if (part >= power) { /* rounded up to the next second */
         part = 0;
         whole += 1;
+    }
+    if (form->orders != 0 && (whole < FIRST_SECOND || whole > LAST_SECOND)) {
+        part = whole > LAST_SECOND ? power - 1 : 0;
+        whole = whole > LAST_SECOND ? LAST_SECOND : FIRST_SECOND;
     }
     const dn_datetime_fields at = dn_datetime_split(whole);
     if (form->orders != 0) {
@@ -484,4 +494,35 @@ bool dn_datetime_form_parse(const char *text, size_t length, dn_datetime_form *o
     }
     *out = form;
     return true;
+}
+
+/* ---- parts ---- */
+const char *dn_date_part_name(dn_date_part part) {
+    static const char *const names[DN_DATE_PARTS] = {"seconds", "year",    "month",
+                                                     "day",     "weekday", "hour"};
+    return (size_t)part < DN_DATE_PARTS ? names[part] : "";
+}
+
+bool dn_datetime_has_part(const dn_datetime_form *form, dn_date_part part) {
+    return part == DN_PART_NONE || (part == DN_PART_HOUR ? form->clock > 0 : form->orders != 0);
+}
+
+size_t dn_date_part_format(double seconds, const dn_datetime_form *form, dn_date_part part,
+                           char out[DN_DATE_PART_SIZE]) {
+    static const char days[7][4] = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+    struct line l = {.out = out};
+    seconds = fmin(fmax(seconds, -1e12), 1e12) + form->offset * 60.0;
+    const dn_datetime_fields at = dn_datetime_split(seconds);
+    if (part == DN_PART_WEEKDAY) {
+        put_text(&l, days[at.weekday - 1]);
+    } else {
+        put_number(&l,
+                   part == DN_PART_YEAR    ? at.year
+                   : part == DN_PART_MONTH ? at.month
+                   : part == DN_PART_DAY   ? at.day
+                                           : at.hour,
+                   part == DN_PART_YEAR ? 4 : 2);
+    }
+    out[l.n] = '\0';
+    return l.n;
 }

@@ -530,6 +530,37 @@ dn_status dn_column_chunk_decode_datetime(dn_column_chunk *chunk, const void *by
     return decode(chunk, bytes, size, &(struct target){DN_DATETIME, form}, out, err);
 }
 
+dn_status dn_column_chunk_decode_part(dn_column_chunk *chunk, const void *bytes, size_t size,
+                                      const dn_datetime_form *form, dn_date_part part,
+                                      dn_column_view *out, dn_error *err) {
+    dn_column_view view;
+    dn_status status = dn_column_chunk_decode_datetime(chunk, bytes, size, form, &view, err);
+    if (status == DN_OK) {
+        status = dni_column_reserve(&chunk->code, &chunk->code_capacity, view.n_rows,
+                                    sizeof *chunk->code, err);
+    }
+    dni_string_set_clear(&chunk->set);
+    for (size_t i = 0; status == DN_OK && i < view.n_rows; i++) {
+        char text[DN_DATE_PART_SIZE];
+        if (isnan(view.number[i])) {
+            chunk->code[i] = DN_CODE_MISSING;
+        } else if (i > 0 && view.number[i] == view.number[i - 1]) {
+            chunk->code[i] = chunk->code[i - 1];
+        } else {
+            const size_t n = dn_date_part_format(view.number[i], form, part, text);
+            status = dni_string_set_add(&chunk->set, text, n, &chunk->code[i], err);
+        }
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    *out = (dn_column_view){.type = DN_CATEGORICAL,
+                            .n_rows = view.n_rows,
+                            .code = chunk->code,
+                            .strings = dni_string_set_view(&chunk->set)};
+    return DN_OK;
+}
+
 /* ---- appending to a builder ---- */
 static dn_status add_strings(dn_column_builder *builder, const dn_column_view *view,
                              dn_error *err) {

@@ -473,6 +473,10 @@ const struct instance_rows *instance_table_block(const struct instance_table *ta
 void instance_table_clear(struct instance_table *table); /* empties the block */
 /* Takes the notes about the rows so far, which the caller frees; NULL: none. */
 struct row_notes *instance_table_take_notes(struct instance_table *table);
+/* Notes the unseen parts of dates in a chunk of a column. view: its texts. Returns false if out of
+ * memory. */
+bool instance_table_note_dates(struct instance_table *table, struct row_notes **notes,
+                               size_t column, const dn_column_view *view);
 
 /* A source of columns of a stored table whose cells are read as those of a body: tokens for missing
  * values, and marks of numbers. Not thread-safe. */
@@ -480,14 +484,14 @@ struct instance_source;
 /* Whether the reading differs from the standard one. */
 bool instance_source_needed(const struct instance_schema *schema,
                             const struct instances_options *options);
-/* options: `missing` and `marks` are used. inner: has one slot; must outlive the source. types:
- * [inner->n_cols] those of the source; DN_NUMERIC or DN_BOOLEAN where the inner column is DN_TEXT,
- * otherwise the same. Returns NULL if out of memory. */
+/* options: `missing` and `marks` are used. inner: has one slot; must outlive the source. as:
+ * [inner->n_cols] the columns of the source, copied: numbers, truth values, dates or parts of dates
+ * where the inner column is DN_TEXT, otherwise the same. Returns NULL if out of memory. */
 struct instance_source *instance_source_new(const dn_model *model,
                                             const struct instance_schema *schema,
                                             const struct instances_options *options,
                                             const dn_table_source *inner,
-                                            const dn_column_type *types);
+                                            const dn_table_column *as);
 void instance_source_free(struct instance_source *source); /* NULL is allowed */
 const dn_table_source *instance_source_table(const struct instance_source *source);
 

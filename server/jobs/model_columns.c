@@ -7,7 +7,8 @@ size_t jobs_model_columns(const struct schema *schema, const dn_model *model, co
     const dn_encoder *encoder = dn_model_encoder(model);
     size_t n = 0, next = 0; /* the columns are mostly in the order of the inputs */
     for (size_t i = 0; i <= dn_encoder_n_inputs(encoder); i++) {
-        const char *name = i == 0 ? first : dn_encoder_input(encoder, i - 1)->name;
+        const dn_input *input = i > 0 ? dn_encoder_input(encoder, i - 1) : NULL;
+        const char *name = input != NULL ? input->column : first;
         const ptrdiff_t at =
             next < schema->n && name != NULL && strcmp(schema->columns[next].name, name) == 0
                 ? (ptrdiff_t)next
@@ -17,13 +18,21 @@ size_t jobs_model_columns(const struct schema *schema, const dn_model *model, co
         }
         next = (size_t)at + 1;
         out[n] = jobs_column_of(&schema->columns[at], (size_t)at);
-        const dn_column_type type = i > 0 ? dn_encoder_input(encoder, i - 1)->type : out[n].type;
-        if (type == DN_DATETIME && out[n].type != DN_DATETIME) {
-            out[n].form = dn_encoder_input(encoder, i - 1)->form;
+        const dn_column_type type = input != NULL ? input->type : out[n].type;
+        if (input != NULL && dn_datetime_is_form(&input->form) &&
+            !dn_datetime_is_form(&out[n].form)) {
+            out[n].form = input->form; /* no datetime column, or one without any value */
+        }
+        if (input != NULL) {
+            out[n].name = input->name;
+            out[n].part = input->part;
         }
         if (type != DN_SPARSE && out[n].type != DN_SPARSE) {
             out[n].type = type; /* cells of another type are converted to the model's type, as
                                    cells of a body are */
+        }
+        if (out[n].type != DN_DATETIME && out[n].part == DN_PART_NONE) {
+            out[n].form = (dn_datetime_form){0}; /* the cells are read as they are written */
         }
         n++;
     }

@@ -173,7 +173,11 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
         json_begin_object(w);
         json_kv_string(w, "name", input->name);
         json_kv_string(w, "type", dn_column_type_name(input->type));
-        if (input->type == DN_DATETIME) {
+        if (input->part != DN_PART_NONE) {
+            json_kv_string(w, "column", input->column);
+            json_kv_string(w, "part", dn_date_part_name(input->part));
+        }
+        if (dn_datetime_is_form(&input->form)) {
             char form[DN_DATETIME_FORM_SIZE];
             json_put_key(w, "form");
             json_put_stringn(w, form, dn_datetime_form_write(&input->form, form));

@@ -27,6 +27,8 @@ struct jobs_source {
     size_t *first_row;          /* [n_chunks + 1] */
     dn_table_column *columns;   /* [n_cols]; copies, also of the names */
     size_t *stored_index;       /* [n_cols] */
+    size_t *kept_as;            /* [n_cols] the column that keeps the blobs: parts of the same
+                                 * datetime column share them */
     dn_run run;                 /* run.allocator is the budget, which decoders are charged to */
     struct decoder *decoders;   /* [n_slots × n_cols] */
     struct buf *blobs;          /* [n_slots] a blob that was read and is not kept */
@@ -93,7 +95,7 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
                                size_t slot, dn_column_view *out, dn_error *err) {
     struct jobs_source *s = table->ctx;
     struct decoder *d = &s->decoders[slot * table->n_cols + column];
-    struct kept *_Atomic *place = &s->kept[chunk * table->n_cols + column];
+    struct kept *_Atomic *place = &s->kept[chunk * table->n_cols + s->kept_as[column]];
     if (!d->chunk) {
         dn_status status = dn_column_chunk_new(&d->chunk, err);
         if (status != DN_OK) {
@@ -124,7 +126,9 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
     dn_column_view view;
     const dn_table_column *as = &table->columns[column];
     dn_status status =
-        as->type == DN_DATETIME
+        as->part != DN_PART_NONE
+            ? dn_column_chunk_decode_part(d->chunk, bytes, size, &as->form, as->part, &view, err)
+        : as->type == DN_DATETIME
             ? dn_column_chunk_decode_datetime(d->chunk, bytes, size, &as->form, &view, err)
             : dn_column_chunk_decode(d->chunk, bytes, size, as->type, &view, err);
     if (status == DN_ERR_DATA && err != NULL) {
@@ -150,13 +154,15 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
 static bool take_columns(struct jobs_source *s, const struct jobs_column *columns, size_t n) {
     s->columns = calloc(n + 1, sizeof *s->columns);
     s->stored_index = calloc(n + 1, sizeof *s->stored_index);
-    if (!s->columns || !s->stored_index) {
+    s->kept_as = calloc(n + 1, sizeof *s->kept_as);
+    if (!s->columns || !s->stored_index || !s->kept_as) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
         s->columns[i] = jobs_table_column(&columns[i]);
         s->columns[i].name = strdup(columns[i].name);
         s->stored_index[i] = columns[i].index;
+        s->kept_as[i] = jobs_column_follows(columns, i) ? s->kept_as[i - 1] : i;
         if (!s->columns[i].name) {
             return false;
         }
@@ -184,6 +190,8 @@ double jobs_source_memory(const dn_table_column *columns, size_t n, size_t n_slo
         const dn_column_type type = columns[i].type;
         const bool codes = type == DN_CATEGORICAL || type == DN_TEXT;
         row += codes ? sizeof(uint32_t) : sizeof(double);
+        /* texts of dates are decoded by way of the values of the different texts */
+        row += dn_datetime_is_form(&columns[i].form) ? 2 * sizeof(double) : 0;
         has_text = has_text || type == DN_TEXT;
         has_sparse = has_sparse || type == DN_SPARSE;
     }
@@ -262,6 +270,7 @@ void jobs_source_close(struct jobs_source *s) {
     free((void *)s->kept);
     free(s->columns);
     free(s->stored_index);
+    free(s->kept_as);
     free(s->first_row);
     free(s->chunks);
     store_dataset_unpin(s->store, s->dataset_id);

@@ -71,6 +71,10 @@ static inline bool dn_datetime_is_decided(const dn_datetime_form *form) {
 /* Returns true if both forms read the same texts to the same values. */
 bool dn_datetime_same(const dn_datetime_form *a, const dn_datetime_form *b);
 
+/* Returns true if values of both forms mean the same: both have dates or neither has, and both have
+ * times or neither has. */
+bool dn_datetime_is_alike(const dn_datetime_form *a, const dn_datetime_form *b);
+
 /* Adds a text without blanks at its ends to the form of a column.
  *
  *   orders  the orders that are allowed, if `form` is {0}
@@ -87,8 +91,9 @@ bool dn_datetime_parse(const char *text, size_t length, const dn_datetime_form *
  * no reason to be named. Static strings. */
 const char *dn_datetime_fault(const char *text, size_t length);
 
-/* Writes a finite value in a decided form, NUL-terminated, and returns the length. Fractions have
- * at most six digits. With DN_ZONE_OFFSETS the offset is +00:00. */
+/* Writes a finite value in a decided form, NUL-terminated, and returns the length. Values before
+ * year 1 and after year 9999 are written as its first or last second. Fractions have at most six
+ * digits. With DN_ZONE_OFFSETS the offset is +00:00. */
 size_t dn_datetime_format(double seconds, const dn_datetime_form *form, char out[DN_DATETIME_SIZE]);
 
 /* Writes the form as a pattern, NUL-terminated: "YYYY-MM-DDThh:mm:ss.fff+02:00", "D/M/YYYY h:mm".
@@ -106,6 +111,31 @@ typedef struct dn_datetime_fields {
 } dn_datetime_fields;
 /* Splits finite seconds of less than 1e15 in magnitude. */
 dn_datetime_fields dn_datetime_split(double seconds);
+
+/* A part of the calendar or the clock, as a category. The part is that of the offset of the form,
+ * if all cells have the same one, otherwise that of UTC. */
+typedef enum dn_date_part {
+    DN_PART_NONE,
+    DN_PART_YEAR,    /* 0001 to 9999 */
+    DN_PART_MONTH,   /* 01 to 12 */
+    DN_PART_DAY,     /* 01 to 31 */
+    DN_PART_WEEKDAY, /* Mon to Sun */
+    DN_PART_HOUR     /* 00 to 23 */
+} dn_date_part;
+#define DN_DATE_PARTS 6 /* number of parts, with DN_PART_NONE */
+
+/* Returns the name of a part: "year", "month", "day", "weekday", "hour"; DN_PART_NONE: "seconds",
+ * the value itself. Static strings. */
+const char *dn_date_part_name(dn_date_part part);
+/* Returns true if values of the form have the part: dates have no hour without a time, and times of
+ * day have nothing but an hour. */
+bool dn_datetime_has_part(const dn_datetime_form *form, dn_date_part part);
+/* Writes the part of finite seconds as a category, NUL-terminated, and returns the length. */
+#define DN_DATE_PART_SIZE 24
+size_t dn_date_part_format(double seconds,
+                           const dn_datetime_form *form,
+                           dn_date_part part,
+                           char out[DN_DATE_PART_SIZE]);
 
 DN_END_DECLS
 

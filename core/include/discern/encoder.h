@@ -21,7 +21,8 @@
  *                     the training rows or by their most frequent value. With `missing_indicator`,
  *                     an input that is missing in some training row has one more feature,
  *                     "age=(missing)": 1 where the number is missing
- *   datetime          as numeric: its seconds since 1970, or since midnight (datetime.h)
+ *   datetime          as numeric: its seconds since 1970, or since midnight (datetime.h). A part
+ *                     of it is a categorical input (dn_table_column.part)
  *   categorical       K levels: K features, one of which is 1, or K - 1 features without the first
  *                     level, which is then all zeros. If the value is missing in some training row,
  *                     "(missing)" is the last level, or the most frequent level replaces it. If the
@@ -174,8 +175,8 @@ typedef enum dn_basis_kind {
 #define DN_MAX_BASIS_FEATURES 20000 /* maximum number of features of all bases of an encoder */
 
 /* Functions of numeric, datetime and boolean inputs as additional features. Missing numbers are
- * replaced before the functions are applied. The functions use the columns in their original units unless
- * `standardize` is set. A column that bases use is itself a feature only if one of these bases has
+ * replaced before the functions are applied. The functions use the columns in their original units
+ * unless `standardize` is set. A column that bases use is itself a feature only if one of these bases has
  * `keep`. */
 typedef struct dn_basis_spec {
     dn_basis_kind kind;
@@ -310,6 +311,8 @@ typedef enum dn_input_remark {
  *   sparse            the indices that are features, ascending */
 typedef struct dn_input {
     const char *name;
+    const char *column; /* name of the column that it reads: with `part` the name without the part,
+                         * otherwise `name` */
     dn_column_type type;
     dn_strings levels;  /* categorical: the levels in byte order; otherwise empty */
     bool missing_level; /* categorical: "(missing)" is a level, with the index levels.n */
@@ -327,7 +330,9 @@ typedef struct dn_input {
     size_t width;
     uint32_t first_index;   /* sparse: the feature of index j has the name
                              * "<name><first_index + j>" */
-    dn_datetime_form form;  /* datetime: how the cells of the training table are written */
+    dn_datetime_form form;  /* datetime, part: how the cells of the training table are written */
+    dn_date_part part;      /* categorical: the categories are this part of a date */
+    bool follows;           /* it reads the same column as the input before it */
     dn_input_remark remark; /* always DN_INPUT_VARIES in an encoder that was read from bytes */
 } dn_input;
 
@@ -452,6 +457,15 @@ size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *o
  * such a number is compared by its value, without blanks around it: "3.0" is the level "3".
  * Otherwise, as for "007", the texts must be equal. O(length). */
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length);
+
+/* Writes the raw values of the inputs that read one column of dates: a datetime input and the parts
+ * that follow it. A part that is no level is DN_UNSEEN.
+ *
+ *   input  the first input of the column: datetime or a part
+ *   raw    [n] of that input and the next ones
+ *
+ * Returns n, the number of these inputs; 0: the input has no dates. */
+size_t dn_encoder_date(const dn_encoder *encoder, size_t input, double seconds, double *raw);
 
 /* ---- raw rows to x ---- */
 

@@ -175,6 +175,15 @@ DN_MUST_USE dn_status dn_column_chunk_decode_datetime(dn_column_chunk *chunk,
                                                       const dn_datetime_form *form,
                                                       dn_column_view *out,
                                                       dn_error *err);
+/* Decodes such a chunk as a DN_CATEGORICAL column of a part of the dates, which is not
+ * DN_PART_NONE. */
+DN_MUST_USE dn_status dn_column_chunk_decode_part(dn_column_chunk *chunk,
+                                                  const void *bytes,
+                                                  size_t size,
+                                                  const dn_datetime_form *form,
+                                                  dn_date_part part,
+                                                  dn_column_view *out,
+                                                  dn_error *err);
 
 /* Appends all cells of an encoded chunk to a builder, each with its original text.
  *
@@ -196,7 +205,11 @@ typedef struct dn_table_column {
 
     /* DN_SPARSE: the feature of index j is named "<name><first_index + j>" ("f1") */
     uint32_t first_index;
-    dn_datetime_form form; /* DN_DATETIME: the form of its cells; otherwise {0} */
+    dn_datetime_form form; /* DN_DATETIME, or `part` is set: the form of its cells; otherwise {0} */
+    /* DN_CATEGORICAL: the categories are this part of a column of dates (dn_date_part_format). The
+     * name is that of the column, a colon, and the name of the part: "sold:month". DN_PART_NONE:
+     * the column is none of these */
+    dn_date_part part;
 } dn_table_column;
 
 /* A table that provides column chunks. The source chooses the chunk borders; results do not depend

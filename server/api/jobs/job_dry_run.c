@@ -47,8 +47,9 @@ static void write_column(const struct jobs_request *r, size_t i, struct json_wri
     json_kv_string(w, "type", dn_column_type_name(c->type));
     json_kv_string(w, "encoding", encoding_name(r, i));
     json_kv_int(w, "features", (int64_t)e->n_features);
-    if (c->type == DN_TEXT) {
-        /* upper bound: the exact number is known after the training has counted the words */
+    if (c->type == DN_TEXT || c->part != DN_PART_NONE) {
+        /* upper bound: the exact number is known after the training has counted the words or the
+         * parts of dates */
         json_kv_bool(w, "at_most", true);
     }
     json_kv_bool(w, "standardized",

@@ -362,22 +362,24 @@ static bool evaluate_source(struct evaluation *e, const dn_table_source *table) 
 static bool evaluate_read(struct evaluation *e, const struct store_dataset *d,
                           const struct schema *schema, struct jobs_column *columns, size_t n) {
     const bool reads = e->schema != NULL && instance_source_needed(e->schema, e->options);
-    dn_column_type *types = calloc(n + 1, sizeof *types);
+    dn_table_column *as = calloc(n + 1, sizeof *as);
     struct jobs_source *source = NULL;
     struct instance_source *read = NULL;
-    bool good = types != NULL;
+    bool good = as != NULL;
     for (size_t k = 0; k < n && good; k++) {
-        types[k] = columns[k].type;
-        if (reads && (types[k] == DN_NUMERIC || types[k] == DN_BOOLEAN) &&
-            schema->columns[columns[k].index].type != types[k]) {
+        as[k] = jobs_table_column(&columns[k]);
+        const bool numbers = as[k].type == DN_NUMERIC || as[k].type == DN_BOOLEAN;
+        if (reads && ((numbers && schema->columns[columns[k].index].type != as[k].type) ||
+                      dn_datetime_is_form(&as[k].form))) {
             columns[k].type = DN_TEXT;
+            columns[k].form = (dn_datetime_form){0};
+            columns[k].part = DN_PART_NONE;
         }
     }
     good = good && jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES,
                                     NULL, &source, e->problem);
     if (good && reads) {
-        read =
-            instance_source_new(e->model, e->schema, e->options, jobs_source_table(source), types);
+        read = instance_source_new(e->model, e->schema, e->options, jobs_source_table(source), as);
         good = read != NULL;
     }
     if (!good && e->problem->type == PROBLEM_NONE) {
@@ -387,7 +389,7 @@ static bool evaluate_read(struct evaluation *e, const struct store_dataset *d,
                                                    : jobs_source_table(source));
     instance_source_free(read);
     jobs_source_close(source);
-    free(types);
+    free(as);
     return good;
 }
 
@@ -489,7 +491,7 @@ static bool choose_target(struct evaluation *e) {
                           "classes, inlier and outlier, as ?target= or beside \"dataset\"");
     }
     for (size_t i = 0; given && i < dn_encoder_n_inputs(encoder); i++) {
-        if (strcmp(dn_encoder_input(encoder, i)->name, given) == 0) {
+        if (strcmp(dn_encoder_input(encoder, i)->column, given) == 0) {
             return json_fault(e->problem, "", "target",
                               "column \"%s\" is an input of the model and cannot have the true "
                               "classes",

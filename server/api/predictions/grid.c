@@ -128,12 +128,22 @@ static void grid_done(struct grid *g) {
 
 /* ---- points ---- */
 
+/* Sets the value of step i of an axis. */
+static void set(const struct grid *g, const struct grid_axis *axis, size_t i, double *row) {
+    const double value = grid_axis_at(axis, i);
+    if (axis->form != NULL) {
+        (void)dn_encoder_date(dn_model_encoder(g->m->model), axis->input, value, row + axis->input);
+    } else {
+        row[axis->input] = value;
+    }
+}
+
 static void place(const struct grid *g, size_t point, double *row) {
     const struct grid_request *r = &g->request;
     memcpy(row, r->row, dn_encoder_n_inputs(dn_model_encoder(g->m->model)) * sizeof *row);
-    row[r->axes[0].input] = grid_axis_at(&r->axes[0], point % g->nx);
+    set(g, &r->axes[0], point % g->nx, row);
     if (r->n_axes > 1) {
-        row[r->axes[1].input] = grid_axis_at(&r->axes[1], point / g->nx);
+        set(g, &r->axes[1], point / g->nx, row);
     }
 }
 
@@ -173,7 +183,7 @@ static void begin_lines(struct grid *g) {
     const char delimiter = g->format->answers->delimiter;
     for (size_t a = 0; a < g->request.n_axes; a++) {
         const char *name =
-            dn_encoder_input(dn_model_encoder(g->m->model), g->request.axes[a].input)->name;
+            dn_encoder_input(dn_model_encoder(g->m->model), g->request.axes[a].input)->column;
         csv_text_write(name, strlen(name), delimiter, g->body);
         buf_putc(g->body, delimiter);
     }
@@ -268,7 +278,8 @@ static void put_axis(const struct grid *g, const char *key, const struct grid_ax
         return;
     }
     json_begin_object(w);
-    json_kv_string(w, "column", dn_encoder_input(dn_model_encoder(g->m->model), axis->input)->name);
+    json_kv_string(w, "column",
+                   dn_encoder_input(dn_model_encoder(g->m->model), axis->input)->column);
     json_put_key(w, "values");
     json_begin_array(w);
     for (size_t i = 0; i < axis->steps; i++) {
@@ -299,7 +310,7 @@ static void put_at(const struct grid *g, struct json_writer *w) {
     json_put_key(w, "at");
     json_begin_object(w);
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
-        if (i == r->axes[0].input || (r->n_axes > 1 && i == r->axes[1].input)) {
+        if (grid_request_varies(r, encoder, i)) {
             continue;
         }
         json_put_key(w, dn_encoder_input(encoder, i)->name);

@@ -27,18 +27,35 @@ struct reading {
     struct grid_request out;
 };
 
-static size_t find_input(const dn_encoder *encoder, const char *name) {
+/* Finds an input by the name of its column. Of inputs that read the same dates it is the first. */
+static size_t find_column(const dn_encoder *encoder, const char *name) {
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
-        if (strcmp(dn_encoder_input(encoder, i)->name, name) == 0) {
+        if (strcmp(dn_encoder_input(encoder, i)->column, name) == 0) {
             return i;
         }
     }
     return SIZE_MAX;
 }
 
-static bool is_axis(const struct grid_request *r, size_t input) {
+/* Finds a part of dates by its own name. */
+static size_t find_part(const dn_encoder *encoder, const char *name) {
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
+        if (dn_encoder_input(encoder, i)->part != DN_PART_NONE &&
+            strcmp(dn_encoder_input(encoder, i)->name, name) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static bool is_date(const dn_input *in) {
+    return in->type == DN_DATETIME || in->part != DN_PART_NONE;
+}
+
+bool grid_request_varies(const struct grid_request *r, const dn_encoder *encoder, size_t input) {
     for (size_t a = 0; a < r->n_axes; a++) {
-        if (r->axes[a].input == input) {
+        const dn_input *axis = dn_encoder_input(encoder, r->axes[a].input);
+        if (strcmp(axis->column, dn_encoder_input(encoder, input)->column) == 0) {
             return true;
         }
     }
@@ -103,7 +120,7 @@ static bool date_of(const dn_input *in, const json_t *value, double *out) {
 
 /* An end of the range in the summary of a column. */
 static bool summary_value(const dn_input *in, const json_t *value, double *out) {
-    if (in->type == DN_DATETIME) {
+    if (is_date(in)) {
         return date_of(in, value, out);
     }
     *out = json_number_value(value);
@@ -115,21 +132,21 @@ static bool summary_value(const dn_input *in, const json_t *value, double *out) 
  * either. */
 static bool usual_range(const struct reading *r, size_t input, double *from, double *to) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
-    const json_t *column = summary_of(r, in->name), *least = json_object_get(column, "min"),
+    const json_t *column = summary_of(r, in->column), *least = json_object_get(column, "min"),
                  *most = json_object_get(column, "max");
     const double *mean = dn_encoder_mean(r->encoder), *scale = dn_encoder_scale(r->encoder);
     double a = 0, b = 0;
     if (summary_value(in, least, &a) && summary_value(in, most, &b)) {
-        const double margin = a < b ? MARGIN * (b - a) : in->type == DN_DATETIME ? DAY : 1;
+        const double margin = a < b ? MARGIN * (b - a) : is_date(in) ? DAY : 1;
         *from = a - margin;
         *to = b + margin;
-    } else if (mean && !in->in_basis_only) {
+    } else if (mean && !in->in_basis_only && in->part == DN_PART_NONE) {
         *from = mean[in->first_feature] - 3 * scale[in->first_feature];
         *to = mean[in->first_feature] + 3 * scale[in->first_feature];
     } else {
         return false;
     }
-    if (in->type == DN_DATETIME && in->form.orders == 0) { /* times of day */
+    if (is_date(in) && in->form.orders == 0) { /* times of day */
         *from = fmax(*from, 0);
         *to = fmin(*to, DAY - 1);
     }
@@ -234,13 +251,6 @@ static double read_value(struct reading *r, size_t input, const json_t *value) {
     if (in->type == DN_CATEGORICAL) {
         return read_level(r, input, value);
     }
-    if (in->type == DN_DATETIME) {
-        double seconds = 0;
-        if (!date_of(in, value, &seconds)) {
-            refuse_date(r, "/at", in->name, in, value);
-        }
-        return seconds;
-    }
     const double number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
     if (in->type == DN_BOOLEAN
             ? !json_is_boolean(value) && !(json_is_number(value) && (number == 0 || number == 1))
@@ -249,6 +259,23 @@ static double read_value(struct reading *r, size_t input, const json_t *value) {
                     in->type == DN_BOOLEAN ? "true or false" : "a finite number", value);
     }
     return number;
+}
+
+/* Reads the date of the inputs that read the same column as `input`, the first of them. */
+static void read_date(struct reading *r, size_t input, const json_t *value) {
+    const dn_input *in = dn_encoder_input(r->encoder, input);
+    const size_t n = dn_encoder_n_inputs(r->encoder);
+    double seconds = 0;
+    if (json_is_null(value)) {
+        for (size_t i = input; i < n && (i == input || dn_encoder_input(r->encoder, i)->follows);
+             i++) {
+            r->out.row[i] = (double)NAN;
+        }
+    } else if (!date_of(in, value, &seconds)) {
+        refuse_date(r, "/at", in->column, in, value);
+    } else {
+        (void)dn_encoder_date(r->encoder, input, seconds, r->out.row + input);
+    }
 }
 
 static void read_at(struct reading *r, const json_t *root) {
@@ -260,7 +287,7 @@ static void read_at(struct reading *r, const json_t *root) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        r->out.row[i] = is_axis(&r->out, i) ? 0 : usual_value(r, i);
+        r->out.row[i] = grid_request_varies(&r->out, r->encoder, i) ? 0 : usual_value(r, i);
     }
     if (!json_read_object(root, "at", false, "", &at, r->problem)) {
         return;
@@ -268,12 +295,18 @@ static void read_at(struct reading *r, const json_t *root) {
     for (void *m = json_object_iter((json_t *)(uintptr_t)at); m;
          m = json_object_iter_next((json_t *)(uintptr_t)at, m)) {
         const char *name = json_object_iter_key(m);
-        const size_t input = find_input(r->encoder, name);
+        const size_t part = find_part(r->encoder, name),
+                     input = part != SIZE_MAX ? part : find_column(r->encoder, name);
         if (input == SIZE_MAX) {
             json_fault(r->problem, "/at", name, "is not an input of the model");
-        } else if (is_axis(&r->out, input)) {
+        } else if (grid_request_varies(&r->out, r->encoder, input)) {
             json_fault(r->problem, "/at", name, "varies already, as %s",
-                       r->out.axes[0].input == input ? "x" : "y");
+                       strcmp(dn_encoder_input(r->encoder, r->out.axes[0].input)->column,
+                              dn_encoder_input(r->encoder, input)->column) == 0
+                           ? "x"
+                           : "y");
+        } else if (part == SIZE_MAX && is_date(dn_encoder_input(r->encoder, input))) {
+            read_date(r, input, json_object_iter_value(m));
         } else {
             r->out.row[input] = read_value(r, input, json_object_iter_value(m));
         }
@@ -283,7 +316,7 @@ static void read_at(struct reading *r, const json_t *root) {
 /* Reads an end of the axis. Returns false if it is absent. */
 static bool read_end(struct reading *r, const json_t *object, const char *place, const char *key,
                      const dn_input *in, double *out) {
-    if (in->type != DN_DATETIME) {
+    if (!is_date(in)) {
         return json_read_number(object, key, false, place, out, r->problem);
     }
     const json_t *value = json_read_any(object, key, false, place, r->problem);
@@ -293,17 +326,30 @@ static bool read_end(struct reading *r, const json_t *object, const char *place,
     return value != NULL;
 }
 
+static void refuse_range(struct reading *r, const char *place, const char *key,
+                         const struct grid_axis *axis) {
+    char from[DN_DATETIME_SIZE], to[DN_DATETIME_SIZE];
+    if (axis->form == NULL) {
+        json_fault(r->problem, place, key, "makes the range empty (from %g to %g)", axis->from,
+                   axis->to);
+        return;
+    }
+    (void)dn_datetime_format(axis->from, axis->form, from);
+    (void)dn_datetime_format(axis->to, axis->form, to);
+    json_fault(r->problem, place, key, "makes the range empty (from %s to %s)", from, to);
+}
+
 /* Reads the ends of the axis. */
 static void read_range(struct reading *r, const json_t *object, const char *place,
                        struct grid_axis *axis) {
     double from = 0, to = 0;
     const size_t before = r->problem->n_errors;
-    const char *name = dn_encoder_input(r->encoder, axis->input)->name;
+    const char *name = dn_encoder_input(r->encoder, axis->input)->column;
     const bool known = usual_range(r, axis->input, &axis->from, &axis->to);
     const dn_input *in = dn_encoder_input(r->encoder, axis->input);
     const bool begins = read_end(r, object, place, "from", in, &from);
     const bool ends = read_end(r, object, place, "to", in, &to);
-    axis->form = in->type == DN_DATETIME ? &in->form : NULL;
+    axis->form = is_date(in) ? &in->form : NULL;
     if (r->problem->n_errors > before) {
         return;
     }
@@ -318,8 +364,7 @@ static void read_range(struct reading *r, const json_t *object, const char *plac
     axis->from = begins ? from : axis->from;
     axis->to = ends ? to : axis->to;
     if (r->problem->n_errors == before && !(axis->from < axis->to)) {
-        json_fault(r->problem, place, ends || !begins ? "to" : "from",
-                   "makes the range empty (from %g to %g)", axis->from, axis->to);
+        refuse_range(r, place, ends || !begins ? "to" : "from", axis);
     }
 }
 
@@ -340,14 +385,15 @@ static void read_axis(struct reading *r, const json_t *root, const char *key) {
     if (!json_read_string(object, "column", true, place, &name, r->problem)) {
         return;
     }
-    axis.input = find_input(r->encoder, name);
+    axis.input = find_column(r->encoder, name);
     if (axis.input == SIZE_MAX) {
         json_fault(r->problem, place, "column", "the model has no input \"%s\"", name);
-    } else if (!dn_column_type_is_real(dn_encoder_input(r->encoder, axis.input)->type)) {
+    } else if (dn_encoder_input(r->encoder, axis.input)->type != DN_NUMERIC &&
+               !is_date(dn_encoder_input(r->encoder, axis.input))) {
         json_fault(r->problem, place, "column",
                    "\"%s\" is %s: an axis is a numeric or datetime column", name,
                    dn_column_type_name(dn_encoder_input(r->encoder, axis.input)->type));
-    } else if (is_axis(&r->out, axis.input)) {
+    } else if (grid_request_varies(&r->out, r->encoder, axis.input)) {
         json_fault(r->problem, place, "column", "\"%s\" is already the column of x", name);
     } else {
         read_range(r, object, place, &axis);
@@ -376,7 +422,7 @@ static void read_decision(struct reading *r, const json_t *root) {
     }
 }
 
-/* Refuses models that have an input other than numeric, boolean or categorical. */
+/* Refuses models that have text or sparse inputs. */
 static bool can_vary(struct reading *r) {
     if (dn_model_is_precomputed(r->m->model)) {
         return json_fault(r->problem, "", NULL,
@@ -388,8 +434,8 @@ static bool can_vary(struct reading *r) {
         if (in->type == DN_TEXT || in->type == DN_SPARSE) {
             return json_fault(
                 r->problem, "", NULL,
-                "a grid needs a model whose inputs are numeric, boolean or categorical: input "
-                "\"%s\" is %s",
+                "a grid needs a model whose inputs are numeric, boolean, categorical or datetime: "
+                "input \"%s\" is %s",
                 in->name, dn_column_type_name(in->type));
         }
     }

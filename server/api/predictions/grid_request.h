@@ -9,7 +9,8 @@
 #define GRID_MAX_STEPS 500
 
 struct grid_axis {
-    size_t input; /* index of a numeric or datetime input of the model */
+    /* index of a numeric input of the model, or of the first input that reads a datetime column */
+    size_t input;
     double from, to;
     size_t steps;
     /* datetime: each value is the time that its text in this form is; NULL: numeric */
@@ -31,6 +32,8 @@ struct grid_request {
  * if it has replied. */
 bool grid_request_read(struct http_call *call, const struct serving_model *m,
                        struct grid_request *out);
+/* Returns true if the input varies with an axis. */
+bool grid_request_varies(const struct grid_request *r, const dn_encoder *encoder, size_t input);
 /* Returns the value of step i. The first is exactly `from`, the last exactly `to`; of dates they
  * are the values of their texts. */
 double grid_axis_at(const struct grid_axis *axis, size_t i);

@@ -61,7 +61,7 @@ static bool is_option(const dn_model *model, const char *name, size_t option) {
     const dn_encoder *encoder = dn_model_encoder(model);
     bool is = strcmp(name, pair_options[option]) == 0;
     for (size_t i = 0; is && option > 0 && i < dn_encoder_n_inputs(encoder); i++) {
-        is = strcmp(dn_encoder_input(encoder, i)->name, name) != 0;
+        is = strcmp(dn_encoder_input(encoder, i)->column, name) != 0;
     }
     return is;
 }

@@ -262,7 +262,7 @@ static bool open_columns(struct stored_rows *s, struct http_call *call,
             if (columns[n].type != DN_SPARSE && (type == DN_TEXT || type == DN_CATEGORICAL)) {
                 columns[n].type = type; /* every column of cells can be read with its spelling */
             } else if (columns[n].type == DN_DATETIME) {
-                columns[n].type = DN_TEXT; /* dates are read in the form of the model */
+                columns[n].type = DN_TEXT; /* dates are read as those of a body */
             }
             s->from[j] = n++;
         }
@@ -312,7 +312,8 @@ static bool note_unseen(struct stored_rows *s, struct http_call *call, struct pr
     for (size_t j = 0; j < s->n_columns; j++) {
         const size_t input = instance_table_input(s->table, j);
         const bool read = s->from[j] != SIZE_MAX && input != SIZE_MAX &&
-                          dn_encoder_input(encoder, input)->type == DN_CATEGORICAL;
+                          (dn_encoder_input(encoder, input)->type == DN_CATEGORICAL ||
+                           dn_encoder_input(encoder, input)->type == DN_DATETIME);
         for (size_t c = 0; read && c < table->n_chunks; c++) {
             dn_column_view view;
             if (!http_go_on(call)) {
@@ -323,7 +324,10 @@ static bool note_unseen(struct stored_rows *s, struct http_call *call, struct pr
             if (table->column(table, c, s->from[j], 0, &view, &err) != DN_OK) {
                 return read_failed(s, &err, problem);
             }
-            if (!row_notes_view(&s->notes, encoder, input, &view)) {
+            const bool dates = dn_encoder_input(encoder, input)->part != DN_PART_NONE ||
+                               dn_encoder_input(encoder, input)->type == DN_DATETIME;
+            if (!(dates ? instance_table_note_dates(s->table, &s->notes, j, &view)
+                        : row_notes_view(&s->notes, encoder, input, &view))) {
                 return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read rows");
             }
         }

@@ -43,7 +43,7 @@ enum { CASE_INPUTS = 1000 }; /* limit of is_almost_input, whose search takes tim
 static bool is_almost_input(const struct instances *in, struct text cell) {
     bool found = false;
     for (size_t i = 0; !found && in->n_inputs <= CASE_INPUTS && i < in->n_inputs; i++) {
-        const char *name = dn_encoder_input(in->encoder, i)->name;
+        const char *name = instances_name(in, i);
         found = nearest_same(cell.bytes, cell.n, name, strlen(name));
     }
     return found;

@@ -13,7 +13,7 @@ static bool find_commas(struct instance_schema *s, const dn_encoder *encoder, co
     }
     s->comma = calloc(s->n_inputs + 1, sizeof *s->comma);
     for (size_t i = 0; s->comma != NULL && i <= s->n_inputs; i++) {
-        const char *name = i < s->n_inputs ? dn_encoder_input(encoder, i)->name : target;
+        const char *name = i < s->n_inputs ? dn_encoder_input(encoder, i)->column : target;
         s->comma[i] = name != NULL && names_find(commas, name, strlen(name)) >= 0;
     }
     return s->comma != NULL;
@@ -30,9 +30,11 @@ static bool schema_init(struct instance_schema *s, const dn_model *model, const 
     }
     for (size_t i = s->n_inputs; i-- > 0;) {
         const dn_input *input = dn_encoder_input(encoder, i);
-        s->type[i] = (uint8_t)input->type;
+        s->type[i] = (uint8_t)(input->part != DN_PART_NONE ? DN_DATETIME : input->type);
         s->run[i] = input->type == DN_NUMERIC ? s->run[i + 1] + 1 : 0;
-        s->n_cells += input->type == DN_SPARSE ? input->n_features : 1;
+        s->n_cells += input->type == DN_SPARSE ? input->n_features : !input->follows;
+        s->parts |= input->part != DN_PART_NONE;
+        s->shared |= input->follows;
         s->sparse |= input->type == DN_SPARSE;
         s->entries |= input->type == DN_SPARSE || input->type == DN_TEXT;
     }

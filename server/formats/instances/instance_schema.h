@@ -13,8 +13,11 @@ struct instance_schema {
     size_t n_cells;
     size_t block_rows; /* limit of the rows in a block */
     bool sparse;       /* the model has a sparse input */
+    bool parts;        /* the model has an input that is a part of dates */
+    bool shared;       /* several inputs read the same column: parts of dates */
     bool entries;      /* the model has a sparse input or a text input */
-    uint8_t *type;     /* [n_inputs] dn_column_type */
+    /* [n_inputs] dn_column_type of the values; DN_DATETIME also for parts of dates */
+    uint8_t *type;
     /* [n_inputs + 1] number of consecutive numeric inputs from input i on */
     size_t *run;
     /* [n_inputs + 1] the numbers of the input have decimal commas; the last element is for the

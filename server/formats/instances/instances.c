@@ -388,7 +388,7 @@ bool instances_finish(struct instances *in, const char *pointer, struct instance
     for (size_t i = 0;
          in->n_begun > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled;
          i++) {
-        if (in->named[i] == 0 && !instances_is_sparse(in, i)) {
+        if (in->named[i] == 0 && !instances_is_sparse(in, i) && !instances_follows(in, i)) {
             instances_fault_absent(in, pointer, i);
         }
     }

@@ -67,6 +67,7 @@ struct instances {
     const struct instance_schema *schema;
     const struct missing *missing;      /* the tokens for missing values */
     const bool *comma;                  /* as in the schema */
+    const dn_datetime_form *form;       /* of the dates of the row; NULL: those of the inputs */
     struct instance_schema *own_schema; /* NULL: the caller owns the schema */
     struct marks marks;                 /* how numbers in texts are written */
     /* in a body that is delimited by commas: the inputs (as in `comma`) whose points may separate
@@ -187,7 +188,11 @@ struct slot instances_cell(const struct instances *in, size_t cell);
 static inline struct slot instances_cell_slot(const struct instances *in, size_t cell) {
     return in->cell != NULL ? in->cell[cell] : instances_cell(in, cell);
 }
-/* returns the name of input i; n_inputs: of the target */
+/* Whether the input reads the same column as the one before it: it has no value of its own. */
+static inline bool instances_follows(const struct instances *in, size_t i) {
+    return in->schema->shared && i < in->n_inputs && dn_encoder_input(in->encoder, i)->follows;
+}
+/* returns the name of the column of input i; n_inputs: of the target */
 const char *instances_name(const struct instances *in, size_t i);
 /* Writes the name of the column in quotes; for a sparse input the name of the feature. */
 #define SLOT_SHOWN 320
@@ -196,6 +201,10 @@ const char *instances_show(const struct instances *in, struct slot slot, char ou
 /* Stores a value of the last row. Returns NULL on success. If the value does not fit, returns a
  * message with the rule and the value, which is valid until the next call. */
 const char *instances_put(struct instances *in, struct slot slot, const struct value *value);
+/* Notes the parts of a date of input i, and of the inputs that follow it, that training did not see.
+ * raw: [n_inputs] memory. Returns false if out of memory. */
+bool instances_note_date(struct instances *in, size_t i, const struct value *value, double *raw,
+                         struct row_notes **notes);
 /* Returns the text of in->why; "" if out of memory. */
 const char *instances_why(struct instances *in);
 /* Finds the column for a name in a header. A header may name each column once, but a feature of a

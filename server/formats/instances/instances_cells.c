@@ -11,13 +11,14 @@
 #include <string.h>
 
 struct slot instances_cell(const struct instances *in, size_t cell) {
-    if (!in->schema->sparse || cell >= in->schema->n_cells) {
+    if ((!in->schema->sparse && !in->schema->shared) || cell >= in->schema->n_cells) {
         return (struct slot){cell < in->schema->n_cells ? cell : in->n_inputs, 0};
     }
     size_t i = 0;
     for (;; i++) {
-        const size_t width =
-            instances_is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->n_features : 1;
+        const size_t width = instances_is_sparse(in, i)
+                                 ? dn_encoder_input(in->encoder, i)->n_features
+                                 : !instances_follows(in, i);
         if (cell < width) {
             return (struct slot){i, instances_is_sparse(in, i)
                                         ? dn_encoder_sparse_index(in->encoder, i, cell)

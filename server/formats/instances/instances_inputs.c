@@ -6,12 +6,12 @@
 #include <string.h>
 
 const char *instances_name(const struct instances *in, size_t i) {
-    return i < in->n_inputs ? dn_encoder_input(in->encoder, i)->name : in->target;
+    return i < in->n_inputs ? dn_encoder_input(in->encoder, i)->column : in->target;
 }
 
 static bool is_named(const struct instances *in, size_t i, const char *name, size_t n) {
     const char *own = instances_name(in, i);
-    return own != NULL && strncmp(own, name, n) == 0 && own[n] == '\0';
+    return own != NULL && strncmp(own, name, n) == 0 && own[n] == '\0' && !instances_follows(in, i);
 }
 
 /* Finds the feature for a name like "f17": the name of a sparse input and a number without leading
@@ -46,14 +46,17 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
         return (struct slot){expected, 0};
     }
     for (size_t i = in->names.n; i < in->n_inputs + (in->target != NULL); i++) {
-        const char *own = instances_name(in, i);
+        /* an input that follows another is not found by the name of its column */
+        const char *own = instances_follows(in, i) ? dn_encoder_input(in->encoder, i)->name
+                                                   : instances_name(in, i);
         if (!names_add(&in->names, own, strlen(own))) {
             instances_no_memory(in);
             return nowhere;
         }
     }
     const ptrdiff_t found = names_find(&in->names, name, n);
-    if (found >= 0 && !instances_is_sparse(in, (size_t)found)) {
+    if (found >= 0 && !instances_is_sparse(in, (size_t)found) &&
+        !instances_follows(in, (size_t)found)) {
         return (struct slot){(size_t)found, 0};
     }
     return in->schema->sparse ? find_place(in, name, n) : nowhere;

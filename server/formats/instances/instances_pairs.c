@@ -51,7 +51,7 @@ bool instances_read_pairs(const char *const *names, const char *const *values, s
         instances_use_marks(&in, '\0');
         read_pairs(&in, names, values, n);
         for (size_t i = 0; i < in.n_inputs && !in.stopped; i++) {
-            if (in.named[i] == 0 && in.schema->type[i] != DN_SPARSE) {
+            if (in.named[i] == 0 && in.schema->type[i] != DN_SPARSE && !instances_follows(&in, i)) {
                 instances_fault(
                     &in, NULL, 0, 0,
                     "the column \"%s\" is not given: leave it empty for a missing value",

@@ -11,7 +11,8 @@ enum conversion {
     CONVERT_NOTHING,
     CONVERT_WORDS,   /* strings that are tokens become missing */
     CONVERT_NUMBERS, /* numbers that are tokens become missing */
-    CONVERT_TEXTS    /* texts are read as numbers or truth values */
+    CONVERT_TEXTS,   /* texts are read as numbers or truth values */
+    CONVERT_DATES    /* texts are read as dates or parts of dates */
 };
 
 struct source_column {
@@ -21,7 +22,8 @@ struct source_column {
     /* [capacity] the converted cells of the current chunk */
     double *number;
     uint32_t *code;
-    size_t capacity; /* 0: the arrays may be NULL */
+    size_t capacity;        /* 0: the arrays may be NULL */
+    dn_column_chunk *chunk; /* CONVERT_DATES: the dates of the current chunk; NULL until needed */
 };
 
 struct instance_source {
@@ -85,6 +87,49 @@ static dn_status refuse(const struct instance_source *s, size_t chunk, size_t co
                         text_show(t.bytes, t.n, shown));
 }
 
+/* Encodes the texts again, without the tokens, and decodes them as dates. */
+static dn_status read_dates(const struct instance_source *s, size_t chunk, size_t column,
+                            const dn_column_view *view, dn_column_view *out, dn_error *err) {
+    struct source_column *c = &s->column[column];
+    const dn_table_column *as = &s->columns[column];
+    dn_column_builder *builder = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    dn_status status = c->chunk == NULL ? dn_column_chunk_new(&c->chunk, err) : DN_OK;
+    if (status == DN_OK) {
+        status = dn_column_builder_new(&builder, err);
+    }
+    for (size_t i = 0; status == DN_OK && i < view->n_rows; i++) {
+        char room[DN_NUMBER_SIZE];
+        struct text t = {"", 0};
+        status = is_token(s, view, i) || !view_cell(view, i, room, &t)
+                     ? dn_column_builder_missing(builder, err)
+                     : dn_column_builder_string(builder, t.bytes, t.n, err);
+    }
+    if (status == DN_OK) {
+        status = dn_column_builder_encode(builder, &bytes, &size, err);
+    }
+    if (status == DN_OK) {
+        status =
+            as->part != DN_PART_NONE
+                ? dn_column_chunk_decode_part(c->chunk, bytes, size, &as->form, as->part, out, err)
+                : dn_column_chunk_decode_datetime(c->chunk, bytes, size, &as->form, out, err);
+    }
+    if (status == DN_ERR_DATA && err != NULL) {
+        const dn_error cell = *err;
+        const size_t at = s->inner->chunk_first_row[chunk] + (size_t)(cell.row < 0 ? 0 : cell.row);
+        dn_error_clear(err);
+        status =
+            dn_error_set(err, DN_ERR_DATA, "row %zu (counted from 1), column \"%.100s\": %.300s",
+                         at + 1, as->name, cell.message);
+        dn_error_set_field(err, as->name);
+        dn_error_set_row(err, (int64_t)at);
+    }
+    dn_column_builder_free(builder);
+    free(bytes);
+    return status;
+}
+
 static dn_status source_column(const dn_table_source *source, size_t chunk, size_t column,
                                size_t slot, dn_column_view *out, dn_error *err) {
     struct instance_source *s = source->ctx;
@@ -95,6 +140,9 @@ static dn_status source_column(const dn_table_source *source, size_t chunk, size
     if (status != DN_OK || c->how == CONVERT_NOTHING) {
         *out = view;
         return status;
+    }
+    if (c->how == CONVERT_DATES) {
+        return read_dates(s, chunk, column, &view, out, err);
     }
     if (!grow(c, view.n_rows + 1) || c->number == NULL || c->code == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory to read rows");
@@ -128,7 +176,7 @@ struct instance_source *instance_source_new(const dn_model *model,
                                             const struct instance_schema *schema,
                                             const struct instances_options *options,
                                             const dn_table_source *inner,
-                                            const dn_column_type *types) {
+                                            const dn_table_column *as) {
     struct instance_source *s = calloc(1, sizeof *s);
     if (s == NULL || !instances_init(&s->in, model, schema, false, &s->ignored) ||
         !instances_use_options(&s->in, options)) {
@@ -150,11 +198,14 @@ struct instance_source *instance_source_new(const dn_model *model,
     for (size_t j = 0; j < inner->n_cols; j++) {
         struct source_column *c = &s->column[j];
         const char *name = inner->columns[j].name;
-        s->columns[j] = inner->columns[j];
-        s->columns[j].type = c->type = types[j];
+        s->columns[j] = as[j];
+        s->columns[j].name = name;
+        c->type = as[j].type;
         c->comma =
             s->in.comma != NULL && names_find(&schema->reading.commas, name, strlen(name)) >= 0;
+        const bool dates = dn_datetime_is_form(&as[j].form);
         c->how = c->type == DN_SPARSE                              ? CONVERT_NOTHING
+                 : dates                                           ? CONVERT_DATES
                  : c->type != inner->columns[j].type               ? CONVERT_TEXTS
                  : c->type == DN_CATEGORICAL || c->type == DN_TEXT ? CONVERT_WORDS
                  : s->in.missing->numbers                          ? CONVERT_NUMBERS
@@ -168,6 +219,7 @@ void instance_source_free(struct instance_source *s) {
         for (size_t j = 0; s->column != NULL && j < s->inner->n_cols; j++) {
             free(s->column[j].number);
             free(s->column[j].code);
+            dn_column_chunk_free(s->column[j].chunk);
         }
         instances_done(&s->in);
         problem_done(&s->ignored);

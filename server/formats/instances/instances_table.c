@@ -13,6 +13,7 @@ struct instance_table {
     struct instances_options options;
     struct problem problem; /* faults of the current row */
     struct slot *slot;      /* [n_columns] where the values of each column are stored */
+    dn_datetime_form *form; /* [n_columns] of the datetime columns; otherwise {0} */
     size_t n_columns, max_rows;
 };
 
@@ -41,11 +42,12 @@ static void claim_sparse(struct instance_table *t, const char *name, struct slot
     }
 }
 
-/* Reports a column of dates whose cells the model would read otherwise. */
+/* Reports a column of dates that do not mean the same as those of the model. */
 static void check_form(struct instances *in, const dn_table_column *column, size_t input) {
     const dn_input *own = dn_encoder_input(in->encoder, input);
     char form[DN_DATETIME_FORM_SIZE], of_model[DN_DATETIME_FORM_SIZE];
-    if (own->type != DN_DATETIME || dn_datetime_same(&own->form, &column->form)) {
+    if (!dn_datetime_is_form(&own->form) || !dn_datetime_is_form(&column->form) ||
+        dn_datetime_is_alike(&own->form, &column->form)) {
         return;
     }
     (void)dn_datetime_form_write(&column->form, form);
@@ -90,9 +92,10 @@ static bool claim_all(struct instance_table *t, const dn_table_column *columns, 
     struct instances *in = &t->in;
     for (size_t j = 0; j < n && !in->stopped; j++) {
         claim(t, &columns[j], &t->slot[j]);
+        t->form[j] = columns[j].form;
     }
     for (size_t i = 0; i < in->n_inputs && !in->stopped; i++) {
-        if (in->named[i] == 0) {
+        if (in->named[i] == 0 && !instances_follows(in, i)) {
             instances_fault_absent(in, "/dataset", i);
         }
     }
@@ -117,7 +120,9 @@ struct instance_table *instance_table_new(const dn_model *model,
     t->options = *options;
     t->n_columns = n_columns;
     t->slot = calloc(n_columns + 1, sizeof *t->slot);
-    bool well = instances_init(&t->in, model, schema, false, &t->problem) && t->slot != NULL;
+    t->form = calloc(n_columns + 1, sizeof *t->form);
+    bool well = instances_init(&t->in, model, schema, false, &t->problem) && t->slot != NULL &&
+                t->form != NULL;
     well = well && instances_use_options(&t->in, &t->options);
     if (well) {
         instances_use_marks(&t->in, '\0');
@@ -141,6 +146,7 @@ void instance_table_free(struct instance_table *t) {
         instances_done(&t->in);
         problem_done(&t->problem);
         free(t->slot);
+        free(t->form);
         free(t);
     }
 }
@@ -254,10 +260,32 @@ static void put_cell(struct instance_table *t, size_t column, const dn_column_vi
         return;
     }
     const struct value value = value_of(in, used, view, row, room);
+    in->form = dn_datetime_is_form(&t->form[column]) ? &t->form[column] : NULL;
     const char *why = instances_put(in, slot, &value);
+    in->form = NULL;
     if (why != NULL) {
         instances_fault(in, NULL, 0, 0, "column %s: %s", instances_show(in, used, shown), why);
     }
+}
+
+bool instance_table_note_dates(struct instance_table *t, struct row_notes **notes, size_t column,
+                               const dn_column_view *view) {
+    const struct slot used = instances_used(&t->in, t->slot[column]);
+    struct instances *in = &t->in;
+    if (!in->schema->parts || used.input >= in->n_inputs) {
+        return true;
+    }
+    double *raw = calloc(in->n_inputs + 1, sizeof *raw);
+    bool well = raw != NULL;
+    for (size_t i = 0; well && i < view->n_rows; i++) {
+        char room[DN_NUMBER_SIZE];
+        const struct value value = value_of(in, used, view, i, room);
+        in->form = dn_datetime_is_form(&t->form[column]) ? &t->form[column] : NULL;
+        well = instances_note_date(in, used.input, &value, raw, notes);
+        in->form = NULL;
+    }
+    free(raw);
+    return well;
 }
 
 enum instance_lines_state instance_table_read(struct instance_table *t, const dn_column_view *views,

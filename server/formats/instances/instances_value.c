@@ -137,14 +137,39 @@ static bool as_boolean(const struct value *value, double *out, struct buf *why) 
     return true;
 }
 
-/* Reads a date or time of input i. */
-static bool as_date(const struct instances *in, size_t i, const struct value *value, double *out,
+/* Notes or refuses the parts of a date that training did not see: raw[n] from input i on. */
+static bool check_parts(struct instances *in, size_t i, double seconds, const double *raw, size_t n,
+                        struct buf *why) {
+    char text[DN_DATE_PART_SIZE];
+    for (size_t k = 0; k < n; k++) {
+        const dn_input *input = dn_encoder_input(in->encoder, i + k);
+        if (input->part == DN_PART_NONE || raw[k] != DN_UNSEEN) {
+            continue;
+        }
+        const size_t size = dn_date_part_format(seconds, &input->form, input->part, text);
+        if (dn_encoder_refuses_unseen(in->encoder)) {
+            buf_printf(why, "must have a %s of the training data (got %s)",
+                       dn_date_part_name(input->part), text);
+            return false;
+        }
+        if (!row_notes_unseen_add(&in->rows.notes, in->n_inputs, i + k, text, size)) {
+            instances_no_memory(in);
+        }
+    }
+    return true;
+}
+
+/* Reads a date or time of input i, and of the inputs that follow it. */
+static bool as_date(struct instances *in, size_t i, const struct value *value, double *out,
                     struct buf *why) {
-    const dn_datetime_form *form = &dn_encoder_input(in->encoder, i)->form;
+    const dn_datetime_form *form =
+        in->form != NULL ? in->form : &dn_encoder_input(in->encoder, i)->form;
     const struct text t = text_trim(value->text.bytes, value->text.n);
     char shape[DN_DATETIME_FORM_SIZE], rule[DN_DATETIME_FORM_SIZE + 64];
-    if (is_text(value) && dn_datetime_parse(t.bytes, t.n, form, out)) {
-        return true;
+    double seconds = 0;
+    if (is_text(value) && dn_datetime_parse(t.bytes, t.n, form, &seconds)) {
+        const size_t n = dn_encoder_date(in->encoder, i, seconds, out);
+        return !in->schema->parts || check_parts(in, i, seconds, out, n, why);
     }
     (void)dn_datetime_form_write(form, shape);
     (void)snprintf(rule, sizeof rule, "must be a date or time of the form %s", shape);
@@ -155,6 +180,32 @@ static bool as_date(const struct instances *in, size_t i, const struct value *va
         buf_puts(why, fault);
     }
     return false;
+}
+
+bool instances_note_date(struct instances *in, size_t i, const struct value *value, double *raw,
+                         struct row_notes **notes) {
+    const dn_datetime_form *form =
+        in->form != NULL ? in->form : &dn_encoder_input(in->encoder, i)->form;
+    const struct text t = text_trim(value->text.bytes, value->text.n);
+    double seconds = 0;
+    char text[DN_DATE_PART_SIZE];
+    bool well = true;
+    if (!is_text(value) || is_missing(in, value, false) ||
+        !dn_datetime_parse(t.bytes, t.n, form, &seconds)) {
+        return true;
+    }
+    const size_t n = dn_encoder_date(in->encoder, i, seconds, raw);
+    for (size_t k = 0; k < n && well; k++) {
+        const dn_input *input = dn_encoder_input(in->encoder, i + k);
+        if (input->part != DN_PART_NONE && raw[k] == DN_UNSEEN) {
+            const size_t size = dn_date_part_format(seconds, &input->form, input->part, text);
+            well = row_notes_unseen_add(notes, in->n_inputs, i + k, text, size);
+        }
+    }
+    if (well && *notes != NULL) {
+        row_notes_row_end(*notes);
+    }
+    return well;
 }
 
 static bool put_label(struct instances *in, const struct value *value, struct buf *why) {

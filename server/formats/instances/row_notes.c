@@ -179,9 +179,9 @@ static size_t find_meant(struct row_notes *t, const dn_encoder *encoder, const c
     for (size_t i = 0; i < t->n_inputs && t->n_compared < MAX_COMPARED; i++) {
         t->n_compared++;
         const dn_input *input = dn_encoder_input(encoder, i);
-        const size_t d = input->type == DN_SPARSE
+        const size_t d = input->type == DN_SPARSE || input->follows
                              ? SIZE_MAX
-                             : nearest_distance(name, n, input->name, strlen(input->name));
+                             : nearest_distance(name, n, input->column, strlen(input->column));
         if (d < best) {
             best = d;
             meant = i;

@@ -90,7 +90,9 @@ void builder_note_reason(struct table_builder *b, struct column *c, const char *
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
     char room[BUILDER_RULE_SIZE];
     const char *hint = builder_mark_hint(b, c, text_trim(text, n));
-    hint = hint != NULL ? hint : builder_date_hint(c, text_trim(text, n), room);
+    if (hint == NULL && !cell_hint_missing(text, n)) {
+        hint = builder_date_hint(c, text_trim(text, n), room);
+    }
     c->form = (dn_datetime_form){0};
     builder_note_reason(b, c, text, n,
                         hint != NULL   ? hint

@@ -20,7 +20,8 @@ enum { DEFAULT_LENGTH = 3 /* labels in a path */, POINTER_SIZE = 200 };
 struct jobs_features jobs_features_default(const dn_params *params) {
     return (struct jobs_features){.standardize = params != NULL && dn_params_standardizes(params),
                                   .automatic = true,
-                                  .text = {.vocabulary = DN_DEFAULT_VOCABULARY, .min_rows = 1}};
+                                  .text = {.vocabulary = DN_DEFAULT_VOCABULARY, .min_rows = 1},
+                                  .date_parts = 1U << DN_PART_NONE};
 }
 
 /* Reads the object `key` of `object` and sets `pointer` to its JSON pointer. */
@@ -146,6 +147,70 @@ static void write_text(const dn_text_spec *text, struct json_writer *w) {
     json_end_object(w);
 }
 
+/* The words of "parts", in the order of dn_date_part. */
+static const char *const date_parts[] = {"seconds", "year", "month", "day",
+                                         "weekday", "hour", NULL};
+
+static void read_date_part(const json_t *part, size_t i, const char *pointer, unsigned *parts,
+                           struct problem *problem) {
+    const char *word = json_string_value(part);
+    char key[24];
+    size_t k = 0;
+    (void)snprintf(key, sizeof key, "%zu", i);
+    while (word != NULL && date_parts[k] != NULL && strcmp(word, date_parts[k]) != 0) {
+        k++;
+    }
+    if (word == NULL || date_parts[k] == NULL) {
+        json_refuse_value(problem, pointer, key, "seconds, year, month, day, weekday or hour",
+                          part);
+    } else if ((*parts & 1U << k) != 0) {
+        json_fault(problem, pointer, key, "\"%s\" comes twice", word);
+    } else {
+        *parts |= 1U << k;
+    }
+}
+
+void jobs_date_parts_read(const json_t *object, const char *parent, unsigned *out,
+                          struct problem *problem) {
+    static const char *const known[] = {"parts", NULL};
+    const json_t *datetime = NULL;
+    char pointer[POINTER_SIZE];
+    if (!read_part(object, "datetime", parent, &datetime, pointer, problem)) {
+        return;
+    }
+    json_refuse_unknown(datetime, known, pointer, problem);
+    const json_t *list = json_read_any(datetime, "parts", false, pointer, problem);
+    if (list == NULL) {
+        return;
+    }
+    if (!json_is_array(list)) {
+        json_refuse_value(problem, pointer, "parts", "a list", list);
+        return;
+    }
+    if (json_array_size(list) == 0) {
+        json_fault(problem, pointer, "parts", "must have at least one part");
+        return;
+    }
+    unsigned parts = 0;
+    (void)snprintf(pointer, sizeof pointer, "%s/datetime/parts", parent);
+    for (size_t i = 0; i < json_array_size(list) && i <= DN_DATE_PARTS; i++) {
+        read_date_part(json_array_get(list, i), i, pointer, &parts, problem);
+    }
+    *out = parts;
+}
+
+static void write_datetime(unsigned parts, struct json_writer *w) {
+    json_kv_begin_object(w, "datetime");
+    json_kv_begin_array(w, "parts");
+    for (size_t k = 0; k < DN_DATE_PARTS; k++) {
+        if ((parts & 1U << k) != 0) {
+            json_put_string(w, date_parts[k]);
+        }
+    }
+    json_end_array(w);
+    json_end_object(w);
+}
+
 void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
                         size_t n_inputs, struct arena *arena, struct jobs_features *out,
                         struct problem *problem) {
@@ -156,6 +221,7 @@ void jobs_features_read(const json_t *object, const char *parent, const struct j
     read_text(object, parent, out, problem);
     read_missing(object, parent, out, problem);
     read_categorical(object, parent, out, problem);
+    jobs_date_parts_read(object, parent, &out->date_parts, problem);
     jobs_bases_read(object, parent, inputs, n_inputs, arena, out, problem);
 }
 
@@ -173,6 +239,7 @@ void jobs_features_write(const struct jobs_features *features, const struct jobs
     json_kv_string(w, "unseen", unseens[features->unseen]);
     json_end_object(w);
     write_text(&features->text, w);
+    write_datetime(features->date_parts, w);
     json_kv_begin_array(w, "basis");
     for (size_t i = 0; i < features->n_bases; i++) {
         jobs_basis_write(&features->bases[i], inputs, n_inputs, w);
@@ -185,7 +252,8 @@ dn_table_column jobs_table_column(const struct jobs_column *column) {
                              .type = column->type,
                              .width = column->width,
                              .first_index = column->first_index,
-                             .form = column->form};
+                             .form = column->form,
+                             .part = column->part};
 }
 
 bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,

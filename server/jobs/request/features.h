@@ -18,7 +18,10 @@ struct jobs_column {
     dn_column_type type;
     size_t width;           /* DN_SPARSE: number of feature indices; otherwise 0 */
     uint32_t first_index;   /* DN_SPARSE: the number in the name of the first feature */
-    dn_datetime_form form;  /* DN_DATETIME: how its cells are written; otherwise {0} */
+    dn_datetime_form form;  /* DN_DATETIME, `part`: how its cells are written; otherwise {0} */
+    dn_date_part part;      /* DN_CATEGORICAL: this part of a datetime column; the name is
+                             * "<column>:<part>" */
+    const char *column;     /* name of the stored column; without `part` equal to `name` */
     dn_index_filter places; /* DN_SPARSE: the feature indices to use; otherwise all, {0} */
 };
 
@@ -32,6 +35,7 @@ struct jobs_features {
     dn_categorical categorical;
     dn_unseen_rule unseen;
     dn_text_spec text;
+    unsigned date_parts; /* the parts of datetime columns that are inputs: bits 1 << dn_date_part */
     dn_basis_spec *bases; /* [n_bases]; columns are indices of inputs; NULL: all numeric and
                              boolean inputs */
     size_t n_bases;
@@ -40,7 +44,7 @@ struct jobs_features {
 /* Returns the defaults: `standardize` of the algorithm, "encoding": "auto", otherwise the defaults
  * of encoder.h. */
 struct jobs_features jobs_features_default(const dn_params *params);
-/* Reads standardize, missing, categorical, text and basis of `object`, whose JSON pointer is
+/* Reads standardize, missing, categorical, text, datetime and basis of `object`, whose JSON pointer is
  * `parent`. Absent members leave *out unchanged. Adds every fault to `problem`.
  *
  *   inputs  [n_inputs] inputs of the job, in feature order; NULL: unknown, column names are not
@@ -49,6 +53,13 @@ struct jobs_features jobs_features_default(const dn_params *params);
 void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
                         size_t n_inputs, struct arena *arena, struct jobs_features *out,
                         struct problem *problem);
+/* Reads "datetime" of `object`, as jobs_features_read does, into a set of bits. */
+void jobs_date_parts_read(const json_t *object, const char *parent, unsigned *out,
+                          struct problem *problem);
+/* Returns true if the input reads the same stored column as the one before it. */
+static inline bool jobs_column_follows(const struct jobs_column *inputs, size_t i) {
+    return inputs[i].part != DN_PART_NONE && i > 0 && inputs[i - 1].index == inputs[i].index;
+}
 /* Writes the members that jobs_features_read reads into the open object. */
 void jobs_features_write(const struct jobs_features *features, const struct jobs_column *inputs,
                          size_t n_inputs, struct json_writer *w);

@@ -22,6 +22,7 @@ static const struct schema_column *column_at(const struct jobs_request *r, size_
 struct jobs_column jobs_column_of(const struct schema_column *c, size_t index) {
     return (struct jobs_column){.index = index,
                                 .name = c->name,
+                                .column = c->name,
                                 .type = c->type,
                                 .width = c->width,
                                 .first_index = c->first_index,
@@ -340,9 +341,71 @@ static void check_all_levels(struct jobs_request *r) {
     }
 }
 
-static void take_inputs(struct jobs_request *r, const struct chosen *chosen, bool by_name) {
-    const size_t before = jobs_request_faults(r), n = chosen->n;
-    struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
+/* Adds the chosen parts of datetime column i to inputs[n_inputs]; its seconds if it has none of
+ * them. */
+static void take_date(struct jobs_request *r, struct jobs_column *inputs, unsigned parts,
+                      size_t i) {
+    const struct schema_column *c = column_at(r, i);
+    unsigned own = 0;
+    for (unsigned k = 0; k < DN_DATE_PARTS; k++) {
+        own |= parts & (dn_datetime_has_part(&c->form, (dn_date_part)k) ? 1U << k : 0);
+    }
+    if (own == 0) {
+        jobs_request_warn(r, DN_WARNING_OTHER,
+                          "column \"%s\" has %s and none of the parts in features.datetime: its "
+                          "seconds are the feature",
+                          c->name, c->form.orders == 0 ? "times of day" : "dates without times");
+        own = 1U << DN_PART_NONE;
+    }
+    for (unsigned k = 0; k < DN_DATE_PARTS; k++) {
+        struct jobs_column *input = &inputs[r->n_inputs];
+        if ((own & 1U << k) == 0) {
+            continue;
+        }
+        *input = jobs_column_of(c, i);
+        if (k != DN_PART_NONE) {
+            const size_t size = strlen(c->name) + DN_DATE_PART_SIZE;
+            char *name = arena_alloc(r->arena, size);
+            if (name == NULL) {
+                problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the columns");
+                return;
+            }
+            (void)snprintf(name, size, "%s:%s", c->name, dn_date_part_name((dn_date_part)k));
+            if (schema_find(&r->schema, name) >= 0) {
+                json_fault(r->problem, "/features/datetime", "parts",
+                           "the %s of column \"%s\" would have the name of column \"%s\"",
+                           dn_date_part_name((dn_date_part)k), c->name, name);
+            }
+            input->name = name;
+            input->type = DN_CATEGORICAL;
+            input->part = (dn_date_part)k;
+        }
+        r->n_inputs++;
+    }
+}
+
+/* Returns the parts of datetime columns that the job takes. Faults are reported by
+ * jobs_features_read. */
+static unsigned parts_of(const json_t *features) {
+    unsigned parts = 1U << DN_PART_NONE;
+    struct problem ignored = {0};
+    if (features != NULL) {
+        jobs_date_parts_read(features, "/features", &parts, &ignored);
+    }
+    problem_done(&ignored);
+    return parts;
+}
+
+static void take_inputs(struct jobs_request *r, const json_t *features, const struct chosen *chosen,
+                        bool by_name) {
+    const size_t before = jobs_request_faults(r);
+    const unsigned parts = parts_of(features);
+    size_t n = chosen->n, n_dates = 0;
+    for (size_t k = 0; k < n; k++) {
+        n_dates += column_at(r, chosen->order[k])->type == DN_DATETIME;
+    }
+    struct jobs_column *inputs =
+        arena_alloc(r->arena, (n + n_dates * (DN_DATE_PARTS - 1) + 1) * sizeof *inputs);
     if (!inputs) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
         return;
@@ -356,6 +419,10 @@ static void take_inputs(struct jobs_request *r, const struct chosen *chosen, boo
             continue;
         }
         if (!by_name && !check_levels(r, c, "", "features")) {
+            continue;
+        }
+        if (c->type == DN_DATETIME) {
+            take_date(r, inputs, parts, i);
             continue;
         }
         inputs[r->n_inputs] = jobs_column_of(c, i);
@@ -420,7 +487,7 @@ static void choose_inputs(struct jobs_request *r, const json_t *features) {
     }
     /* Inputs are checked only if the target and the names are valid. */
     if (jobs_request_has_classes(r) && jobs_request_faults(r) == before) {
-        take_inputs(r, &chosen, include != NULL);
+        take_inputs(r, features, &chosen, include != NULL);
     }
     if (!include && r->has_inputs) {
         warn_of_classes(r);
@@ -431,8 +498,8 @@ void jobs_columns_read(struct jobs_request *r, const json_t *root) {
     static const char *const known[] = {"include",     "exclude",
                                         "standardize", "standardize_sparse",
                                         "missing",     "categorical",
-                                        "text",        "basis",
-                                        NULL};
+                                        "text",        "datetime",
+                                        "basis",       NULL};
     const json_t *features = NULL;
     read_dataset(r, root);
     read_target(r, root);

@@ -90,6 +90,22 @@ static size_t levels_of(const struct schema_column *c) {
     return (size_t)(levels > DN_MAX_LEVELS ? DN_MAX_LEVELS : levels);
 }
 
+/* Returns an upper bound of the number of levels of a part of a datetime column. */
+static size_t part_levels(const struct schema_column *c, dn_date_part part) {
+    static const size_t most[DN_DATE_PARTS] = {[DN_PART_YEAR] = DN_MAX_LEVELS,
+                                               [DN_PART_MONTH] = 12,
+                                               [DN_PART_DAY] = 31,
+                                               [DN_PART_WEEKDAY] = 7,
+                                               [DN_PART_HOUR] = 24};
+    size_t levels = most[part];
+    if (part == DN_PART_YEAR && isfinite(c->minimum) && isfinite(c->maximum)) {
+        levels = (size_t)(dn_datetime_split(c->maximum).year - dn_datetime_split(c->minimum).year) +
+                 2; /* the offset of the form may move an end to another year */
+    }
+    const size_t distinct = levels_of(c);
+    return distinct < levels ? distinct : levels;
+}
+
 /* Returns the expected size of the encoding of an input: levels of a category, words of a text,
  * indices of a sparse column; otherwise the number, unless only a basis uses it, and an indicator
  * if it has missing values. */
@@ -97,8 +113,10 @@ static struct jobs_encoding encoding_of(const struct jobs_request *r, size_t inp
     const struct jobs_features *f = &r->features;
     const struct schema_column *c = &r->schema.columns[r->inputs[input].index];
     struct jobs_encoding e = {0};
-    if (c->type == DN_CATEGORICAL) {
-        const size_t levels = levels_of(c);
+    if (r->inputs[input].type == DN_CATEGORICAL) {
+        const size_t levels = r->inputs[input].part != DN_PART_NONE
+                                  ? part_levels(c, r->inputs[input].part)
+                                  : levels_of(c);
         e.missing_level = c->missing > 0 && f->missing_category == DN_MISSING_OWN_LEVEL;
         e.n_features =
             levels + e.missing_level - (f->categorical == DN_DROP_FIRST && levels > 0 ? 1 : 0);
@@ -204,7 +222,8 @@ static void check_missing(struct jobs_request *r, const json_t *features) {
         const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
         dn_error err;
         dn_error_clear(&err);
-        if ((!dn_column_type_is_real(c->type) && c->type != DN_BOOLEAN) || c->missing == 0) {
+        const dn_column_type type = r->inputs[i].type;
+        if ((!dn_column_type_is_real(type) && type != DN_BOOLEAN) || c->missing == 0) {
             continue;
         }
         (void)dn_error_set(&err, DN_ERR_ARGUMENT,
@@ -320,7 +339,8 @@ static void check_text(struct jobs_request *r, const json_t *features) {
 void jobs_encoding_foresee(struct jobs_request *r) {
     for (size_t i = 0; r->features.standardize && i < r->n_inputs; i++) {
         const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
-        if (dn_column_type_is_real(c->type) && c->minimum == c->maximum && !r->encodings[i].taken) {
+        if (dn_column_type_is_real(r->inputs[i].type) && c->minimum == c->maximum &&
+            !r->encodings[i].taken) {
             char value[DN_DATETIME_SIZE];
             if (c->type == DN_DATETIME) {
                 (void)dn_datetime_format(c->minimum, &c->form, value);

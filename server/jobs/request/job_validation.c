@@ -169,26 +169,51 @@ static bool can_be_read(dn_column_type other, dn_column_type wanted) {
     return other == wanted || (wanted == DN_TEXT && other != DN_SPARSE);
 }
 
+/* Checks that the dates of the validation dataset mean the same as those of the job. */
+static bool take_form(struct jobs_request *r, const struct jobs_column *c,
+                      struct jobs_column *out) {
+    char own[DN_DATETIME_FORM_SIZE], other[DN_DATETIME_FORM_SIZE];
+    if (!dn_datetime_is_form(&out->form)) { /* all cells are missing */
+        out->form = c->form;
+    }
+    if (dn_datetime_is_alike(&out->form, &c->form)) {
+        return true;
+    }
+    (void)dn_datetime_form_write(&c->form, own);
+    (void)dn_datetime_form_write(&out->form, other);
+    return json_fault(r->problem, "/validation", "dataset",
+                      "column \"%s\" has the form %s in dataset \"%s\" version %" PRId64
+                      " and %s in \"%s\"",
+                      c->column, other, r->validation_data.name, r->validation_data.version, own,
+                      r->data.name);
+}
+
 /* Finds the column of the same name in the validation dataset. */
 static bool find_column(struct jobs_request *r, const struct jobs_column *c, const char *what,
                         struct jobs_column *out) {
     const struct store_dataset *d = &r->validation_data;
-    ptrdiff_t i = schema_find(&r->validation_schema, c->name);
+    ptrdiff_t i = schema_find(&r->validation_schema, c->column);
     if (i < 0) {
         return json_fault(r->problem, "/validation", "dataset",
                           "dataset \"%s\" version %" PRId64 " has no column \"%s\", which is %s",
-                          d->name, d->version, c->name, what);
+                          d->name, d->version, c->column, what);
     }
+    const dn_column_type type = c->part != DN_PART_NONE ? DN_DATETIME : c->type;
     const struct schema_column *other = &r->validation_schema.columns[i];
-    if (!can_be_read(other->type, c->type)) {
+    if (!can_be_read(other->type, type)) {
         return json_fault(r->problem, "/validation", "dataset",
                           "column \"%s\" is %s in dataset \"%s\" version %" PRId64
                           " and %s in \"%s\"",
-                          c->name, dn_column_type_name(other->type), d->name, d->version,
-                          dn_column_type_name(c->type), r->data.name);
+                          c->column, dn_column_type_name(other->type), d->name, d->version,
+                          dn_column_type_name(type), r->data.name);
     }
     *out = jobs_column_of(other, (size_t)i);
+    out->name = c->name;
     out->type = c->type;
+    out->part = c->part;
+    if (type == DN_DATETIME) {
+        return take_form(r, c, out);
+    }
     return true;
 }
 

@@ -60,11 +60,12 @@ static void write_filters(const struct jobs_column *columns, size_t n, struct js
     json_end_array(w);
 }
 
-/* Writes the forms of datetime columns, "" for others; nothing if there is no such column. */
+/* Writes the forms of datetime columns and of their parts, "" for others, and "parts", "seconds" for
+ * others; nothing if there is no such column. */
 static void write_forms(const struct jobs_column *columns, size_t n, struct json_writer *w) {
     char form[DN_DATETIME_FORM_SIZE];
     size_t i = 0;
-    while (i < n && columns[i].type != DN_DATETIME) {
+    while (i < n && columns[i].type != DN_DATETIME && columns[i].part == DN_PART_NONE) {
         i++;
     }
     if (i == n) {
@@ -73,6 +74,11 @@ static void write_forms(const struct jobs_column *columns, size_t n, struct json
     json_kv_begin_array(w, "forms");
     for (i = 0; i < n; i++) {
         json_put_stringn(w, form, dn_datetime_form_write(&columns[i].form, form));
+    }
+    json_end_array(w);
+    json_kv_begin_array(w, "parts");
+    for (i = 0; i < n; i++) {
+        json_put_string(w, dn_date_part_name(columns[i].part));
     }
     json_end_array(w);
 }
@@ -175,8 +181,8 @@ static void write_inputs(const struct jobs_request *r, struct json_writer *w) {
     for (size_t i = 0; i < r->n_inputs; i++) {
         if (r->inputs[i].places.kind == DN_INDICES_KEPT) {
             write_feature_names(&r->inputs[i], w);
-        } else {
-            json_put_string(w, r->inputs[i].name);
+        } else if (!jobs_column_follows(r->inputs, i)) {
+            json_put_string(w, r->inputs[i].column);
         }
     }
     json_end_array(w);
@@ -252,13 +258,32 @@ static bool read_filters(const json_t *object, struct jobs_column *columns, size
     return place != NULL && used == n_list;
 }
 
+/* Reads the form and the part of a datetime column. */
+static bool read_date(const char *form, const char *part, struct arena *arena,
+                      struct jobs_column *c) {
+    size_t k = 0;
+    const size_t n = strlen(c->name), n_part = strlen(part) + 1;
+    while (k < DN_DATE_PARTS && strcmp(part, dn_date_part_name((dn_date_part)k)) != 0) {
+        k++;
+    }
+    if (k == DN_DATE_PARTS || !dn_datetime_form_parse(form, strlen(form), &c->form)) {
+        return false;
+    }
+    c->part = (dn_date_part)k;
+    if (c->part != DN_PART_NONE) {
+        c->column = n > n_part ? arena_strndup(arena, c->name, n - n_part) : NULL;
+    }
+    return c->column != NULL;
+}
+
 static const struct jobs_column *read_columns(const json_t *root, const char *key,
                                               struct arena *arena, size_t *out_n,
                                               struct problem *problem) {
     const json_t *object = NULL;
-    const char **names = NULL, **types = NULL, **forms = NULL;
+    const char **names = NULL, **types = NULL, **forms = NULL, **parts = NULL;
     int64_t *indexes = NULL, *widths = NULL, *firsts = NULL;
-    size_t n_names = 0, n_types = 0, n_indexes = 0, n_widths = 0, n_firsts = 0, n_forms = 0;
+    size_t n_names = 0, n_types = 0, n_indexes = 0, n_widths = 0, n_firsts = 0, n_forms = 0,
+           n_parts = 0;
     if (!json_read_object(root, key, true, "", &object, problem) ||
         !json_read_strings(object, "names", true, "", SIZE_MAX, arena, &names, &n_names, problem) ||
         !json_read_strings(object, "types", true, "", SIZE_MAX, arena, &types, &n_types, problem) ||
@@ -271,12 +296,16 @@ static const struct jobs_column *read_columns(const json_t *root, const char *ke
         return NULL;
     }
     if (json_object_get(object, "forms") != NULL &&
-        !json_read_strings(object, "forms", true, "", SIZE_MAX, arena, &forms, &n_forms, problem)) {
+        (!json_read_strings(object, "forms", true, "", SIZE_MAX, arena, &forms, &n_forms,
+                            problem) ||
+         !json_read_strings(object, "parts", true, "", SIZE_MAX, arena, &parts, &n_parts,
+                            problem) ||
+         n_forms != n_names || n_parts != n_names)) {
         return NULL;
     }
     struct jobs_column *columns = arena_alloc(arena, (n_names + 1) * sizeof *columns);
     if (!columns || n_types != n_names || n_indexes != n_names || n_widths != n_names ||
-        n_firsts != n_names || (forms != NULL && n_forms != n_names)) {
+        n_firsts != n_names) {
         return NULL;
     }
     for (size_t i = 0; i < n_names; i++) {
@@ -285,11 +314,13 @@ static const struct jobs_column *read_columns(const json_t *root, const char *ke
         columns[i].width = (size_t)widths[i];
         columns[i].first_index = (uint32_t)firsts[i];
         columns[i].places = (dn_index_filter){.kind = DN_INDICES_ALL};
+        columns[i].column = names[i];
         columns[i].form = (dn_datetime_form){0};
+        columns[i].part = DN_PART_NONE;
         if (!dn_column_type_parse(types[i], &columns[i].type) ||
-            (columns[i].type == DN_DATETIME &&
-             (forms == NULL ||
-              !dn_datetime_form_parse(forms[i], strlen(forms[i]), &columns[i].form)))) {
+            (columns[i].type == DN_DATETIME && forms == NULL) ||
+            (forms != NULL && forms[i][0] != '\0' &&
+             !read_date(forms[i], parts[i], arena, &columns[i]))) {
             return NULL;
         }
     }

@@ -17,6 +17,11 @@ bool csv_is_nothing(struct text t) {
            text_is(t, "?");
 }
 
+static bool is_date(struct text t) {
+    dn_datetime_form form = {0};
+    return dn_datetime_add(t.bytes, t.n, DN_DATE_ANY, &form);
+}
+
 /* The shape of a text: runs of digits and of letters count as one character. 0: it has none. */
 static uint64_t shape_of(struct text t) {
     uint64_t hash = UINT64_C(14695981039346656037);
@@ -51,6 +56,7 @@ void csv_trait_add(struct csv_trait *t, const struct csv_dialect *d, const char 
     t->shape = first || t->shape == shape ? shape : 0;
     t->quoted += piece->quoted;
     t->numbers += csv_is_value(text);
+    t->dates += is_date(text);
     t->blanks += memchr(text.bytes, ' ', text.n) != NULL;
     if (piece->quoted) {
         bool holds = piece->escaped;
@@ -111,12 +117,12 @@ static struct csv_align add_cells(const struct csv_trait *trait, size_t width, c
 }
 
 /* The cost of joining the cells from `at` on, in addition to that of the other cells. SIZE_MAX: the
- * column is not one of texts. */
+ * column is one of numbers or dates. */
 static size_t join_cost(const struct csv_dialect *d, const struct csv_trait *t, const char *bytes,
                         const struct csv_split *row, size_t at, size_t extra) {
     const struct csv_piece *first = &row->piece[at], *last = &row->piece[at + extra];
     const struct text end = csv_split_trimmed(bytes, last);
-    if (t->numbers > 0 && csv_trait_is_number(t)) {
+    if (csv_trait_is_number(t) || csv_trait_is_date(t)) {
         return SIZE_MAX;
     }
     const bool formed = t->shape != 0 && t->cells - t->empty > 4 && t->blanks + t->numbers == 0;

@@ -19,7 +19,7 @@
 /* What the cells of a column look like in the sample. */
 struct csv_trait {
     uint32_t cells; /* number of cells */
-    uint32_t empty, numbers, quoted;
+    uint32_t empty, numbers, dates, quoted;
     uint32_t holds;  /* quoted cells with a delimiter, a line end or a quote */
     uint32_t blanks; /* cells with a blank between two words */
     uint64_t shape;  /* shape of the first cell; 0: the cells differ in shape */
@@ -28,6 +28,9 @@ void csv_trait_add(struct csv_trait *t, const struct csv_dialect *d, const char 
                    const struct csv_piece *piece);
 static inline bool csv_trait_is_number(const struct csv_trait *t) {
     return t->numbers > 0 && 10 * t->numbers >= 9 * (t->cells - t->empty);
+}
+static inline bool csv_trait_is_date(const struct csv_trait *t) {
+    return t->dates > 0 && 10 * t->dates >= 9 * (t->cells - t->empty);
 }
 /* Whether more than `percent` of the cells that are not empty are quoted. */
 static inline bool csv_trait_is_quoted(const struct csv_trait *t, uint32_t percent) {
