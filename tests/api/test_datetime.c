@@ -98,11 +98,100 @@ static void test_appended_and_predicted(void **state) {
                   422, "invalid");
 }
 
+static const struct response *append(const char *options, const char *rows) {
+    return call_text("POST", text("/v1/datasets/dates/rows%s", options), "Content-Type: text/csv",
+                     rows);
+}
+
+/* Rows of another form are refused with line, cell and column. */
+static void test_append(void **state) {
+    (void)state;
+    static const char *const others[] = {"01.02.2021", "2021-01-03T10:00", "2021-02-29", "x", "7"};
+    status_check(call_upload("/v1/datasets/dates", "when,y\n2021-01-01,a\n2021-01-02,b\n"), 201);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct response *r =
+            problem_check(append("", text("when,y\n2021-01-05,a\n%s,b\n", others[i])), 422,
+                          "invalid-dataset");
+        const char *want =
+            text("line 3, column 1: column \"when\": a cell must be a date or time of "
+                 "the form YYYY-MM-DD (got \"%s\")",
+                 others[i]);
+        if (strstr(string_at(r, "/detail"), want) == NULL ||
+            strstr(string_at(r, "/detail"), "allow_type_change=true") == NULL) {
+            fail_msg("%s", string_at(r, "/detail"));
+        }
+    }
+    const struct response *r = status_check(append("", "when,y\n2021-1-9,a\n,b\n"), 201);
+    assert_json(r, "/columns/0",
+                "{'name':'when','type':'datetime','missing':1,'form':'YYYY-M-D',"
+                "'min':'2021-1-1','max':'2021-1-9','distinct':3}");
+    assert_json(call_get("/v1/datasets/dates/rows"), "/items/2/when", "'2021-1-9'");
+    r = status_check(append("?allow_type_change=true", "when,y\n01.02.2021,a\n"), 201);
+    assert_string_equal(string_at(r, "/columns/0/type"), "categorical");
+    assert_string_equal(string_at(r, "/columns/0/type_reason/code"), "after_dates");
+    assert_non_null(strstr(string_at(r, "/notes/append/warnings/0"), "\"01.02.2021\""));
+}
+
+/* A word for a missing value among dates is named with its cure. */
+static void test_missing_words(void **state) {
+    (void)state;
+    const char *rows = "d,y\n2024-01-31,1\nn.a.,2\n2024-02-01,2\n";
+    const struct response *r = upload("", rows);
+    assert_string_equal(string_at(r, "/columns/0/type"), "categorical");
+    assert_non_null(strstr(string_at(r, "/notes/warnings/0"), "name it in missing="));
+    r = upload("?missing=n.a.", rows);
+    assert_string_equal(string_at(r, "/columns/0/type"), "datetime");
+    assert_json(r, "/columns/0/missing", "1");
+    r = upload("?types=d:datetime", "d,y\n,1\nNA,2\n");
+    assert_json(r, "/columns/0/form", "null");
+    assert_json(r, "/columns/0/min", "null");
+    r = upload("", "d,y\n2024-01-31,1\n2024-01-31,2\n"); /* one value */
+    assert_string_equal(string_at(r, "/columns/0/type"), "datetime");
+    assert_json(r, "/columns/0/distinct", "1");
+    assert_false(has(r, "/columns/0/identifier"));
+}
+
+/* Surplus cells are not joined to a date. */
+static void test_repaired(void **state) {
+    (void)state;
+    const struct response *r = upload("?on_error=repair", "name,when\na b,2021-01-01\n"
+                                                          "c, d,2021-01-02\ne f,2021-01-03\n");
+    assert_string_equal(string_at(r, "/columns/1/type"), "datetime");
+    assert_string_equal(string_at(r, "/columns/1/max"), "2021-01-03");
+    r = upload("?on_error=repair", "x,when\n1,2021-01-01\n2,2021-01-02,zz\n3,2021-01-03\n");
+    assert_string_equal(string_at(r, "/columns/1/type"), "datetime");
+    assert_int_equal(count_at(r, "/columns"), 2);
+}
+
+/* The description and the preview of the same bytes are equal; rows come back as they were
+ * written. */
+static void test_shown(void **state) {
+    (void)state;
+    const char *rows = "when,at,y\n2024-01-31T10:00:00+01:00,9:05,a\n"
+                       "2024-07-31T10:00:00+02:00,10:00,b\n";
+    status_check(call_upload("/v1/datasets/shown", rows), 201);
+    const struct response *r = call_get("/v1/datasets/shown"),
+                          *p = call_text("POST", "/v1/datasets:preview", "Content-Type: text/csv",
+                                         rows);
+    assert_json(r, "/columns/0",
+                "{'name':'when','type':'datetime','missing':0,"
+                "'form':'YYYY-MM-DDThh:mm:ss+hh:mm','min':'2024-01-31T09:00:00+00:00',"
+                "'max':'2024-07-31T08:00:00+00:00','distinct':2}");
+    assert_json(r, "/columns/1/form", "'h:mm'");
+    assert_true(json_equal(value_at(r, "/columns/0"), value_at(p, "/columns/0")));
+    assert_true(json_equal(value_at(r, "/columns/1"), value_at(p, "/columns/1")));
+    r = call_get_with("Accept: text/csv", "/v1/datasets/shown/rows");
+    assert_string_equal(r->body, "when,at,y\r\n2024-01-31T10:00:00+01:00,9:05,a\r\n"
+                                 "2024-07-31T10:00:00+02:00,10:00,b\r\n");
+    r = call_get("/v1/datasets/shown/rows");
+    assert_string_equal(string_at(r, "/items/1/when"), "2024-07-31T10:00:00+02:00");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_forms),
-        TEST(test_not_guessed),
-        TEST(test_appended_and_predicted),
+        TEST(test_forms),  TEST(test_not_guessed),   TEST(test_appended_and_predicted),
+        TEST(test_append), TEST(test_missing_words), TEST(test_repaired),
+        TEST(test_shown),
     };
     return cmocka_run_group_tests(tests, group_start, group_end);
 }

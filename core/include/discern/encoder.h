@@ -176,8 +176,8 @@ typedef enum dn_basis_kind {
 
 /* Functions of numeric, datetime and boolean inputs as additional features. Missing numbers are
  * replaced before the functions are applied. The functions use the columns in their original units
- * unless `standardize` is set. A column that bases use is itself a feature only if one of these bases has
- * `keep`. */
+ * unless `standardize` is set. A column that bases use is itself a feature only if one of these
+ * bases has `keep`. */
 typedef struct dn_basis_spec {
     dn_basis_kind kind;
     /* [n_columns] different positions in the array `columns` of the encoder spec, each of a

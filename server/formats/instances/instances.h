@@ -201,8 +201,8 @@ const char *instances_show(const struct instances *in, struct slot slot, char ou
 /* Stores a value of the last row. Returns NULL on success. If the value does not fit, returns a
  * message with the rule and the value, which is valid until the next call. */
 const char *instances_put(struct instances *in, struct slot slot, const struct value *value);
-/* Notes the parts of a date of input i, and of the inputs that follow it, that training did not see.
- * raw: [n_inputs] memory. Returns false if out of memory. */
+/* Notes the parts of a date of input i, and of the inputs that follow it, that training did not
+ * see. raw: [n_inputs] memory. Returns false if out of memory. */
 bool instances_note_date(struct instances *in, size_t i, const struct value *value, double *raw,
                          struct row_notes **notes);
 /* Returns the text of in->why; "" if out of memory. */

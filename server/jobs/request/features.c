@@ -20,8 +20,7 @@ enum { DEFAULT_LENGTH = 3 /* labels in a path */, POINTER_SIZE = 200 };
 struct jobs_features jobs_features_default(const dn_params *params) {
     return (struct jobs_features){.standardize = params != NULL && dn_params_standardizes(params),
                                   .automatic = true,
-                                  .text = {.vocabulary = DN_DEFAULT_VOCABULARY, .min_rows = 1},
-                                  .date_parts = 1U << DN_PART_NONE};
+                                  .text = {.vocabulary = DN_DEFAULT_VOCABULARY, .min_rows = 1}};
 }
 
 /* Reads the object `key` of `object` and sets `pointer` to its JSON pointer. */
@@ -203,7 +202,7 @@ static void write_datetime(unsigned parts, struct json_writer *w) {
     json_kv_begin_object(w, "datetime");
     json_kv_begin_array(w, "parts");
     for (size_t k = 0; k < DN_DATE_PARTS; k++) {
-        if ((parts & 1U << k) != 0) {
+        if ((parts & 1U << k) != 0 || (parts == 0 && k == DN_PART_NONE)) {
             json_put_string(w, date_parts[k]);
         }
     }

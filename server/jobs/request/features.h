@@ -35,7 +35,8 @@ struct jobs_features {
     dn_categorical categorical;
     dn_unseen_rule unseen;
     dn_text_spec text;
-    unsigned date_parts; /* the parts of datetime columns that are inputs: bits 1 << dn_date_part */
+    /* the parts of datetime columns that are inputs: bits 1 << dn_date_part; 0: the seconds */
+    unsigned date_parts;
     dn_basis_spec *bases; /* [n_bases]; columns are indices of inputs; NULL: all numeric and
                              boolean inputs */
     size_t n_bases;
@@ -44,8 +45,8 @@ struct jobs_features {
 /* Returns the defaults: `standardize` of the algorithm, "encoding": "auto", otherwise the defaults
  * of encoder.h. */
 struct jobs_features jobs_features_default(const dn_params *params);
-/* Reads standardize, missing, categorical, text, datetime and basis of `object`, whose JSON pointer is
- * `parent`. Absent members leave *out unchanged. Adds every fault to `problem`.
+/* Reads standardize, missing, categorical, text, datetime and basis of `object`, whose JSON pointer
+ * is `parent`. Absent members leave *out unchanged. Adds every fault to `problem`.
  *
  *   inputs  [n_inputs] inputs of the job, in feature order; NULL: unknown, column names are not
  *   checked

@@ -387,13 +387,13 @@ static void take_date(struct jobs_request *r, struct jobs_column *inputs, unsign
 /* Returns the parts of datetime columns that the job takes. Faults are reported by
  * jobs_features_read. */
 static unsigned parts_of(const json_t *features) {
-    unsigned parts = 1U << DN_PART_NONE;
+    unsigned parts = 0;
     struct problem ignored = {0};
     if (features != NULL) {
         jobs_date_parts_read(features, "/features", &parts, &ignored);
     }
     problem_done(&ignored);
-    return parts;
+    return parts != 0 ? parts : 1U << DN_PART_NONE;
 }
 
 static void take_inputs(struct jobs_request *r, const json_t *features, const struct chosen *chosen,

@@ -99,8 +99,10 @@ static size_t part_levels(const struct schema_column *c, dn_date_part part) {
                                                [DN_PART_HOUR] = 24};
     size_t levels = most[part];
     if (part == DN_PART_YEAR && isfinite(c->minimum) && isfinite(c->maximum)) {
-        levels = (size_t)(dn_datetime_split(c->maximum).year - dn_datetime_split(c->minimum).year) +
-                 2; /* the offset of the form may move an end to another year */
+        const double offset = c->form.offset * 60.0;
+        levels = (size_t)(dn_datetime_split(c->maximum + offset).year -
+                          dn_datetime_split(c->minimum + offset).year) +
+                 1;
     }
     const size_t distinct = levels_of(c);
     return distinct < levels ? distinct : levels;

@@ -60,8 +60,8 @@ static void write_filters(const struct jobs_column *columns, size_t n, struct js
     json_end_array(w);
 }
 
-/* Writes the forms of datetime columns and of their parts, "" for others, and "parts", "seconds" for
- * others; nothing if there is no such column. */
+/* Writes the forms of datetime columns and of their parts, "" for others, and "parts", "seconds"
+ * for others; nothing if there is no such column. */
 static void write_forms(const struct jobs_column *columns, size_t n, struct json_writer *w) {
     char form[DN_DATETIME_FORM_SIZE];
     size_t i = 0;

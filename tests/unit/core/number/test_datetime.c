@@ -1,5 +1,5 @@
-/* Dates and times: the calendar, the forms of columns, what is no date, parts. Seconds were computed
- * with `date -u -d … +%s`. */
+/* Dates and times: the calendar, the forms of columns, what is no date, parts. Seconds were
+ * computed with `date -u -d … +%s`. */
 #include <discern/datetime.h>
 #include <setjmp.h>
 #include <stdarg.h>
