@@ -181,8 +181,8 @@ static void test_shown(void **state) {
     assert_true(json_equal(value_at(r, "/columns/0"), value_at(p, "/columns/0")));
     assert_true(json_equal(value_at(r, "/columns/1"), value_at(p, "/columns/1")));
     r = call_get_with("Accept: text/csv", "/v1/datasets/shown/rows");
-    assert_string_equal(r->body, "when,at,y\r\n2024-01-31T10:00:00+01:00,9:05,a\r\n"
-                                 "2024-07-31T10:00:00+02:00,10:00,b\r\n");
+    assert_string_equal(r->body, "when,at,y\n2024-01-31T10:00:00+01:00,9:05,a\n"
+                                 "2024-07-31T10:00:00+02:00,10:00,b\n");
     r = call_get("/v1/datasets/shown/rows");
     assert_string_equal(string_at(r, "/items/1/when"), "2024-07-31T10:00:00+02:00");
 }
