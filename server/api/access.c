@@ -2,8 +2,13 @@
 #include "api/access.h"
 #include "api/api.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#define LIGHT_BODY 65536 /* bytes of a body that makes no call heavy */
 
 /* ---- replies ---- */
 
@@ -54,8 +59,30 @@ static const struct {
     [HTTP_SCOPE_ADMIN] = {"admin", AUTH_ADMIN},
 };
 
-static void release(const void *token) {
-    auth_release(token);
+/* Who sends a request. In the arena of the call. */
+struct client {
+    const struct auth_token *token;
+    bool heavy; /* counted by auth_usage_enter */
+};
+
+static void release(void *arg) {
+    const struct client *c = arg;
+    if (c->heavy) {
+        auth_usage_leave(c->token->usage);
+    }
+    auth_release(c->token);
+}
+
+/* Takes the reference to the token. Returns false if out of memory. */
+static bool set_client(struct http_call *call, const struct auth_token *token) {
+    struct client *c = arena_alloc(http_arena(call), sizeof *c);
+    if (c == NULL) {
+        auth_release(token);
+        return false;
+    }
+    *c = (struct client){.token = token};
+    http_set_client(call, token->name, c, release);
+    return true;
 }
 
 /* Returns the secret in "Bearer SECRET", of *n bytes. NULL: another scheme or form. */
@@ -98,7 +125,10 @@ static const struct auth_token *find_token(struct http_call *call, struct auth *
         refuse_token(call, "invalid_token", "the token is not known", problem);
         return NULL;
     }
-    http_set_client(call, token->name, token, release);
+    if (!set_client(call, token)) {
+        (void)problem_no_memory(problem);
+        return NULL;
+    }
     if (result == AUTH_EXPIRED) {
         refuse_token(call, "invalid_token", "the token has expired", problem);
         return NULL;
@@ -116,7 +146,7 @@ static void find_public(struct http_call *call, struct auth *auth) {
     }
     switch (auth_find(auth, secret, n, &token)) {
     case AUTH_KNOWN:
-        http_set_client(call, token->name, token, release);
+        (void)set_client(call, token); /* without memory as without a token */
         break;
     case AUTH_UNKNOWN:
         break;
@@ -134,14 +164,55 @@ static bool admit_path_name(struct http_call *call, const struct auth_token *tok
            refuse_name(call, token, placeholder, name, problem);
 }
 
+static void set_retry_after(struct http_call *call, double wait) {
+    char seconds[24];
+    (void)snprintf(seconds, sizeof seconds, "%.0f", fmin(fmax(ceil(wait), 1), 86400));
+    http_reply_header(call, "Retry-After", seconds);
+}
+
+/* Counts the request. */
+static bool admit_use(struct http_call *call, const struct auth_token *token,
+                      struct problem *problem) {
+    const struct http_route *route = http_route_of(call);
+    const struct auth_limits *l = &token->limits;
+    const bool takes_rows = route->scope == HTTP_SCOPE_PREDICT || route->body == HTTP_BODY_STREAM;
+    const double wait = auth_usage_request(token->usage, l, takes_rows);
+    if (wait <= 0) {
+        return true;
+    }
+    set_retry_after(call, wait);
+    if (l->rows <= 0 || !takes_rows) {
+        return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
+                           "token \"%s\" may send %.0f requests in a second", token->name,
+                           l->requests);
+    }
+    return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
+                       l->requests > 0
+                           ? "token \"%s\" may send %.0f rows and %.0f requests in a second"
+                           : "token \"%s\" may send %.0f rows in a second",
+                       token->name, l->rows, l->requests);
+}
+
+/* A call is heavy that may take long or much memory: an upload, a computation with a model that is
+ * no prediction, and a long body. */
+static bool is_heavy(const struct http_call *call) {
+    const struct http_route *route = http_route_of(call);
+    const int64_t length = http_body_length(call);
+    return route->body == HTTP_BODY_STREAM ||
+           (route->scope == HTTP_SCOPE_PREDICT &&
+            ((route->where == HTTP_ON_POOL && route->sink == NULL) || length < 0 ||
+             length > LIGHT_BODY));
+}
+
 static bool admit(struct http_call *call, struct auth *auth, enum http_scope scope,
                   struct problem *problem) {
     const struct auth_token *token = find_token(call, auth, problem);
-    return token != NULL &&
+    return token != NULL && admit_use(call, token, problem) &&
            (auth_token_permits(token, scopes[scope].bits) ||
             refuse_scope(call, token, scopes[scope].name, problem)) &&
            admit_path_name(call, token, "dataset", problem) &&
-           admit_path_name(call, token, "model", problem);
+           admit_path_name(call, token, "model", problem) &&
+           (!is_heavy(call) || api_take_heavy(call, problem));
 }
 
 bool api_admit_token(struct http_call *call) {
@@ -165,12 +236,38 @@ bool api_admit_token(struct http_call *call) {
 /* ---- what a token permits ---- */
 
 const struct auth_token *api_token(const struct http_call *call) {
-    return http_client(call);
+    const struct client *c = http_client(call);
+    return c != NULL ? c->token : NULL;
 }
 
-const char *api_token_name(const struct http_call *call) {
+bool api_take_heavy(struct http_call *call, struct problem *problem) {
+    struct client *c = http_client(call);
+    if (c == NULL || c->heavy) {
+        return true;
+    }
+    c->heavy = auth_usage_enter(c->token->usage, &c->token->limits);
+    if (c->heavy) {
+        return true;
+    }
+    set_retry_after(call, 1);
+    return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
+                       "token \"%s\" has %" PRId64 " heavy calls in progress, as many as it may",
+                       c->token->name, c->token->limits.calls);
+}
+
+void api_charge_rows(struct http_call *call, int64_t rows) {
     const struct auth_token *token = api_token(call);
-    return token != NULL ? token->name : NULL;
+    if (token != NULL) {
+        auth_usage_rows(token->usage, &token->limits, rows);
+    }
+}
+
+struct store_quota api_quota(const struct http_call *call) {
+    const struct auth_token *token = api_token(call);
+    return token == NULL ? (struct store_quota){.owner = NULL}
+                         : (struct store_quota){.owner = token->name,
+                                                .max_jobs = token->limits.jobs,
+                                                .max_bytes = token->limits.bytes};
 }
 
 const char *api_only(const struct http_call *call) {

@@ -4,6 +4,7 @@
 
 #include "auth/auth.h"
 #include "http/http.h"
+#include "store/store.h"
 
 /* Finds the token of the request, and checks it against the scope of the route and the names in the
  * path. Returns false after a reply: 401 if there is no valid token, 403 if the token does not
@@ -12,8 +13,14 @@ bool api_admit_token(struct http_call *call);
 /* Returns the token of the request. NULL: the daemon has no tokens, or the route is public and the
  * request has no valid token. */
 const struct auth_token *api_token(const struct http_call *call);
-/* Returns the name of the token, which is stored as "submitted_by". NULL: there is no token. */
-const char *api_token_name(const struct http_call *call);
+/* The owner of what the call stores, with its limits. */
+struct store_quota api_quota(const struct http_call *call);
+/* Counts the call against the token's heavy calls, until it is over. Calls that are heavy by their
+ * header are counted already. On failure sets the problem and Retry-After, before the reply is
+ * filled. */
+bool api_take_heavy(struct http_call *call, struct problem *problem);
+/* Counts rows against the token's rows in a second. */
+void api_charge_rows(struct http_call *call, int64_t rows);
 /* Returns the patterns of names that lists are restricted to, as a JSON array. NULL: all names. */
 const char *api_only(const struct http_call *call);
 

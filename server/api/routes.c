@@ -70,9 +70,12 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
     { .method = "GET", .path = path_, .operation = operation_, __VA_ARGS__ }
 /* The handler reads the store, so it may block. */
 #define READ_STORE(path_, operation_, ...)                                                         \
-    READ(path_, operation_, .where = HTTP_ON_POOL, .scope = HTTP_SCOPE_READ, __VA_ARGS__)
+    READ(path_, operation_, .where = HTTP_ON_POOL, __VA_ARGS__)
+/* … and shows stored data. */
+#define READ_DATA(path_, operation_, ...)                                                          \
+    READ_STORE(path_, operation_, .scope = HTTP_SCOPE_READ, __VA_ARGS__)
 #define READ_JOB(path_, operation_, ...)                                                           \
-    READ_STORE(path_, operation_, .cache = "no-store", __VA_ARGS__)
+    READ_DATA(path_, operation_, .cache = "no-store", __VA_ARGS__)
 #define CHANGE(method_, path_, operation_, ...)                                                    \
     {                                                                                              \
         .method = method_, .path = path_, .operation = operation_, .where = HTTP_ON_POOL,          \
@@ -106,16 +109,16 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
 
 const struct http_route api_routes[] = {
     /* datasets */
-    READ_STORE("/v1/datasets", "listDatasets", .handle = api_datasets_list,
-               .offers = &api_sends_list, .query = query_page),
-    READ_STORE("/v1/datasets/{dataset}", "getDataset", .handle = api_dataset_get,
-               .query = query_version, .conditions = HTTP_IF_NONE_MATCH),
-    READ_STORE("/v1/datasets/{dataset}/versions", "listDatasetVersions",
-               .handle = api_dataset_versions, .offers = &api_sends_list, .query = query_page),
-    READ_STORE("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion",
-               .handle = api_dataset_get, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
-    READ_STORE("/v1/datasets/{dataset}/rows", "getDatasetRows", .handle = api_dataset_rows,
-               .query = query_rows, .offers = &api_sends_rows, .conditions = HTTP_IF_NONE_MATCH),
+    READ_DATA("/v1/datasets", "listDatasets", .handle = api_datasets_list,
+              .offers = &api_sends_list, .query = query_page),
+    READ_DATA("/v1/datasets/{dataset}", "getDataset", .handle = api_dataset_get,
+              .query = query_version, .conditions = HTTP_IF_NONE_MATCH),
+    READ_DATA("/v1/datasets/{dataset}/versions", "listDatasetVersions",
+              .handle = api_dataset_versions, .offers = &api_sends_list, .query = query_page),
+    READ_DATA("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion",
+              .handle = api_dataset_get, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    READ_DATA("/v1/datasets/{dataset}/rows", "getDatasetRows", .handle = api_dataset_rows,
+              .query = query_rows, .offers = &api_sends_rows, .conditions = HTTP_IF_NONE_MATCH),
     CHANGE_TAGGED("PUT", "/v1/datasets/{dataset}", "putDataset", TABLE_BODY(&api_dataset_upload),
                   .query = query_upload, .creates = true),
     CHANGE_TAGGED("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
@@ -150,14 +153,14 @@ const struct http_route api_routes[] = {
            .cache = "no-store"),
 
     /* models */
-    READ_STORE("/v1/models", "listModels", .handle = api_models_list, .offers = &api_sends_list,
-               .query = query_page),
-    READ_STORE("/v1/models/{model}", "getModel", .handle = api_model_get, .query = query_none,
-               .conditions = HTTP_IF_NONE_MATCH),
-    READ_STORE("/v1/models/{model}/versions", "listModelVersions", .handle = api_model_versions,
-               .offers = &api_sends_list, .query = query_page),
-    READ_STORE("/v1/models/{model}/versions/{version}", "getModelVersion", .handle = api_model_get,
-               .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    READ_DATA("/v1/models", "listModels", .handle = api_models_list, .offers = &api_sends_list,
+              .query = query_page),
+    READ_DATA("/v1/models/{model}", "getModel", .handle = api_model_get, .query = query_none,
+              .conditions = HTTP_IF_NONE_MATCH),
+    READ_DATA("/v1/models/{model}/versions", "listModelVersions", .handle = api_model_versions,
+              .offers = &api_sends_list, .query = query_page),
+    READ_DATA("/v1/models/{model}/versions/{version}", "getModelVersion", .handle = api_model_get,
+              .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
     CHANGE_TAGGED("PUT", "/v1/models/{model}/live", "setLiveVersion", .handle = api_model_set_live,
                   OBJECT_BODY, .query = query_none),
     CHANGE_TAGGED("PATCH", "/v1/models/{model}", "patchModel", .handle = api_model_patch,
@@ -166,12 +169,12 @@ const struct http_route api_routes[] = {
                   .handle = api_model_delete, .query = query_none),
     CHANGE_TAGGED("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion",
                   .offers = &api_sends_any, .handle = api_model_delete, .query = query_promote),
-    READ_STORE("/v1/models/{model}/weights", "getModelWeights", .handle = api_model_weights,
-               .query = query_weights, .conditions = HTTP_IF_NONE_MATCH,
-               .offers = &api_sends_weights),
-    READ_STORE("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
-               .handle = api_model_weights, .query = query_weights,
-               .conditions = HTTP_IF_NONE_MATCH, .offers = &api_sends_weights),
+    READ_DATA("/v1/models/{model}/weights", "getModelWeights", .handle = api_model_weights,
+              .query = query_weights, .conditions = HTTP_IF_NONE_MATCH,
+              .offers = &api_sends_weights),
+    READ_DATA("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
+              .handle = api_model_weights, .query = query_weights, .conditions = HTTP_IF_NONE_MATCH,
+              .offers = &api_sends_weights),
     COMPUTE_ROWS("/predict", "predict", .limit = &max_instances, .where = HTTP_ON_IO,
                  .handle = api_model_predict, .sink = &api_predict_lines, .query = query_predict,
                  .accepts = &api_takes_instances, .offers = &api_sends_answers),
@@ -221,6 +224,8 @@ const struct http_route api_routes[] = {
     READ("/metrics", "getMetrics", .where = HTTP_ON_OPERATIONS, .offers = &api_sends_series,
          .handle = api_metrics, .cache = "no-store", .quiet = true, .scope = HTTP_SCOPE_READ,
          .reach = HTTP_REACH_HEALTH),
+    READ_STORE("/v1/limits", "getLimits", .scope = HTTP_SCOPE_ANY, .handle = api_limits,
+               .cache = "no-store", .query = query_none),
     READ("/version", "getVersion", .scope = HTTP_SCOPE_ANY, .handle = api_version),
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

@@ -21,18 +21,26 @@ struct auth {
     pthread_mutex_t lock; /* guards the next three; a leaf */
     pthread_cond_t cond;
     bool reload, stopping;
-    struct tokens *tokens;
+    struct tokens *tokens; /* changed by the thread only */
     struct stat seen; /* the file as it was read; st_ino 0: it could not be read. Thread only */
     char *refused;    /* last line "tokens.refused"; NULL: the file is good. Thread only */
 };
 
-static bool load(const char *path, struct tokens **out, struct stat *info,
+/* old: the tokens in use; NULL: none. */
+static bool load(const char *path, const struct tokens *old, struct tokens **out, struct stat *info,
                  struct problem *problem) {
     struct buf text = {0};
-    const bool good =
-        token_file_read(path, &text, info, problem) &&
-        tokens_parse(path, text.data != NULL ? text.data : "", text.size, out, problem);
+    struct tokens *fresh = NULL;
+    bool good = token_file_read(path, &text, info, problem) &&
+                tokens_parse(path, text.data != NULL ? text.data : "", text.size, &fresh, problem);
     buf_done(&text);
+    if (good && !tokens_adopt(fresh, old)) {
+        tokens_unref(fresh);
+        good = problem_no_memory(problem);
+    }
+    if (good) {
+        *out = fresh;
+    }
     return good;
 }
 
@@ -84,7 +92,7 @@ static void check(struct auth *auth, bool asked) {
         return;
     }
     memset(&auth->seen, 0, sizeof auth->seen);
-    if (load(auth->path, &fresh, &auth->seen, &problem)) {
+    if (load(auth->path, auth->tokens, &fresh, &auth->seen, &problem)) {
         replace(auth, fresh, asked);
     } else {
         log_refused(auth, &problem);
@@ -125,7 +133,7 @@ bool auth_open(const char *path, struct auth **out, struct problem *problem) {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&auth->cond, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (load(path, &auth->tokens, &auth->seen, problem)) {
+    if (load(path, NULL, &auth->tokens, &auth->seen, problem)) {
         auth->started = pthread_create(&auth->thread, NULL, auth_main, auth) == 0;
         if (!auth->started) {
             problem_set(problem, PROBLEM_INTERNAL, "cannot start a thread");

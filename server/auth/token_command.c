@@ -15,22 +15,28 @@ enum { EXIT_REFUSED = 2 };
 
 struct arguments {
     const char *file, *scope, *expires;
+    const char *rate, *rows, *calls, *jobs, *bytes;
     struct option_list only;
     bool help;
 };
 
 #define AT(member) offsetof(struct arguments, member)
-static const struct option_row rows[] = {
+static const struct option_row option_rows[] = {
     {"tokens", OPTION_STRING, AT(file), NULL, 0, 0, NULL, "FILE", "", ""},
     {"scope", OPTION_STRING, AT(scope), NULL, 0, 0, NULL, "SCOPE,…", "", ""},
     {"only", OPTION_LIST, AT(only), NULL, 0, 0, NULL, "PATTERN,…", "", ""},
     {"expires", OPTION_STRING, AT(expires), NULL, 0, 0, NULL, "TIME", "", ""},
+    {"rate", OPTION_STRING, AT(rate), NULL, 0, 0, NULL, "N/s", "", ""},
+    {"rows", OPTION_STRING, AT(rows), NULL, 0, 0, NULL, "N/s", "", ""},
+    {"calls", OPTION_STRING, AT(calls), NULL, 0, 0, NULL, "N", "", ""},
+    {"jobs", OPTION_STRING, AT(jobs), NULL, 0, 0, NULL, "N", "", ""},
+    {"bytes", OPTION_STRING, AT(bytes), NULL, 0, 0, NULL, "BYTES", "", ""},
     {"help", OPTION_FLAG, AT(help), NULL, 0, 0, NULL, NULL, "", ""},
 };
-enum { N_ROWS = sizeof rows / sizeof rows[0] };
+enum { N_ROWS = sizeof option_rows / sizeof option_rows[0] };
 
 static const char help[] =
-    "discernd token add NAME --scope SCOPE,… [--only PATTERN,…] [--expires TIME]\n"
+    "discernd token add NAME --scope SCOPE,… [--only PATTERN,…] [--expires TIME] [LIMIT]…\n"
     "discernd token list\n"
     "discernd token revoke NAME\n"
     "discernd token rotate NAME [--expires TIME]\n"
@@ -50,7 +56,13 @@ static const char help[] =
     "any\n"
     "                       characters; default: all\n"
     "  --expires TIME       when the token ends: after 90d, 12h or 30m, or at 2027-01-31 or\n"
-    "                       2027-01-31T12:00:00Z (UTC); never: it does not end (default)\n";
+    "                       2027-01-31T12:00:00Z (UTC); never: it does not end (default)\n"
+    "Limits:\n"
+    "  --rate N/s           requests in a second\n"
+    "  --rows N/s           rows in a second: predicted, evaluated, transformed, uploaded\n"
+    "  --calls N            heavy calls at once: uploads, evaluations, bodies over 64 KiB\n"
+    "  --jobs N             queued and running jobs\n"
+    "  --bytes SIZE         stored datasets and models, like 10G\n";
 
 /* What the command works on. */
 struct work {
@@ -126,6 +138,46 @@ static bool put_only(struct work *w, struct problem *problem) {
     return true;
 }
 
+static bool put_limits(struct work *w, struct problem *problem) {
+    const struct arguments *a = w->arguments;
+    const struct {
+        const char *name, *value;
+    } limits[] = {{"rate", a->rate},
+                  {"rows", a->rows},
+                  {"calls", a->calls},
+                  {"jobs", a->jobs},
+                  {"bytes", a->bytes}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        char shown[16];
+        struct auth_limits ignored;
+        (void)snprintf(shown, sizeof shown, "--%s", limits[i].name);
+        if (limits[i].value == NULL) {
+            continue;
+        }
+        if (!tokens_limit_parse(shown, limits[i].name, limits[i].value, &ignored, problem)) {
+            return false;
+        }
+        buf_printf(&w->changed, " %s=%s", limits[i].name, limits[i].value);
+    }
+    return true;
+}
+
+static void put_kept_limits(struct work *w, const struct auth_limits *l) {
+    const struct {
+        const char *name;
+        double value;
+    } limits[] = {{"rate", l->requests},
+                  {"rows", l->rows},
+                  {"calls", (double)l->calls},
+                  {"jobs", (double)l->jobs},
+                  {"bytes", (double)l->bytes}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        if (limits[i].value > 0) {
+            buf_printf(&w->changed, " %s=%.0f", limits[i].name, limits[i].value);
+        }
+    }
+}
+
 /* ---- the commands: each makes w->changed of w->text ---- */
 
 static bool must_exist(const struct work *w, const struct auth_token **out,
@@ -168,8 +220,9 @@ static bool token_add(struct work *w, struct problem *problem) {
                            w->arguments->file, TOKENS_MAX);
     }
     if (w->text.size == 0) {
-        buf_puts(&w->changed, "# Tokens of discernd; made by `discernd token`.\n"
-                              "# NAME b2:HASH SCOPE,… [only=PATTERN,…] [expires=TIME]\n");
+        buf_puts(&w->changed,
+                 "# Tokens of discernd; made by `discernd token`.\n"
+                 "# NAME b2:HASH SCOPE,… [only=PATTERN,…] [expires=TIME] [LIMIT=N]…\n");
     }
     buf_append(&w->changed, w->text.data, w->text.size);
     if (w->text.size > 0 && w->text.data[w->text.size - 1] != '\n') {
@@ -178,8 +231,8 @@ static bool token_add(struct work *w, struct problem *problem) {
     buf_printf(&w->changed, "%s ", w->name);
     put_secret(w);
     buf_printf(&w->changed, " %s", w->arguments->scope);
-    const bool good =
-        put_only(w, problem) && (w->arguments->expires == NULL || put_expires(w, problem));
+    const bool good = put_only(w, problem) && put_limits(w, problem) &&
+                      (w->arguments->expires == NULL || put_expires(w, problem));
     buf_putc(&w->changed, '\n');
     return good;
 }
@@ -211,6 +264,7 @@ static bool token_rotate(struct work *w, struct problem *problem) {
     if (token->only != NULL) {
         buf_printf(&w->changed, " only=%s", token->only);
     }
+    put_kept_limits(w, &token->limits);
     bool good = true;
     if (w->arguments->expires != NULL) {
         good = put_expires(w, problem);
@@ -326,8 +380,10 @@ static const char *misused(const struct command *command, const struct arguments
     if (a->file == NULL || a->file[0] == '\0') {
         return "--tokens FILE is needed";
     }
-    if (command->run != token_add && (a->scope != NULL || a->only.n > 0)) {
-        return "--scope and --only are options of token add";
+    const bool of_add = a->scope != NULL || a->only.n > 0 || a->rate != NULL || a->rows != NULL ||
+                        a->calls != NULL || a->jobs != NULL || a->bytes != NULL;
+    if (command->run != token_add && of_add) {
+        return "--scope, --only and limits are options of token add";
     }
     return command->run != token_add && command->run != token_rotate && a->expires != NULL
                ? "--expires is an option of token add and rotate"
@@ -351,7 +407,8 @@ int token_command_run(int argc, char **argv) {
         name = argv[3];
         used = 3;
     }
-    if (!options_read_arguments(rows, N_ROWS, argc - used, argv + used, &arguments, &problem)) {
+    if (!options_read_arguments(option_rows, N_ROWS, argc - used, argv + used, &arguments,
+                                &problem)) {
         const int status = refuse(problem.detail != NULL ? problem.detail : "out of memory");
         problem_done(&problem);
         return status;
@@ -371,6 +428,6 @@ int token_command_run(int argc, char **argv) {
     } else {
         status = run(command, &arguments, name);
     }
-    options_free(rows, N_ROWS, &arguments);
+    options_free(option_rows, N_ROWS, &arguments);
     return status;
 }

@@ -81,6 +81,57 @@ bool tokens_patterns_check(const char *shown, const char *text, struct problem *
     }
 }
 
+/* Parses a positive integer with an optional unit. */
+static bool parse_count(const char *text, const char *units, double *out) {
+    const size_t digits = strspn(text, "0123456789");
+    double v = strtod(text, NULL);
+    const char *end = text + digits;
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (unit != NULL && *unit == '/') {
+        end += strcmp(end, "/s") == 0 ? 2 : 0;
+    } else if (unit != NULL) {
+        for (const char *u = units; u <= unit; u++) {
+            v *= 1024; /* "KMGT" */
+        }
+        end++;
+    }
+    *out = v;
+    return digits > 0 && digits <= 15 && *end == '\0' && v >= 1 && v <= 1e15;
+}
+
+bool tokens_limit_parse(const char *shown, const char *name, const char *text,
+                        struct auth_limits *out, struct problem *problem) {
+    static const struct {
+        const char *name, *units, *rule;
+        size_t real, whole; /* offset in struct auth_limits of a double or an int64_t */
+    } limits[] = {
+        {"rate", "/", "requests in a second, like 100 or 100/s",
+         offsetof(struct auth_limits, requests), SIZE_MAX},
+        {"rows", "/", "rows in a second, like 10000 or 10000/s", offsetof(struct auth_limits, rows),
+         SIZE_MAX},
+        {"calls", "", "a number of calls, like 4", SIZE_MAX, offsetof(struct auth_limits, calls)},
+        {"jobs", "", "a number of jobs, like 4", SIZE_MAX, offsetof(struct auth_limits, jobs)},
+        {"bytes", "KMGT", "a size like 512M or 10G", SIZE_MAX, offsetof(struct auth_limits, bytes)},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        double v = 0;
+        if (strcmp(limits[i].name, name) != 0) {
+            continue;
+        }
+        if (!parse_count(text, limits[i].units, &v)) {
+            return problem_set(problem, PROBLEM_INVALID, "%s must be %s, got \"%.100s\"", shown,
+                               limits[i].rule, text);
+        }
+        if (limits[i].real != SIZE_MAX) {
+            *(double *)(void *)((char *)out + limits[i].real) = v;
+        } else {
+            *(int64_t *)(void *)((char *)out + limits[i].whole) = (int64_t)v;
+        }
+        return true;
+    }
+    return false;
+}
+
 static int digit_of(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -137,8 +188,9 @@ static bool parse_member(struct auth_token *t, const char *where, char *word,
     char shown[512];
     char *value = strchr(word, '=');
     if (value == NULL) {
-        return problem_set(problem, PROBLEM_INVALID, "%s: \"%.100s\" must be only=… or expires=…",
-                           where, word);
+        return problem_set(problem, PROBLEM_INVALID,
+                           "%s: \"%.100s\" must be NAME=VALUE, as only=… or expires=…", where,
+                           word);
     }
     *value++ = '\0';
     (void)snprintf(shown, sizeof shown, "%s: %.20s", where, word);
@@ -153,11 +205,15 @@ static bool parse_member(struct auth_token *t, const char *where, char *word,
                            "%s must be a time like 2027-01-31T12:00:00Z, got \"%.100s\"", shown,
                            value);
     }
-    return problem_set(problem, PROBLEM_INVALID,
-                       strcmp(word, "only") == 0 || strcmp(word, "expires") == 0
-                           ? "%s is given twice"
-                           : "%s is not known; only= and expires= are",
-                       shown);
+    if (tokens_limit_parse(shown, word, value, &t->limits, problem)) {
+        return true;
+    }
+    return problem_set(
+        problem, PROBLEM_INVALID,
+        strcmp(word, "only") == 0 || strcmp(word, "expires") == 0
+            ? "%s is given twice"
+            : "%s is not known; only=, expires=, rate=, rows=, calls=, jobs= and bytes= are",
+        shown);
 }
 
 static bool parse_token(struct auth_token *t, const char *where, char *line,
@@ -290,6 +346,7 @@ void tokens_unref(struct tokens *t) {
     }
     for (size_t i = 0; i < t->n; i++) {
         free(t->items[i].only_json);
+        auth_usage_unref(t->items[i].usage);
     }
     free(t->items);
     free(t->text);
@@ -318,6 +375,19 @@ const struct auth_token *tokens_find(const struct tokens *t, const char *secret,
     size_t slot;
     hash_blake2b(secret, n, hash);
     return find(t, hash, &slot);
+}
+
+bool tokens_adopt(struct tokens *t, const struct tokens *old) {
+    for (size_t i = 0; i < t->n; i++) {
+        const struct auth_token *before = old != NULL ? tokens_named(old, t->items[i].name) : NULL;
+        if (before != NULL) {
+            auth_usage_ref(before->usage);
+            t->items[i].usage = before->usage;
+        } else if ((t->items[i].usage = auth_usage_new()) == NULL) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool tokens_equal(const struct tokens *a, const struct tokens *b) {

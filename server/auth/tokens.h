@@ -4,14 +4,18 @@
  * Each line of the file is empty, a comment that begins with '#', or a token of words separated by
  * blanks:
  *
- *   NAME b2:HASH SCOPE[,SCOPE…] [only=PATTERN[,PATTERN…]] [expires=TIME]
+ *   NAME b2:HASH SCOPE[,SCOPE…] [only=PATTERN[,PATTERN…]] [expires=TIME] [rate=N] [rows=N]
+ *     [calls=N] [jobs=N] [bytes=SIZE]
  *
  * NAME has the form of a resource name and is unique. HASH is the hash of the secret, 64
  * hexadecimal digits. A PATTERN is a name of datasets and models, in which '*' stands for any
- * characters; without patterns the token is for all names. TIME is a date or a time in UTC. */
+ * characters; without patterns the token is for all names. TIME is a date or a time in UTC. The
+ * others are limits: requests and rows in a second (100 or 100/s), heavy calls at once, queued and
+ * running jobs, stored bytes (10G). */
 #ifndef AUTH_TOKENS_H
 #define AUTH_TOKENS_H
 
+#include "auth/usage.h"
 #include "base/hash.h"
 #include "base/ids.h"
 #include "base/problem.h"
@@ -41,7 +45,9 @@ struct auth_token {
     const char *only;       /* patterns separated by commas; NULL: the token is for all names */
     char *only_json;        /* the patterns as a JSON array of strings; NULL: all names */
     int64_t expires_ms;     /* real time; 0: never */
-    size_t line;            /* in the file, from 1 */
+    struct auth_limits limits;
+    struct auth_usage *usage; /* set by tokens_adopt */
+    size_t line;              /* in the file, from 1 */
     struct tokens *tokens;
 };
 
@@ -58,6 +64,9 @@ const struct auth_token *tokens_named(const struct tokens *t, const char *name);
 /* Finds the token of a secret. The time does not depend on how many bytes of a hash are equal. NULL:
  * there is none. */
 const struct auth_token *tokens_find(const struct tokens *t, const char *secret, size_t n);
+/* Gives each token its usage: that of the token of the same name in `old` (NULL: none), or a new
+ * one. To be called once, before `t` is shared. Returns false if out of memory. */
+bool tokens_adopt(struct tokens *t, const struct tokens *old);
 /* Whether both have the same text. */
 bool tokens_equal(const struct tokens *a, const struct tokens *b);
 
@@ -70,6 +79,10 @@ bool auth_token_matches(const struct auth_token *token, const char *name);
  */
 bool tokens_scopes_parse(const char *shown, const char *text, unsigned *out,
                          struct problem *problem);
+/* Checks and parses the value of a limit, as rate=100/s. Returns false without a problem if there is
+ * no limit of this name. */
+bool tokens_limit_parse(const char *shown, const char *name, const char *text,
+                        struct auth_limits *out, struct problem *problem);
 bool tokens_patterns_check(const char *shown, const char *text, struct problem *problem);
 
 #endif

@@ -77,7 +77,9 @@
     X(PROBLEM_UNTRAINABLE, "untrainable", 422, "Data cannot be trained on",                        \
       "The job cannot use the dataset: it has only one class, no usable row, too many classes…")   \
     X(PROBLEM_TOO_MANY_REQUESTS, "too-many-requests", 429, "Too many requests",                    \
-      "Too many connections or requests from this address. Retry-After says when to try again.")   \
+      "Too many connections from this address, or too many requests, rows, heavy calls or jobs "   \
+      "of "                                                                                        \
+      "this token. Retry-After says when to try again; GET /v1/limits shows limits and use.")      \
     X(PROBLEM_HEADERS_TOO_LARGE, "headers-too-large", 431, "Request header fields too large",      \
       "The header is larger than 12 KiB or has more than 100 fields.")                             \
     X(PROBLEM_INTERNAL, "internal", 500, "Internal error",                                         \
@@ -90,6 +92,9 @@
       "Retry-After says when to try again.")                                                       \
     X(PROBLEM_STORAGE_FULL, "storage-full", 507, "Storage full",                                   \
       "The disk of the database, or of --spool-dir, is full; nothing was stored.")                 \
+    X(PROBLEM_QUOTA_EXCEEDED, "quota-exceeded", 507, "Quota exceeded",                             \
+      "The token would store more bytes of datasets and models than it may; nothing was stored. "  \
+      "Delete what is not needed. GET /v1/limits shows limits and use.")                           \
     X(PROBLEM_JOB_CRASHED, "job-crashed", 500, "Job crashed",                                      \
       "The daemon ended while it ran this job, as often as --job-attempts allows.")                \
     X(PROBLEM_JOB_TIME, "job-time-limit", 422, "Time limit reached",                               \

@@ -211,13 +211,15 @@ void http_query_at(const struct http_call *call, size_t i, const char **name, co
 /* Returns the value of the first query parameter of that name. NULL: none. */
 const char *http_query(const struct http_call *call, const char *name);
 const char *http_header(const struct http_call *call, const char *name); /* NULL: none */
+/* Returns the bytes of the body as sent, by its header; 0: no body; -1: unknown (chunked). */
+int64_t http_body_length(const struct http_call *call);
 /* Returns the number of Authorization headers. *value: the first one; NULL: none. */
 unsigned http_authorization(const struct http_call *call, const char **value);
 /* Called by http_settings.admit when it knows who sends the request. name: logged with the request;
  * valid until `release`, which is called with `client` when the call is over. */
-void http_set_client(struct http_call *call, const char *name, const void *client,
-                     void (*release)(const void *client));
-const void *http_client(const struct http_call *call); /* NULL: not known */
+void http_set_client(struct http_call *call, const char *name, void *client,
+                     void (*release)(void *client));
+void *http_client(const struct http_call *call); /* NULL: not known */
 /* Returns the value of If-Match or If-None-Match. NULL: the header is absent, or the route does not
  * apply the condition. */
 const char *http_condition(const struct http_call *call, enum http_condition condition);

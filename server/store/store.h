@@ -185,6 +185,20 @@ struct store_condition {
 bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind,
                            const char *name, struct problem *problem);
 
+/* ---- owners ---- */
+/* Who makes a dataset version or a job, and how much the owner may have. PROBLEM_QUOTA_EXCEEDED or
+ * PROBLEM_TOO_MANY_REQUESTS beyond that. */
+struct store_quota {
+    const char *owner; /* stored as submitted_by; NULL: none, without limits */
+    int64_t max_jobs;  /* queued and running jobs; 0: no limit */
+    /* bytes of chunks of dataset versions, of which a version that shares chunks with an older one
+     * has its own only, and of model versions; 0: no limit */
+    int64_t max_bytes;
+};
+/* Reads what an owner has. */
+bool store_owned(struct store *store, const char *owner, int64_t *jobs, int64_t *bytes,
+                 struct problem *problem);
+
 /* ---- datasets ---- */
 struct store_dataset {
     int64_t id; /* id of the version */
@@ -224,7 +238,7 @@ struct store_dataset_new {
     /* [n_summaries] saved summaries of the columns; without them a later append reads the chunks */
     const struct store_blob *summaries;
     size_t n_summaries;
-    const char *submitted_by; /* or NULL */
+    struct store_quota quota;
     struct store_condition condition;
 };
 struct store_dataset_published {
@@ -392,8 +406,8 @@ struct store_job_new {
     int64_t validation_id;
     const char *request; /* JSON object, or NULL */
     const char *spec;
-    const char *warnings;     /* JSON array, or NULL */
-    const char *submitted_by; /* or NULL */
+    const char *warnings; /* JSON array, or NULL */
+    struct store_quota quota;
     int64_t max_queued; /* PROBLEM_UNAVAILABLE if at least this many jobs are queued; 0: no limit */
 };
 /* Queues a job. job, also in store_job_cancel: gets the job as it was committed, which the caller

@@ -501,7 +501,7 @@ static void test_the_command(void **state) {
     refuse_token("has no token \"c\"", "revoke", "c");
     refuse_token("has no token \"c\"", "rotate", "c");
     refuse_token("unknown option --scopes", "add", "c", "--scopes", "read");
-    refuse_token("--scope and --only are options of token add", "list", "--scope", "read");
+    refuse_token("--scope, --only and limits are options of token add", "list", "--scope", "read");
     assert_int_equal(chmod(file, 0620), 0);
     refuse_token("may be written by its group or by others", "list");
     assert_int_equal(unlink(file), 0);

@@ -68,6 +68,7 @@ struct dataset_body *dataset_body_new(struct http_call *call) {
     pthread_cond_init(&b->settled, NULL);
     b->store = api_app_of(call)->store;
     b->server = api_app_of(call)->server;
+    b->max_staged = api_quota(call).max_bytes;
     b->call = call;
     b->resume_at = SIZE_MAX;
     b->began = clock_monotonic_ns();
@@ -130,7 +131,16 @@ static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_bl
                        size_t n_columns, struct problem *problem) {
     struct dataset_body *b = arg;
     struct store_blob *copy = malloc(n_columns * sizeof *copy);
+    for (size_t i = 0; i < n_columns; i++) {
+        b->staged += (int64_t)blobs[i].size;
+    }
     bool stop = failed(b, problem);
+    if (!stop && b->max_staged > 0 && b->staged > b->max_staged) {
+        problem_set(problem, PROBLEM_QUOTA_EXCEEDED,
+                    "the rows take more than the %lld bytes that the token may store",
+                    (long long)b->max_staged);
+        stop = true;
+    }
     if (stop || !copy) {
         for (size_t i = 0; i < n_columns; i++) {
             free(blobs[i].bytes);
@@ -249,6 +259,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
     }
     b->rows = s.n_rows - b->onto.n_rows;
     b->bytes = s.bytes;
+    api_charge_rows(call, b->rows);
     const struct store_dataset_new d = {
         .name = http_path_param(call, "dataset"),
         .part = b->part,
@@ -265,7 +276,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
         .taken = s.n_taken,
         .summaries = summaries,
         .n_summaries = (size_t)s.n_columns,
-        .submitted_by = api_token_name(call),
+        .quota = api_quota(call),
         .condition = api_condition(call),
     };
     const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);

@@ -33,6 +33,7 @@ struct dataset_body {
     int64_t part;                 /* the part of the staged chunks; 0: published or dropped */
     struct dataset_options given; /* options that change the reading */
     int64_t began;                /* start of the body, monotonic clock, ns */
+    int64_t staged, max_staged;   /* bytes of chunks, and their limit; 0: no limit */
     int64_t rows, bytes;          /* size of the body; set at its end. Preview: bytes so far */
     int64_t show;                 /* preview: number of rows to show */
     bool crowded; /* the queue of the store became full while the present bytes were read */

@@ -125,7 +125,7 @@ static bool insert(const struct http_call *call, const struct jobs_request *r, i
         .request = buf_cstr(&request),
         .spec = buf_cstr(&spec),
         .warnings = buf_cstr(&warnings),
-        .submitted_by = api_token_name(call),
+        .quota = api_quota(call),
         .max_queued = app->max_queued_jobs,
     };
     bool good = j.request && j.spec && j.warnings

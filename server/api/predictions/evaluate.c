@@ -63,6 +63,7 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     struct buf body = {0};
     struct json_writer w;
     w = json_writer_of(&body);
+    api_charge_rows(call, (int64_t)metrics->rows);
     if (!format->answers->document) {
         reply_cells(call, m, metrics, weight, notes, format);
         return;

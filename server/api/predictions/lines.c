@@ -4,6 +4,7 @@
  * has ended, since HTTP clients do not read while they send. A line that is refused is answered
  * with its problem, and reading goes on. One version of the model answers all lines. */
 #include "api/predictions/lines.h"
+#include "api/access.h"
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/instances.h"
@@ -290,6 +291,7 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
         return false;
     }
     let_go(l);
+    api_charge_rows(call, l->n_rows);
     reply_count(call, "Discern-Rows", l->n_rows);
     reply_count(call, "Discern-Refused", l->n_refused);
     if (l->spool.fd < 0) {

@@ -1,5 +1,6 @@
 /* Scores the rows of a call while they are read. */
 #include "api/predictions/score.h"
+#include "api/access.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/plan.h"
 #include "api/support.h"
@@ -16,9 +17,10 @@ struct scoring {
     const struct serving_model *m;
     const struct api_answer_options *how;
     bool pool;
-    double cost; /* approximate number of multiplications for one row */
-    bool begun;  /* api_answer_begin was called */
-    bool later;  /* a pool thread is needed */
+    double cost;   /* approximate number of multiplications for one row */
+    bool begun;    /* api_answer_begin was called */
+    bool later;    /* a pool thread is needed */
+    size_t n_rows; /* rows of the body that were read */
     struct api_answer answer;
     struct buf body;
     size_t held; /* capacity of `body` that is counted against --body-memory */
@@ -96,6 +98,7 @@ static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
                      struct problem *problem) {
     struct scoring *s = arg;
     const size_t n_rows = first + rows->n;
+    s->n_rows = n_rows;
     s->later = !s->pool && (double)n_rows * s->cost > ON_IO_PRODUCTS;
     if (s->later) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "a pool thread is needed");
@@ -112,6 +115,7 @@ static bool end(struct scoring *s, bool good, const struct row_notes *notes,
         problem_done(problem);
         (void)http_hold(s->call, 0);
     } else if (good) {
+        api_charge_rows(s->call, (int64_t)s->n_rows);
         api_answer_end(&s->answer, notes);
         api_instances_notes(s->call, s->m->name, s->m->model, notes);
         if (format->answers->document) {

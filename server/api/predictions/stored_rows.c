@@ -2,6 +2,7 @@
  * is pinned and the version of the model is held until the reply has ended. A row that is refused
  * is answered with its problem, as a line of NDJSON is. */
 #include "api/predictions/stored_rows.h"
+#include "api/access.h"
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/evaluation.h"
@@ -359,7 +360,7 @@ static bool open_dataset(struct stored_rows *s, struct http_call *call, const ch
                          const struct instances_options *options, struct problem *problem) {
     struct store_dataset d;
     struct schema schema = {0};
-    if (!api_dataset_referenced(call, reference, &d, problem)) {
+    if (!api_take_heavy(call, problem) || !api_dataset_referenced(call, reference, &d, problem)) {
         return false;
     }
     const bool good = schema_parse(d.columns, &schema, problem) &&
@@ -416,6 +417,7 @@ void api_stored_rows(struct http_call *call, const struct serving_model *m,
         return;
     }
     (void)snprintf(rows, sizeof rows, "%zu", jobs_source_table(s->source)->n_rows);
+    api_charge_rows(call, (int64_t)jobs_source_table(s->source)->n_rows);
     http_reply_header(call, "Discern-Rows", rows);
     api_instances_notes(call, m->name, m->model, s->notes);
     http_stream(call, 200, format_media_type(s->format), 0, stream_next);

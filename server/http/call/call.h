@@ -59,8 +59,8 @@ struct call_request {
     const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
     bool is_form, any_charset;     /* set by http_take_form */
     const char *client_name;       /* set by http_set_client; NULL: not known */
-    const void *client_known;
-    void (*client_release)(const void *client);
+    void *client_known;
+    void (*client_release)(void *client);
     const char *cross_origin; /* Origin, if --allow-origin allows it; NULL: no CORS headers */
 };
 

@@ -73,19 +73,23 @@ const char *http_client_address(const struct http_call *call) {
     return call->request.client;
 }
 
+int64_t http_body_length(const struct http_call *call) {
+    return call->request.headers.length;
+}
+
 unsigned http_authorization(const struct http_call *call, const char **value) {
     *value = call->request.headers.authorization;
     return call->request.headers.n_authorization;
 }
 
-void http_set_client(struct http_call *call, const char *name, const void *client,
-                     void (*release)(const void *client)) {
+void http_set_client(struct http_call *call, const char *name, void *client,
+                     void (*release)(void *client)) {
     call->request.client_name = name;
     call->request.client_known = client;
     call->request.client_release = release;
 }
 
-const void *http_client(const struct http_call *call) {
+void *http_client(const struct http_call *call) {
     return call->request.client_known;
 }
 

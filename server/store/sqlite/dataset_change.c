@@ -121,7 +121,7 @@ static void insert_version(struct store_tx *tx, struct publish *p, int64_t befor
                   store_text(d->sha256), store_text(d->content),
                   store_text(d->options ? d->options : ""), store_text(d->columns),
                   store_text(d->notes), store_int(STORE_DOCUMENT_FORMAT),
-                  store_text(d->submitted_by));
+                  store_text(d->quota.owner));
     if (d->onto != 0) {
         share_parts(tx, p, id);
     }
@@ -173,6 +173,7 @@ static void publish(struct store_tx *tx, void *arg) {
         store_part_kill(tx, d->part);
     } else {
         insert_version(tx, p, now.id);
+        store_quota_check_bytes(tx, &d->quota);
         store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
     }
     if (p->dataset) {

@@ -101,6 +101,12 @@ void store_unknown(struct store_connection *c, enum problem_type type, const cha
     " UNION ALL SELECT last_version FROM " names                                                   \
     " WHERE name = ?1 AND typeof(last_version) = 'integer')"
 
+/* owners.c, in a transaction: set the problem if the owner has as many jobs, or more bytes, than the
+ * quota allows. store_quota_check_jobs: before a job is inserted. store_quota_check_bytes: after a
+ * version was inserted, or before a job is inserted. */
+void store_quota_check_jobs(struct store_tx *tx, const struct store_quota *q);
+void store_quota_check_bytes(struct store_tx *tx, const struct store_quota *q);
+
 /* model_change.c: makes a new version from a staged part and returns its number. The version
  * becomes live unless m->promotion refuses it. keep: see keep_versions of struct store_job_end. */
 struct store_model_new {

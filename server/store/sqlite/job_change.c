@@ -33,6 +33,11 @@ static void insert(struct store_tx *tx, void *arg) {
                     j->max_queued);
         return;
     }
+    store_quota_check_jobs(tx, &j->quota);
+    store_quota_check_bytes(tx, &j->quota);
+    if (tx->problem->type != PROBLEM_NONE) {
+        return;
+    }
     in->id = STORE_ASK(
         tx->connection, tx->problem, 0,
         "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
@@ -41,7 +46,7 @@ static void insert(struct store_tx *tx, void *arg) {
         "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
         store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
         store_text(j->spec), store_int(tx->now), store_text(j->warnings),
-        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->submitted_by));
+        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->quota.owner));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "the dataset version of the job was deleted");

@@ -51,6 +51,18 @@ static void test_a_file(void **state) {
     assert_false(auth_token_permits(b, AUTH_WRITE));
     assert_false(auth_token_permits(b, AUTH_ADMIN));
     tokens_unref(t);
+    t = parse("a " HASH_A " read rate=100/s rows=5 calls=4 jobs=3 bytes=2G");
+    const struct auth_limits *l = &tokens_at(t, 0)->limits;
+    assert_true(l->requests == 100 && l->rows == 5);
+    assert_int_equal(l->calls, 4);
+    assert_int_equal(l->jobs, 3);
+    assert_int_equal(l->bytes, INT64_C(2) << 30);
+    struct tokens *next = parse("b " HASH_B " read\na " HASH_A " read");
+    assert_true(tokens_adopt(t, NULL) && tokens_adopt(next, t));
+    assert_ptr_equal(tokens_named(next, "a")->usage, tokens_named(t, "a")->usage);
+    assert_ptr_not_equal(tokens_named(next, "b")->usage, tokens_named(t, "a")->usage);
+    tokens_unref(t);
+    tokens_unref(next);
     tokens_unref(NULL);
     t = parse("");
     assert_int_equal(tokens_count(t), 0);
@@ -71,7 +83,7 @@ static void test_faults(void **state) {
         {"a " HASH_A "0 read", "f line 1: the hash must be"},
         {"a " HASH_A " Read", "f line 1: the scope must be read"},
         {"a " HASH_A " read,,train", "f line 1: the scope must be read"},
-        {"a " HASH_A " read on", "\"on\" must be only=… or expires=…"},
+        {"a " HASH_A " read on", "\"on\" must be NAME=VALUE"},
         {"a " HASH_A " read until=1", "f line 1: until is not known"},
         {"a " HASH_A " read only=", "f line 1: only must be names"},
         {"a " HASH_A " read only=x,,y", "f line 1: only must be names"},
@@ -81,6 +93,14 @@ static void test_faults(void **state) {
         {"a " HASH_A " read expires=1970-01-01", "f line 1: expires must be a time"},
         {"a " HASH_A " read expires=2027-01-01 expires=2028-01-01",
          "f line 1: expires is given twice"},
+        {"a " HASH_A " read rate=0", "f line 1: rate must be requests in a second"},
+        {"a " HASH_A " read rate=1/m", "f line 1: rate must be requests in a second"},
+        {"a " HASH_A " read rows=1K", "f line 1: rows must be rows in a second"},
+        {"a " HASH_A " read jobs=-1", "f line 1: jobs must be a number of jobs"},
+        {"a " HASH_A " read calls=", "f line 1: calls must be a number of calls"},
+        {"a " HASH_A " read bytes=1X", "f line 1: bytes must be a size"},
+        {"a " HASH_A " read bytes=1MM", "f line 1: bytes must be a size"},
+        {"a " HASH_A " read bytes=9999999T", "f line 1: bytes must be a size"},
         {"a " HASH_A " read\na " HASH_B " read", "f line 2: the name \"a\" is that of line 1"},
         {"a " HASH_A " read\n\nb " HASH_A " read", "f line 3: the hash is that of line 1"},
     };
