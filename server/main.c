@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "base/log/log.h"
 #include "base/sandbox.h"
+#include "base/threads.h"
 #include "blas.h"
 #include "healthcheck.h"
 #include "http/http.h"
@@ -139,6 +140,7 @@ static bool start_signals(struct daemon *d) {
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->cond, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE fails with EFBIG */
     return sem_init(&signal_arrived, 0, 0) == 0 && pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
            pthread_create(&d->signals, NULL, signals_main, d) == 0 &&
            sigaction(SIGHUP, &take, NULL) == 0 && sigaction(SIGTERM, &take, NULL) == 0 &&
@@ -449,6 +451,7 @@ int main(int argc, char **argv) {
         return ids_init() ? token_command_run(argc, argv) : EXIT_USAGE;
     }
     heap_share();
+    threads_set_stack();
     if (!options_read(settings_rows, settings_n_rows, argc, argv, &d.settings, &problem)) {
         return refuse(&problem);
     }
