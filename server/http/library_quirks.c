@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "http/library_quirks.h"
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -19,24 +20,22 @@ typedef enum MHD_Result lookup_function(struct MHD_Connection *mhd, enum MHD_Val
 static queue_function *library_queue;
 static lookup_function *library_lookup;
 static library_refused *on_refused;
+static atomic_bool asked_for_cookies;
 
-/* Stores the library's own function of that name. Returns false if the dynamic linker would not
- * give the library ours. ISO C has no cast between object and function pointers. */
-static bool find_next(const char *name, const void *ours, void *out, size_t size) {
-    void *next = dlsym(RTLD_NEXT, name), *found = dlsym(RTLD_DEFAULT, name);
-    if (next == NULL || memcmp(&found, ours, size) != 0) {
-        return false;
+/* Stores the library's own function of that name. ISO C has no cast between object and function
+ * pointers. */
+static bool find_next(const char *name, void *out, size_t size) {
+    void *next = dlsym(RTLD_NEXT, name);
+    if (next != NULL) {
+        memcpy(out, &next, size);
     }
-    memcpy(out, &next, size);
-    return true;
+    return next != NULL;
 }
 
 bool library_quirks_init(library_refused *refused) {
-    queue_function *const queue = MHD_queue_response;
-    lookup_function *const lookup = MHD_lookup_connection_value_n;
     on_refused = refused;
-    return find_next("MHD_queue_response", &queue, &library_queue, sizeof queue) &&
-           find_next("MHD_lookup_connection_value_n", &lookup, &library_lookup, sizeof lookup);
+    return find_next("MHD_queue_response", &library_queue, sizeof library_queue) &&
+           find_next("MHD_lookup_connection_value_n", &library_lookup, sizeof library_lookup);
 }
 
 /* Error pages. Needed by: 0.9.75 to 1.0.1, which answer requests that they refuse themselves with
@@ -67,9 +66,16 @@ enum MHD_Result MHD_lookup_connection_value_n(struct MHD_Connection *mhd, enum M
     static const char cookie[] = MHD_HTTP_HEADER_COOKIE;
     if (kind == MHD_HEADER_KIND && key != NULL && key_size == sizeof cookie - 1 &&
         strncasecmp(key, cookie, key_size) == 0) {
+        if (!atomic_load_explicit(&asked_for_cookies, memory_order_relaxed)) {
+            atomic_store(&asked_for_cookies, true);
+        }
         return MHD_NO;
     }
     return library_lookup(mhd, kind, key, key_size, value, value_size);
+}
+
+bool library_asked_for_cookies(void) {
+    return atomic_load(&asked_for_cookies);
 }
 
 /* Ambiguous framing. Needed by: 1.0.1, which by default accepts folded lines, bare line feeds and
@@ -150,8 +156,18 @@ struct MHD_Response *library_response_not_modified(uint64_t length) {
 #if MHD_VERSION < 0x01000000
 #define CHUNK_BUFFER 65536 /* bytes; more than the memory of a connection */
 
+static bool lines_ignored; /* set before any connection is accepted */
+
+void library_lines_ignore(void) {
+    lines_ignored = true;
+}
+
 bool library_lines_begin(struct library_lines *lines, const char *method, const char *target,
                          size_t target_size, const char *version) {
+    if (lines_ignored) {
+        *lines = (struct library_lines){.gap = true};
+        return true;
+    }
     *lines = (struct library_lines){.begin = method, .next = version + strlen(version) + 2};
     return (uintptr_t)target - (uintptr_t)method == strlen(method) + 1 &&
            (uintptr_t)version - (uintptr_t)target == target_size + 1;
@@ -189,10 +205,14 @@ bool library_chunk_line(const char *body, const char **end, const char *data, si
 bool library_lines_end(const struct library_lines *lines, struct MHD_Connection *mhd) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    return !lines->gap && (info == NULL || (uintptr_t)lines->next - (uintptr_t)lines->begin + 2 ==
-                                               info->header_size);
+    return lines_ignored ||
+           (!lines->gap && (info == NULL || (uintptr_t)lines->next - (uintptr_t)lines->begin + 2 ==
+                                                info->header_size));
 }
 #else
+void library_lines_ignore(void) {
+}
+
 bool library_lines_begin(struct library_lines *lines, const char *method, const char *target,
                          size_t target_size, const char *version) {
     (void)method;

@@ -15,12 +15,15 @@
 typedef void library_refused(struct MHD_Connection *mhd, unsigned status);
 
 /* Installs the replacements. To be called before any daemon is started. Returns false if the
- * library is linked statically, so that it would not call the replacements. */
+ * library is linked statically. library_probe.c finds out whether the library calls them. */
 bool library_quirks_init(library_refused *refused);
 
 /* Calls MHD_queue_response of the library itself. */
 enum MHD_Result library_queue_response(struct MHD_Connection *mhd, unsigned status,
                                        struct MHD_Response *response);
+
+/* Whether the library has asked the replacement of MHD_lookup_connection_value_n for cookies. */
+bool library_asked_for_cookies(void);
 
 /* Options of MHD_start_daemon that make the library refuse ambiguous requests. */
 struct MHD_OptionItem *library_options(void);
@@ -43,6 +46,9 @@ struct library_lines {
     const char *next;  /* address where the next line must begin */
     bool gap;          /* a gap was found in the header lines */
 };
+/* Turns these checks off, because the library keeps the strings in another way. To be called before
+ * any connection is accepted from a client. */
+void library_lines_ignore(void);
 /* Begins with the request line. Returns false if it has a gap. target_size: bytes of the target as
  * sent. */
 bool library_lines_begin(struct library_lines *lines, const char *method, const char *target,

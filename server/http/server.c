@@ -6,6 +6,7 @@
 #include "http/call/body.h"
 #include "http/call/dispatch.h"
 #include "http/call/record.h"
+#include "http/library_probe.h"
 #include "http/net/tcp_progress.h"
 #include "http/protocol/origin.h"
 #include <signal.h>
@@ -155,6 +156,9 @@ static bool start_all(struct http_server *server, struct problem *problem) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start the HTTP threads");
     }
     if (!start_io(server, problem)) {
+        return false;
+    }
+    if (!library_probe(server, problem)) {
         return false;
     }
     if (!sweeper_start(&server->sweeper, server) || !listener_start(&server->listener, server)) {

@@ -82,6 +82,7 @@ struct http_server {
     pthread_mutex_t relay_lock; /* guards `waiting` and the relays of all calls (relay.h) */
     struct http_call *waiting;  /* calls whose connection waits for their sink */
     _Atomic int64_t suspended;  /* connections that are suspended now */
+    bool close_all; /* each reply closes its connection: the library accepts ambiguous requests */
     atomic_bool draining;
     atomic_bool stopping; /* no call begins and none is suspended from now on */
 };

@@ -548,8 +548,14 @@ enum body_next body_take(struct http_call *call, const char *bytes, size_t n, si
     count_arrived(call, n);
     const enum call_state state = call_state(call);
     if (call->request.headers.chunked &&
-        !library_chunk_line(call->request.headers.body, &call->body.piece_end, bytes, n) &&
-        state == CALL_BODY) {
+        !library_chunk_line(call->request.headers.body, &call->body.piece_end, bytes, n)) {
+        if (state == CALL_DISCARD) { /* this refusal takes the place of the other one */
+            reply_done(&call->reply);
+            call->reply.kind = REPLY_NONE;
+            fail_chunk_line(call);
+            body_answer_and_close(call);
+            return BODY_CLOSE;
+        }
         call->body.refusal = fail_chunk_line;
     }
     if (state == CALL_BODY) {

@@ -95,6 +95,9 @@ static struct metric *requests_of(struct http_server *server, size_t route, int 
 }
 
 void record_call(struct http_call *call, int status) {
+    if (call->connection->kind == CONNECTION_PROBE) {
+        return;
+    }
     struct http_server *server = call->server;
     const struct http_route *route = call->request.match.route;
     size_t index = route != NULL ? (size_t)(route - server->routes) : server->n_routes;
@@ -122,6 +125,9 @@ void record_call(struct http_call *call, int status) {
 }
 
 void record_refusal(struct http_server *server, const struct connection *c, int status) {
+    if (c->kind == CONNECTION_PROBE) {
+        return;
+    }
     metric_add(requests_of(server, server->n_routes, status), 1);
     log_info("http.request", log_str("method", "-"), log_str("path", "-"),
              log_int("status", status), log_str("client", c->peer_text));

@@ -318,7 +318,8 @@ bool reply_queue(struct http_call *call) {
         return false;
     }
     bool ok = reply_each_header(call, library_header, response);
-    if (call->reply.close || call->connection->kind == CONNECTION_RESERVED ||
+    if (call->reply.close || call->server->close_all ||
+        call->connection->kind == CONNECTION_RESERVED ||
         atomic_load_explicit(&call->server->draining, memory_order_relaxed)) {
         ok = ok && library_header(response, "Connection", "close");
     }

@@ -174,6 +174,7 @@ bool admission_check_route(const struct connection *c, const struct http_route *
                            bool has_body, struct problem *problem) {
     switch (c->kind) {
     case CONNECTION_COMMON:
+    case CONNECTION_PROBE:
         return true;
     case CONNECTION_HEALTH:
         return route->reach != HTTP_REACH_COMMON ||

@@ -16,9 +16,10 @@ struct http_server;
 enum connection_kind {
     CONNECTION_COMMON,
     CONNECTION_RESERVED, /* beyond a limit of connections: serves health checks only */
-    CONNECTION_HEALTH    /* of the listener of --health-listen */
+    CONNECTION_HEALTH,   /* of the listener of --health-listen */
+    CONNECTION_PROBE     /* of library_probe.c */
 };
-#define CONNECTION_KINDS 3
+#define CONNECTION_KINDS 4
 
 /* One slot of the table. Slots are freed with the table only. */
 struct connection {

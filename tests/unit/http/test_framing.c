@@ -100,12 +100,12 @@ static void chunk_lines(void **state) {
     static const char *const bodies[] = {"5\nhello\r\n0\r\n\r\n", "5;a=b\nhello\r\n0\r\n\r\n",
                                          "5\r\nhello\n5\r\nhello\r\n0\r\n\r\n",
                                          "5\r\nhello\r\n5\nhello\r\n0\r\n\r\n"};
-    static const char *const heads[] = {"POST /echo", "PUT /sink/a"};
-    for (size_t i = 0; i < 2 * sizeof bodies / sizeof bodies[0]; i++) {
+    static const char *const heads[] = {"POST /echo", "PUT /sink/a", "POST /nope"};
+    for (size_t i = 0; i < 3 * sizeof bodies / sizeof bodies[0]; i++) {
         char request[200];
         snprintf(request, sizeof request,
-                 "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%s", heads[i % 2],
-                 bodies[i / 2]);
+                 "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%s", heads[i % 3],
+                 bodies[i / 3]);
         expect_closed(request, 400, "bad-framing");
     }
     static const char good[] =
