@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+enum { ROUNDS = 20 }; /* on one database */
+
 static struct faulty *faults;
 
 static int64_t number(const char *name, int64_t otherwise) {
@@ -68,22 +70,21 @@ static size_t work_until_power_loss(struct fixture *f, int round, uint64_t *rand
     return n;
 }
 
-static void test_power_loss(void **state) {
-    struct fixture *f = *state;
+/* Losses of power, one after another, on one new database. Returns the number of acknowledgements;
+ * adds the number of dropped writes. */
+static size_t lose_power(struct fixture *f, int64_t rounds, uint64_t *random, long *dropped) {
     static struct crash_acknowledged all[20000];
     const size_t room = sizeof all / sizeof all[0];
-    const int64_t rounds = number("FAULT_ROUNDS", 20);
-    uint64_t random = (uint64_t)number("FAULT_SEED", 1);
-    size_t n = 0, checked = 0;
-    long dropped = 0;
+    size_t n = 0;
+    assert_ok(f, fixture_open(f));
     fixture_close(f);
     for (int round = 0; round < rounds && n < room; round++) {
-        n = work_until_power_loss(f, round, &random, all, n, room);
-        dropped += faulty_power_loss(faults, f->path, next_random(&random));
+        const size_t checked = n;
+        n = work_until_power_loss(f, round, random, all, n, room);
+        *dropped += faulty_power_loss(faults, f->path, next_random(random));
         assert_intact(f->path);
         assert_ok(f, fixture_open(f));
-        crash_check(f, all + checked, n - checked); /* of this round */
-        checked = round % 10 == 9 ? 0 : n;          /* of all rounds, in each tenth */
+        crash_check(f, all + checked, n - checked);
         fixture_close(f);
     }
     assert_ok(f, fixture_open(f));
@@ -91,6 +92,19 @@ static void test_power_loss(void **state) {
     crash_await_swept(f);
     fixture_close(f);
     assert_intact(f->path);
+    return n;
+}
+
+static void test_power_loss(void **state) {
+    struct fixture *f = *state;
+    const int64_t rounds = number("FAULT_ROUNDS", 20);
+    uint64_t random = (uint64_t)number("FAULT_SEED", 1);
+    size_t n = 0;
+    long dropped = 0;
+    for (int64_t done = 0; done < rounds; done += ROUNDS) {
+        n += lose_power(f, rounds - done < ROUNDS ? rounds - done : ROUNDS, &random, &dropped);
+        unlink(f->path);
+    }
     print_message("# %lld rounds, %zu acknowledged, %ld writes dropped\n", (long long)rounds, n,
                   dropped);
     assert_true(n > 0 && dropped > 0);
@@ -100,7 +114,7 @@ int main(void) {
     faults = faulty_vfs(NULL);
     fixture_begin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_power_loss, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_power_loss, fixture_directory, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
