@@ -250,8 +250,9 @@ $(BUILD)/bench/%: tests/bench/%.c
 	$(CC) $(TEST_CFLAGS) $(LDHARDEN) -o $@ $< $(SERVER_LIBS)
 bench: all $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c)) ## speed beside a bare libmicrohttpd handler (needs wrk, curl)
 	BUILD=$(BUILD) tests/bench/run
-soak: all ## kill -9 at random moments, damaged databases, a minute of mixed load (needs wrk, curl, jq, sqlite3)
+soak: programs ## kill -9 at random moments, faults of disk and memory, damaged databases, a minute of mixed load (needs wrk, curl, jq, sqlite3)
 	BUILD=$(BUILD) tests/soak/kill9
+	BUILD=$(BUILD) tests/soak/faults
 	BUILD=$(BUILD) tests/soak/corrupt
 	BUILD=$(BUILD) tests/soak/load
 

@@ -151,11 +151,70 @@ static void test_readiness_on_a_full_disk(void **state) {
     service_end();
 }
 
+/* A call that may fail because of the disk. Returns whether it succeeded. */
+static bool attempt(const char *method, const char *path, const char *body) {
+    const struct response *r =
+        call(&(struct request){.method = method,
+                               .path = path,
+                               .body = body,
+                               .upload = *method == 'P' && method[1] == 'U'});
+    if (r->status != 500 && r->status != 503 && r->status != 507 &&
+        (r->status < 200 || r->status > 299)) {
+        fail_msg("%s %s: %d %s", method, path, r->status, r->body);
+    }
+    return r->status < 300;
+}
+
+/* Each k-th read, write, fsync and truncation of the database fails in a series of calls. What was
+ * acknowledged is there afterwards. FAULT_STEP: k = 1, 1 + step, … until no operation failed. */
+static void test_each_operation_fails(void **state) {
+    (void)state;
+    static const int errors[] = {EIO, ENOSPC};
+    const char *step = getenv("FAULT_STEP");
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    await_ready();
+    long failed = 1;
+    for (int k = 1; failed > 0; k += step != NULL ? (int)strtol(step, NULL, 10) : 61) {
+        const char *data = text("/v1/datasets/d%d", k), *gone = text("/v1/datasets/e%d", k),
+                   *job = quoted("{'model':'m%d','dataset':'iris','target':'class',"
+                                 "'algorithm':'gaussian'}",
+                                 k);
+        faulty_set(faults, FAULTY_ANY, k, 1, errors[k % 2]);
+        const bool stored = attempt("PUT", data, "a,b\n1,2\n3,4\n"),
+                   described = stored && attempt("PATCH", data, "{\"description\":\"words\"}"),
+                   deleted = attempt("PUT", gone, "a,b\n1,2\n") && attempt("DELETE", gone, NULL),
+                   queued = attempt("POST", "/v1/jobs", job);
+        (void)attempt("GET", "/v1/datasets/iris/rows", NULL);
+        for (double end = now() + 2; queued && now() < end && !attempt("GET", "/readyz", NULL);) {
+            pause_ms(20);
+        }
+        failed = atomic_load(&faults->failed);
+        faulty_set(faults, 0, 0, 0, 0);
+        await_ready();
+        if (stored) {
+            const struct response *r = status_check(call_get("%s", data), 200);
+            assert_int_equal(whole_at(r, "/rows"), 2);
+            assert_true(!described || strcmp(string_at(r, "/description"), "words") == 0);
+            status_check(call_get("%s/rows", data), 200);
+        }
+        if (deleted) {
+            problem_check(call_get("%s", gone), 404, "unknown-dataset");
+        }
+    }
+    const struct response *jobs = status_check(call_get("/v1/jobs?limit=1000"), 200);
+    for (size_t i = 0; i < count_at(jobs, "/items"); i++) {
+        (void)job_wait(whole_at(jobs, text("/items/%zu/id", i)));
+    }
+    service_end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_upload_beside_a_failed_fsync),
         TEST(test_readiness_while_fsyncs_fail),
         TEST(test_readiness_on_a_full_disk),
+        TEST(test_each_operation_fails),
     };
     const char *build = getenv("BUILD"), *folder = getenv("TMPDIR");
     (void)snprintf(faults_path, sizeof faults_path, "%s/discern-faults.%ld",

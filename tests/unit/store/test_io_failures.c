@@ -2,7 +2,7 @@
  * full disk (the write is cut short), beyond a limit of file sizes. No call that succeeded may be
  * undone, and the store works again afterwards.
  *
- *   FAULT_STEP   k = 1, 1 + step, 1 + 2 step … until no operation failed (23) */
+ *   FAULT_STEP   k = 1, 1 + step, 1 + 2 step … until no operation failed (37) */
 #include "lib/faulty_vfs.h"
 #include "unit/store/fault_work.h"
 #include <errno.h>
@@ -12,7 +12,7 @@ static const int errors[] = {EIO, ENOSPC, EFBIG};
 
 static void test_each_operation_fails(void **state) {
     struct fixture *f = *state;
-    const int64_t step = fault_number("FAULT_STEP", 23);
+    const int64_t step = fault_number("FAULT_STEP", 37);
     int64_t number = 0, failures = 0;
     for (size_t e = 0; e < sizeof errors / sizeof errors[0]; e++) {
         long failed = 1;
@@ -41,7 +41,7 @@ static void test_each_operation_fails(void **state) {
 /* The same while the store is opened: after a process was killed, so that the log is recovered. */
 static void test_each_operation_of_open_fails(void **state) {
     struct fixture *f = *state;
-    const int64_t step = fault_number("FAULT_STEP", 23);
+    const int64_t step = fault_number("FAULT_STEP", 37);
     const struct fault_acknowledged a = fault_work(f, 0);
     fixture_close(f);
     for (size_t e = 0; e < sizeof errors / sizeof errors[0]; e++) {
