@@ -80,6 +80,7 @@ static void test_upload_beside_a_failed_fsync(void **state) {
     await_staged();
     faulty_set(faults, FAULTY_SYNC, 1, 1, EIO);
     problem_check(describe("not stored"), 500, "internal");
+    await_ready();
     const struct response *r = raw_talk(fd, body, LEFT, 60);
     close(fd);
     problem_check(r, 503, "unavailable");
