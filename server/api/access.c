@@ -88,15 +88,13 @@ static bool set_client(struct http_call *call, const struct auth_token *token) {
 /* Returns the secret in "Bearer SECRET", of *n bytes. NULL: another scheme or form. */
 static const char *secret_of(const char *value, size_t *n) {
     static const char scheme[] = "Bearer ";
-    static const char token68[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
     if (strncasecmp(value, scheme, sizeof scheme - 1) != 0) {
         return NULL;
     }
     const char *secret = value + sizeof scheme - 1;
     secret += strspn(secret, " ");
-    *n = strspn(secret, token68);
-    return *n > 0 && secret[*n] == '\0' ? secret : NULL;
+    *n = strlen(secret);
+    return *n > 0 ? secret : NULL;
 }
 
 /* Returns the token of the request; NULL after setting the problem. */

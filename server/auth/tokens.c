@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,11 @@ struct tokens {
      * 1 + index of the token; 0: free */
     uint32_t slots[4 * TOKENS_MAX];
     struct hash_key key;
+    /* The secrets that were found before, by their keyed hashes, which cost a fifth of BLAKE2b: a
+     * table like `slots`. An element is set once, after its hash. */
+    _Atomic uint32_t seen[4 * TOKENS_MAX];
+    uint8_t seen_hash[TOKENS_MAX][HASH_KEYED_SIZE]; /* by index of the token */
+    pthread_mutex_t seen_lock;                      /* for adding to `seen`; a leaf */
 };
 
 static const struct {
@@ -324,6 +330,7 @@ bool tokens_parse(const char *path, const char *text, size_t n, struct tokens **
     }
     atomic_init(&t->refs, 1);
     hash_key_make(&t->key);
+    pthread_mutex_init(&t->seen_lock, NULL);
     hash_blake2b(text, n, t->digest);
     t->text = strndup(text, n);
     t->items = calloc(TOKENS_MAX, sizeof *t->items);
@@ -348,6 +355,7 @@ void tokens_unref(struct tokens *t) {
         free(t->items[i].only_json);
         auth_usage_unref(t->items[i].usage);
     }
+    pthread_mutex_destroy(&t->seen_lock);
     free(t->items);
     free(t->text);
     free(t);
@@ -370,11 +378,43 @@ const struct auth_token *tokens_named(const struct tokens *t, const char *name) 
     return NULL;
 }
 
-const struct auth_token *tokens_find(const struct tokens *t, const char *secret, size_t n) {
-    uint8_t hash[HASH_BLAKE2B_SIZE];
+/* Returns the token of a secret that was found before; NULL: none. *slot: where it may be added. */
+static const struct auth_token *find_seen(const struct tokens *t,
+                                          const uint8_t hash[HASH_KEYED_SIZE], size_t *slot) {
+    uint64_t start;
+    memcpy(&start, hash, sizeof start);
+    size_t i = start % (4 * TOKENS_MAX);
+    uint32_t at;
+    while ((at = atomic_load_explicit(&t->seen[i], memory_order_acquire)) != 0) {
+        if (hash_equal(t->seen_hash[at - 1], hash, HASH_KEYED_SIZE)) {
+            return &t->items[at - 1];
+        }
+        i = (i + 1) % (4 * TOKENS_MAX);
+    }
+    *slot = i;
+    return NULL;
+}
+
+const struct auth_token *tokens_find(struct tokens *t, const char *secret, size_t n) {
+    uint8_t hash[HASH_BLAKE2B_SIZE], keyed[HASH_KEYED_SIZE];
     size_t slot;
+    hash_keyed_long(&t->key, secret, n, keyed);
+    const struct auth_token *token = find_seen(t, keyed, &slot);
+    if (token != NULL) {
+        return token;
+    }
     hash_blake2b(secret, n, hash);
-    return find(t, hash, &slot);
+    token = find(t, hash, &slot);
+    if (token != NULL) {
+        pthread_mutex_lock(&t->seen_lock);
+        if (find_seen(t, keyed, &slot) == NULL) { /* no other thread has added it */
+            const size_t index = (size_t)(token - t->items);
+            memcpy(t->seen_hash[index], keyed, HASH_KEYED_SIZE);
+            atomic_store_explicit(&t->seen[slot], (uint32_t)(index + 1), memory_order_release);
+        }
+        pthread_mutex_unlock(&t->seen_lock);
+    }
+    return token;
 }
 
 bool tokens_adopt(struct tokens *t, const struct tokens *old) {

@@ -51,7 +51,7 @@ struct auth_token {
     struct tokens *tokens;
 };
 
-struct tokens; /* immutable */
+struct tokens; /* immutable, but for what tokens_find remembers; thread safe */
 /* Parses the text of a file. path: named in messages, which have the number of the line. The caller
  * has one reference to *out. */
 bool tokens_parse(const char *path, const char *text, size_t n, struct tokens **out,
@@ -63,7 +63,7 @@ const struct auth_token *tokens_at(const struct tokens *t, size_t i); /* in the 
 const struct auth_token *tokens_named(const struct tokens *t, const char *name); /* NULL: none */
 /* Finds the token of a secret. The time does not depend on how many bytes of a hash are equal. NULL:
  * there is none. */
-const struct auth_token *tokens_find(const struct tokens *t, const char *secret, size_t n);
+const struct auth_token *tokens_find(struct tokens *t, const char *secret, size_t n);
 /* Gives each token its usage: that of the token of the same name in `old` (NULL: none), or a new
  * one. To be called once, before `t` is shared. Returns false if out of memory. */
 bool tokens_adopt(struct tokens *t, const struct tokens *old);

@@ -154,3 +154,9 @@ uint64_t hash_keyed(const struct hash_key *key, const void *bytes, size_t n) {
     (void)crypto_shorthash_siphash24((unsigned char *)&hash, bytes, n, key->bytes);
     return hash;
 }
+
+void hash_keyed_long(const struct hash_key *key, const void *bytes, size_t n,
+                     uint8_t out[HASH_KEYED_SIZE]) {
+    _Static_assert(HASH_KEYED_SIZE == crypto_shorthash_siphashx24_BYTES, "the size of SipHash-128");
+    (void)crypto_shorthash_siphashx24(out, bytes, n, key->bytes);
+}

@@ -43,5 +43,10 @@ struct hash_key {
 };
 void hash_key_make(struct hash_key *key); /* makes a random key */
 uint64_t hash_keyed(const struct hash_key *key, const void *bytes, size_t n);
+/* As hash_keyed, with 16 bytes: nobody can make the value without the key, so equal values mean
+ * equal texts. */
+#define HASH_KEYED_SIZE 16
+void hash_keyed_long(const struct hash_key *key, const void *bytes, size_t n,
+                     uint8_t out[HASH_KEYED_SIZE]);
 
 #endif
