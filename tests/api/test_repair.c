@@ -65,6 +65,61 @@ static void test_sound(void **state) {
     }
 }
 
+/* Without faults, rows that look unusual stay as they are: apostrophes, times, a blank line, rows
+ * with one cell, numbers with exponents. */
+static void test_unchanged(void **state) {
+    (void)state;
+    static const char *const bodies[] = {
+        "a,b,c\n'tis,1,x\n'twas,2,y\n'em',3,z\n",
+        "12:30:15\n12:45:16\n13:00:17\n14:00:18\n",
+        "a,b,c,d\n1,x,1e5,2\n2,y,1e4,3\n\n3,z,1e5,1e7\n4,u,1e6,1e8\n",
+        "a,b,c,d\n1,x,3,2\n2,y,4,3\n\nsum,,,\n",
+        "a||b\n1||2\n",
+        "C:\\x,1\n\\,2\n"};
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        status_check(call_upload(text("/v1/datasets/plain-%zu", i), bodies[i]), 201);
+        const struct response *r =
+            status_check(call_upload(text("/v1/datasets/same-%zu?on_error=repair", i), bodies[i]),
+                         201);
+        assert_null(strstr(r->body, "repairs"));
+        const char *content = text("%s", string_at(r, "/content"));
+        r = status_check(call_get("/v1/datasets/plain-%zu", i), 200);
+        if (strcmp(string_at(r, "/content"), content) != 0) {
+            fail_msg("%s", bodies[i]);
+        }
+    }
+}
+
+/* Ranges end at the last line of their last row; footers are longer than 64 lines; a line end in a
+ * name is a blank. */
+static void test_lines(void **state) {
+    (void)state;
+    const struct response *r =
+        status_check(call_upload("/v1/datasets/ranges?on_error=repair",
+                                 "id,b,c\n1,x,2\n2,y,3\n\nk,l\n1,\"a\nb\"\n2,\"c\nd\"\n"),
+                     201);
+    assert_string_equal(string_at(r, "/notes/repairs/second_table/first/0/detail"),
+                        "lines 5 to 9 are a second table and left out");
+    const char *body = "a,b,c,d\n";
+    for (int i = 0; i < 300; i++) {
+        body = text("%s%d,x%d,3,4\n", body, i, i);
+    }
+    for (int i = 0; i < 200; i++) {
+        body = text("%snote %d of the table\n", body, i);
+    }
+    r = status_check(call_upload("/v1/datasets/footer?on_error=repair", body), 201);
+    assert_int_equal(whole_at(r, "/rows"), 300);
+    assert_string_equal(string_at(r, "/notes/repairs/footer/first/0/detail"),
+                        "lines 302 to 501 after the table left out");
+    r = status_check(call_upload("/v1/datasets/names?on_error=repair",
+                                 "\"a\r\nname\",b\n1,2\n3,4\n"),
+                     201);
+    assert_string_equal(string_at(r, "/columns/0/name"), "a name");
+    assert_int_equal(whole_at(r, "/notes/repairs/header/count"), 1);
+    problem_check(call_upload("/v1/datasets/refused", "\"a\r\nname\",b\n1,2\n3,4\n"), 422,
+                  "invalid-dataset");
+}
+
 static void test_append(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/grows", "id,item,price\n1,nut,2.5\n2,bolt,3\n"), 201);
@@ -87,7 +142,7 @@ static void test_preview(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_upload), TEST(test_sound), TEST(test_append),
-                                       TEST(test_preview)};
+    const struct CMUnitTest tests[] = {TEST(test_upload),  TEST(test_sound),     TEST(test_append),
+                                       TEST(test_preview), TEST(test_unchanged), TEST(test_lines)};
     return RUN(tests);
 }

@@ -38,6 +38,43 @@ bool csv_heading_add(struct csv_heading *h, const struct csv_row *row) {
     return well;
 }
 
+static bool is_control(char c) {
+    return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+bool csv_heading_is_broken(const struct csv_row *row) {
+    for (size_t i = 0; i < row->n_cells; i++) {
+        const struct text text = csv_cell_trimmed(row, i);
+        for (size_t k = 0; k < text.n; k++) {
+            if (is_control(text.bytes[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+size_t csv_heading_mend(struct csv_heading *h) {
+    size_t changed = 0;
+    for (size_t i = 0; i < h->n; i++) {
+        struct buf *name = &h->name[i];
+        size_t n = 0;
+        bool after = false, any = false; /* after: the last byte is a blank in place of controls */
+        for (size_t k = 0; k < name->size; k++) {
+            const char c = name->data[k];
+            const bool control = is_control(c);
+            any = any || control;
+            if (!after || (!control && c != ' ')) {
+                name->data[n++] = control ? ' ' : c;
+                after = control;
+            }
+        }
+        name->size = n;
+        changed += any;
+    }
+    return changed;
+}
+
 bool csv_heading_row(struct csv_heading *h, const struct csv_row *last, struct csv_row *out) {
     h->cells = calloc(h->n, sizeof *h->cells);
     if (h->cells == NULL) {

@@ -71,17 +71,10 @@ static void count_sharp(struct count *count, const struct csv_row *row) {
     count->sharp++;
 }
 
-static bool is_decimal_comma(struct text t) {
-    const struct marks none = {0};
-    double number = 0;
-    const enum marks_form form = marks_form(&none, t, &number);
-    return form == MARKS_COMMA || form == MARKS_EITHER;
-}
-
 static bool has_separator(struct text t) {
     for (size_t i = 0; i < t.n; i++) {
         const char c = t.bytes[i];
-        if (c == ';' || c == '|' || (c == ',' && !is_decimal_comma(t))) {
+        if (c == ';' || c == '|' || (c == ',' && !marks_is_comma(t))) {
             return true;
         }
     }
@@ -100,13 +93,13 @@ static void count_cells(struct count *count, const struct csv_row *row) {
         const struct text text = {csv_cell_text(row, cell), cell->length};
         numbers += cell->kind != CSV_TEXT;
         if (cell->quoted) {
-            count->commas = count->commas || (decimals && is_decimal_comma(text));
+            count->commas = count->commas || (decimals && marks_is_comma(text));
         }
         if (cell->kind != CSV_TEXT || cell->quoted) {
             continue;
         }
         if (blanks || decimals) {
-            const bool comma = is_decimal_comma(text);
+            const bool comma = marks_is_comma(text);
             count->separator = count->separator || has_separator(text);
             count->commas = count->commas || comma;
             numbers += comma;

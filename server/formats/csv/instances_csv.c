@@ -9,6 +9,8 @@
 #include "formats/csv/csv_separator.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
+#include "formats/csv/repair/csv_dialect.h"
+#include "formats/csv/repair/csv_variant.h"
 #include "formats/instances/instances.h"
 #include "formats/table/table_options.h"
 
@@ -197,7 +199,8 @@ static bool begin_rows(struct reading *r, const struct csv_row *row) {
 /* Reads a header line. */
 static bool read_heading(struct reading *r, const struct csv_row *row) {
     struct csv_row joined = *row;
-    const bool several = r->header_left > 1 || r->heading.lines > 0;
+    /* no column has a name with a line end: on_error=repair of an upload has replaced it */
+    const bool several = r->header_left > 1 || r->heading.lines > 0 || csv_heading_is_broken(row);
     r->header_left--;
     if (several && !csv_heading_add(&r->heading, row)) {
         instances_no_memory(r->in);
@@ -206,6 +209,7 @@ static bool read_heading(struct reading *r, const struct csv_row *row) {
     if (r->header_left > 0 || r->table->names != NULL) {
         return true;
     }
+    (void)csv_heading_mend(&r->heading);
     if (r->heading.n > row->n_cells) {
         instances_fault(r->in, NULL, row->line, 1,
                         "the last header line has %zu cell%s, and one above it has %zu",
@@ -370,13 +374,77 @@ static char find_delimiter(struct instances *in, const struct csv_sample *sample
     return found;
 }
 
+/* Measures how the dialect divides the sample, and finds its shape. */
+static bool measure(struct instances *in, const struct csv_sample *sample,
+                    const struct csv_dialect *d, struct csv_variant_fit *out) {
+    const struct csv_sample by = csv_variant_by(sample, d);
+    struct first_row first = {.in = in};
+    if (!csv_variant_measure(sample, d, out)) {
+        return false;
+    }
+    first.n_cells = out->cells;
+    const bool well =
+        csv_sample_read(&by, d->delimiter[0],
+                        &(struct csv_handler){.row = on_first_row, .arg = &first}, NULL);
+    out->fits = first.header || instances_may_have(in, out->cells);
+    return well;
+}
+
+/* Finds the dialect of the rows, if it is that of the training table and struct csv does not read
+ * it. usual: the delimiter that is taken otherwise. Returns false if out of memory. */
+static bool find_variant(struct instances *in, const struct csv_sample *sample, char given,
+                         char usual, struct csv_dialect *out) {
+    const struct csv_dialect d = csv_variant_with(&in->schema->reading.dialect, given);
+    const struct csv_dialect other = csv_variant_with(&(struct csv_dialect){0}, usual);
+    struct csv_variant_fit fit, other_fit;
+    *out = (struct csv_dialect){0};
+    if (!csv_variant_needed(&d)) {
+        return true;
+    }
+    if (!measure(in, sample, &d, &fit) || !measure(in, sample, &other, &other_fit)) {
+        return false;
+    }
+    if (csv_variant_better(&fit, &other_fit)) {
+        *out = d;
+    }
+    return true;
+}
+
+/* Reads the body in the dialect. Returns false if out of memory. */
+static bool read_variant(struct reading *r, const struct csv_sample *sample,
+                         const struct csv_dialect *d, const char *body, size_t size) {
+    struct csv_variant v;
+    csv_variant_init(&v, d, sample->comment, sample->skip,
+                     &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = r});
+    if (csv_variant_feed(&v, body, size)) {
+        csv_variant_end(&v);
+    }
+    csv_variant_done(&v);
+    return !v.no_memory;
+}
+
+/* Reads the body in the usual dialect. Returns false if out of memory. */
+static bool read_usual(struct reading *r, const struct csv_sample *sample, char delimiter,
+                       const char *body, size_t size) {
+    struct csv csv;
+    csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
+             &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = r});
+    csv_skip(&csv, sample->skip);
+    csv.comment = sample->comment;
+    if (csv_feed(&csv, body, size)) {
+        csv_end(&csv);
+    }
+    csv_done(&csv);
+    return !csv.no_memory;
+}
+
 /* delimiter '\0': it is detected from the sample. */
 static bool read_separated(struct instances *in, const char *body, size_t size, char delimiter,
                            struct instance_rows *out) {
     static const struct table_options usual = {0};
     const struct table_options *table = in->options->table != NULL ? in->options->table : &usual;
     struct reading r = {.in = in, .table = table};
-    struct csv csv;
+    struct csv_dialect variant = {0};
     struct csv_sample sample = {.bytes = body,
                                 .n = size < LOOK ? size : LOOK,
                                 .whole = size <= LOOK,
@@ -387,25 +455,27 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
         sample.skip = 1;
     }
     delimiter = table->delimiter != '\0' ? table->delimiter : delimiter;
+    const char given = delimiter;
     if (delimiter == '\0') {
         delimiter = find_delimiter(in, &sample, &shape);
     } else {
         csv_sniff_shape(&sample, delimiter, &shape);
     }
+    bool memory = !shape.no_memory && find_variant(in, &sample, given, delimiter, &variant);
+    if (variant.n > 0) {
+        const struct csv_sample by = csv_variant_by(&sample, &variant);
+        delimiter = csv_dialect_char(&variant);
+        csv_sniff_shape(&by, delimiter, &shape);
+    }
     instances_use_marks(in, delimiter);
     r.n = shape.cells;
-    csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
-             &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
-    csv_skip(&csv, sample.skip);
-    csv.comment = in->comment;
-    if (csv_feed(&csv, body, size)) {
-        csv_end(&csv);
-    }
-    if (csv.no_memory || shape.no_memory) {
+    memory = memory && !shape.no_memory &&
+             (variant.n > 0 ? read_variant(&r, &sample, &variant, body, size)
+                            : read_usual(&r, &sample, delimiter, body, size));
+    if (!memory) {
         instances_no_memory(in);
     }
     const bool well = instances_finish(in, NULL, out);
-    csv_done(&csv);
     csv_heading_done(&r.heading);
     free(r.column);
     return well;

@@ -6,6 +6,7 @@
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
 #include "formats/csv/repair/csv_repair.h"
+#include "formats/csv/repair/csv_variant.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
 #include "formats/text/scan.h"
@@ -40,6 +41,9 @@ struct table_csv {
     /* on_error=repair: reads the body in place of `csv`; NULL: other values of on_error */
     struct csv_repair *repair;
     struct csv_plan plan; /* of `repair` */
+    /* an append to a table of another dialect: reads the body in place of `csv`; NULL: others */
+    struct csv_variant *variant;
+    struct csv_dialect dialect; /* of `variant`; n 0: there is none */
 };
 
 static struct table_csv *csv_of(const struct table *t) {
@@ -78,6 +82,10 @@ static bool join_header(struct table *t, const struct csv_row *row, struct csv_r
     }
     if (heading->lines < csv_of(t)->header_lines) {
         return false;
+    }
+    if (csv_of(t)->repair != NULL && csv_heading_mend(heading) > 0) {
+        table_repaired(t, CSV_REPAIR_HEADER, row->line, 1,
+                       "a line end or control character in a name was replaced by a blank");
     }
     if (heading->n > row->n_cells) {
         return table_fatal(t, row->line, 1,
@@ -173,7 +181,8 @@ static bool on_first_row(struct table *t, const struct csv_row *row) {
         return table_fatal(t, csv_of(t)->stray_line, csv_of(t)->stray_column, "%s",
                            csv_of(t)->stray_text);
     }
-    if (csv_of(t)->header && csv_of(t)->header_lines > 1) {
+    const bool broken = csv_of(t)->repair != NULL && csv_heading_is_broken(row);
+    if (csv_of(t)->header && (csv_of(t)->header_lines > 1 || broken)) {
         if (!join_header(t, row, &joined)) {
             return !t->refused;
         }
@@ -393,20 +402,58 @@ static void take_marks(struct table *t, char delimiter) {
     builder_set_delimiter(&t->builder, delimiter);
 }
 
+/* Measures how the dialect divides the rows that are appended. Returns false if out of memory. */
+static bool measure(struct table *t, const struct csv_sample *sample, const struct csv_dialect *d,
+                    struct csv_variant_fit *out) {
+    const struct csv_sample by = csv_variant_by(sample, d);
+    struct csv_header found = {0};
+    if (!csv_variant_measure(sample, d, out) ||
+        !table_append_header(t, &by, csv_dialect_char(d), out->cells, &found)) {
+        return false;
+    }
+    out->fits = found.header || out->cells == t->builder.n_columns;
+    return true;
+}
+
+/* Sets out->dialect if the rows that are appended have the dialect of the stored table, which struct
+ * csv does not read. usual: the delimiter that is taken otherwise. given: one of the options. */
+static bool find_variant(struct table *t, const struct csv_sample *sample, char given, char usual,
+                         struct table_csv *out) {
+    const struct csv_dialect d = csv_variant_with(&t->append.dialect, given);
+    const struct csv_dialect other = csv_variant_with(&(struct csv_dialect){0}, usual);
+    struct csv_variant_fit fit, other_fit;
+    if (!csv_variant_needed(&d)) {
+        return true;
+    }
+    if (!measure(t, sample, &d, &fit) || !measure(t, sample, &other, &other_fit)) {
+        return false;
+    }
+    if (csv_variant_better(&fit, &other_fit)) {
+        out->dialect = d;
+    }
+    return true;
+}
+
 /* Finds the structure of a body that is repaired. Returns false if out of memory. */
 static bool make_plan(struct table *t, const struct csv_sample *sample, char given,
                       struct table_csv *out) {
     struct csv_shape shape = {0};
     struct csv_header found = {0};
-    if (t->append.on && given == '\0') {
+    const struct csv_dialect *known = out->dialect.n > 0 ? &out->dialect : NULL;
+    const struct csv_sample by = known != NULL ? csv_variant_by(sample, known) : *sample;
+    if (known != NULL) {
+        given = csv_dialect_char(known);
+        csv_sniff_shape(&by, given, &shape);
+    } else if (t->append.on && given == '\0') {
         given = table_append_delimiter(t, sample, '\0', &shape);
     }
     if (t->append.on && t->options.header == TABLE_HEADER_AUTO && given != '\0' &&
-        !table_append_header(t, sample, given, shape.cells, &found)) {
+        !table_append_header(t, &by, given, shape.cells, &found)) {
         return false;
     }
     const bool named = found.header || t->options.header == TABLE_HEADER_YES;
-    if (!csv_plan_make(sample, given, t->append.on && !named ? t->append.n_cells : 0, &out->plan)) {
+    if (!csv_plan_make(sample, given, known, t->append.on && !named ? t->append.n_cells : 0,
+                       &out->plan)) {
         return false;
     }
     out->delimiter = csv_dialect_char(&out->plan.dialect);
@@ -434,6 +481,15 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
     if (shape.rows < 2 && may_look) {
         return TABLE_BEGIN_MORE;
     }
+    if (csv_variant_needed(&t->append.dialect)) {
+        struct csv_shape by_stored = {0};
+        const char usual =
+            given != '\0' ? given : table_append_delimiter(t, &sample, out->delimiter, &by_stored);
+        if (!find_variant(t, &sample, given, usual, out)) {
+            table_no_memory(t);
+            return TABLE_BEGIN_REFUSED;
+        }
+    }
     if (t->options.on_error == TABLE_REPAIR) {
         if (!make_plan(t, &sample, given, out)) {
             table_no_memory(t);
@@ -448,6 +504,10 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
         sample.arg = &out->plan;
         csv_sniff_shape(&sample, out->delimiter, &shape);
         shape.title.line = 0; /* lines above the table are the preamble */
+    } else if (out->dialect.n > 0) {
+        sample = csv_variant_by(&sample, &out->dialect);
+        out->delimiter = csv_dialect_char(&out->dialect);
+        csv_sniff_shape(&sample, out->delimiter, &shape);
     } else if (given != '\0') {
         out->delimiter = given;
         csv_sniff_shape(&sample, out->delimiter, &shape);
@@ -489,9 +549,7 @@ static void tell_dialect(struct table *t, const struct csv_plan *plan) {
         table_repaired(t, CSV_REPAIR_DELIMITER, plan->line, 1, text);
     }
     if (d->quote != '"') {
-        snprintf(text, sizeof text,
-                 "the quote character is %c (predictions and rows appended without repair: \")",
-                 d->quote);
+        snprintf(text, sizeof text, "the quote character is %c", d->quote);
         table_repaired(t, CSV_REPAIR_QUOTE, plan->line, 1, text);
     }
     if (d->escape != '\0') {
@@ -514,6 +572,18 @@ static bool begin_repair(struct table *t) {
     return true;
 }
 
+/* Begins to read the body in the dialect of the stored table. Returns false if out of memory. */
+static bool begin_variant(struct table *t) {
+    struct table_csv *state = csv_of(t);
+    state->variant = malloc(sizeof *state->variant);
+    if (state->variant == NULL) {
+        return table_no_memory(t);
+    }
+    csv_variant_init(state->variant, &state->dialect, t->options.comment, state->skip,
+                     &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = t});
+    return true;
+}
+
 static enum table_begin begin(struct table *t, const struct table_sample *sample, bool may_look) {
     struct table_csv decided = {0};
     const enum table_begin begun = decide(t, sample, may_look, &decided);
@@ -532,8 +602,10 @@ static enum table_begin begin(struct table *t, const struct table_sample *sample
     csv_skip(&state->csv, state->skip);
     state->csv.lenient = t->options.on_error == TABLE_SKIP;
     t->state = state;
-    return t->options.on_error != TABLE_REPAIR || begin_repair(t) ? TABLE_BEGUN
-                                                                  : TABLE_BEGIN_REFUSED;
+    const bool well = t->options.on_error == TABLE_REPAIR
+                          ? begin_repair(t)
+                          : state->dialect.n == 0 || begin_variant(t);
+    return well ? TABLE_BEGUN : TABLE_BEGIN_REFUSED;
 }
 
 static void done(struct table *t) {
@@ -542,6 +614,10 @@ static void done(struct table *t) {
         if (state->repair != NULL) {
             csv_repair_done(state->repair);
             free(state->repair);
+        }
+        if (state->variant != NULL) {
+            csv_variant_done(state->variant);
+            free(state->variant);
         }
         csv_plan_done(&state->plan);
         csv_done(&state->csv);
@@ -566,6 +642,9 @@ static bool feed(struct table *t, const char *bytes, size_t n) {
     if (state->repair != NULL) {
         well = csv_repair_feed(state->repair, bytes, n);
         state->csv.no_memory = state->repair->no_memory;
+    } else if (state->variant != NULL) {
+        well = csv_variant_feed(state->variant, bytes, n);
+        state->csv.no_memory = state->variant->no_memory;
     } else {
         well = csv_feed(&state->csv, bytes, n);
     }
@@ -574,12 +653,13 @@ static bool feed(struct table *t, const char *bytes, size_t n) {
 
 /* Ends the body. Returns false if reading stopped. */
 static bool end_rows(struct table_csv *state) {
-    if (state->repair == NULL) {
+    if (state->repair == NULL && state->variant == NULL) {
         return csv_end(&state->csv);
     }
-    const bool well = csv_repair_end(state->repair);
-    state->csv.no_memory = state->repair->no_memory;
-    state->csv.comments = state->repair->raw.comments;
+    const bool repairs = state->repair != NULL;
+    const bool well = repairs ? csv_repair_end(state->repair) : csv_variant_end(state->variant);
+    state->csv.no_memory = repairs ? state->repair->no_memory : state->variant->no_memory;
+    state->csv.comments = (repairs ? &state->repair->raw : &state->variant->raw)->comments;
     return well;
 }
 
@@ -606,11 +686,19 @@ static bool has_names(const struct table *t) {
 
 static void write_notes(const struct table *t, struct json_writer *w) {
     const struct table_csv *state = t->state;
-    const struct csv_dialect *d = &state->plan.dialect;
-    const bool several =
-        state->repair != NULL && d->n > 1 && csv_dialect_char(d) == d->delimiter[0];
+    const struct csv_dialect *d = state->repair != NULL    ? &state->plan.dialect
+                                  : state->variant != NULL ? &state->variant->dialect
+                                                           : NULL;
     json_put_key(w, "delimiter");
-    json_put_stringn(w, several ? d->delimiter : &state->delimiter, several ? d->n : 1);
+    json_put_stringn(w, d != NULL ? d->delimiter : &state->delimiter, d != NULL ? d->n : 1);
+    if (d != NULL && d->quote != '"') {
+        json_put_key(w, "quote");
+        json_put_stringn(w, &d->quote, 1);
+    }
+    if (d != NULL && d->escape != '\0') {
+        json_put_key(w, "escape");
+        json_put_stringn(w, &d->escape, 1);
+    }
     json_kv_bool(w, "header", state->header);
     if (state->header && state->header_lines > 1) {
         json_kv_int(w, "header_lines", state->header_lines);

@@ -2,6 +2,8 @@
 #include "formats/instances/table_reading.h"
 #include "base/json/json.h"
 #include "base/json/json_write.h"
+#include "formats/csv/repair/csv_dialect.h"
+#include "formats/csv/repair/csv_variant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,12 @@ static char character(const json_t *object, const char *name) {
 
 static struct text text_of(const json_t *value) {
     return (struct text){json_string_value(value), json_string_length(value)};
+}
+
+void table_reading_dialect(const json_t *object, struct csv_dialect *out) {
+    (void)csv_variant_dialect(text_of(json_object_get(object, "delimiter")),
+                              text_of(json_object_get(object, "quote")),
+                              text_of(json_object_get(object, "escape")), out);
 }
 
 static void put_character(const json_t *notes, const char *name, struct json_writer *w) {
@@ -82,7 +90,14 @@ static void put_columns(const json_t *columns, struct json_writer *w) {
 void table_reading_write(const char *notes, const char *columns, struct json_writer *w) {
     json_t *object = parse(notes), *list = parse(columns);
     json_begin_object(w);
-    put_character(object, "delimiter", w);
+    struct csv_dialect dialect;
+    table_reading_dialect(object, &dialect);
+    if (dialect.n > 0) {
+        json_put_key(w, "delimiter");
+        json_put_stringn(w, dialect.delimiter, dialect.n);
+    }
+    put_character(object, "quote", w);
+    put_character(object, "escape", w);
     put_character(object, "comment", w);
     put_character(object, "decimal", w);
     put_character(object, "thousands", w);
@@ -165,7 +180,8 @@ bool table_reading_parse(const char *document, struct table_reading *out) {
         well && parse_marks(reading, &out->marks) &&
         parse_names(json_object_get(reading, "decimal_comma"), &out->commas, &out->comma_bytes) &&
         parse_names(json_object_get(reading, "columns"), &out->columns, &out->column_bytes);
-    out->delimiter = character(reading, "delimiter");
+    table_reading_dialect(reading, &out->dialect);
+    out->delimiter = out->dialect.n > 0 ? csv_dialect_char(&out->dialect) : '\0';
     out->comment = character(reading, "comment");
     for (size_t i = 0; well && i < json_array_size(missing); i++) {
         const struct text token = text_of(json_array_get(missing, i));

@@ -2,7 +2,8 @@
  * are trained on the table, so that rows of predictions are read in the same way.
  *
  * As JSON, the member "reading" of the document of a model:
- *   delimiter  separated text: the delimiter
+ *   delimiter  separated text: the delimiter, 1 to 3 characters
+ *   quote, escape  the quote character if it is not ", the escape character if there is one
  *   comment    the comment character, if one was given
  *   decimal, thousands, strip  the options of these names, if they were given
  *   decimal_comma  names of the columns of numbers with decimal commas, which were detected
@@ -12,18 +13,25 @@
 #ifndef FORMATS_TABLE_READING_H
 #define FORMATS_TABLE_READING_H
 
+#include "base/json/json.h"
+#include "formats/csv/repair/csv_split.h"
 #include "formats/formats.h"
 #include "formats/text/names.h"
 
 struct table_reading {
-    char delimiter; /* '\0': the table was not separated text, or it is unknown */
-    char comment;   /* as in table_options */
+    char delimiter;             /* '\0': the table was not separated text, or it is unknown */
+    struct csv_dialect dialect; /* n 0: as '\0' of `delimiter` */
+    char comment;               /* as in table_options */
     struct missing missing;
     struct marks marks;
     struct names commas;              /* names of the columns with decimal commas */
     struct names columns;             /* names of all columns; n 0: they are unknown */
     char *comma_bytes, *column_bytes; /* the texts of the names */
 };
+
+/* Reads the dialect of the members delimiter, quote and escape of a reading or of the notes of a
+ * table. out->n 0: there is none. */
+void table_reading_dialect(const struct json_t *object, struct csv_dialect *out);
 
 /* Parses a document with the member "reading". Without that member, or with NULL, the reading is
  * that of an upload without options. Returns false if out of memory or if the document is

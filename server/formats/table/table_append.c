@@ -3,6 +3,8 @@
  * notes are written in table_append_notes.c. */
 #include "formats/table/table_append.h"
 #include "base/json/json.h"
+#include "formats/csv/repair/csv_dialect.h"
+#include "formats/instances/table_reading.h"
 #include "formats/table/table.h"
 
 #include <stdio.h>
@@ -200,8 +202,8 @@ bool table_append_open(struct table *t, const struct table_stored *stored,
         /* an earlier version of discernd read the stored rows, and kept the blanks */
         t->builder.keeps_blanks = json_object_get(s.notes, "trimmed") == NULL && format != NULL &&
                                   strcmp(format, "csv") == 0;
-        const json_t *delimiter = json_object_get(s.notes, "delimiter");
-        a->delimiter = json_string_length(delimiter) == 1 ? json_string_value(delimiter)[0] : '\0';
+        table_reading_dialect(s.notes, &a->dialect);
+        a->delimiter = a->dialect.n > 0 ? csv_dialect_char(&a->dialect) : '\0';
         a->n_cells = s.schema.n;
         a->began = calloc(s.schema.n + 1, sizeof *a->began);
         a->listed = calloc(s.schema.n + 1, sizeof *a->listed);

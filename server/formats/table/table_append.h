@@ -9,17 +9,19 @@
 #define FORMATS_TABLE_APPEND_H
 
 #include "formats/csv/csv_sniff.h"
+#include "formats/csv/repair/csv_split.h"
 #include "formats/table/table_builder.h"
 #include "formats/text/cell.h"
 
 struct table;
 
 struct table_append {
-    bool on;              /* rows are appended; false: all other members are 0 */
-    char *notes;          /* of the stored table */
-    int64_t header_lines; /* number of header lines of the uploaded table; 0: one or none */
-    bool header_replaced; /* the header of the uploaded table was replaced by given names */
-    char delimiter;       /* of the stored table; '\0': it was not separated text */
+    bool on;                    /* rows are appended; false: all other members are 0 */
+    char *notes;                /* of the stored table */
+    int64_t header_lines;       /* number of header lines of the uploaded table; 0: one or none */
+    bool header_replaced;       /* the header of the uploaded table was replaced by given names */
+    char delimiter;             /* of the stored table; '\0': it was not separated text */
+    struct csv_dialect dialect; /* of the stored table; n 0: unknown */
     uint8_t *began; /* [n_columns] enum column_state of each column before the first new row */
     bool *listed;   /* [n_columns] the body has the column */
     size_t *column; /* [n_cells] the column of cell i of the body; NULL: cell i is column i */

@@ -289,6 +289,13 @@ enum marks_form marks_form(const struct marks *m, struct text t, double *out) {
                    : MARKS_PLAIN;
 }
 
+bool marks_is_comma(struct text t) {
+    const struct marks none = {0};
+    double number = 0;
+    const enum marks_form form = marks_form(&none, t, &number);
+    return form == MARKS_COMMA || form == MARKS_EITHER;
+}
+
 /* ---- signs ---- */
 bool marks_signs_add(struct marks_signs *signs, struct text t) {
     const struct peeled p = peel(t, is_sign, NULL, signs->text);

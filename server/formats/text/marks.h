@@ -45,6 +45,8 @@ enum marks_form {
     MARKS_EITHER   /* 1,234: a comma that could separate thousands; the number is 1.234 */
 };
 enum marks_form marks_form(const struct marks *m, struct text t, double *out);
+/* Whether the text is a number with a comma that is or may be its decimal mark. */
+bool marks_is_comma(struct text t);
 
 /* Why a grouped number is refused in a body that is delimited by commas. */
 #define MARKS_DOUBT                                                                                \

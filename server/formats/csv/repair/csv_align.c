@@ -1,4 +1,5 @@
 #include "formats/csv/repair/csv_align.h"
+#include "formats/text/marks.h"
 #include "formats/text/scan.h"
 
 #include <string.h>
@@ -9,7 +10,12 @@ enum { COST_NUMBER = 16, COST_SHAPE = CSV_ALIGN_MISFIT, COST_EMPTY = 4, SHAPE_MA
 bool csv_is_value(struct text t) {
     double number = 0;
     unsigned written = 0;
-    return t.n > 0 && scan_number(t.bytes, &number, &written) == t.n;
+    if (t.n == 0 || scan_number(t.bytes, &number, &written) == t.n) {
+        return t.n > 0;
+    }
+    /* other numbers, such as 1e5 and 2,5, begin with a digit, a sign or a point */
+    return strchr("0123456789+-.", t.bytes[0]) != NULL &&
+           (dn_number_parse(t.bytes, t.n, &number) || marks_is_comma(t));
 }
 
 bool csv_is_nothing(struct text t) {

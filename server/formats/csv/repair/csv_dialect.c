@@ -1,4 +1,5 @@
 #include "formats/csv/repair/csv_dialect.h"
+#include "formats/csv/repair/csv_faultless.h"
 #include "formats/csv/repair/csv_raw.h"
 #include "formats/text/scan.h"
 
@@ -80,16 +81,14 @@ static size_t most_frequent(const struct score *s, size_t *rows) {
 
 static bool score_dialect(const struct csv_sample *sample, const struct csv_dialect *d,
                           struct score *out) {
-    struct csv_raw raw;
     *out = (struct score){.dialect = d};
-    csv_raw_init(&raw, d, 0, sample->comment, sample->skip,
-                 &(struct csv_raw_handler){.row = score_row, .arg = out});
-    const size_t n = sample->n < SCORE_BYTES ? sample->n : SCORE_BYTES;
-    if (csv_raw_feed(&raw, sample->bytes, n) && n == sample->n && sample->whole) {
-        csv_raw_end(&raw);
+    struct csv_sample part = *sample;
+    if (part.n > SCORE_BYTES) {
+        part.n = SCORE_BYTES;
+        part.whole = false;
     }
-    const bool well = !raw.no_memory;
-    csv_raw_done(&raw);
+    const bool well =
+        csv_raw_sample(&part, d, 0, &(struct csv_raw_handler){.row = score_row, .arg = out});
     double pattern = 0;
     for (size_t i = 0; i < out->n_lengths; i++) {
         const double length = (double)out->length[i];
@@ -138,6 +137,10 @@ static struct csv_dialect dialect_of(const char *delimiter, bool run) {
     struct csv_dialect d = {.n = (uint8_t)strlen(delimiter), .run = run, .quote = '"'};
     memcpy(d.delimiter, delimiter, d.n);
     return d;
+}
+
+static bool is_same_delimiter(const struct csv_dialect *a, const struct csv_dialect *b) {
+    return a->run == b->run && a->n == b->n && memcmp(a->delimiter, b->delimiter, a->n) == 0;
 }
 
 /* Whether the score allows an unusual delimiter. */
@@ -194,8 +197,8 @@ static bool find_delimiter(const struct csv_sample *sample, struct csv_dialect *
         if (is_doubled(sample, c)) {
             struct score s;
             size_t rows = 0;
-            if (!score_dialect(sample, &d, &s) ||
-                !try_delimiter(sample, &d, is_usual, out, &value)) {
+            if (!try_delimiter(sample, &d, is_usual, out, &value) ||
+                !score_dialect(sample, is_same_delimiter(out, &d) ? out : &d, &s)) {
                 return false;
             }
             if (most_frequent(&s, &rows) > 1 && 10 * rows >= 9 * s.rows) {
@@ -292,17 +295,99 @@ static bool find_escape(const struct csv_sample *sample, struct csv_dialect *d) 
     return true;
 }
 
-bool csv_dialect_find(const struct csv_sample *sample, char given, struct csv_dialect *out) {
+/* Adds the blanks around the delimiter to it if quoted cells follow them, and if this divides as many
+ * rows into as many cells. */
+static bool find_blanks(const struct csv_sample *sample, struct csv_dialect *d) {
+    const char c = d->delimiter[0], quoted[] = {c, ' ', d->quote, '\0'};
+    const char behind[] = {c, ' ', '\0'}, around[] = {' ', c, ' ', '\0'};
+    const char *const texts[] = {around, behind};
+    struct score s, by;
+    size_t rows = 0, rows_by = 0;
+    if (d->n > 1 || d->run || occurrences(sample, quoted, 3) == 0) {
+        return true;
+    }
+    if (!score_dialect(sample, d, &s)) {
+        return false;
+    }
+    const size_t cells = most_frequent(&s, &rows);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct csv_dialect other = dialect_of(texts[i], false);
+        other.quote = d->quote;
+        other.escape = d->escape;
+        if (!score_dialect(sample, &other, &by)) {
+            return false;
+        }
+        if (most_frequent(&by, &rows_by) == cells && rows_by >= rows && by.unclear <= s.unclear) {
+            *d = other;
+            return true;
+        }
+    }
+    return true;
+}
+
+/* Finds another delimiter or quote in a body without faults, if the evidence is strong. cells: number
+ * of cells of its rows. */
+static bool find_strong(const struct csv_sample *sample, bool given, size_t cells,
+                        struct csv_dialect *d) {
+    static const char quotes[] = "'`~|^";
+    struct csv_dialect other = *d;
+    const char twice[] = {d->delimiter[0], d->delimiter[0], '\0'};
+    bool strong = false;
+    if (!given && cells == 1 && !find_delimiter(sample, &other)) {
+        return false;
+    }
+    if (!given && cells > 1 && !d->run && is_doubled(sample, d->delimiter[0])) {
+        other = dialect_of(twice, false);
+    }
+    if (!is_same_delimiter(&other, d)) {
+        if (!csv_faultless_delimiter(sample, &other, cells, &strong)) {
+            return false;
+        }
+        if (strong) {
+            *d = other;
+            cells = 0;
+            strong = false;
+        }
+    }
+    other = *d;
+    for (size_t i = 0; i < sizeof quotes - 1 && !strong && d->quote == '"'; i++) {
+        other.quote = quotes[i];
+        if (memchr(d->delimiter, quotes[i], d->n) != NULL || quotes[i] == sample->comment ||
+            memchr(sample->bytes, quotes[i], sample->n) == NULL) {
+            continue;
+        }
+        if (!csv_faultless_quote(sample, &other, cells, &strong)) {
+            return false;
+        }
+    }
+    *d = strong ? other : *d;
+    return true;
+}
+
+bool csv_dialect_find(const struct csv_sample *sample, char given, struct csv_dialect *out,
+                      size_t *cells) {
     struct csv_shape shape;
     struct score s;
     const char ordinary = given != '\0' ? given : csv_sniff_delimiter(sample, &shape);
     const char text[] = {ordinary, '\0'};
     *out = dialect_of(text, ordinary == CSV_BLANKS);
-    if ((given == '\0' && shape.no_memory) || !score_dialect(sample, out, &s)) {
+    if (given == '\0' && shape.no_memory) {
         return false;
     }
-    if (given == '\0' && !is_clean(sample, &s) && !find_delimiter(sample, out)) {
+    if (!csv_faultless_check(sample, ordinary, cells)) {
         return false;
     }
-    return find_quote(sample, out) && find_escape(sample, out);
+    if (*cells > 0) {
+        const struct csv_dialect usual = *out;
+        if (!find_strong(sample, given != '\0', *cells, out)) {
+            return false;
+        }
+        *cells = is_same_delimiter(&usual, out) ? *cells : 0;
+        return find_blanks(sample, out);
+    }
+    if (!score_dialect(sample, out, &s) ||
+        (given == '\0' && !is_clean(sample, &s) && !find_delimiter(sample, out))) {
+        return false;
+    }
+    return find_quote(sample, out) && find_escape(sample, out) && find_blanks(sample, out);
 }

@@ -1,8 +1,9 @@
 /* Detects the delimiter, the quote character and the escape character of separated text that may be
  * broken, from a sample of the first bytes, for on_error=repair. Private to formats.
  *
- * If the delimiter that csv_sniff_delimiter finds divides all rows into the same number of cells,
- * it is taken. Otherwise each candidate is tried, and that of the highest score is taken:
+ * If struct csv reads the sample without a fault, its dialect is taken, unless there is strong
+ * evidence of another one (csv_faultless.h). Otherwise, if the delimiter that csv_sniff_delimiter
+ * finds divides all rows into the same number of cells, it is taken. If not, each candidate is tried, and that of the highest score is taken:
  *
  *   score = share of typed cells × sum over numbers of cells L of n_L (L - 1) / L / number of L
  *
@@ -18,8 +19,11 @@
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/repair/csv_split.h"
 
-/* given: the delimiter; '\0': it is detected. Returns false if out of memory. */
-bool csv_dialect_find(const struct csv_sample *sample, char given, struct csv_dialect *out);
+/* given: the delimiter; '\0': it is detected. *cells: the number of cells of each row, if the sample
+ * is read without a fault and with the usual delimiter; otherwise 0. Returns false if out of
+ * memory. */
+bool csv_dialect_find(const struct csv_sample *sample, char given, struct csv_dialect *out,
+                      size_t *cells);
 /* The delimiter as one character: that of `, ` is the comma. */
 static inline char csv_dialect_char(const struct csv_dialect *d) {
     return d->n > 1 && d->delimiter[0] == ' ' ? d->delimiter[1] : d->delimiter[0];

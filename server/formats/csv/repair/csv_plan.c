@@ -22,15 +22,6 @@ void csv_plan_done(struct csv_plan *p) {
     p->trait = NULL;
 }
 
-void csv_plan_count(const struct csv_raw_row *row, size_t *filled, size_t *values) {
-    *filled = *values = 0;
-    for (size_t i = 0; i < row->split->n; i++) {
-        const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
-        *filled += text.n > 0;
-        *values += csv_is_value(text);
-    }
-}
-
 static bool shape_row(void *arg, const struct csv_raw_row *row) {
     struct shapes *s = arg;
     struct shape *shape = &s->row[s->n];
@@ -39,21 +30,8 @@ static bool shape_row(void *arg, const struct csv_raw_row *row) {
                             .blank = row->blank,
                             .first = csv_split_trimmed(row->bytes, &row->split->piece[0]).n > 0,
                             .sharp = s->comment == '\0' && row->bytes[0] == '#'};
-    csv_plan_count(row, &shape->filled, &shape->values);
+    csv_raw_count(row, &shape->filled, &shape->values);
     return ++s->n < CSV_SNIFF_ROWS;
-}
-
-/* Reads the rows of the sample. Returns false if out of memory. */
-static bool read_sample(const struct csv_sample *sample, const struct csv_dialect *d, size_t width,
-                        const struct csv_raw_handler *handler) {
-    struct csv_raw raw;
-    csv_raw_init(&raw, d, width, sample->comment, sample->skip, handler);
-    if (csv_raw_feed(&raw, sample->bytes, sample->n) && sample->whole) {
-        csv_raw_end(&raw);
-    }
-    const bool well = !raw.no_memory;
-    csv_raw_done(&raw);
-    return well;
 }
 
 /* ---- columns ---- */
@@ -107,6 +85,20 @@ static struct group find_group(const struct shapes *s) {
         }
     }
     return best;
+}
+
+/* The row with which a table without faults begins. Rows with a text in the first cell only are
+ * titles if a header follows them: a row without numbers and without empty cells. */
+static size_t find_faultless_start(const struct shapes *s, size_t width) {
+    size_t at = 0, titles = 0;
+    while (at + 1 < s->n && width > 2 && s->row[at].values == 0 && at < 20 &&
+           (s->row[at].filled == 0 || (s->row[at].filled == 1 && s->row[at].first))) {
+        titles += s->row[at++].filled;
+    }
+    return titles > 0 && at < s->n && s->row[at].n == width && s->row[at].filled == width &&
+                   s->row[at].values == 0
+               ? at
+               : 0;
 }
 
 /* The row with which the table begins. */
@@ -164,7 +156,7 @@ static bool study_row(void *arg, const struct csv_raw_row *row) {
     }
     const bool even = row->split->n == p->width, heading = even && csv_plan_is_heading(p, row);
     size_t filled = 0, values = 0;
-    csv_plan_count(row, &filled, &values);
+    csv_raw_count(row, &filled, &values);
     const bool lone = filled == 1 && p->width > 2;
     if (s->taken > 1 &&
         ((row->blank && (!even || heading || lone)) || (heading && p->numbers > 1))) {
@@ -219,13 +211,15 @@ static bool head_row(void *arg, const struct csv_raw_row *row) {
     return ++s->seen < s->plan->head;
 }
 
-static bool find_structure(const struct csv_sample *sample, size_t width, struct shapes *shapes,
-                           struct csv_plan *out) {
+/* cells: number of cells of all rows, if there is no fault; otherwise 0. */
+static bool find_structure(const struct csv_sample *sample, size_t width, size_t cells,
+                           struct shapes *shapes, struct csv_plan *out) {
     const struct csv_raw_handler handler = {.row = shape_row, .arg = shapes};
+    out->width = cells;
     for (size_t round = 0; round < 2; round++) { /* the second time, the width is known */
         shapes->n = 0;
         shapes->comment = sample->comment;
-        if (!read_sample(sample, &out->dialect, out->width, &handler)) {
+        if (!csv_raw_sample(sample, &out->dialect, out->width, &handler)) {
             return false;
         }
         if (shapes->n == 0 && round > 0) {
@@ -236,7 +230,9 @@ static bool find_structure(const struct csv_sample *sample, size_t width, struct
             g = group_of(shapes, width);
             g.rows = g.first != SIZE_MAX ? g.rows : 0;
         }
-        const size_t start = find_start(shapes, &g);
+        g = cells > 0 ? group_of(shapes, cells) : g;
+        const size_t start =
+            cells > 0 ? find_faultless_start(shapes, cells) : find_start(shapes, &g);
         out->width = g.n;
         out->line = start < shapes->n ? shapes->row[start].line : 0;
         out->head = head_rows(shapes, start);
@@ -251,12 +247,22 @@ static bool find_structure(const struct csv_sample *sample, size_t width, struct
     return true;
 }
 
-bool csv_plan_make(const struct csv_sample *sample, char given, size_t width,
-                   struct csv_plan *out) {
+static bool find_dialect(const struct csv_sample *sample, char given,
+                         const struct csv_dialect *known, struct csv_dialect *out, size_t *cells) {
+    if (known != NULL) {
+        *out = *known;
+        return true;
+    }
+    return csv_dialect_find(sample, given, out, cells);
+}
+
+bool csv_plan_make(const struct csv_sample *sample, char given, const struct csv_dialect *known,
+                   size_t width, struct csv_plan *out) {
     struct csv_plan plan = {.comment = sample->comment, .skip = sample->skip};
     struct shapes *shapes = malloc(sizeof *shapes);
-    bool well = shapes != NULL && csv_dialect_find(sample, given, &plan.dialect) &&
-                find_structure(sample, width, shapes, &plan);
+    size_t cells = 0;
+    bool well = shapes != NULL && find_dialect(sample, given, known, &plan.dialect, &cells) &&
+                find_structure(sample, width, cells, shapes, &plan);
     free(shapes);
     if (well && plan.width == 0) { /* no row ends in the sample */
         struct csv_shape shape;
@@ -267,14 +273,15 @@ bool csv_plan_make(const struct csv_sample *sample, char given, size_t width,
     if (well) {
         struct study study = {.plan = &plan};
         plan.trait = calloc(plan.width + 1, sizeof *plan.trait);
+        plan.faultless = cells > 0;
         well = plan.trait != NULL &&
-               read_sample(sample, &plan.dialect, plan.width,
-                           &(struct csv_raw_handler){.row = study_row, .arg = &study});
+               csv_raw_sample(sample, &plan.dialect, plan.width,
+                              &(struct csv_raw_handler){.row = study_row, .arg = &study});
         plan.least = 20 * study.lone > study.taken ? 1 : plan.least;
         study.seen = 0;
         well = well && (plan.head < 2 ||
-                        read_sample(sample, &plan.dialect, plan.width,
-                                    &(struct csv_raw_handler){.row = head_row, .arg = &study}));
+                        csv_raw_sample(sample, &plan.dialect, plan.width,
+                                       &(struct csv_raw_handler){.row = head_row, .arg = &study}));
     }
     if (!well) {
         csv_plan_done(&plan);

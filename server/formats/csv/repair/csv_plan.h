@@ -24,6 +24,7 @@ struct csv_plan {
     size_t width;      /* number of columns; 0: there is no row */
     int64_t line;      /* the first line of the table */
     size_t head_cells; /* number of cells of the first row of the table */
+    bool faultless;    /* the sample is read without a fault and with the usual delimiter */
     bool named;        /* the first row is a header: it has words, and another number of cells */
     size_t head;    /* number of rows at the top that have no number, if the table has numbers; 1 */
     size_t least;   /* the least number of cells of a row that are not empty */
@@ -33,14 +34,14 @@ struct csv_plan {
     int64_t skip;
 };
 /* width: number of columns, if the body has no header and is appended to a table; 0: unknown.
- * given: the delimiter; '\0': it is detected. Returns false if out of memory. */
-bool csv_plan_make(const struct csv_sample *sample, char given, size_t width, struct csv_plan *out);
+ * given: the delimiter; '\0': it is detected. known: the dialect; NULL: it is detected. Returns false
+ * if out of memory. */
+bool csv_plan_make(const struct csv_sample *sample, char given, const struct csv_dialect *known,
+                   size_t width, struct csv_plan *out);
 void csv_plan_done(struct csv_plan *p);
 
 /* Whether a row, which has `width` cells, has a word in each column of numbers and no number. */
 bool csv_plan_is_heading(const struct csv_plan *p, const struct csv_raw_row *row);
-/* The number of cells that are not empty, and of those that are numbers. */
-void csv_plan_count(const struct csv_raw_row *row, size_t *filled, size_t *values);
 static inline bool csv_plan_is_comment(const struct csv_plan *p, const struct csv_raw_row *row) {
     return p->comment == '\0' && row->bytes[0] == '#' && row->split->n != p->width;
 }

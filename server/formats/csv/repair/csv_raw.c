@@ -1,5 +1,6 @@
 #include "formats/csv/repair/csv_raw.h"
 #include "formats/csv/csv_text.h"
+#include "formats/csv/repair/csv_align.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -188,16 +189,18 @@ static bool read_row(struct csv_raw *r, bool final) {
     if (!check_limits(r)) {
         return false;
     }
-    const struct csv_raw_row row = {.bytes = r->in.data + r->row,
+    const char *bytes = r->in.data + r->row;
+    const struct csv_raw_row row = {.bytes = bytes,
                                     .split = &r->split,
                                     .dialect = dialect,
                                     .line = r->line,
+                                    .last = r->line + line_ends(bytes, r->split.size, &last),
                                     .blank = r->blank};
     if (!r->handler.row(r->handler.arg, &row)) {
         r->stopped = true;
         return false;
     }
-    r->line += line_ends(row.bytes, r->split.size, &last) + (r->split.next > r->split.size);
+    r->line = row.last + (r->split.next > r->split.size);
     r->row += r->split.next;
     r->work += CSV_SPLIT_WORK_BYTE * r->split.next;
     r->work = r->work < CSV_SPLIT_WORK ? r->work : CSV_SPLIT_WORK;
@@ -259,4 +262,25 @@ bool csv_raw_end(struct csv_raw *r) {
         take(r, "", 0, true);
     }
     return !r->stopped;
+}
+
+bool csv_raw_sample(const struct csv_sample *sample, const struct csv_dialect *dialect,
+                    size_t width, const struct csv_raw_handler *handler) {
+    struct csv_raw raw;
+    csv_raw_init(&raw, dialect, width, sample->comment, sample->skip, handler);
+    if (csv_raw_feed(&raw, sample->bytes, sample->n) && sample->whole) {
+        csv_raw_end(&raw);
+    }
+    const bool well = !raw.no_memory;
+    csv_raw_done(&raw);
+    return well;
+}
+
+void csv_raw_count(const struct csv_raw_row *row, size_t *filled, size_t *values) {
+    *filled = *values = 0;
+    for (size_t i = 0; i < row->split->n; i++) {
+        const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
+        *filled += text.n > 0;
+        *values += csv_is_value(text);
+    }
 }

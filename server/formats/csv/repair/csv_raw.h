@@ -7,6 +7,7 @@
 #ifndef FORMATS_CSV_RAW_H
 #define FORMATS_CSV_RAW_H
 
+#include "formats/csv/csv_sniff.h"
 #include "formats/csv/repair/csv_split.h"
 
 struct csv_raw_row {
@@ -15,8 +16,8 @@ struct csv_raw_row {
     /* how the row was divided: the dialect of the body; or, if that does not give the expected
      * number of cells, one with another delimiter or quote character that does */
     const struct csv_dialect *dialect;
-    int64_t line;
-    bool blank; /* a blank line precedes the row */
+    int64_t line, last; /* the first and the last line of the row */
+    bool blank;         /* a blank line precedes the row */
 };
 
 struct csv_raw_handler {
@@ -53,5 +54,10 @@ void csv_raw_done(struct csv_raw *r);
 /* Return false if reading stopped. */
 bool csv_raw_feed(struct csv_raw *r, const char *bytes, size_t n);
 bool csv_raw_end(struct csv_raw *r);
+/* Reads the rows of a sample. width: as in csv_raw_init. Returns false if out of memory. */
+bool csv_raw_sample(const struct csv_sample *sample, const struct csv_dialect *dialect,
+                    size_t width, const struct csv_raw_handler *handler);
+/* The number of cells that are not empty, and of those that are numbers. */
+void csv_raw_count(const struct csv_raw_row *row, size_t *filled, size_t *values);
 
 #endif

@@ -281,8 +281,8 @@ static bool deliver_head(struct csv_repair *r, const struct csv_raw_row *row) {
         }
     }
     size_t filled = 0, values = 0;
-    csv_plan_count(row, &filled, &values);
-    if (r->taken++ == 0 && values == 0) {
+    csv_raw_count(row, &filled, &values);
+    if (r->taken++ == 0 && values == 0 && filled == n) {
         buf_append(&r->heading, row->bytes, row->split->size);
     }
     return put_cells(r, row, &a) && deliver(r, row, width);
@@ -316,29 +316,43 @@ static bool release(struct csv_repair *r, size_t n) {
     return true;
 }
 
-/* The number of the first row held back with which a second table begins; n_held: there is none. A
- * second table has at least two rows of as many cells. */
-static size_t find_second(const struct csv_repair *r) {
-    for (size_t i = 0; i + 1 < r->n_held; i++) {
-        const struct csv_repair_held *head = &r->held[i];
-        const bool heading = head->values == 0 && head->filled == head->n && head->n > 1;
-        size_t same = 1, doubts = 0;
-        while (i + same < r->n_held && r->held[i + same].n == head->n) {
-            doubts += r->held[i + same].doubt;
-            same++;
-        }
-        if (head->n > 1 && same > 1 && i + same == r->n_held &&
-            (head->blank || doubts > 0 || head->doubt) && (heading || head->blank || same > 2)) {
-            return i;
-        }
+/* Adds the last row held back to the run. */
+static void extend_run(struct csv_repair *r) {
+    const size_t at = r->n_held - 1;
+    const struct csv_repair_held *held = &r->held[at];
+    if (at == 0 || held->n != held[-1].n) {
+        r->run = (struct csv_repair_run){at, SIZE_MAX, SIZE_MAX, SIZE_MAX};
     }
-    return r->n_held;
+    r->run.blank = held->blank && r->run.blank == SIZE_MAX ? at : r->run.blank;
+    r->run.heading = held->heading && r->run.heading == SIZE_MAX ? at : r->run.heading;
+    r->run.doubt = held->doubt ? at : r->run.doubt;
+}
+
+/* Whether a second table can begin with row i of the run. It has at least two rows. */
+static bool is_second(const struct csv_repair *r, size_t i) {
+    if (i == SIZE_MAX || i + 1 >= r->n_held || r->held[i].n < 2) {
+        return false;
+    }
+    const struct csv_repair_held *head = &r->held[i];
+    return (head->blank || (r->run.doubt != SIZE_MAX && r->run.doubt >= i)) &&
+           (head->heading || head->blank || r->n_held - i > 2) &&
+           (head->heading || !r->plan->faultless || head->n != r->plan->width);
+}
+
+/* The number of the row held back with which a second table begins, which goes on to the last one;
+ * n_held: there is none. */
+static size_t find_second(const struct csv_repair *r) {
+    return r->n_held == 0                 ? 0
+           : is_second(r, r->run.start)   ? r->run.start
+           : is_second(r, r->run.blank)   ? r->run.blank
+           : is_second(r, r->run.heading) ? r->run.heading
+                                          : r->n_held;
 }
 
 /* Reports rows held back, from `from` to before `to`, as a footer. */
 static void report_footer(struct csv_repair *r, size_t from, size_t to) {
     if (from < to) {
-        report_lines(r, CSV_REPAIR_FOOTER, r->held[from].line, r->held[to - 1].line,
+        report_lines(r, CSV_REPAIR_FOOTER, r->held[from].line, r->held[to - 1].last,
                      "after the table left out");
     }
 }
@@ -348,6 +362,9 @@ static void report_footer(struct csv_repair *r, size_t from, size_t to) {
 static size_t find_footer(const struct csv_repair *r) {
     const size_t few = r->plan->width > 3 ? r->plan->width / 2 : 1;
     size_t first = r->n_held;
+    if (r->plan->faultless && r->taken < 2) {
+        return first; /* the table would have no rows */
+    }
     while (first > 0 && r->held[first - 1].filled <= few) {
         first--;
     }
@@ -362,7 +379,7 @@ static size_t find_footer(const struct csv_repair *r) {
 /* The rows held back from `first` on are a second table. Returns false if reading stops. */
 static bool begin_second(struct csv_repair *r, size_t first) {
     r->second = r->held[first].line;
-    r->second_end = r->held[r->n_held - 1].line;
+    r->second_end = r->held[r->n_held - 1].last;
     r->n_held = first;
     const size_t footer = find_footer(r);
     report_footer(r, footer, first);
@@ -372,15 +389,24 @@ static bool begin_second(struct csv_repair *r, size_t first) {
 static bool hold(struct csv_repair *r, const struct csv_raw_row *row, size_t filled, size_t values,
                  bool doubt) {
     static const char slack[TEXT_INPUT_SLACK] = {0};
-    r->held[r->n_held++] = (struct csv_repair_held){.offset = r->held_bytes.size,
-                                                    .size = row->split->size,
-                                                    .n = row->split->n,
-                                                    .filled = filled,
-                                                    .values = values,
-                                                    .dialect = *row->dialect,
-                                                    .line = row->line,
-                                                    .blank = row->blank,
-                                                    .doubt = doubt};
+    if (r->n_held == r->held_capacity &&
+        !array_grow(&r->held, &r->held_capacity, 64, sizeof *r->held)) {
+        r->no_memory = true;
+        return false;
+    }
+    r->held[r->n_held++] =
+        (struct csv_repair_held){.offset = r->held_bytes.size,
+                                 .size = row->split->size,
+                                 .n = row->split->n,
+                                 .filled = filled,
+                                 .values = values,
+                                 .dialect = *row->dialect,
+                                 .line = row->line,
+                                 .last = row->last,
+                                 .blank = row->blank,
+                                 .doubt = doubt,
+                                 .heading = values == 0 && filled == row->split->n && filled > 1};
+    extend_run(r);
     buf_append(&r->held_bytes, row->bytes, row->split->size);
     buf_append(&r->held_bytes, slack, sizeof slack);
     r->no_memory |= r->held_bytes.failed;
@@ -393,7 +419,7 @@ static bool hold(struct csv_repair *r, const struct csv_raw_row *row, size_t fil
     if (sure) {
         return begin_second(r, second);
     }
-    if (r->n_held == CSV_REPAIR_HELD || r->held_bytes.size > CSV_REPAIR_BYTES) {
+    if (r->held_bytes.size + r->n_held * sizeof *r->held > CSV_REPAIR_BYTES) {
         return second < r->n_held ? begin_second(r, second) : release(r, r->n_held);
     }
     return true;
@@ -411,7 +437,7 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
     const size_t n = row->split->n;
     size_t filled = 0, values = 0;
     if (is_heading_again(r, row)) {
-        report_lines(r, CSV_REPAIR_AGAIN, row->line, row->line, "repeats the header and left out");
+        report_lines(r, CSV_REPAIR_AGAIN, row->line, row->last, "repeats the header and left out");
         return release(r, r->n_held);
     }
     const bool even = n == p->width, heading = even && csv_plan_is_heading(p, row);
@@ -419,7 +445,7 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
     if (may) {
         return deliver_row(r, row);
     }
-    csv_plan_count(row, &filled, &values);
+    csv_raw_count(row, &filled, &values);
     const struct csv_align a =
         csv_align_row(row->dialect, p->trait, p->width, row->bytes, row->split, r->sums);
     const bool misfits = a.cost >= 2 * CSV_ALIGN_MISFIT;
@@ -427,10 +453,12 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
     if (p->width < 2 || p->trait[0].cells == 0) {
         doubt = false;
     } else if (even) {
-        doubt = (heading && (row->blank || p->numbers > 1)) || (row->blank && misfits) ||
-                (filled == 1 && values == 0 && p->width > 3 && p->least > 2) ||
-                (filled == 1 && values == 0 && p->width > 2 && row->blank) ||
-                (r->n_held > 0 && (misfits || filled == 0));
+        const bool lone = filled == 1 && values == 0 &&
+                          (!p->faultless || memchr(row->bytes, ' ', row->split->size) != NULL);
+        const bool odd = misfits && !p->faultless;
+        doubt = (heading && (row->blank || p->numbers > 1)) || (row->blank && odd) ||
+                (lone && p->width > 3 && p->least > 2) || (lone && p->width > 2 && row->blank) ||
+                (r->n_held > 0 && (odd || filled == 0));
     } else {
         doubt = true;
     }
@@ -442,7 +470,7 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
         const struct csv_repair_held *last = &r->held[r->n_held - 1];
         if (last->n == n && last->blank && last->values == 0 && last->filled == n) {
             const bool go_on = begin_second(r, r->n_held - 1);
-            r->second_end = row->line;
+            r->second_end = row->last;
             return go_on;
         }
     }
@@ -457,9 +485,9 @@ static bool on_raw(void *arg, const struct csv_raw_row *row) {
         go_on = deliver_comment(r, row);
     } else if (row->line < p->line) {
         r->preamble = r->preamble > 0 ? r->preamble : row->line;
-        r->preamble_end = row->line;
+        r->preamble_end = row->last;
     } else if (r->second > 0) {
-        r->second_end = row->line;
+        r->second_end = row->last;
     } else {
         end_preamble(r);
         go_on = r->taken < p->head ? deliver_head(r, row) : take_row(r, row);
@@ -511,6 +539,7 @@ void csv_repair_done(struct csv_repair *r) {
     buf_done(&r->aside);
     buf_done(&r->heading);
     buf_done(&r->held_bytes);
+    free(r->held);
 }
 
 bool csv_repair_feed(struct csv_repair *r, const char *bytes, size_t n) {

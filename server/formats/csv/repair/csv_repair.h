@@ -5,20 +5,20 @@
  *
  * A row is in doubt if it has another number of cells than the table has columns, and few of them
  * are not empty or one misfits its column; if it follows a blank line and misfits; or if it looks
- * like a heading. At most CSV_REPAIR_HELD rows in doubt are held back. If a row of the table
+ * like a heading. In a table without faults, a row that has only one cell is in doubt only if that
+ * is a text of several words, and a second table of as many columns begins with a heading. Rows in doubt are held back. If a row of the table
  * follows, they are rows of the table. If they begin with a heading or follow a blank line, and
  * have rows of one other number of cells, they and all that follows are a second table. Rows with
  * few cells at the end of the body are a footer.
  *
  * Bounded: the plan is made from the sample (table.c); a quoted cell is searched for its end in the
- * next 1 MiB; the rows held back have at most CSV_REPAIR_BYTES. */
+ * next 1 MiB; the rows held back take at most CSV_REPAIR_BYTES of memory. */
 #ifndef FORMATS_CSV_REPAIR_H
 #define FORMATS_CSV_REPAIR_H
 
 #include "formats/csv/repair/csv_plan.h"
 #include "formats/csv/repair/csv_repair_kind.h"
 
-#define CSV_REPAIR_HELD 64
 #define CSV_REPAIR_BYTES (1024 * 1024)
 
 struct csv_repair_handler {
@@ -33,8 +33,16 @@ struct csv_repair_held {
     size_t offset; /* of the row in `held_bytes`; TEXT_INPUT_SLACK bytes follow it */
     size_t size, n, filled, values;
     struct csv_dialect dialect;
-    int64_t line;
+    int64_t line, last;
     bool blank, doubt; /* doubt: the row cannot be a row of the table */
+    bool heading;      /* words only, and no empty cell */
+};
+/* The last rows held back that have the same number of cells. The members are numbers of rows;
+ * SIZE_MAX: there is none. */
+struct csv_repair_run {
+    size_t start;
+    size_t blank, heading; /* the first such row */
+    size_t doubt;          /* the last such row */
 };
 
 /* All members are private. */
@@ -50,8 +58,9 @@ struct csv_repair {
     size_t taken;                   /* number of rows of the table */
     int64_t preamble, preamble_end; /* the first and the last line before the table; 0: none */
     int64_t second, second_end;     /* likewise for the second table */
-    struct csv_repair_held held[CSV_REPAIR_HELD];
-    size_t n_held;
+    struct csv_repair_held *held;   /* [n_held] */
+    size_t n_held, held_capacity;
+    struct csv_repair_run run;
     struct buf held_bytes;
     bool no_memory, stopped;
 };
