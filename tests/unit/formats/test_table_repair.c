@@ -74,6 +74,7 @@ static void test_structure(void **state) {
         "were joined\"}]}");
     check("a,b\r1,2\r\n3,4\n\n\n5,6", "a,b\n1,2\n3,4\n5,6\n", "\"warnings\":[]");
     check("a,b\n1,2\n3,4\na,b\n5,6\n", "a,b\n1,2\n3,4\n5,6\n", "\"repeated_header\":{\"count\":1,");
+    check("a,b\na,b\n1,2\n3,4\n5,6\n", "a,b\n1,2\n3,4\n5,6\n", "\"repeated_header\":{\"count\":1,");
 }
 
 /* Equal rows are no repeated header; quotes that are open in each row take time in proportion to

@@ -490,7 +490,8 @@ static bool on_raw(void *arg, const struct csv_raw_row *row) {
         r->second_end = row->last;
     } else {
         end_preamble(r);
-        go_on = r->taken < p->head ? deliver_head(r, row) : take_row(r, row);
+        go_on = r->taken < p->head && !is_heading_again(r, row) ? deliver_head(r, row)
+                                                                : take_row(r, row);
     }
     r->stopped = r->stopped || !go_on;
     return go_on;
