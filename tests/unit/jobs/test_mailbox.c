@@ -81,53 +81,69 @@ static void what_the_store_refused_is_delivered_later(void **state) {
     fixture_done(&f);
 }
 
+/* A job that runs, its mailbox, and what is taken from it. */
+struct opened {
+    struct fixture f;
+    struct mailbox m;
+    struct store_claim claim;
+    struct store_history_row *rows;
+    size_t n_rows;
+    struct buf progress;
+};
+
+/* Opens the mailbox; it has reports of the iterations 1 to 5. */
+static void opened_init(struct opened *o) {
+    *o = (struct opened){0};
+    fixture_init(&o->f);
+    o->claim = running_job(&o->f);
+    mailbox_init(&o->m);
+    mailbox_open(&o->m, &o->claim);
+    report(&o->m, 1, 5);
+}
+
+static void opened_done(struct opened *o) {
+    mailbox_rows_free(o->rows, o->n_rows);
+    buf_done(&o->progress);
+    mailbox_done(&o->m);
+    fixture_done(&o->f);
+}
+
 /* The daemon ends while the store refuses: the closer gets all that was not delivered, in order,
  * and nothing is lost or given twice. */
 static void a_drain_gives_back_what_was_not_delivered(void **state) {
     (void)state;
-    struct fixture f;
-    struct mailbox m;
-    struct store_history_row *rows = NULL;
-    size_t n_rows = 0;
-    struct buf progress = {0};
+    struct opened o;
     struct problem problem = {0};
-    fixture_init(&f);
-    const struct store_claim claim = running_job(&f);
-    mailbox_init(&m);
-    mailbox_open(&m, &claim);
-    report(&m, 1, 5);
-    database_run(&f, REFUSE);
-    mailbox_deliver(&m, f.store);
-    mailbox_stop(&m, STOP_DRAIN);
-    assert_int_equal(mailbox_stopped(&m), STOP_DRAIN);
-    report(&m, 6, 7); /* the training has not looked yet */
-    mailbox_deliver(&m, f.store);
-    mailbox_take(&m, &rows, &n_rows, &progress);
-    assert_int_equal(n_rows, 7);
-    for (size_t i = 0; i < n_rows; i++) {
-        assert_int_equal(rows[i].iteration, i + 1);
+    opened_init(&o);
+    database_run(&o.f, REFUSE);
+    mailbox_deliver(&o.m, o.f.store);
+    mailbox_stop(&o.m, STOP_DRAIN);
+    assert_int_equal(mailbox_stopped(&o.m), STOP_DRAIN);
+    report(&o.m, 6, 7); /* the training has not looked yet */
+    mailbox_deliver(&o.m, o.f.store);
+    mailbox_take(&o.m, &o.rows, &o.n_rows, &o.progress);
+    assert_int_equal(o.n_rows, 7);
+    for (size_t i = 0; i < o.n_rows; i++) {
+        assert_int_equal(o.rows[i].iteration, i + 1);
     }
-    assert_non_null(strstr(buf_cstr(&progress), "\"iteration\":7"));
-    mailbox_close(&m);
-    mailbox_deliver(&m, f.store); /* idle: nothing */
-    struct store_job_end end = {.claim = claim,
+    assert_non_null(strstr(buf_cstr(&o.progress), "\"iteration\":7"));
+    mailbox_close(&o.m);
+    mailbox_deliver(&o.m, o.f.store); /* idle: nothing */
+    struct store_job_end end = {.claim = o.claim,
                                 .state = STORE_JOB_QUEUED,
-                                .rows = rows,
-                                .n_rows = n_rows};
-    if (!store_job_end(f.store, &end, NULL,
+                                .rows = o.rows,
+                                .n_rows = o.n_rows};
+    if (!store_job_end(o.f.store, &end, NULL,
                        &problem)) { /* given back, it leaves no history: the trigger is not asked */
         fail_msg("%s", problem.detail);
     }
-    struct store_job job = fixture_get(&f, claim.job);
+    struct store_job job = fixture_get(&o.f, o.claim.job);
     assert_int_equal(job.state, STORE_JOB_QUEUED);
     assert_int_equal(job.attempts, 0);
     assert_null(job.progress);
     store_job_done(&job);
-    assert_int_equal(delivered(&f, claim.job), 0);
-    mailbox_rows_free(rows, n_rows);
-    buf_done(&progress);
-    mailbox_done(&m);
-    fixture_done(&f);
+    assert_int_equal(delivered(&o.f, o.claim.job), 0);
+    opened_done(&o);
 }
 
 /* A second job begins with no rows, no iteration and no time of the first one. A training in closed
@@ -193,34 +209,23 @@ static void why_a_training_stops(void **state) {
  * claim that is gone before is a warning. */
 static void a_delivery_after_the_end_is_no_fault(void **state) {
     (void)state;
-    struct fixture f;
-    struct mailbox m;
-    struct store_history_row *rows = NULL;
-    size_t n_rows = 0;
-    struct buf progress = {0};
+    struct opened o;
     char line[256] = "";
-    fixture_init(&f);
+    opened_init(&o);
     FILE *log = tmpfile();
     assert_non_null(log);
     log_open(fileno(log), LOG_TEXT, LOG_WARN);
-    const struct store_claim claim = running_job(&f);
-    mailbox_init(&m);
-    mailbox_open(&m, &claim);
-    report(&m, 1, 5);
-    database_run(&f, "UPDATE jobs SET owner = 'somebody'");
-    mailbox_deliver(&m, f.store);
+    database_run(&o.f, "UPDATE jobs SET owner = 'somebody'");
+    mailbox_deliver(&o.m, o.f.store);
     rewind(log);
     assert_non_null(fgets(line, sizeof line, log));
     assert_non_null(strstr(line, "no longer claimed by this worker"));
-    mailbox_take(&m, &rows, &n_rows, &progress);
-    mailbox_deliver(&m, f.store);
+    mailbox_take(&o.m, &o.rows, &o.n_rows, &o.progress);
+    mailbox_deliver(&o.m, o.f.store);
     assert_null(fgets(line, sizeof line, log));
     log_open(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_TEXT, LOG_ERROR);
     (void)fclose(log);
-    mailbox_rows_free(rows, n_rows);
-    buf_done(&progress);
-    mailbox_done(&m);
-    fixture_done(&f);
+    opened_done(&o);
 }
 
 int main(void) {
