@@ -332,7 +332,11 @@ bool tokens_parse(const char *path, const char *text, size_t n, struct tokens **
     hash_key_make(&t->key);
     pthread_mutex_init(&t->seen_lock, NULL);
     hash_blake2b(text, n, t->digest);
-    t->text = strndup(text, n);
+    t->text = malloc(n + 1);
+    if (t->text != NULL) {
+        memcpy(t->text, text, n);
+        t->text[n] = '\0';
+    }
     t->items = calloc(TOKENS_MAX, sizeof *t->items);
     if ((t->text == NULL || t->items == NULL) ? !problem_no_memory(problem)
                                               : !parse_lines(t, path, problem)) {
@@ -378,7 +382,8 @@ const struct auth_token *tokens_named(const struct tokens *t, const char *name) 
     return NULL;
 }
 
-/* Returns the token of a secret that was found before; NULL: none. *slot: where it may be added. */
+/* Returns the token of a secret that was found before. If there is none, returns NULL and sets *slot
+ * to the place where the secret may be added. */
 static const struct auth_token *find_seen(const struct tokens *t,
                                           const uint8_t hash[HASH_KEYED_SIZE], size_t *slot) {
     uint64_t start;
@@ -397,7 +402,7 @@ static const struct auth_token *find_seen(const struct tokens *t,
 
 const struct auth_token *tokens_find(struct tokens *t, const char *secret, size_t n) {
     uint8_t hash[HASH_BLAKE2B_SIZE], keyed[HASH_KEYED_SIZE];
-    size_t slot;
+    size_t slot = 0;
     hash_keyed_long(&t->key, secret, n, keyed);
     const struct auth_token *token = find_seen(t, keyed, &slot);
     if (token != NULL) {
