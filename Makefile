@@ -70,7 +70,7 @@ TEST_CFLAGS   = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_
 CORE_SRC := $(sort $(filter-out core/examples/%,$(wildcard core/*/*.c core/*/*/*.c core/*/*/*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/obj/%.o)
 # One archive for each module of the server: a unit test links only what its module may use.
-MODULES  := base http auth store formats jobs serving api
+MODULES  := base http auth store formats jobs serving api commands
 MODULE_LIBS :=
 define MODULE_template
 $(1)_SRC := $$(sort $$(wildcard server/$(1)/*.c server/$(1)/*/*.c server/$(1)/*/*/*.c))
@@ -94,7 +94,8 @@ LINK_formats := $(lib_formats) $(lib_base) $(LIBCORE)
 LINK_jobs    := $(lib_jobs) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_serving := $(lib_serving) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_api     := $(lib_api) $(lib_http) $(lib_auth) $(lib_jobs) $(lib_serving) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
-LINK_ALL     := $(LINK_api)
+LINK_commands := $(lib_commands) $(lib_auth) $(lib_store) $(lib_base) $(LIBCORE)
+LINK_ALL     := $(lib_commands) $(LINK_api)
 
 .DEFAULT_GOAL := all
 .PHONY: all help clean

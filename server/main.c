@@ -1,7 +1,6 @@
 /* discernd: reads options, starts the modules, waits for a signal, shuts down. Wiring only. */
 #include "api/api.h"
 #include "auth/auth.h"
-#include "auth/token_command.h"
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/ids.h"
@@ -9,6 +8,7 @@
 #include "base/sandbox.h"
 #include "base/threads.h"
 #include "blas.h"
+#include "commands/commands.h"
 #include "healthcheck.h"
 #include "http/http.h"
 #include "jobs/jobs.h"
@@ -447,8 +447,9 @@ static void enter_sandbox(struct daemon *d) {
 int main(int argc, char **argv) {
     static struct daemon d;
     struct problem problem = {0};
-    if (token_command_is(argc, argv)) {
-        return ids_init() ? token_command_run(argc, argv) : EXIT_USAGE;
+    int status = EXIT_USAGE;
+    if (commands_run(argc, argv, &status)) {
+        return status;
     }
     heap_share();
     threads_set_stack();

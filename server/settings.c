@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include "base/spool.h"
+#include "commands/commands.h"
 #include "http/http.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -145,10 +146,11 @@ const size_t settings_n_rows = sizeof settings_rows / sizeof settings_rows[0];
 
 void settings_help(FILE *out) {
     options_help(settings_rows, settings_n_rows,
-                 "discernd [--option VALUE]…\ndiscernd token add|list|revoke|rotate …\n\nTrains "
+                 "discernd [--option VALUE]…\ndiscernd COMMAND …\n\nTrains "
                  "classifiers from tables and serves them over "
                  "HTTP.\nManual: README.md, and GET /docs of a running daemon.",
                  out);
+    commands_help(out);
 }
 
 /* Whether the host of --listen is reachable only from this machine. */

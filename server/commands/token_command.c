@@ -1,5 +1,5 @@
 /* Changes lines of a token file; comments and the order of the lines stay. */
-#include "auth/token_command.h"
+#include "commands/token_command.h"
 #include "auth/token_file.h"
 #include "auth/tokens.h"
 #include "base/clock.h"
@@ -369,10 +369,6 @@ static const struct command *command_find(const char *name) {
         }
     }
     return NULL;
-}
-
-bool token_command_is(int argc, char **argv) {
-    return argc > 1 && strcmp(argv[1], "token") == 0;
 }
 
 /* Returns what is wrong with the options of a command; NULL: nothing. */

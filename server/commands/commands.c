@@ -1,0 +1,39 @@
+/* The table of commands. */
+#include "commands/commands.h"
+#include "base/ids.h"
+#include "commands/token_command.h"
+
+#include <string.h>
+
+enum { EXIT_REFUSED = 2 };
+
+static const struct {
+    const char *name;
+    const char *help; /* what follows the name, and what the command does */
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"token", "add|list|revoke|rotate …   changes the token file", token_command_run},
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+bool commands_run(int argc, char **argv, int *status) {
+    for (size_t i = 0; argc > 1 && i < N_COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            if (!ids_init()) {
+                fputs("discernd: there is no source of random bytes\n", stderr);
+                *status = EXIT_REFUSED;
+                return true;
+            }
+            *status = commands[i].run(argc, argv);
+            return true;
+        }
+    }
+    return false;
+}
+
+void commands_help(FILE *out) {
+    fputs("\nCommands; discernd COMMAND --help shows more:\n", out);
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        fprintf(out, "  discernd %s %s\n", commands[i].name, commands[i].help);
+    }
+}
