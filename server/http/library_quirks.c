@@ -195,6 +195,9 @@ bool library_chunk_line(const char *body, const char **end, const char *data, si
         data[-1] != '\n') {
         return true;
     }
+    /* The bytes behind the piece before may have moved to the beginning of the rest. Then *end was
+     * anywhere in the line, also between the CR and the LF of a good one. */
+    from = *from == '\n' ? body : from;
     bool good = true;
     for (const char *p = from; p < data; p++) {
         good = good && (*p != '\n' || (p > from && p[-1] == '\r'));

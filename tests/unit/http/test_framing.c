@@ -127,6 +127,32 @@ static void chunk_lines(void **state) {
     close(in.fd);
 }
 
+/* The last piece of a chunk ends where the CR or the LF of the next line is later, when the library
+ * has moved that line to the beginning of its buffer. */
+static void chunk_lines_moved(void **state) {
+    (void)state;
+    static const char head[] =
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "10\r\n",
+                      body[] = "0123456789abcdef", rest[] = "\r\n3\r\nxyz\r\n0\r\n\r\n";
+    static struct connection in;
+    in.fd = connection_open(toy.server);
+    for (size_t last = 1; last <= 6; last++) { /* the bytes of the last piece */
+        const size_t first = sizeof body - 1 - last;
+        assert_true(raw_send(in.fd, head, sizeof head - 1) && raw_send(in.fd, body, first));
+        usleep(20000);
+        assert_true(raw_send(in.fd, body + first, last));
+        usleep(20000);
+        assert_true(raw_send(in.fd, rest, sizeof rest - 1));
+        struct raw_reply r;
+        raw_reply_read(&in, false, &r);
+        assert_int_equal(r.status, 200);
+        assert_string_equal(r.body.data, "0123456789abcdefxyz");
+        raw_reply_done(&r);
+    }
+    close(in.fd);
+}
+
 /* One blank in front of the target, and a Host whose port is a number. */
 static void first_lines_and_hosts(void **state) {
     (void)state;
@@ -500,6 +526,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(framing, setup, teardown),
         cmocka_unit_test_setup_teardown(chunk_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(chunk_lines_moved, setup, teardown),
         cmocka_unit_test_setup_teardown(first_lines_and_hosts, setup, teardown),
         cmocka_unit_test_setup_teardown(nul_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(unusual, setup, teardown),
