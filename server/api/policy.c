@@ -1,8 +1,9 @@
 /* Checks each request against the policy of its route, before any of its body is taken: token,
- * path, query parameters, Content-Type, Accept. */
+ * path, query parameters, conditions, Content-Type, Accept. */
 #include "api/policy.h"
 #include "api/access.h"
 #include "api/support.h"
+#include "base/etag.h"
 #include "formats/text/encoding.h"
 
 #include <inttypes.h>
@@ -131,6 +132,50 @@ static bool admit_query(struct http_call *call) {
     return true;
 }
 
+/* Checks one condition: the route applies it, and it is a list of tags. */
+static bool admit_condition(struct http_call *call, enum http_condition condition,
+                            const char *name) {
+    const struct http_route *route = http_route_of(call);
+    const char *list = http_header(call, name);
+    if (list == NULL) {
+        return true;
+    }
+    if ((route->conditions & condition) != 0) {
+        list = http_condition(call, condition);
+        if (etag_list_valid(list)) {
+            return true;
+        }
+        http_fail(
+            call, PROBLEM_BAD_REQUEST,
+            "%s must be \"*\" or a list of entity tags, each in double quotes (got \"%.100s\")",
+            name, list);
+        return false;
+    }
+    /* What has no ETag has none of the list: the reply is the whole resource. */
+    if (condition == HTTP_IF_NONE_MATCH && strcmp(route->method, "GET") == 0) {
+        return true;
+    }
+    http_fail(call, PROBLEM_BAD_REQUEST, "%s %s does not apply %s", route->method, route->path,
+              name);
+    return false;
+}
+
+/* A condition is applied or refused, and never ignored by a call that changes something. */
+static bool admit_conditions(struct http_call *call) {
+    if (!admit_condition(call, HTTP_IF_MATCH, "If-Match") ||
+        !admit_condition(call, HTTP_IF_NONE_MATCH, "If-None-Match")) {
+        return false;
+    }
+    if (http_route_of(call)->changes && http_header(call, "If-Unmodified-Since") != NULL &&
+        http_condition(call, HTTP_IF_MATCH) == NULL) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "If-Unmodified-Since is not applied, because nothing has a Last-Modified: use "
+                  "If-Match with an ETag");
+        return false;
+    }
+    return true;
+}
+
 /* Returns true if Content-Type is that of a JSON object: application/json, or a type that is
  * written in JSON. */
 static bool is_json(const char *type) {
@@ -231,8 +276,8 @@ static bool admit_reply(struct http_call *call) {
 }
 
 bool api_admit(struct http_call *call) {
-    return api_admit_token(call) && admit_path(call) && admit_query(call) && admit_body(call) &&
-           admit_charset(call) && admit_reply(call);
+    return api_admit_token(call) && admit_path(call) && admit_query(call) &&
+           admit_conditions(call) && admit_body(call) && admit_charset(call) && admit_reply(call);
 }
 
 const struct format *api_body_format(const struct http_call *call) {

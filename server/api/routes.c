@@ -82,9 +82,10 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
         .changes = true, __VA_ARGS__                                                               \
     }
 /* The resource has an ETag. */
+#define CONDITIONS (HTTP_IF_MATCH | HTTP_IF_NONE_MATCH)
 #define CHANGE_TAGGED(method_, path_, operation_, ...)                                             \
-    CHANGE(method_, path_, operation_, .scope = HTTP_SCOPE_WRITE,                                  \
-           .conditions = HTTP_IF_MATCH | HTTP_IF_NONE_MATCH, __VA_ARGS__)
+    CHANGE(method_, path_, operation_, .scope = HTTP_SCOPE_WRITE, .conditions = CONDITIONS,        \
+           __VA_ARGS__)
 /* A computation with the live version of a model, and the same computation with a given version. */
 #define COMPUTE(method_, call_, operation_, ...)                                                   \
     {.method = method_,                                                                            \
@@ -112,13 +113,13 @@ const struct http_route api_routes[] = {
     READ_DATA("/v1/datasets", "listDatasets", .handle = api_datasets_list,
               .offers = &api_sends_list, .query = query_page),
     READ_DATA("/v1/datasets/{dataset}", "getDataset", .handle = api_dataset_get,
-              .query = query_version, .conditions = HTTP_IF_NONE_MATCH),
+              .query = query_version, .conditions = CONDITIONS),
     READ_DATA("/v1/datasets/{dataset}/versions", "listDatasetVersions",
               .handle = api_dataset_versions, .offers = &api_sends_list, .query = query_page),
     READ_DATA("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion",
-              .handle = api_dataset_get, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+              .handle = api_dataset_get, .query = query_none, .conditions = CONDITIONS),
     READ_DATA("/v1/datasets/{dataset}/rows", "getDatasetRows", .handle = api_dataset_rows,
-              .query = query_rows, .offers = &api_sends_rows, .conditions = HTTP_IF_NONE_MATCH),
+              .query = query_rows, .offers = &api_sends_rows, .conditions = CONDITIONS),
     CHANGE_TAGGED("PUT", "/v1/datasets/{dataset}", "putDataset", TABLE_BODY(&api_dataset_upload),
                   .query = query_upload, .creates = true),
     CHANGE_TAGGED("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
@@ -141,26 +142,28 @@ const struct http_route api_routes[] = {
            OBJECT_BODY, .query = query_dry_run, .cache = "no-store"),
     READ_JOB("/v1/jobs", "listJobs", .handle = api_jobs_list, .offers = &api_sends_list,
              .query = query_jobs),
-    READ_JOB("/v1/jobs/{id}", "getJob", .handle = api_job_get, .query = query_wait),
+    READ_JOB("/v1/jobs/{id}", "getJob", .handle = api_job_get, .query = query_wait,
+             .conditions = CONDITIONS),
     READ_JOB("/v1/jobs/{id}/events", "getJobEvents", .handle = api_job_events,
              .offers = &api_sends_events, .query = query_none),
     READ_JOB("/v1/jobs/{id}/history", "getJobHistory", .handle = api_job_history,
              .offers = &api_sends_history, .query = query_none),
     CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .scope = HTTP_SCOPE_TRAIN,
-           .handle = api_job_cancel, .query = query_none, .cache = "no-store"),
+           .handle = api_job_cancel, .query = query_none, .cache = "no-store",
+           .conditions = CONDITIONS),
     CHANGE("DELETE", "/v1/jobs/{id}", "deleteJob", .scope = HTTP_SCOPE_TRAIN,
            .offers = &api_sends_any, .handle = api_job_delete, .query = query_none,
-           .cache = "no-store"),
+           .cache = "no-store", .conditions = CONDITIONS),
 
     /* models */
     READ_DATA("/v1/models", "listModels", .handle = api_models_list, .offers = &api_sends_list,
               .query = query_page),
     READ_DATA("/v1/models/{model}", "getModel", .handle = api_model_get, .query = query_none,
-              .conditions = HTTP_IF_NONE_MATCH),
+              .conditions = CONDITIONS),
     READ_DATA("/v1/models/{model}/versions", "listModelVersions", .handle = api_model_versions,
               .offers = &api_sends_list, .query = query_page),
     READ_DATA("/v1/models/{model}/versions/{version}", "getModelVersion", .handle = api_model_get,
-              .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+              .query = query_none, .conditions = CONDITIONS),
     CHANGE_TAGGED("PUT", "/v1/models/{model}/live", "setLiveVersion", .handle = api_model_set_live,
                   OBJECT_BODY, .query = query_none),
     CHANGE_TAGGED("PATCH", "/v1/models/{model}", "patchModel", .handle = api_model_patch,
@@ -170,10 +173,9 @@ const struct http_route api_routes[] = {
     CHANGE_TAGGED("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion",
                   .offers = &api_sends_any, .handle = api_model_delete, .query = query_promote),
     READ_DATA("/v1/models/{model}/weights", "getModelWeights", .handle = api_model_weights,
-              .query = query_weights, .conditions = HTTP_IF_NONE_MATCH,
-              .offers = &api_sends_weights),
+              .query = query_weights, .conditions = CONDITIONS, .offers = &api_sends_weights),
     READ_DATA("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
-              .handle = api_model_weights, .query = query_weights, .conditions = HTTP_IF_NONE_MATCH,
+              .handle = api_model_weights, .query = query_weights, .conditions = CONDITIONS,
               .offers = &api_sends_weights),
     COMPUTE_ROWS("/predict", "predict", .limit = &max_instances, .where = HTTP_ON_IO,
                  .handle = api_model_predict, .sink = &api_predict_lines, .query = query_predict,
@@ -209,9 +211,9 @@ const struct http_route api_routes[] = {
     READ("/openapi.json", "getOpenApi", .scope = HTTP_SCOPE_ANY, .handle = api_openapi,
          .query = query_none),
     READ("/docs", "getDocs", .scope = HTTP_SCOPE_ANY, .handle = api_docs_index,
-         .offers = &api_sends_page, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+         .offers = &api_sends_page, .query = query_none, .conditions = CONDITIONS),
     READ("/docs/{page}", "getDocsPage", .scope = HTTP_SCOPE_ANY, .handle = api_docs_page,
-         .offers = &api_sends_pages, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+         .offers = &api_sends_pages, .query = query_none, .conditions = CONDITIONS),
 
     /* the daemon */
     READ("/", "getRoot", .scope = HTTP_SCOPE_ANY, .handle = api_root, .query = query_none),

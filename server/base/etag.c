@@ -65,6 +65,27 @@ static bool list_matches(const char *list, const char *etag, bool weak, bool for
     return false;
 }
 
+bool etag_list_valid(const char *list) {
+    struct tag tag;
+    bool some = false;
+    list += strspn(list, " \t");
+    if (list[0] == '*') {
+        return list[1 + strspn(list + 1, " \t")] == '\0';
+    }
+    for (list += strspn(list, ", \t"); *list != '\0'; list += strspn(list, ", \t")) {
+        list = tag_read(list, &tag);
+        if (list == NULL) {
+            return false;
+        }
+        list += strspn(list, " \t");
+        if (*list != ',' && *list != '\0') {
+            return false;
+        }
+        some = true;
+    }
+    return some;
+}
+
 bool etag_list_matches(const char *list, const char *etag, bool weak) {
     return list_matches(list, etag, weak, false);
 }

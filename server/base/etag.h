@@ -9,6 +9,9 @@
  * its quotes. etag NULL: the resource does not exist, and the result is false. weak: W/ prefixes
  * are ignored (If-None-Match); otherwise a weak tag never matches (If-Match). */
 bool etag_list_matches(const char *list, const char *etag, bool weak);
+/* Whether the header value is "*" or a list of entity tags. A value that is neither matches nothing
+ * or a part of what was meant, so requests with it are refused. */
+bool etag_list_valid(const char *list);
 /* Like etag_list_matches, for the state of a resource: the tag of any form of the resource in this
  * state matches (see etag_form). */
 bool etag_list_names(const char *list, const char *state, bool weak);

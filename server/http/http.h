@@ -122,7 +122,7 @@ enum http_load {
     HTTP_LASTING, /* some 20 ms at most: a thread is kept for short ones */
     HTTP_LONG     /* longer: takes turns with the long ones of other clients */
 };
-/* Bits: the conditions that a route applies. It ignores the others. */
+/* Bits: the conditions that a route applies. http_settings.admit refuses the others. */
 enum http_condition { HTTP_IF_MATCH = 1, HTTP_IF_NONE_MATCH = 2 };
 
 /* The greatest length of a body. A longer one is answered 413. */
@@ -220,8 +220,8 @@ unsigned http_authorization(const struct http_call *call, const char **value);
 void http_set_client(struct http_call *call, const char *name, void *client,
                      void (*release)(void *client));
 void *http_client(const struct http_call *call); /* NULL: not known */
-/* Returns the value of If-Match or If-None-Match. NULL: the header is absent, or the route does not
- * apply the condition. */
+/* Returns the value of If-Match or If-None-Match, of all its lines. NULL: the header is absent, or
+ * the route does not apply the condition. */
 const char *http_condition(const struct http_call *call, enum http_condition condition);
 /* Returns the address of the client in front of trusted proxies. */
 const char *http_client_address(const struct http_call *call);
@@ -269,7 +269,8 @@ void http_fail(struct http_call *call, enum problem_type type, const char *forma
     __attribute__((format(printf, 3, 4)));
 /* Sets the tag of the state of the resource; `state` includes the quotes. To be called before the
  * reply is filled. The ETag of the reply is made from the tag, the content coding and this release.
- * A 200 to GET or HEAD becomes 304 if If-None-Match has that ETag. */
+ * A 200 to GET or HEAD becomes 412 if the route applies If-Match and it has no tag of this state,
+ * and 304 if If-None-Match has that ETag. */
 void http_etag(struct http_call *call, const char *state);
 
 /* Sets the bytes that the handler holds beside the body, which are counted against body_memory

@@ -395,6 +395,7 @@ struct store_job {
     char *result;       /* JSON object without "model" and "version", or NULL */
     int64_t version;    /* version of the model that the job made; 0: none */
     int64_t last_event; /* number of the newest event of the job */
+    char etag[64];      /* with its quotes; each change of the document makes an event */
 };
 void store_job_done(struct store_job *j);
 
@@ -488,11 +489,13 @@ struct store_job_end {
 bool store_job_end(struct store *store, const struct store_job_end *end, int64_t *out_version,
                    struct problem *problem);
 /* Cancels a queued job, or asks the worker of a running job to stop. Fails with PROBLEM_CONFLICT if
- * the job has ended. */
-bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
+ * the job has ended. condition: may be NULL. */
+bool store_job_cancel(struct store *store, int64_t id, const struct store_condition *condition,
+                      struct store_job *job, struct problem *problem);
+/* Deletes an ended job. Fails with PROBLEM_CONFLICT if the job is queued or running. condition: may
+ * be NULL. */
+bool store_job_delete(struct store *store, int64_t id, const struct store_condition *condition,
                       struct problem *problem);
-/* Deletes an ended job. Fails with PROBLEM_CONFLICT if the job is queued or running. */
-bool store_job_delete(struct store *store, int64_t id, struct problem *problem);
 /* Deletes all ended jobs except the `keep` jobs that ended last. */
 bool store_job_prune(struct store *store, int64_t keep, struct problem *problem);
 

@@ -96,6 +96,7 @@ void api_job_write(const struct store_job *j, const char *base_path, bool reques
 void api_job_reply(struct http_call *call, int status, struct store_job *j) {
     struct buf body = {0};
     struct json_writer w = json_writer_of(&body);
+    http_etag(call, j->etag);
     api_job_write(j, api_app_of(call)->base_path, true, &w);
     api_reply_json(call, status, &body);
     store_job_done(j);
@@ -328,7 +329,8 @@ void api_job_cancel(struct http_call *call) {
     if (!may_see_job(call)) {
         return;
     }
-    if (!store_job_cancel(app->store, id, &j, &problem)) {
+    const struct store_condition condition = api_condition(call);
+    if (!store_job_cancel(app->store, id, &condition, &j, &problem)) {
         http_reply_problem(call, &problem);
         return;
     }
@@ -342,7 +344,9 @@ void api_job_delete(struct http_call *call) {
     if (!may_see_job(call)) {
         return;
     }
-    if (store_job_delete(api_app_of(call)->store, api_path_number(call, "id"), &problem)) {
+    const struct store_condition condition = api_condition(call);
+    if (store_job_delete(api_app_of(call)->store, api_path_number(call, "id"), &condition,
+                         &problem)) {
         http_reply_empty(call, 204);
     } else {
         http_reply_problem(call, &problem);

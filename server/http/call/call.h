@@ -52,13 +52,14 @@ struct call_request {
     char id[CALL_ID_SIZE];
     struct header_field *kept; /* [n_kept] copy of the header; NULL: ask the library */
     size_t n_kept;
-    const char *scheme, *host;     /* as trusted proxies name them; NULL: they do not */
-    const char *client;            /* address of the client in front of trusted proxies */
-    struct address client_address; /* the same address in binary form */
-    bool client_counted;           /* server->per_address counts client_address for this call */
-    const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
-    bool is_form, any_charset;     /* set by http_take_form */
-    const char *client_name;       /* set by http_set_client; NULL: not known */
+    const char *if_match, *if_none_match; /* all lines, in the arena; NULL: none */
+    const char *scheme, *host;            /* as trusted proxies name them; NULL: they do not */
+    const char *client;                   /* address of the client in front of trusted proxies */
+    struct address client_address;        /* the same address in binary form */
+    bool client_counted;       /* server->per_address counts client_address for this call */
+    const char *content_type;  /* of the body: lower case, without parameters; "": unknown */
+    bool is_form, any_charset; /* set by http_take_form */
+    const char *client_name;   /* set by http_set_client; NULL: not known */
     void *client_known;
     void (*client_release)(void *client);
     const char *cross_origin; /* Origin, if --allow-origin allows it; NULL: no CORS headers */

@@ -75,7 +75,8 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
         return;
     }
     struct reply *reply = &call->reply;
-    if (!reply_fill(call, REPLY_MEMORY, status, content_type)) {
+    if ((status == 200 && reply_mismatch(call)) ||
+        !reply_fill(call, REPLY_MEMORY, status, content_type)) {
         free(memory);
         return;
     }
@@ -102,7 +103,8 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
 
 void http_reply_static(struct http_call *call, int status, const char *content_type,
                        const void *bytes, size_t size) {
-    if (!reply_fill(call, REPLY_STATIC, status, content_type)) {
+    if ((status == 200 && reply_mismatch(call)) ||
+        !reply_fill(call, REPLY_STATIC, status, content_type)) {
         return;
     }
     call->reply.bytes = bytes;

@@ -27,6 +27,18 @@ static bool is_read(const struct http_call *call) {
     return call_is_head(call) || strcmp(call->request.method, "GET") == 0;
 }
 
+bool reply_mismatch(struct http_call *call) {
+    const char *list = is_read(call) ? http_condition(call, HTTP_IF_MATCH) : NULL;
+    const char *state = call->reply.etag;
+    if (list == NULL || state == NULL || etag_list_names(list, state, false)) {
+        return false;
+    }
+    call->reply.etag = NULL;
+    http_fail(call, PROBLEM_PRECONDITION_FAILED,
+              "If-Match does not hold: the resource has the ETag %s", state);
+    return true;
+}
+
 bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
     struct reply *reply = &call->reply;
     struct buf form = {0};

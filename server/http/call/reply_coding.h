@@ -8,6 +8,9 @@
  * route is not to be compressed, or if the client does not accept another coding. To be called
  * while the header of the request exists. */
 enum coding reply_coding(const struct http_call *call, const char *content_type);
+/* Replies 412 and returns true if the request is a GET or HEAD whose If-Match has no tag of the
+ * state that http_etag has set. To be called before a reply with status 200 is filled. */
+bool reply_mismatch(struct http_call *call);
 /* Compresses a filled reply of kind REPLY_MEMORY or REPLY_STATIC if the result is shorter, and sets
  * its ETag: the reply may become 304. Runs on the handler's thread. */
 void reply_encode(struct http_call *call);

@@ -66,7 +66,7 @@ const char *http_condition(const struct http_call *call, enum http_condition con
     if (route == NULL || (route->conditions & condition) == 0) {
         return NULL;
     }
-    return http_header(call, condition == HTTP_IF_MATCH ? "If-Match" : "If-None-Match");
+    return condition == HTTP_IF_MATCH ? call->request.if_match : call->request.if_none_match;
 }
 
 const char *http_client_address(const struct http_call *call) {

@@ -226,6 +226,9 @@ typedef enum http_stream_state stream_next(struct http_call *call, struct buf *o
 
 static void stream_begin(struct http_call *call, int status, const char *content_type,
                          uint64_t length, double wait_seconds, stream_next *next) {
+    if (status == 200 && reply_mismatch(call)) {
+        return;
+    }
     struct stream *s = calloc(1, sizeof *s);
     bool kept = s != NULL &&
                 call_keep_headers(call); /* `next` may read them after the connection is over */

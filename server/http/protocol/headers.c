@@ -31,6 +31,8 @@ static const struct known KNOWN_HEADERS[] = {
     KNOWN("X-Forwarded-Host", x_forwarded_host),
     KNOWN("X-Forwarded-Proto", x_forwarded_proto),
     KNOWN("Authorization", authorization),
+    KNOWN("If-Match", if_match),
+    KNOWN("If-None-Match", if_none_match),
     KNOWN("Access-Control-Request-Method", preflight),
 };
 

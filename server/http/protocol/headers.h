@@ -32,6 +32,8 @@ struct headers {
     const char *x_forwarded_host;
     const char *x_forwarded_proto;
     const char *authorization;
+    const char *if_match;
+    const char *if_none_match;
     const char *preflight; /* Access-Control-Request-Method */
     unsigned n_host;       /* n_…: number of fields with this name */
     unsigned n_origin;

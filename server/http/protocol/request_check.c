@@ -123,6 +123,26 @@ static void answer_options(struct http_call *call, const char *allow) {
     http_reply_empty(call, 204);
 }
 
+/* Reads the conditions. They are copied: a reply may be filled after the connection is over. */
+static bool take_conditions(struct http_call *call, struct problem *problem) {
+    const struct headers *h = &call->request.headers;
+    struct {
+        const char *name, *first, **joined;
+    } conditions[] = {{"If-Match", h->if_match, &call->request.if_match},
+                      {"If-None-Match", h->if_none_match, &call->request.if_none_match}};
+    for (size_t i = 0; i < 2; i++) {
+        if (conditions[i].first == NULL) {
+            continue;
+        }
+        const char *list = headers_join(call->mhd, conditions[i].name, &call->arena);
+        *conditions[i].joined = list != NULL ? arena_strdup(&call->arena, list) : NULL;
+        if (*conditions[i].joined == NULL) {
+            return problem_no_memory(problem);
+        }
+    }
+    return true;
+}
+
 /* Returns true if request.match.route handles the request, false if there is a problem or the reply
  * is filled. */
 static bool route(struct http_call *call, struct problem *problem) {
@@ -162,7 +182,8 @@ static bool route(struct http_call *call, struct problem *problem) {
         return false;
     }
     bool (*admit)(struct http_call *) = call->server->settings.admit;
-    return target_parse_query(&call->request.target, &call->arena, problem) &&
+    return take_conditions(call, problem) &&
+           target_parse_query(&call->request.target, &call->arena, problem) &&
            (admit == NULL || admit(call));
 }
 

@@ -7,6 +7,13 @@ void store_etag(int64_t version, int64_t revision, char out[64]) {
     snprintf(out, 64, "\"%" PRId64 "-%" PRId64 "\"", version, revision);
 }
 
+bool store_condition_check_job(const struct store_condition *c, int64_t id, const char *etag,
+                               struct problem *problem) {
+    char name[24];
+    snprintf(name, sizeof name, "%" PRId64, id);
+    return store_condition_check(c, etag, "job", name, problem);
+}
+
 bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind,
                            const char *name, struct problem *problem) {
     if (!c || problem->type) {

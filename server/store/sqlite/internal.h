@@ -39,6 +39,9 @@ bool store_cond_init(pthread_cond_t *cond);
 struct timespec store_deadline(int64_t timeout_ms);
 
 void store_etag(int64_t version, int64_t revision, char out[64]);
+/* condition.c: like store_condition_check, for a job. */
+bool store_condition_check_job(const struct store_condition *c, int64_t id, const char *etag,
+                               struct problem *problem);
 
 /* disk.c, on the writer thread: returns true if the reserve for other writes remains after a chunk
  * of `bytes` bytes is written. *lacking: number of missing bytes. Cost: a system call. */

@@ -89,14 +89,16 @@ static void refuse(struct store_tx *tx, int64_t id, const char *rule, int64_t st
 
 struct cancel {
     int64_t id;
+    const struct store_condition *condition;
     struct store_job *job; /* the job as it is committed; NULL: not needed */
 };
 
 static void cancel(struct store_tx *tx, void *arg) {
     const struct cancel *c = arg;
     int64_t id = c->id;
-    const int64_t state = store_job_state(tx->connection, id, tx->problem);
-    if (state < 0) {
+    char etag[64];
+    const int64_t state = store_job_state(tx->connection, id, etag, tx->problem);
+    if (state < 0 || !store_condition_check_job(c->condition, id, etag, tx->problem)) {
         return;
     }
     if (state == STORE_JOB_QUEUED) {
@@ -113,10 +115,10 @@ static void cancel(struct store_tx *tx, void *arg) {
     }
 }
 
-bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
-                      struct problem *problem) {
+bool store_job_cancel(struct store *store, int64_t id, const struct store_condition *condition,
+                      struct store_job *job, struct problem *problem) {
     struct store_job now = {0};
-    struct cancel c = {.id = id, .job = job ? &now : NULL};
+    struct cancel c = {.id = id, .condition = condition, .job = job ? &now : NULL};
     if (!store_write(store, cancel, &c, problem)) {
         store_job_done(&now);
         return false;
@@ -127,14 +129,27 @@ bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
     return true;
 }
 
+struct delete {
+    int64_t id;
+    const struct store_condition *condition;
+};
+
 static void delete(struct store_tx *tx, void *arg) {
-    int64_t id = *(const int64_t *)arg;
+    const struct delete *d = arg;
+    const int64_t id = d->id;
     struct problem damage = {0};
+    char etag[64];
     /* A damaged job is deleted in any state: it cannot run, and its state may be wrong. A worker that
      * runs it loses its claim. */
-    const int64_t state = store_job_state(tx->connection, id, &damage);
-    if (damage.type == PROBLEM_UNKNOWN_JOB) {
+    const int64_t state = store_job_state(tx->connection, id, etag, &damage);
+    const bool conditional = d->condition != NULL && (d->condition->if_match != NULL ||
+                                                      d->condition->if_none_match != NULL);
+    /* the ETag of a damaged job is not known */
+    if (damage.type == PROBLEM_UNKNOWN_JOB || (state < 0 && conditional)) {
         problem_copy(tx->problem, &damage);
+    } else if (state >= 0 && !store_condition_check_job(d->condition, id, etag, tx->problem)) {
+        problem_done(&damage);
+        return;
     } else if (state >= 0 && state < STORE_JOB_SUCCEEDED) {
         refuse(tx, id, "only a job that has ended can be deleted", state);
     }
@@ -143,8 +158,10 @@ static void delete(struct store_tx *tx, void *arg) {
     store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
 }
 
-bool store_job_delete(struct store *store, int64_t id, struct problem *problem) {
-    if (!store_write(store, delete, &id, problem)) {
+bool store_job_delete(struct store *store, int64_t id, const struct store_condition *condition,
+                      struct problem *problem) {
+    struct delete d = {id, condition};
+    if (!store_write(store, delete, &d, problem)) {
         return false;
     }
     store_writer_kick(store); /* the sweep gives free pages back */

@@ -62,6 +62,7 @@ bool store_job_load(struct store_query *q, void *item) {
                               .submitted_by = store_query_take(q, 22)};
     store_query_copy(q, 2, out->model, sizeof out->model);
     store_query_copy(q, 4, out->dataset, sizeof out->dataset);
+    store_etag(out->id, out->last_event, out->etag);
     if (q->problem->type) {
         store_job_done(out);
         return false;
@@ -108,16 +109,20 @@ bool store_job_get(struct store *store, int64_t id, struct store_job *out,
     return true;
 }
 
-int64_t store_job_state(struct store_connection *c, int64_t id, struct problem *problem) {
+int64_t store_job_state(struct store_connection *c, int64_t id, char etag[64],
+                        struct problem *problem) {
     int64_t state = -1;
     struct store_query q;
     STORE_QUERY(&q, c, problem,
-                "SELECT state, " STORE_DAMAGE_JOBS("jobs") " FROM jobs WHERE id = ?",
+                "SELECT state, " STORE_DAMAGE_JOBS("jobs") ", last_event FROM jobs WHERE id = ?",
                 store_int(id));
     if (!store_query_row(&q)) {
         problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
     } else if (store_query_intact(&q, 1)) {
         state = store_query_int(&q, 0);
+        if (etag != NULL) {
+            store_etag(id, store_query_int(&q, 2), etag);
+        }
     }
     store_query_end(&q);
     return state;
@@ -129,7 +134,7 @@ bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    const int64_t state = store_job_state(r.connection, id, problem);
+    const int64_t state = store_job_state(r.connection, id, NULL, problem);
     if (!store_read_end(&r)) {
         return false;
     }

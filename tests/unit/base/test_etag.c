@@ -48,6 +48,24 @@ static void test_lists(void **state) {
     }
 }
 
+static void test_valid_lists(void **state) {
+    (void)state;
+    static const char *const
+        good[] = {"*", " * ", "\"a\"", "W/\"a\"", "\"\"", "\"a\",\"b\"", ", \"a\" ,, W/\"b,c\" ,"},
+        *const bad[] = {"",       "a",           "\"a", "*, \"a\"", "\"a\", *", "w/\"a\"",
+                        "\"a\"b", "\"a\" \"b\"", ",",   "**",       "\"a\", b"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        if (!etag_list_valid(good[i])) {
+            fail_msg("%s is valid", good[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (etag_list_valid(bad[i])) {
+            fail_msg("%s is not valid", bad[i]);
+        }
+    }
+}
+
 /* A condition on the state of a resource is true for the entity tags of all its representations. */
 static void test_forms(void **state) {
     (void)state;
@@ -77,6 +95,8 @@ static void test_forms(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists), cmocka_unit_test(test_forms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists),
+                                       cmocka_unit_test(test_valid_lists),
+                                       cmocka_unit_test(test_forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,7 @@ static void test_damaged_jobs(void **state) {
     assert_int_equal(claim_job(f, 3), second);
     assert_problem(f, store_job_get(f->store, first, &j, &f->problem), PROBLEM_INTERNAL,
                    DAMAGED "jobs, row 1");
-    assert_problem(f, store_job_cancel(f->store, first, NULL, &f->problem), PROBLEM_INTERNAL,
+    assert_problem(f, store_job_cancel(f->store, first, NULL, NULL, &f->problem), PROBLEM_INTERNAL,
                    DAMAGED "jobs, row 1");
     /* it can be deleted, and it keeps no dataset */
     const int64_t other = publish(f, "other", 2).id, third = insert_job(f, "m", other);
@@ -286,9 +286,9 @@ static void test_damaged_jobs(void **state) {
     assert_int_equal(third, 3);
     assert_ok(f, store_dataset_delete(f->store, "other", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
-    assert_ok(f, store_job_delete(f->store, first, &f->problem));
-    assert_ok(f, store_job_delete(f->store, third, &f->problem));
-    assert_problem(f, store_job_delete(f->store, third, &f->problem), PROBLEM_UNKNOWN_JOB,
+    assert_ok(f, store_job_delete(f->store, first, NULL, &f->problem));
+    assert_ok(f, store_job_delete(f->store, third, NULL, &f->problem));
+    assert_problem(f, store_job_delete(f->store, third, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
                    "there is no job 3");
     struct store_page page = {0};
     const struct store_limit all = {0};
