@@ -348,6 +348,8 @@ size_t dn_datetime_format(double seconds, const dn_datetime_form *form,
     double whole = floor(seconds), part = nearbyint((seconds - whole) * power);
     if (form->clock < 3) {
         part = 0;
+    } else if (part >= power && form->orders == 0 && fmod(whole + 1, DAY) == 0) {
+        part = power - 1;       /* a time of day has no next day */
     } else if (part >= power) { /* rounded up to the next second */
         part = 0;
         whole += 1;

@@ -68,8 +68,21 @@ static void test_values(void **state) {
     check_back("23:59:59", "hh:mm:ss", 86399);
     check_back("9:05", "h:mm", 32700);
     check("08:30:00.5", "hh:mm:ss.f", 30600.5);
+    check("23:59:59.9999999", "hh:mm:ss.fffffff", 86399.9999999);
     check_as(DN_DATE_DMY, "01/02/2024", "DD/MM/YYYY", 1706745600);
     check_as(DN_DATE_MDY, "01/02/2024", "MM/DD/YYYY", 1704153600);
+}
+
+/* The last fraction of a day does not become the first second of another day. */
+static void test_rounding(void **state) {
+    (void)state;
+    dn_datetime_form form = {0};
+    char out[DN_DATETIME_SIZE];
+    assert_true(add("23:59:59.9999999", &form));
+    (void)dn_datetime_format(86399.9999999, &form, out);
+    assert_string_equal(out, "23:59:59.999999");
+    (void)dn_datetime_format(43200.9999999, &form, out);
+    assert_string_equal(out, "12:00:01.000000");
 }
 
 static void test_no_dates(void **state) {
@@ -252,9 +265,10 @@ static void test_parts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_no_dates),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_forms_join),
-        cmocka_unit_test(test_calendar), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_no_dates),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_forms_join), cmocka_unit_test(test_calendar),
+        cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
