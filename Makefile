@@ -219,7 +219,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuz
 	@mkdir -p $(@D)
 	$(TEST_LINK) -fsanitize=fuzzer $(SERVER_LIBS)
 
-.PHONY: unit programs test lint asan tsan fuzz fuzzers valgrind bench soak
+.PHONY: unit programs test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer valgrind bench soak
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
 programs: all $(CRASHING) $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
@@ -237,11 +237,17 @@ asan: ## the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
 	+$(SLOWER) $(call SANITIZE,asan,address$(comma)undefined) test
 tsan: ## the whole suite under ThreadSanitizer
 	+$(SLOWER) $(call SANITIZE,tsan,thread) test
-FUZZ_SECONDS ?= 60
-fuzz: ## run every fuzzer for FUZZ_SECONDS (60) with clang's libFuzzer
+FUZZ_SECONDS ?= $(if $(FUZZ_RUNS),0,60)
+FUZZ_RUNS    ?=
+fuzz: ## run every fuzzer for FUZZ_SECONDS (60), or for FUZZ_RUNS inputs, with clang's libFuzzer
 	$(MAKE) CC=clang BUILD=$(BUILD)-fuzz HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" fuzzers
-	BUILD=$(BUILD)-fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
+	BUILD=$(BUILD)-fuzz FUZZ_RUNS=$(FUZZ_RUNS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
 fuzzers: $(FUZZ_BIN)
+FUZZ_REQUESTS ?= 100000
+fuzz-requests: ## send FUZZ_REQUESTS (100000) generated requests to a daemon with AddressSanitizer and UBSan
+	+$(call SANITIZE,asan,address$(comma)undefined) request-fuzzer
+request-fuzzer: $(BUILD)/discernd $(BUILD)/api/test_request_fuzzer
+	DISCERND=$(BUILD)/discernd DISCERN_NO_SANDBOX=true FUZZ_REQUESTS=$(FUZZ_REQUESTS) $(BUILD)/api/test_request_fuzzer
 valgrind: programs ## the API suite with the daemon under valgrind
 	BUILD=$(BUILD) tests/valgrind/run
 
@@ -251,11 +257,12 @@ $(BUILD)/bench/%: tests/bench/%.c
 	$(CC) $(TEST_CFLAGS) $(LDHARDEN) -o $@ $< $(SERVER_LIBS)
 bench: all $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c)) ## speed beside a bare libmicrohttpd handler (needs wrk, curl)
 	BUILD=$(BUILD) tests/bench/run
-soak: programs ## kill -9 at random moments, faults of disk and memory, damaged databases, a minute of mixed load (needs wrk, curl, jq, sqlite3)
+soak: programs ## kill -9 at random moments, faults of disk and memory, damaged databases, a minute of mixed load, generated requests (needs wrk, curl, jq, sqlite3)
 	BUILD=$(BUILD) tests/soak/kill9
 	BUILD=$(BUILD) tests/soak/faults
 	BUILD=$(BUILD) tests/soak/corrupt
 	BUILD=$(BUILD) tests/soak/load
+	DISCERND=$(BUILD)/discernd FUZZ_REQUESTS=$(FUZZ_REQUESTS) $(BUILD)/api/test_request_fuzzer
 
 # ---- installation --------------------------------------------------------------------------------------------------------------
 .PHONY: install uninstall
