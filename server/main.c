@@ -408,16 +408,22 @@ static char *folder_of(const char *path, bool resolve) {
     return folder;
 }
 
+/* Returns the folder of a listen address "unix:PATH"; NULL: another address, or none. */
+static char *folder_of_socket(const char *address) {
+    return address != NULL && strncmp(address, "unix:", 5) == 0 ? folder_of(address + 5, false)
+                                                                : NULL;
+}
+
 /* Allows the files that the daemon needs. A database that is a symbolic link has its other files in
  * the folder that the link names. A new token file replaces the old one in its folder. */
 static void enter_sandbox(struct daemon *d) {
     const struct settings *s = &d->settings;
-    const bool on_unix = strncmp(s->listen, "unix:", 5) == 0;
     char *const made[] = {
         folder_of(s->database, false),
         folder_of(s->database, true),
         s->port_file ? folder_of(s->port_file, false) : NULL,
-        on_unix ? folder_of(s->listen + 5, false) : NULL,
+        folder_of_socket(s->listen),
+        folder_of_socket(s->health_listen),
     };
     const size_t n_made = sizeof made / sizeof made[0];
     char *const of_tokens[] = {s->tokens ? folder_of(s->tokens, false) : NULL,

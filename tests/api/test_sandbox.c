@@ -92,8 +92,8 @@ static void test_files_elsewhere(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* A database behind a symbolic link, the name of a host, and an encoding whose converter is loaded
- * when it is needed. */
+/* A database behind a symbolic link, the name of a host, a socket for health checks in another
+ * folder, and an encoding whose converter is loaded when it is needed. */
 static void test_own_files(void **state) {
     (void)state;
     char folder[] = "/tmp/discern-sandbox-api-XXXXXX";
@@ -103,11 +103,14 @@ static void test_own_files(void **state) {
     service_stop();
     assert_int_equal(rename(the_daemon.database, real), 0);
     assert_int_equal(symlink(real, the_daemon.database), 0);
-    service_restart(FLAGS("--listen", "localhost:0"));
+    service_restart(
+        FLAGS("--listen", "localhost:0", "--health-listen", text("unix:%s/health", folder)));
     const char *type = "Content-Type: text/csv; charset=windows-1252";
     status_check(call_text("PUT", "/v1/datasets/w", type, "n;w\n1;\xe9\n2;x\n"), 201);
     assert_int_equal(access(text("%s-wal", real), F_OK), 0);
+    assert_int_equal(access(text("%s/health", folder), F_OK), 0);
     service_end();
+    (void)unlink(text("%s/health", folder)); /* unless the daemon has removed it */
     assert_int_equal(unlink(real), 0);
     assert_int_equal(unlink(text("%s.lock", real)), 0);
     assert_int_equal(rmdir(folder), 0);
