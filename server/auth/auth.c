@@ -22,8 +22,8 @@ struct auth {
     pthread_cond_t cond;
     bool reload, stopping;
     struct tokens *tokens; /* changed by the thread only */
-    struct stat seen; /* the file as it was read; st_ino 0: it could not be read. Thread only */
-    char *refused;    /* last line "tokens.refused"; NULL: the file is good. Thread only */
+    struct stat seen;      /* the file as it was read; st_ino 0: it was refused. Thread only */
+    char *refused;         /* last line "tokens.refused"; NULL: the file is good. Thread only */
 };
 
 /* old: the tokens in use; NULL: none. */
@@ -95,6 +95,7 @@ static void check(struct auth *auth, bool asked) {
     if (load(auth->path, auth->tokens, &fresh, &auth->seen, &problem)) {
         replace(auth, fresh, asked);
     } else {
+        memset(&auth->seen, 0, sizeof auth->seen); /* read again: the reason may pass */
         log_refused(auth, &problem);
     }
 }

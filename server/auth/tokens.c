@@ -128,10 +128,15 @@ bool tokens_limit_parse(const char *shown, const char *name, const char *text,
             return problem_set(problem, PROBLEM_INVALID, "%s must be %s, got \"%.100s\"", shown,
                                limits[i].rule, text);
         }
-        if (limits[i].real != SIZE_MAX) {
-            *(double *)(void *)((char *)out + limits[i].real) = v;
+        const bool is_real = limits[i].real != SIZE_MAX;
+        void *limit = (char *)out + (is_real ? limits[i].real : limits[i].whole);
+        if (is_real ? *(double *)limit > 0 : *(int64_t *)limit > 0) {
+            return problem_set(problem, PROBLEM_INVALID, "%s is given twice", shown);
+        }
+        if (is_real) {
+            *(double *)limit = v;
         } else {
-            *(int64_t *)(void *)((char *)out + limits[i].whole) = (int64_t)v;
+            *(int64_t *)limit = (int64_t)v;
         }
         return true;
     }

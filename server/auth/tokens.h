@@ -79,8 +79,8 @@ bool auth_token_matches(const struct auth_token *token, const char *name);
  */
 bool tokens_scopes_parse(const char *shown, const char *text, unsigned *out,
                          struct problem *problem);
-/* Checks and parses the value of a limit, as rate=100/s. Returns false without a problem if there is
- * no limit of this name. */
+/* Checks and parses the value of a limit, as rate=100/s. Refuses a limit that *out has already.
+ * Returns false without a problem if there is no limit of this name. */
 bool tokens_limit_parse(const char *shown, const char *name, const char *text,
                         struct auth_limits *out, struct problem *problem);
 bool tokens_patterns_check(const char *shown, const char *text, struct problem *problem);

@@ -149,7 +149,7 @@ static bool put_limits(struct work *w, struct problem *problem) {
                   {"bytes", a->bytes}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         char shown[16];
-        struct auth_limits ignored;
+        struct auth_limits ignored = {0};
         (void)snprintf(shown, sizeof shown, "--%s", limits[i].name);
         if (limits[i].value == NULL) {
             continue;

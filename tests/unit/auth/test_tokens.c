@@ -88,6 +88,8 @@ static void test_faults(void **state) {
         {"a " HASH_A " read only=", "f line 1: only must be names"},
         {"a " HASH_A " read only=x,,y", "f line 1: only must be names"},
         {"a " HASH_A " read only=x only=y", "f line 1: only is given twice"},
+        {"a " HASH_A " read rate=5 rate=500", "f line 1: rate is given twice"},
+        {"a " HASH_A " read bytes=5 jobs=1 bytes=9G", "f line 1: bytes is given twice"},
         {"a " HASH_A " read expires=soon", "f line 1: expires must be a time"},
         {"a " HASH_A " read expires=2027-02-29", "f line 1: expires must be a time"},
         {"a " HASH_A " read expires=1970-01-01", "f line 1: expires must be a time"},
