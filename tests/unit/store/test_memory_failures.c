@@ -49,12 +49,39 @@ static void test_each_allocation_of_open_fails(void **state) {
     assert_intact(f->path);
 }
 
+/* A job whose row cannot be read for lack of memory is not taken for a damaged one, which may be
+ * deleted in any state. */
+static void test_a_running_job_is_not_deleted(void **state) {
+    struct fixture *f = *state;
+    struct store_job job = {0};
+    bool found = false;
+    if (!alloc_fail_works()) {
+        skip();
+    }
+    const int64_t id = insert_job(f, "m", publish(f, "d", 1).id);
+    assert_ok(f, store_job_claim(f->store, 60000, &job, &found, &f->problem));
+    assert_true(found);
+    store_job_done(&job);
+    bool failed = true;
+    for (int64_t k = 1; failed; k++) {
+        enum store_job_state now;
+        atomic_store(&alloc_fail_at, k);
+        assert_false(store_job_delete(f->store, id, NULL, &f->problem));
+        failed = atomic_exchange(&alloc_fail_at, 0) == 0;
+        problem_done(&f->problem);
+        assert_ok(f, store_job_get_state(f->store, id, &now, &f->problem));
+        assert_int_equal(now, STORE_JOB_RUNNING);
+    }
+}
+
 int main(void) {
     fixture_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_allocation_fails, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_each_allocation_of_open_fails, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_running_job_is_not_deleted, fixture_setup,
                                         fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
