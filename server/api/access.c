@@ -94,6 +94,9 @@ static const char *secret_of(const char *value, size_t *n) {
     const char *secret = value + sizeof scheme - 1;
     secret += strspn(secret, " ");
     *n = strlen(secret);
+    while (*n > 0 && (secret[*n - 1] == ' ' || secret[*n - 1] == '\t')) {
+        --*n; /* blanks behind a value are not part of it (RFC 9110, section 5.5) */
+    }
     return *n > 0 ? secret : NULL;
 }
 

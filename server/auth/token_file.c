@@ -17,8 +17,8 @@ static bool check_info(const char *path, const struct stat *info, struct problem
     }
     if ((info->st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         return problem_set(problem, PROBLEM_INVALID,
-                           "%.300s may be written by its group or by others (mode %04o): whoever "
-                           "writes it makes tokens; chmod 600 it",
+                           "%.300s may be written by its group or by others (mode %04o), who could "
+                           "add tokens; chmod 600 it",
                            path, (unsigned)(info->st_mode & 07777));
     }
     if (info->st_size > FILE_MAX_BYTES) {

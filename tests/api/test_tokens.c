@@ -219,6 +219,7 @@ static void test_the_header(void **state) {
     const char *secret = token_add("reader", "--scope", "read");
     start();
     status_check(call_get_with(text("Authorization: bEARER   %s", secret), "/v1/models"), 200);
+    status_check(call_get_with(text("Authorization: Bearer %s \t ", secret), "/v1/models"), 200);
     problem_check(call_get_with(text("Authorization: Bearer %s x", secret), "/v1/models"), 401,
                   "unauthorized");
     problem_check(call_or_fail(
