@@ -131,7 +131,7 @@ def variants(name, header, rows, always):
         names = header[:c] + [header[c] + header[c + 1]] + header[c + 2:]
         yield "header with one delimiter less", str(c), body(faulty), (names + [f"c{len(header)}"], rows)
     for r in range(1, len(written), 4):
-        for d in ";\t|":
+        for d in ";\t|" + ("" if name == "words" else " "):
             faulty = [",".join(row) + "\n" for row in written]
             faulty[r] = write([rows[r - 1]], delimiter=d, always=always)
             yield "row with another delimiter", f"{r},{d!r}", "".join(faulty), clean

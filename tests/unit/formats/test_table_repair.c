@@ -38,6 +38,12 @@ static void test_rows(void **state) {
           "\"dropped_cells\":{\"count\":1,\"first\":[{\"line\":3,\"column\":5,");
     check("a,b,c\n1,x y,3\n\n2;z w;4\n3,'u, v',5\n", "a,b,c\n1,x y,3\n2,z w,4\n3,\"u, v\",5\n",
           "the delimiter of the row is \\\";\\\"");
+    check("a,b,c,d\n1,x y,3,u\n2 \"z, w\" 4 v\n3,u v,5,u\n",
+          "a,b,c,d\n1,x y,3,u\n2,\"z, w\",4,v\n3,u v,5,u\n",
+          "the delimiter of the row is \\\" \\\"");
+    /* words in columns of words are no cells between blanks */
+    check("a,b,c,d\n1,x,3,u\n2,y,4,v\n\nsee the list below\n", "a,b,c,d\n1,x,3,u\n2,y,4,v\n",
+          "\"footer\":{\"count\":1,");
 }
 
 static void test_quotes(void **state) {
@@ -51,6 +57,15 @@ static void test_quotes(void **state) {
           "\"unclosed_quote\":{\"count\":1,");
     check("a,b,c\n1,'x, y',3\n2,'it''s',4\n", "a,b,c\n1,\"x, y\",3\n2,it's,4\n",
           "the quote character is '");
+    check("a,b,c\n1,\"x\",3\n2,'y',4\n3,`z`,5\n4,\"'w'\",6\n5,\"v\",7\n",
+          "a,b,c\n1,x,3\n2,y,4\n3,z,5\n4,'w',6\n5,v,7\n", "the quote character of the row is '");
+    /* a cell that lost a quote keeps the other rules of quoted cells */
+    check("a,b,c\n1,\"x \"\"k\"\", y,3\n2,\"z, w\",4\n3,u \"\"k\"\", v\",5\n",
+          "a,b,c\n1,\"x \"\"k\"\", y\",3\n2,\"z, w\",4\n3,\"u \"\"k\"\", v\",5\n",
+          "\"joined_cells\":{\"count\":2,");
+    check("a,b,c\n1,\"p, q\",3\n2,\"x, y, z, w,4\n3,\"u, v\",5\n",
+          "a,b,c\n1,\"p, q\",3\n2,\"x, y, z, w\",4\n3,\"u, v\",5\n",
+          "\"joined_cells\":{\"count\":1,");
     check("a,b,c\n1,\"x \\\"k\\\" y\",3\n2,\"z, w\",4\n",
           "a,b,c\n1,\"x \"\"k\"\" y\",3\n2,\"z, w\",4\n", "quotes are escaped by \\\\");
 }
@@ -66,6 +81,11 @@ static void test_structure(void **state) {
         "table left out\"}]}");
     check("Title\n\na,b,c\n1,x,3\n2,y,4\n", "a,b,c\n1,x,3\n2,y,4\n",
           "\"preamble\":{\"count\":1,\"first\":[{\"line\":1,");
+    check("Of all towns, by size, and of rivers.\nThe rows are sorted, by name, in each year.\n"
+          "Sources of it, if any, are named below.\nk,a,b,c,d\n1,x,1,2,3\n2,y,4,5,6\n"
+          "3,z,7,8,9\n4,w,1,1,1\n",
+          "k,a,b,c,d\n1,x,1,2,3\n2,y,4,5,6\n3,z,7,8,9\n4,w,1,1,1\n",
+          "\"detail\":\"lines 1 to 3 before the table left out\"");
     check("a,b,c\n1,x,3\n2,y,4\n3,z,5\n\nk,v\n1,2\n3,4\n", "a,b,c\n1,x,3\n2,y,4\n3,z,5\n",
           "\"detail\":\"lines 6 to 8 are a second table and left out\"");
     check(

@@ -187,6 +187,23 @@ static struct csv_align leave_cells(const struct csv_dialect *d, const struct cs
     return best;
 }
 
+bool csv_align_fits(const struct csv_trait *trait, size_t width, const char *bytes,
+                    const struct csv_split *row) {
+    size_t cost = 0, filled = 0, formed = 0;
+    for (size_t i = 0; i < width; i++) {
+        const struct csv_trait *t = &trait[i];
+        const struct text text = csv_split_trimmed(bytes, &row->piece[i]);
+        bool digit = false;
+        for (size_t k = 0; k < text.n && !digit; k++) {
+            digit = text.bytes[k] >= '0' && text.bytes[k] <= '9';
+        }
+        cost += cost_of(t, bytes, &row->piece[i]);
+        filled += text.n > 0;
+        formed += digit && (csv_trait_is_number(t) || csv_trait_is_date(t) || t->shape != 0);
+    }
+    return cost < CSV_ALIGN_MISFIT && formed > 0 && 3 * formed >= filled;
+}
+
 struct csv_align csv_align_row(const struct csv_dialect *d, const struct csv_trait *trait,
                                size_t width, const char *bytes, const struct csv_split *row,
                                size_t *sums) {

@@ -54,6 +54,10 @@ struct csv_align {
     size_t cost;  /* 0: all cells fit their columns; at least CSV_ALIGN_MISFIT: one does not */
 };
 #define CSV_ALIGN_MISFIT 8
+/* Whether the `width` cells of a row fit their columns, and at least one of them, and a third of
+ * those that are not empty, has digits in a column of numbers, dates or texts of one shape. */
+bool csv_align_fits(const struct csv_trait *trait, size_t width, const char *bytes,
+                    const struct csv_split *row);
 /* trait: [width]; sums: [2 × (width + 1)] room. */
 struct csv_align csv_align_row(const struct csv_dialect *d, const struct csv_trait *trait,
                                size_t width, const char *bytes, const struct csv_split *row,

@@ -7,9 +7,10 @@
 struct shape {
     int64_t line;
     size_t n, filled, values;
-    bool first; /* the first cell is not empty */
-    bool blank; /* a blank line precedes the row */
-    bool sharp; /* begins with # */
+    size_t words; /* number of words, as far as blanks show */
+    bool first;   /* the first cell is not empty */
+    bool blank;   /* a blank line precedes the row */
+    bool sharp;   /* begins with # */
 };
 struct shapes {
     struct shape row[CSV_SNIFF_ROWS];
@@ -31,6 +32,10 @@ static bool shape_row(void *arg, const struct csv_raw_row *row) {
                             .first = csv_split_trimmed(row->bytes, &row->split->piece[0]).n > 0,
                             .sharp = s->comment == '\0' && row->bytes[0] == '#'};
     csv_raw_count(row, &shape->filled, &shape->values);
+    for (size_t i = 0; i < row->split->size; i++) {
+        shape->words += row->bytes[i] == ' ';
+    }
+    shape->words += shape->filled;
     return ++s->n < CSV_SNIFF_ROWS;
 }
 
@@ -39,6 +44,7 @@ static bool shape_row(void *arg, const struct csv_raw_row *row) {
 struct group {
     size_t n, rows;     /* number of cells; number of rows */
     size_t first, last; /* the first dense row; the last row */
+    size_t filled, values, words;
 };
 
 static struct group group_of(const struct shapes *s, size_t n) {
@@ -48,6 +54,9 @@ static struct group group_of(const struct shapes *s, size_t n) {
             continue;
         }
         g.rows += !s->row[i].sharp;
+        g.filled += s->row[i].filled;
+        g.values += s->row[i].values;
+        g.words += s->row[i].words;
         g.last = i;
         const bool dense =
             (i + 1 < s->n && s->row[i + 1].n == n) || (i + 2 < s->n && s->row[i + 2].n == n);
@@ -64,7 +73,8 @@ static bool is_table(const struct shapes *s, const struct group *g) {
     const struct shape *head = &s->row[g->first];
     const bool headed = g->rows >= 4 && g->n > 2 && head->values == 0 && head->filled == g->n &&
                         head[1].n == g->n && head[1].values > 0;
-    return headed || 5 * g->rows >= s->n;
+    const bool prose = g->values == 0 && g->words >= 3 * g->filled;
+    return headed || (5 * g->rows >= s->n && !prose);
 }
 
 static struct group find_group(const struct shapes *s) {

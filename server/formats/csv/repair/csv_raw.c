@@ -106,35 +106,71 @@ static bool check_limits(struct csv_raw *r) {
     return true;
 }
 
+/* Whether the row is written with another quote character although it has the expected number of
+ * cells: all its cells are empty, numbers, or within this character, and one of these is in a column
+ * of quoted cells. */
+static bool is_wrapped(const struct csv_raw *r, char quote) {
+    bool found = false;
+    for (size_t i = 0; i < r->split.n; i++) {
+        const struct csv_piece *piece = &r->split.piece[i];
+        const struct text t = csv_split_trimmed(r->in.data + r->row, piece);
+        const bool within = t.n > 1 && t.bytes[0] == quote && t.bytes[t.n - 1] == quote;
+        if (piece->quoted || (t.n > 0 && !within && !csv_is_value(t))) {
+            return false;
+        }
+        found = found || (within && csv_trait_is_quoted(&r->trait[i], 50));
+    }
+    return found;
+}
+
 /* Whether the way to divide a row with dialect d is better than r->split: it gives the expected
- * number of cells. */
+ * number of cells. Blanks are in many texts: the cells must also fit their columns. */
 static bool is_better(const struct csv_raw *r, const struct csv_dialect *d) {
     const struct csv_split *s = &r->other;
     size_t quoted = 0;
     for (size_t i = 0; i < s->n; i++) {
         quoted += s->piece[i].quoted;
     }
-    return s->n == r->width && s->open + s->stray == 0 &&
-           (d->quote != r->dialect->quote
-                ? quoted > 0
-                : r->split.n < r->width && (r->split.n == 1 || r->width > 2));
+    if (s->n != r->width || s->open + s->stray > 0) {
+        return false;
+    }
+    if (d->quote != r->dialect->quote) {
+        return quoted > 0;
+    }
+    return r->split.n < r->width && (r->split.n == 1 || r->width > 2) &&
+           (d->delimiter[0] != ' ' || csv_align_fits(r->trait, r->width, r->in.data + r->row, s));
+}
+
+/* Whether a character can be the quote or the delimiter of the row, which was divided in another
+ * way. */
+static bool is_candidate(const struct csv_raw *r, char c, bool quote) {
+    if (memchr(r->in.data + r->row, c, r->split.size) == NULL) {
+        return false;
+    }
+    if (quote) {
+        return r->split.n != r->width || is_wrapped(r, c);
+    }
+    return r->split.n != r->width && (c != ' ' || (r->trait != NULL && !r->dialect->run));
 }
 
 /* Tries other delimiters and quote characters for a row that does not have the expected number of
- * cells. */
+ * cells, or whose quotes are other ones. */
 static enum csv_split_status try_others(struct csv_raw *r, size_t n, bool final,
                                         const struct csv_dialect **dialect) {
-    static const char others[] = "',;\t|";
+    static const char quotes[] = "'`", others[] = "'`,;\t| ";
     for (size_t i = 0; i < sizeof others - 1; i++) {
         struct csv_dialect d = *r->dialect;
-        if (i == 0) {
-            d.quote = d.quote == '\'' ? '"' : '\'';
+        const bool quote = i < sizeof quotes - 1;
+        char c = others[i];
+        if (quote) {
+            c = d.quote == c ? '"' : c;
+            d.quote = c;
         } else {
-            d.delimiter[0] = others[i];
+            d.delimiter[0] = c;
             d.n = 1;
             d.run = false;
         }
-        if (memchr(r->in.data + r->row, i == 0 ? d.quote : others[i], r->split.size) == NULL) {
+        if (!is_candidate(r, c, quote)) {
             continue;
         }
         const enum csv_split_status status =
@@ -166,7 +202,7 @@ static bool read_row(struct csv_raw *r, bool final) {
     const struct csv_dialect *dialect = r->dialect;
     enum csv_split_status status = csv_split_row(dialect, r->in.data + r->row, n, final, r->width,
                                                  &r->work, &r->split, &r->spare);
-    if (status == CSV_SPLIT_WHOLE && r->width > 1 && r->split.n != r->width) {
+    if (status == CSV_SPLIT_WHOLE && r->width > 1 && (r->split.n != r->width || r->trait != NULL)) {
         status = try_others(r, n, final, &dialect);
     }
     switch (status) {

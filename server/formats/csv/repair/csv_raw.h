@@ -8,7 +8,7 @@
 #define FORMATS_CSV_RAW_H
 
 #include "formats/csv/csv_sniff.h"
-#include "formats/csv/repair/csv_split.h"
+#include "formats/csv/repair/csv_align.h"
 
 struct csv_raw_row {
     const char *bytes; /* TEXT_INPUT_SLACK bytes after the row may be read */
@@ -32,7 +32,10 @@ struct csv_raw_handler {
 struct csv_raw {
     struct csv_raw_handler handler;
     const struct csv_dialect *dialect;
-    size_t width;     /* expected number of cells; 0: unknown */
+    size_t width; /* expected number of cells; 0: unknown */
+    /* [width] the columns; NULL: unknown. Rows divided by blanks, and rows with another quote
+     * character that have the expected number of cells, are recognised by them */
+    const struct csv_trait *trait;
     char comment;     /* lines that begin with it are skipped; '\0': none */
     int64_t skip;     /* number of lines that are still to be skipped */
     int64_t comments; /* number of comments */

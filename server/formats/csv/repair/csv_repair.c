@@ -70,6 +70,15 @@ static void aside_end(struct csv_repair *r, struct csv_cell *cell) {
     cell->length = (uint32_t)(r->aside.size - cell->start);
 }
 
+/* Sets the text of a cell whose quotes are doubled, because it lost its opening or closing quote. */
+static void put_quoted(struct csv_repair *r, const struct csv_raw_row *row, size_t from, size_t to,
+                       struct csv_cell *cell) {
+    const struct csv_piece piece = {.from = from, .to = to, .quoted = true};
+    aside_begin(r, cell);
+    csv_split_text(row->dialect, row->bytes, &piece, &r->aside);
+    aside_end(r, cell);
+}
+
 /* Whether the text of the column is written in quotes, as far as the sample shows. */
 static bool column_is_quoted(const struct csv_plan *p, size_t i, uint32_t percent) {
     return i < p->width && p->trait[i].cells > p->trait[i].empty &&
@@ -117,11 +126,16 @@ static void put_cell(struct csv_repair *r, const struct csv_raw_row *row,
         bool literal = i < r->plan->width && r->plan->trait[i].cells > 0 &&
                        !column_is_quoted(r->plan, i, 50) && !piece->escaped;
         for (size_t at = piece->from; at < piece->to && literal; at++) {
-            literal = d->run || csv_split_delimiter(d, row->bytes, piece->to, at) == 0;
+            const bool pair =
+                at + 1 < piece->to && row->bytes[at] == d->quote && row->bytes[at + 1] == d->quote;
+            literal = !pair && (d->run || csv_split_delimiter(d, row->bytes, piece->to, at) == 0);
         }
         literal = literal || (tabs && !piece->escaped);
         cell->start -= literal;
         cell->length += literal;
+        if (!literal && !piece->escaped) {
+            put_quoted(r, row, piece->from, piece->to, cell);
+        }
         if (!tabs) {
             report_cell(r, CSV_REPAIR_OPEN, row, piece,
                         literal ? "the quote is part of the cell" : "the quote was not closed");
@@ -132,16 +146,19 @@ static void put_cell(struct csv_repair *r, const struct csv_raw_row *row,
         if (scan_number(text, &cell->number, &written) == cell->length) {
             cell->kind = (uint8_t)written;
         } else if (lost_opening(r, row->bytes, piece, i)) {
-            struct csv_piece inner = *piece;
-            inner.to--;
-            inner.quoted = true;
-            aside_begin(r, cell);
-            csv_split_text(d, row->bytes, &inner, &r->aside);
-            aside_end(r, cell);
+            put_quoted(r, row, piece->from, piece->to - 1, cell);
             cell->quoted = true;
             report_cell(r, CSV_REPAIR_OPEN, row, piece, "the opening quote is missing");
         }
     }
+}
+
+static size_t count_quotes(struct text t, char quote) {
+    size_t n = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        n += t.bytes[i] == quote;
+    }
+    return n;
 }
 
 /* Joins `extra` pieces to piece `at`, with what is between them. */
@@ -151,6 +168,7 @@ static void put_joined(struct csv_repair *r, const struct csv_raw_row *row, size
     const char quote = row->dialect->quote;
     const size_t end = last->to + last->quoted, begin = first->open ? first->from : first->at;
     struct text t = text_trim(row->bytes + begin, end - begin);
+    bool doubled = first->open;
     if (quote != '\0' && t.n > 1) {
         const bool begins = first->open || t.bytes[0] == quote, ends = t.bytes[t.n - 1] == quote;
         if (begins && !first->open && ends) {
@@ -158,12 +176,22 @@ static void put_joined(struct csv_repair *r, const struct csv_raw_row *row, size
             t.n -= 2;
         } else if (ends && !last->quoted) {
             t.n--;
+            doubled = true;
+        } else if (begins && !first->open && count_quotes(t, quote) % 2 == 1) {
+            t.bytes++; /* the closing quote is missing */
+            t.n--;
+            doubled = true;
         }
     }
     *cell = (struct csv_cell){.at = (uint32_t)first->at, .kind = CSV_TEXT, .quoted = true};
-    aside_begin(r, cell);
-    buf_append(&r->aside, t.bytes, t.n);
-    aside_end(r, cell);
+    if (doubled) {
+        put_quoted(r, row, (size_t)(t.bytes - row->bytes), (size_t)(t.bytes - row->bytes) + t.n,
+                   cell);
+    } else {
+        aside_begin(r, cell);
+        buf_append(&r->aside, t.bytes, t.n);
+        aside_end(r, cell);
+    }
     const struct csv_piece shown = {.at = first->at,
                                     .from = (size_t)(t.bytes - row->bytes),
                                     .to = (size_t)(t.bytes - row->bytes) + t.n};
@@ -527,6 +555,7 @@ bool csv_repair_init(struct csv_repair *r, const struct csv_plan *plan,
     *r = (struct csv_repair){.plan = plan, .handler = *handler};
     csv_raw_init(&r->raw, &plan->dialect, plan->width, plan->comment, plan->skip,
                  &(struct csv_raw_handler){.row = on_raw, .fault = on_fault, .arg = r});
+    r->raw.trait = plan->trait;
     r->sums = calloc(2 * (plan->width + 1), sizeof *r->sums);
     return r->sums != NULL;
 }

@@ -353,7 +353,10 @@ static enum way_result read_row(const struct text_of *t, unsigned way, size_t wi
 
 /* How bad a reading is. The number of cells counts most, then quotes that are not closed. */
 static size_t badness(const struct csv_split *s, size_t width, unsigned way) {
-    const size_t distance = s->n > width ? s->n - width : width - s->n;
+    size_t distance = s->n > width ? s->n - width : width - s->n;
+    if (distance > 1 && s->n > width && s->open == 1 && s->stray == 0) {
+        distance = 1; /* the cells behind the open quote are parts of its cell */
+    }
     return (width > 0 ? 8 * distance : 0) + 3 * s->open + 4 * s->over + s->stray +
            ((way & WAY_TAKES) != 0 ? 2 : 0) + ((way & WAY_LINES) != 0 ? 1 : 0);
 }
