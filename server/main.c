@@ -266,6 +266,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .spool_dir = s->spool_dir,
         .max_spool = s->max_spool,
         .max_queued_jobs = s->max_queued_jobs,
+        .max_keys = s->idempotency_keys,
         .max_wait_seconds = MAX_WAIT_SECONDS,
         .started_ms = clock_real_ms(),
         .draining = app_draining,

@@ -59,6 +59,10 @@ const struct option_row settings_rows[] = {
      "the "
      "database.",
      "Storage"},
+    {"idempotency-keys", OPTION_INT, AT(idempotency_keys), "10000", 0, 1e9, NULL, "N",
+     "Maximum number of Idempotency-Keys of a token in 24 hours, or of all clients without tokens; "
+     "beyond it the answer is 429; 0: no limit.",
+     "Storage"},
     {"workers", OPTION_INT, AT(workers), "2", 1, 256, NULL, "N", "Training jobs that run at once.",
      "Jobs"},
     {"train-threads", OPTION_INT, AT(train_threads), "0", 0, 1024, NULL, "N",

@@ -25,6 +25,7 @@ struct api_app {
     const char *base_path;
     int64_t max_upload;       /* bytes of the body of an upload (--max-upload, 16 GiB) */
     int64_t max_queued_jobs;  /* maximum number of queued jobs (--max-queued-jobs); 0: no limit */
+    int64_t max_keys;         /* Idempotency-Keys of a token in 24 hours; 0: no limit */
     int64_t max_body;         /* bytes of a body that is held in memory (--max-body, 64 MiB) */
     const char *spool_dir;    /* folder of the files that hold long replies (--spool-dir) */
     int64_t max_spool;        /* bytes of such a file (--max-spool, 4 GiB) */

@@ -1,7 +1,8 @@
 /* Checks each request against the policy of its route, before any of its body is taken: token,
- * path, query parameters, conditions, Content-Type, Accept. */
+ * path, query parameters, conditions, Idempotency-Key, Content-Type, Accept. */
 #include "api/policy.h"
 #include "api/access.h"
+#include "api/idempotency.h"
 #include "api/support.h"
 #include "base/etag.h"
 #include "formats/text/encoding.h"
@@ -277,7 +278,8 @@ static bool admit_reply(struct http_call *call) {
 
 bool api_admit(struct http_call *call) {
     return api_admit_token(call) && admit_path(call) && admit_query(call) &&
-           admit_conditions(call) && admit_body(call) && admit_charset(call) && admit_reply(call);
+           admit_conditions(call) && api_admit_key(call) && admit_body(call) &&
+           admit_charset(call) && admit_reply(call);
 }
 
 const struct format *api_body_format(const struct http_call *call) {

@@ -123,7 +123,7 @@ const struct http_route api_routes[] = {
     CHANGE_TAGGED("PUT", "/v1/datasets/{dataset}", "putDataset", TABLE_BODY(&api_dataset_upload),
                   .query = query_upload, .creates = true),
     CHANGE_TAGGED("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
-                  TABLE_BODY(&api_dataset_append), .query = query_append),
+                  TABLE_BODY(&api_dataset_append), .query = query_append, .keyed = true),
     {.method = "POST",
      .path = "/v1/datasets:preview",
      .operation = "previewDataset",
@@ -139,7 +139,7 @@ const struct http_route api_routes[] = {
 
     /* jobs */
     CHANGE("POST", "/v1/jobs", "createJob", .scope = HTTP_SCOPE_TRAIN, .handle = api_jobs_create,
-           OBJECT_BODY, .query = query_dry_run, .cache = "no-store"),
+           OBJECT_BODY, .query = query_dry_run, .cache = "no-store", .keyed = true),
     READ_JOB("/v1/jobs", "listJobs", .handle = api_jobs_list, .offers = &api_sends_list,
              .query = query_jobs),
     READ_JOB("/v1/jobs/{id}", "getJob", .handle = api_job_get, .query = query_wait,
@@ -149,7 +149,7 @@ const struct http_route api_routes[] = {
     READ_JOB("/v1/jobs/{id}/history", "getJobHistory", .handle = api_job_history,
              .offers = &api_sends_history, .query = query_none),
     CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .scope = HTTP_SCOPE_TRAIN,
-           .handle = api_job_cancel, .query = query_none, .cache = "no-store",
+           .handle = api_job_cancel, .query = query_none, .cache = "no-store", .keyed = true,
            .conditions = CONDITIONS),
     CHANGE("DELETE", "/v1/jobs/{id}", "deleteJob", .scope = HTTP_SCOPE_TRAIN,
            .offers = &api_sends_any, .handle = api_job_delete, .query = query_none,

@@ -50,6 +50,9 @@
     X(PROBLEM_CONFLICT, "conflict", 409, "Conflict", "The state of the resource forbids this.")    \
     X(PROBLEM_IN_USE, "in-use", 409, "In use",                                                     \
       "A queued or running job uses it. Cancel the job or wait until it has ended.")               \
+    X(PROBLEM_KEY_IN_USE, "idempotency-key-in-use", 409, "Idempotency-Key in use",                 \
+      "A request with the same Idempotency-Key is in progress. Send it again later to get its "    \
+      "answer.")                                                                                   \
     X(PROBLEM_LENGTH_REQUIRED, "length-required", 411, "Length required",                          \
       "The request needs a Content-Length or chunked encoding.")                                   \
     X(PROBLEM_PRECONDITION_FAILED, "precondition-failed", 412, "Precondition failed",              \
@@ -70,6 +73,9 @@
       "The daemon does not answer for this Host. Start it with --allowed-host to add a host.")     \
     X(PROBLEM_INVALID, "invalid", 422, "Invalid content",                                          \
       "The body is well-formed but violates rules; errors lists each fault and its location.")     \
+    X(PROBLEM_KEY_REUSED, "idempotency-key-reused", 422, "Idempotency-Key reused",                 \
+      "The Idempotency-Key was used for another request in the last 24 hours. Each request needs " \
+      "a key of its own; its repetition must be equal in method, path, query and body.")           \
     X(PROBLEM_INVALID_DATASET, "invalid-dataset", 422, "Invalid dataset",                          \
       "The table cannot be read; errors lists the faults with line and column.")                   \
     X(PROBLEM_INVALID_INSTANCES, "invalid-instances", 422, "Invalid instances",                    \

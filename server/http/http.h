@@ -189,6 +189,7 @@ struct http_route {
                      refused before the handler runs, never afterwards */
     bool creates; /* the path names a resource that the call may create: a malformed name is
                      answered 400, not 404 */
+    bool keyed;   /* takes Idempotency-Key; this module does not use it */
     bool quiet;   /* logged at debug level (health checks, metrics) */
     bool plain;   /* replies are not compressed: latency matters more than size */
 };
@@ -215,6 +216,8 @@ const char *http_header(const struct http_call *call, const char *name); /* NULL
 int64_t http_body_length(const struct http_call *call);
 /* Returns the number of Authorization headers. *value: the first one; NULL: none. */
 unsigned http_authorization(const struct http_call *call, const char **value);
+/* Returns the number of Idempotency-Key headers. *value: the first one; NULL: none. */
+unsigned http_idempotency_key(const struct http_call *call, const char **value);
 /* Called by http_settings.admit when it knows who sends the request. name: logged with the request;
  * valid until `release`, which is called with `client` when the call is over. */
 void http_set_client(struct http_call *call, const char *name, void *client,

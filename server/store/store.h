@@ -185,6 +185,46 @@ struct store_condition {
 bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind,
                            const char *name, struct problem *problem);
 
+/* ---- idempotency keys ---- */
+#define STORE_DIGEST_SIZE 65 /* SHA-256 in hex digits, and NUL */
+/* The answer to a request that made something. It is kept for 24 hours. */
+struct store_answer {
+    int status;
+    char *location; /* without the base path; "": none */
+    char etag[64];  /* "": none */
+    char request[STORE_DIGEST_SIZE], body_digest[STORE_DIGEST_SIZE]; /* as in struct store_key */
+    struct buf body;
+};
+void store_answer_done(struct store_answer *answer);
+/* A request with a key. */
+struct store_key {
+    const char *owner;               /* name of the token; "": none */
+    const char *key;                 /* unique for each request of the owner */
+    char request[STORE_DIGEST_SIZE]; /* digest of the request without its body */
+    char body[STORE_DIGEST_SIZE];    /* digest of the body; "": not known yet */
+    int64_t max_keys;                /* kept answers of the owner; 0: no limit */
+    /* Writes status, location, etag and body of the answer. Runs on the writer thread, in the
+     * transaction; must not call a store function that waits. made: const struct store_job * or
+     * const struct store_dataset *, as it is committed. */
+    void (*write)(void *arg, const void *made, struct store_answer *out);
+    void *arg;
+    struct store_answer answer; /* gets what was written; the caller frees it */
+    int64_t retry_s; /* set with PROBLEM_TOO_MANY_REQUESTS because of max_keys: when to try again */
+};
+/* Holds a key, so that no other call may use it. Returns NULL after setting PROBLEM_KEY_IN_USE if
+ * another call does. Cheap, runs no SQL. */
+struct store_key_use;
+struct store_key_use *store_key_enter(struct store *store, const struct store_key *key,
+                                      struct problem *problem);
+void store_key_leave(struct store *store, struct store_key_use *use); /* NULL is allowed */
+/* Looks for the answer to an earlier request with the key. Fails with PROBLEM_KEY_REUSED if that was
+ * another request. *out: to be freed if *found. */
+bool store_key_find(struct store *store, const struct store_key *key, struct store_answer *out,
+                    bool *found, struct problem *problem);
+/* Compares the digests. Sets PROBLEM_KEY_REUSED if they differ. */
+bool store_key_check(const struct store_key *key, const struct store_answer *answer,
+                     struct problem *problem);
+
 /* ---- owners ---- */
 /* Who makes a dataset version or a job, and how much the owner may have. PROBLEM_QUOTA_EXCEEDED or
  * PROBLEM_TOO_MANY_REQUESTS beyond that. */
@@ -240,6 +280,7 @@ struct store_dataset_new {
     size_t n_summaries;
     struct store_quota quota;
     struct store_condition condition;
+    struct store_key *key; /* NULL: none */
 };
 struct store_dataset_published {
     int64_t id, version;
@@ -410,6 +451,7 @@ struct store_job_new {
     const char *warnings; /* JSON array, or NULL */
     struct store_quota quota;
     int64_t max_queued; /* PROBLEM_UNAVAILABLE if at least this many jobs are queued; 0: no limit */
+    struct store_key *key; /* NULL: none */
 };
 /* Queues a job. job, also in store_job_cancel: gets the job as it was committed, which the caller
  * frees; NULL: not needed. */
@@ -489,9 +531,9 @@ struct store_job_end {
 bool store_job_end(struct store *store, const struct store_job_end *end, int64_t *out_version,
                    struct problem *problem);
 /* Cancels a queued job, or asks the worker of a running job to stop. Fails with PROBLEM_CONFLICT if
- * the job has ended. condition: may be NULL. */
+ * the job has ended. condition, key: may be NULL. */
 bool store_job_cancel(struct store *store, int64_t id, const struct store_condition *condition,
-                      struct store_job *job, struct problem *problem);
+                      struct store_key *key, struct store_job *job, struct problem *problem);
 /* Deletes an ended job. Fails with PROBLEM_CONFLICT if the job is queued or running. condition: may
  * be NULL. */
 bool store_job_delete(struct store *store, int64_t id, const struct store_condition *condition,

@@ -98,14 +98,45 @@ static void append_open(struct http_call *call) {
     struct problem problem = {0};
     struct store_dataset newest;
     struct table_stored stored;
-    bool good = find_newest(call, &newest, &problem) && dataset_body_onto(b, &newest, &problem) &&
-                take_lasting(call, b, &problem) && stored_table(call, b, &stored, &problem);
+    bool good = api_key_find(&b->key, &problem);
+    if (good && b->key.repeats) {
+        return; /* the body is only hashed */
+    }
+    good = good && find_newest(call, &newest, &problem) &&
+           dataset_body_onto(b, &newest, &problem) && take_lasting(call, b, &problem) &&
+           stored_table(call, b, &stored, &problem);
     if (good) {
         const struct table_sink sink = dataset_body_sink(b);
         b->table = table_new_onto(&b->reading, &stored, &sink, &problem);
     }
     if (!b->table) {
+        dataset_body_release(b);
         http_reply_problem(call, &problem);
+    }
+}
+
+/* Holds the key of the call. Returns false if it has replied. */
+static bool take_key(struct http_call *call, struct dataset_body *b) {
+    if (!api_key_begin(call, &b->key)) {
+        return false;
+    }
+    if (api_key_of(&b->key) == NULL) {
+        return true;
+    }
+    b->key.key.write = dataset_body_keep;
+    b->key.key.arg = b;
+    b->sha256 = hash_sha256_new();
+    if (b->sha256 == NULL) {
+        dataset_body_release(b);
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the rows");
+    }
+    return b->sha256 != NULL;
+}
+
+static void append_seen(struct http_call *call, const char *bytes, size_t n) {
+    const struct dataset_body *b = http_state(call);
+    if (b->sha256 != NULL) {
+        hash_sha256_add(b->sha256, bytes, n);
     }
 }
 
@@ -120,6 +151,9 @@ static bool append_begin(struct http_call *call) {
         return false;
     }
     b->reading = options;
+    if (!take_key(call, b)) {
+        return false;
+    }
     http_defer(call, append_open);
     return true;
 }
@@ -142,6 +176,10 @@ static bool take_place(struct http_call *call) {
 }
 
 static enum http_sink_state append_data(struct http_call *call, const char *bytes, size_t n) {
+    const struct dataset_body *b = http_state(call);
+    if (b->key.repeats) {
+        return HTTP_SINK_MORE;
+    }
     return take_place(call) ? dataset_body_data(call, bytes, n) : HTTP_SINK_REFUSED;
 }
 
@@ -176,14 +214,19 @@ static void append(struct http_call *call, struct dataset_body *b) {
     struct store_dataset d;
     bool good =
         catch_up(call, b, &problem) && dataset_body_publish(call, b, &published, &d, &problem);
-    dataset_body_release(b);
+    dataset_body_release_data(b);
     if (!good) {
-        http_reply_problem(call, &problem);
+        api_key_reply_problem(call, &b->key, &problem);
         return;
     }
     log_info("dataset.appended", log_str("request", http_request_id(call)),
              log_str("dataset", d.name), log_int("version", d.version), log_int("rows", d.n_rows));
-    dataset_body_reply(call, b, 201, &d);
+    if (api_key_of(&b->key) != NULL) {
+        store_dataset_done(&d);
+        api_key_reply(call, &b->key);
+    } else {
+        dataset_body_reply(call, b, 201, &d);
+    }
 }
 
 /* Appends if it is this call's turn. last: the client has left, or the daemon stops. */
@@ -202,12 +245,22 @@ static bool append_try(struct http_call *call, bool last) {
 }
 
 static void append_end(struct http_call *call) {
+    struct dataset_body *b = http_state(call);
+    if (b->sha256 != NULL) {
+        hash_sha256_hex(b->sha256, b->key.key.body);
+    }
+    if (b->key.repeats) {
+        dataset_body_release_data(b);
+        api_key_repeat(call, &b->key);
+        return;
+    }
     if (take_place(call)) { /* a call with an empty body has no place yet */
         http_watch(call, WAIT_SECONDS, append_try);
     }
 }
 
 const struct http_sink api_dataset_append = {.begin = append_begin,
+                                             .seen = append_seen,
                                              .data = append_data,
                                              .end = append_end,
                                              .abort = dataset_body_abort,

@@ -15,6 +15,7 @@
 static void body_free(struct dataset_body *b) {
     problem_done(&b->failure);
     hash_sha256_free(b->sha256);
+    api_key_leave(&b->key);
     pthread_cond_destroy(&b->settled);
     pthread_mutex_destroy(&b->lock);
     free(b);
@@ -30,7 +31,16 @@ static void forget_onto(struct dataset_body *b) {
     b->n_onto = 0;
 }
 
-void dataset_body_release(struct dataset_body *b) {
+/* Gives up the place in the queue of appends. */
+static void leave_queue(struct dataset_body *b) {
+    if (b->append != 0) {
+        store_append_leave(b->store, b->append);
+        b->append = 0;
+        http_poke(b->server, 0); /* another append may run now */
+    }
+}
+
+void dataset_body_release_data(struct dataset_body *b) {
     table_free(b->table);
     b->table = NULL;
     if (b->part != 0) {
@@ -38,11 +48,12 @@ void dataset_body_release(struct dataset_body *b) {
     }
     b->part = 0;
     forget_onto(b);
-    if (b->append != 0) {
-        store_append_leave(b->store, b->append);
-        b->append = 0;
-        http_poke(b->server, 0); /* another append may run now */
-    }
+    leave_queue(b);
+}
+
+void dataset_body_release(struct dataset_body *b) {
+    dataset_body_release_data(b);
+    api_key_leave(&b->key);
 }
 
 /* Called when the call is over, whether or not it was answered. */
@@ -278,6 +289,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
         .n_summaries = (size_t)s.n_columns,
         .quota = api_quota(call),
         .condition = api_condition(call),
+        .key = api_key_of(&b->key),
     };
     const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);
     buf_done(&options);
@@ -289,17 +301,10 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
     return true;
 }
 
-void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
-                        struct store_dataset *d) {
-    const char *link =
-        http_link(call, "/v1/datasets/%s?version=%lld", d->name, (long long)d->version);
-    if (link) {
-        http_reply_header(call, "Location", link);
-    }
-    http_etag(call, d->etag);
+static void write_answer(const struct dataset_body *b, const struct store_dataset *d,
+                         struct buf *out) {
     const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* + 1: never 0 */
-    struct buf body = {0};
-    struct json_writer w = json_writer_of(&body);
+    struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     api_dataset_write_members(d, &w);
     json_kv_begin_object(&w, "upload");
@@ -308,6 +313,30 @@ void dataset_body_reply(struct http_call *call, const struct dataset_body *b, in
     json_kv_double(&w, "bytes_per_second", (double)b->bytes / seconds);
     json_end_object(&w);
     json_end_object(&w);
+}
+
+void dataset_body_keep(void *arg, const void *made, struct store_answer *out) {
+    const struct store_dataset *d = made;
+    struct buf location = {0};
+    out->status = 201;
+    buf_printf(&location, "/v1/datasets/%s?version=%lld", d->name, (long long)d->version);
+    out->location = buf_take(&location, NULL);
+    buf_done(&location);
+    memcpy(out->etag, d->etag, sizeof out->etag);
+    write_answer(arg, d, &out->body);
+    buf_putc(&out->body, '\n');
+}
+
+void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
+                        struct store_dataset *d) {
+    const char *link =
+        http_link(call, "/v1/datasets/%s?version=%lld", d->name, (long long)d->version);
+    if (link) {
+        http_reply_header(call, "Location", link);
+    }
+    http_etag(call, d->etag);
+    struct buf body = {0};
+    write_answer(b, d, &body);
     api_reply_json(call, status, &body);
     store_dataset_done(d);
 }

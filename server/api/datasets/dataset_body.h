@@ -8,6 +8,7 @@
 #ifndef API_DATASET_BODY_H
 #define API_DATASET_BODY_H
 
+#include "api/idempotency.h"
 #include "base/hash.h"
 #include "formats/formats.h"
 #include "http/http.h"
@@ -29,7 +30,8 @@ struct dataset_options {
 struct dataset_body {
     struct store *store;
     struct table *table;          /* NULL: not opened yet, or released */
-    struct hash_sha256 *sha256;   /* hash of the body; NULL: rows are appended */
+    struct hash_sha256 *sha256;   /* hash of the body; NULL: an append without a key */
+    struct api_key key;           /* append: its Idempotency-Key */
     int64_t part;                 /* the part of the staged chunks; 0: published or dropped */
     struct dataset_options given; /* options that change the reading */
     int64_t began;                /* start of the body, monotonic clock, ns */
@@ -78,9 +80,10 @@ struct table_sink dataset_body_sink(struct dataset_body *b);
 bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem);
 /* Waits until all chunks are committed, or one has failed. Pool thread. */
 bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
-/* Frees the reader, drops staged chunks that are not published, and gives up the place in the
- * queue. */
+/* Frees the reader, drops staged chunks that are not published, gives up the place in the queue, and
+ * releases the Idempotency-Key; dataset_body_release_data: except the key. */
 void dataset_body_release(struct dataset_body *b);
+void dataset_body_release_data(struct dataset_body *b);
 
 /* Ends the reader and publishes the table: the uploaded one, or the version that rows are appended
  * to with the rows. *dataset: the new version, for the caller to free. Pool thread. */
@@ -90,6 +93,9 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
 /* Answers with the dataset's object, Location, ETag and the time that the body took. Frees *d. */
 void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
                         struct store_dataset *d);
+
+/* The same answer, kept for the key; `write` of struct store_key. arg: the body. */
+void dataset_body_keep(void *arg, const void *made, struct store_answer *out);
 
 /* Functions for a sink. dataset_body_seen is only for a body with a sha256. */
 void dataset_body_seen(struct http_call *call, const char *bytes, size_t n);

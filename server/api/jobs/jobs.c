@@ -3,6 +3,7 @@
 #include "api/access.h"
 #include "api/documents.h"
 #include "api/handlers.h"
+#include "api/idempotency.h"
 #include "api/jobs/job_dry_run.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
@@ -102,11 +103,60 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j) {
     store_job_done(j);
 }
 
+/* Writes the answer that is kept for an Idempotency-Key. */
+static void keep_answer(void *app, const void *made, struct store_answer *out) {
+    const struct store_job *j = made;
+    struct json_writer w = json_writer_of(&out->body);
+    struct buf location = {0};
+    out->status = 202;
+    buf_printf(&location, "/v1/jobs/%" PRId64, j->id);
+    out->location = buf_take(&location, NULL);
+    buf_done(&location);
+    memcpy(out->etag, j->etag, sizeof out->etag);
+    api_job_write(j, ((const struct api_app *)app)->base_path, true, &w);
+    buf_putc(&out->body, '\n');
+}
+
+/* Holds the key of the call. Returns false after a reply: of an earlier request with the key, or
+ * that the key cannot be used. */
+static bool take_key(struct http_call *call, struct api_key *k) {
+    struct problem problem = {0};
+    if (!api_key_begin(call, k)) {
+        return false;
+    }
+    k->key.write = keep_answer;
+    k->key.arg = http_app(call);
+    if (!api_key_digest(call, k, &problem) || !api_key_find(k, &problem)) {
+        api_key_reply_problem(call, k, &problem);
+        return false;
+    }
+    if (k->repeats) {
+        api_key_repeat(call, k);
+        return false;
+    }
+    return true;
+}
+
+/* Replies with the job, as it is kept for the key if there is one, and frees it. */
+static void reply_made(struct http_call *call, struct api_key *k, struct store_job *j) {
+    if (api_key_of(k) != NULL) {
+        store_job_done(j);
+        api_key_reply(call, k);
+        return;
+    }
+    const char *link = http_link(call, "/v1/jobs/%" PRId64, j->id);
+    if (link[0] != '\0') {
+        http_reply_header(call, "Location", link);
+    }
+    api_job_reply(call, 202, j);
+}
+
 /* ---- POST /v1/jobs ---- */
 
 /* Stores the job that the call's body describes. *job: the committed row. */
-static bool insert(const struct http_call *call, const struct jobs_request *r, int64_t *id,
-                   struct store_job *job, struct problem *problem) {
+static bool insert(const struct http_call *call, const struct jobs_request *r,
+                   struct store_key *key, int64_t *id, struct store_job *job,
+                   struct problem *problem) {
     const struct api_app *app = api_app_of(call);
     struct buf request = {0}, spec = {0}, warnings = {0};
     size_t size = 0;
@@ -128,6 +178,7 @@ static bool insert(const struct http_call *call, const struct jobs_request *r, i
         .warnings = buf_cstr(&warnings),
         .quota = api_quota(call),
         .max_queued = app->max_queued_jobs,
+        .key = key,
     };
     bool good = j.request && j.spec && j.warnings
                     ? store_job_insert(app->store, &j, id, job, problem)
@@ -138,15 +189,9 @@ static bool insert(const struct http_call *call, const struct jobs_request *r, i
     return good;
 }
 
-static void put_location(struct http_call *call, int64_t id) {
-    const char *link = http_link(call, "/v1/jobs/%" PRId64, id);
-    if (link) {
-        http_reply_header(call, "Location", link);
-    }
-}
-
 /* Answers a valid body: with the dry run, or by storing the job. */
-static void accept(struct http_call *call, struct jobs_request *r, bool dry_run) {
+static void accept(struct http_call *call, struct jobs_request *r, struct api_key *k,
+                   bool dry_run) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct store_job job = {0};
@@ -155,20 +200,20 @@ static void accept(struct http_call *call, struct jobs_request *r, bool dry_run)
         struct buf body = {0};
         jobs_encoding_foresee(r);
         job_dry_run_write(r, &body);
+        api_key_leave(k);
         api_reply_json(call, 200, &body);
         return;
     }
-    if (!insert(call, r, &id, &job, &problem)) {
+    if (!insert(call, r, api_key_of(k), &id, &job, &problem)) {
         jobs_request_name_deleted(r, &problem);
-        http_reply_problem(call, &problem);
+        api_key_reply_problem(call, k, &problem);
         return;
     }
     jobs_poke(app->jobs);
     log_info("job.queued", log_str("request", http_request_id(call)), log_int("job", id),
              log_str("model", r->model), log_str("dataset", r->dataset),
              log_int("version", r->dataset_version), log_str("algorithm", r->algorithm->id));
-    put_location(call, id);
-    api_job_reply(call, 202, &job);
+    reply_made(call, k, &job);
 }
 
 /* Checks the token against the names in the body, before anything is said about what they name. */
@@ -190,6 +235,7 @@ static bool may_use_names(struct http_call *call, const json_t *root, struct pro
 void api_jobs_create(struct http_call *call) {
     struct problem problem = {0};
     struct jobs_request r;
+    struct api_key k = {0};
     bool dry_run = false;
     const struct api_app *app = api_app_of(call);
     const struct jobs_limits limits = jobs_limits(app->jobs);
@@ -205,10 +251,14 @@ void api_jobs_create(struct http_call *call) {
         json_decref(root);
         return;
     }
+    if (!take_key(call, &k)) {
+        json_decref(root);
+        return;
+    }
     if (jobs_request_read(root, app->store, &limits, http_arena(call), &r, &problem)) {
-        accept(call, &r, dry_run);
+        accept(call, &r, &k, dry_run);
     } else {
-        http_reply_problem(call, &problem);
+        api_key_reply_problem(call, &k, &problem);
     }
     jobs_request_done(&r);
     json_decref(root);
@@ -325,18 +375,18 @@ void api_job_cancel(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct store_job j;
+    struct api_key k;
     const int64_t id = api_path_number(call, "id");
-    if (!may_see_job(call)) {
+    if (!may_see_job(call) || !take_key(call, &k)) {
         return;
     }
     const struct store_condition condition = api_condition(call);
-    if (!store_job_cancel(app->store, id, &condition, &j, &problem)) {
-        http_reply_problem(call, &problem);
+    if (!store_job_cancel(app->store, id, &condition, api_key_of(&k), &j, &problem)) {
+        api_key_reply_problem(call, &k, &problem);
         return;
     }
     log_info("job.cancel", log_str("request", http_request_id(call)), log_int("job", id));
-    put_location(call, id);
-    api_job_reply(call, 202, &j);
+    reply_made(call, &k, &j);
 }
 
 void api_job_delete(struct http_call *call) {

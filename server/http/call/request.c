@@ -82,6 +82,11 @@ unsigned http_authorization(const struct http_call *call, const char **value) {
     return call->request.headers.n_authorization;
 }
 
+unsigned http_idempotency_key(const struct http_call *call, const char **value) {
+    *value = call->request.headers.idempotency_key;
+    return call->request.headers.n_idempotency_key;
+}
+
 void http_set_client(struct http_call *call, const char *name, void *client,
                      void (*release)(void *client)) {
     call->request.client_name = name;

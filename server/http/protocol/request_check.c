@@ -117,7 +117,8 @@ static void answer_options(struct http_call *call, const char *allow) {
         http_reply_header(call, "Access-Control-Allow-Methods", allow);
         http_reply_header(
             call, "Access-Control-Allow-Headers",
-            "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id");
+            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+            "X-Request-Id");
         http_reply_header(call, "Access-Control-Max-Age", "600");
     }
     http_reply_empty(call, 204);

@@ -178,6 +178,7 @@ static void publish(struct store_tx *tx, void *arg) {
     }
     if (p->dataset) {
         store_dataset_find(tx->connection, p->out.id, p->dataset, tx->problem);
+        store_key_add(tx, d->key, p->dataset);
     }
 }
 
@@ -185,7 +186,7 @@ bool store_dataset_publish(struct store *store, const struct store_dataset_new *
                            struct store_dataset_published *out, struct store_dataset *dataset,
                            struct problem *problem) {
     struct store_dataset made = {0};
-    struct publish p = {.d = d, .dataset = dataset ? &made : NULL};
+    struct publish p = {.d = d, .dataset = dataset || d->key ? &made : NULL};
     if (!store_parts_settle(&store->parts, d->part, &p.staged, problem) ||
         !store_write(store, publish, &p, problem)) {
         store_dataset_done(&made);
@@ -198,6 +199,8 @@ bool store_dataset_publish(struct store *store, const struct store_dataset_new *
     *out = p.out;
     if (dataset) {
         *dataset = made;
+    } else {
+        store_dataset_done(&made);
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* The parts of a store. ring, readers, parts, pins, appends and writer have one lock each. The
+/* The parts of a store. ring, readers, parts, pins, appends, keys and writer have one lock each. The
  * locks are leaves: while one is held, no other lock is taken and no SQL runs. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
@@ -8,6 +8,7 @@
 #include "store/sqlite/engine/readers.h"
 #include "store/sqlite/engine/writer.h"
 #include "store/sqlite/file/lockfile.h"
+#include "store/sqlite/keys.h"
 #include "store/sqlite/parts.h"
 #include "store/sqlite/pins.h"
 #include "store/store.h"
@@ -30,6 +31,7 @@ struct store {
     struct store_parts parts;
     struct store_pins pins;
     struct store_appends appends;
+    struct store_keys keys;
     struct store_writer writer;
 };
 

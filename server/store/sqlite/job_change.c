@@ -64,13 +64,14 @@ static void insert(struct store_tx *tx, void *arg) {
     store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
     if (in->job) {
         store_job_find(tx->connection, in->id, false, in->job, tx->problem);
+        store_key_add(tx, j->key, in->job);
     }
 }
 
 bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id,
                       struct store_job *job, struct problem *problem) {
     struct store_job made = {0};
-    struct insert in = {.j = j, .job = job ? &made : NULL};
+    struct insert in = {.j = j, .job = job || j->key ? &made : NULL};
     if (!store_write(store, insert, &in, problem)) {
         store_job_done(&made);
         return false;
@@ -78,6 +79,8 @@ bool store_job_insert(struct store *store, const struct store_job_new *j, int64_
     *id = in.id;
     if (job) {
         *job = made;
+    } else {
+        store_job_done(&made);
     }
     return true;
 }
@@ -90,6 +93,7 @@ static void refuse(struct store_tx *tx, int64_t id, const char *rule, int64_t st
 struct cancel {
     int64_t id;
     const struct store_condition *condition;
+    struct store_key *key;
     struct store_job *job; /* the job as it is committed; NULL: not needed */
 };
 
@@ -112,19 +116,25 @@ static void cancel(struct store_tx *tx, void *arg) {
     }
     if (c->job) {
         store_job_find(tx->connection, id, false, c->job, tx->problem);
+        store_key_add(tx, c->key, c->job);
     }
 }
 
 bool store_job_cancel(struct store *store, int64_t id, const struct store_condition *condition,
-                      struct store_job *job, struct problem *problem) {
+                      struct store_key *key, struct store_job *job, struct problem *problem) {
     struct store_job now = {0};
-    struct cancel c = {.id = id, .condition = condition, .job = job ? &now : NULL};
+    struct cancel c = {.id = id,
+                       .condition = condition,
+                       .key = key,
+                       .job = job || key ? &now : NULL};
     if (!store_write(store, cancel, &c, problem)) {
         store_job_done(&now);
         return false;
     }
     if (job) {
         *job = now;
+    } else {
+        store_job_done(&now);
     }
     return true;
 }

@@ -150,6 +150,7 @@ static void dismantle(struct store *store) {
     store_parts_done(&store->parts);
     store_pins_done(&store->pins);
     store_appends_done(&store->appends);
+    store_keys_done(&store->keys);
     store_ring_done(&store->ring);
     /* released last, so that no other process opens the file before */
     store_lock_release(&store->lock);
@@ -167,6 +168,7 @@ bool store_open(const struct store_settings *settings, struct store **out,
     store->lock = (struct store_lock){-1, -1};
     store_pins_init(&store->pins);
     store_appends_init(&store->appends);
+    store_keys_init(&store->keys);
     bool ok = store_ring_init(&store->ring, problem);
     ok = store_readers_init(&store->readers, problem) && ok;
     ok = store_parts_init(&store->parts, problem) && ok;

@@ -1,6 +1,6 @@
-/* The sweep: removes deleted dataset versions, dead parts and staged parts whose lease has ended,
- * then returns free pages of the file to the file system. A step removes some MiB, so that commits
- * can run between steps. */
+/* The sweep: removes deleted dataset versions, dead parts, staged parts whose lease has ended, and
+ * old answers of idempotency keys, then returns free pages of the file to the file system. A step
+ * removes some MiB, so that commits can run between steps. */
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
 
@@ -141,7 +141,7 @@ static void step(struct store_tx *tx, void *arg) {
     } else if (part) {
         remove_chunks(tx, part, sweep);
     }
-    sweep->worked = version || part;
+    sweep->worked = store_keys_expire(tx) > 0 || version || part;
 }
 
 /* Moves the last pages of the file into free pages and truncates the file. Called only if no chunk

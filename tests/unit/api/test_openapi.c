@@ -303,6 +303,11 @@ static void check_conditions(const char *path, const char *method, json_t *item,
         (json_object_get(responses, "412") != NULL) != (route->conditions != 0)) {
         fail_msg("%s %s: 412 is for conditions, 304 for those of a read", method, path);
     }
+    if (operation_declares(item, operation, "Idempotency-Key", "header") != route->keyed) {
+        fail_msg("%s %s: Idempotency-Key of route and document differ", method, path);
+    }
+    /* Every POST that changes something takes a key. */
+    assert_int_equal(route->keyed, route->changes && strcmp(route->method, "POST") == 0);
     /* A change of something that exists has both. POST /v1/jobs makes something new. */
     const bool tagged = route->changes && strcmp(route->operation, "createJob") != 0;
     if (tagged && route->conditions != (HTTP_IF_MATCH | HTTP_IF_NONE_MATCH)) {

@@ -146,7 +146,7 @@ static void a_cancellation_ends_the_tries(void **state) {
         struct jobs *jobs;
         int64_t id = refused_job(&f, triggers[i], SQLITE_FULL, 1, &jobs);
         double before = metric_value(f.store->writer.swept_bytes);
-        assert_true(store_job_cancel(f.store, id, NULL, NULL, &problem));
+        assert_true(store_job_cancel(f.store, id, NULL, NULL, NULL, &problem));
         assert_end(&f, id, STORE_JOB_CANCELLED, 0);
         assert_no_model(&f);
         if (i == 0) {

@@ -55,11 +55,11 @@ static void test_insert_and_cancel_tell_what_they_did(void **state) {
     assert_string_equal(j.warnings, "[1]");
     assert_int_equal(j.last_event, 1);
     store_job_done(&j);
-    assert_ok(f, store_job_cancel(f->store, id, NULL, &j, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, &j, &f->problem));
     assert_int_equal(j.state, STORE_JOB_CANCELLED);
     assert_true(j.finished_at > 0);
     store_job_done(&j);
-    assert_problem(f, store_job_cancel(f->store, id, NULL, &j, &f->problem), PROBLEM_CONFLICT,
+    assert_problem(f, store_job_cancel(f->store, id, NULL, NULL, &j, &f->problem), PROBLEM_CONFLICT,
                    "is cancelled");
     assert_null(j.spec); /* the function did not change j */
     enum store_job_state now = STORE_JOB_QUEUED;
@@ -109,7 +109,7 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
                    "in use by job 1");
     assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
                    "in use by job 1");
-    assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, NULL, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem));
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "was deleted");
@@ -120,7 +120,7 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
     assert_ok(f, store_job_insert(f->store, &j, &same, NULL, &f->problem));
     assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
                    "in use");
-    assert_ok(f, store_job_cancel(f->store, same, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, same, NULL, NULL, NULL, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
 }
 
@@ -160,8 +160,8 @@ static void test_success(void **state) {
     assert_true(j.finished_at >= j.started_at && j.started_at >= j.created_at);
     store_job_done(&j);
     /* a job that has ended cannot be changed */
-    assert_problem(f, store_job_cancel(f->store, job, NULL, NULL, &f->problem), PROBLEM_CONFLICT,
-                   "job 1 is succeeded");
+    assert_problem(f, store_job_cancel(f->store, job, NULL, NULL, NULL, &f->problem),
+                   PROBLEM_CONFLICT, "job 1 is succeeded");
     e.state = STORE_JOB_FAILED;
     assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT,
                    "no longer claimed by this worker");
@@ -200,13 +200,13 @@ static void test_cancel(void **state) {
     int64_t dataset = publish(f, "data", 1).id, queued = insert_job(f, "a", dataset),
             running = insert_job(f, "b", dataset);
     bool cancel = true;
-    assert_ok(f, store_job_cancel(f->store, queued, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, queued, NULL, NULL, NULL, &f->problem));
     assert_job_state(f, queued, STORE_JOB_CANCELLED, 0);
     assert_int_equal(claim_job(f, 3), running);
     const struct store_claim claim = claim_of(f, running);
     assert_ok(f, renew(f, &claim, &cancel));
     assert_false(cancel);
-    assert_ok(f, store_job_cancel(f->store, running, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, running, NULL, NULL, NULL, &f->problem));
     assert_job_state(f, running, STORE_JOB_RUNNING, 1);
     assert_ok(f, renew(f, &claim, &cancel));
     assert_true(cancel);
@@ -214,8 +214,8 @@ static void test_cancel(void **state) {
     /* the worker queues the job again, but a user has cancelled it */
     assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
     assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
-    assert_problem(f, store_job_cancel(f->store, 77, NULL, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
-                   "no job 77");
+    assert_problem(f, store_job_cancel(f->store, 77, NULL, NULL, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_JOB, "no job 77");
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL,
                                       &f->problem)); /* no job has pinned it */
 }
@@ -497,7 +497,7 @@ static void test_list_delete_prune(void **state) {
     assert_problem(f, store_job_delete(f->store, 1, NULL, &f->problem), PROBLEM_CONFLICT,
                    "job 1 is queued");
     for (int64_t id = 1; id <= 5; id++) {
-        assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, &f->problem));
+        assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, NULL, &f->problem));
     }
     assert_ok(f, store_job_delete(f->store, 4, NULL, &f->problem));
     assert_problem(f, store_job_delete(f->store, 4, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
@@ -505,7 +505,7 @@ static void test_list_delete_prune(void **state) {
     assert_ok(f, store_job_prune(f->store, 2, &f->problem));
     assert_string_equal(list_text(f, &any, 9), "6odd 5even 3even ");
     assert_int_equal(sql_ask(f->path, "SELECT count(DISTINCT job) FROM job_events"), 3);
-    assert_ok(f, store_job_cancel(f->store, 6, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, 6, NULL, NULL, NULL, &f->problem));
     assert_ok(f, store_job_prune(f->store, 0, &f->problem));
     assert_int_equal(insert_job(f, "new", dataset), 7); /* ids are not used again */
 }
@@ -517,7 +517,7 @@ static void test_prune_goes_by_the_end(void **state) {
     for (int64_t id = 1; id <= 5; id++) {
         insert_job(f, "m", dataset);
         if (id < 5) {
-            assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, &f->problem));
+            assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, NULL, &f->problem));
         }
     }
     sql_run(f->path,

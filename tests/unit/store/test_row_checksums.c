@@ -35,15 +35,30 @@ static int64_t publish_summaries(struct fixture *f) {
     return out.id;
 }
 
-/* Queues a job with a stored request. */
+static void write_answer(void *arg, const void *made, struct store_answer *out) {
+    (void)arg;
+    (void)made;
+    out->status = 202;
+    out->location = strdup("/there");
+    buf_puts(&out->body, "{}");
+}
+
+/* Queues a job with a stored request and a key. */
 static int64_t insert_request(struct fixture *f, int64_t dataset) {
-    const struct store_job_new j = {.model = "m",
+    static int n;
+    char name[16];
+    snprintf(name, sizeof name, "key %d", n++);
+    struct store_key key = {
+        .owner = "", .key = name, .request = "r", .body = "b", .write = write_answer};
+    const struct store_job_new j = {.key = &key,
+                                    .model = "m",
                                     .algorithm = "logistic",
                                     .dataset_id = dataset,
                                     .request = "{\"model\":\"m\"}",
                                     .spec = "{\"seed\":1}"};
     int64_t id = 0;
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
+    store_answer_done(&key.answer);
     return id;
 }
 
@@ -65,6 +80,7 @@ static void test_all_columns_are_covered(void **state) {
         {"jobs", STORE_CRC_JOBS("T")},
         {"job_events", STORE_CRC_JOB_EVENTS("T")},
         {"job_history", STORE_CRC_JOB_HISTORY("T")},
+        {"idempotency_keys", STORE_CRC_IDEMPOTENCY_KEYS("T")},
     };
     const int64_t dataset = publish_summaries(f), job = insert_request(f, dataset);
     claim_job(f, 3);
@@ -278,8 +294,8 @@ static void test_damaged_jobs(void **state) {
     assert_int_equal(claim_job(f, 3), second);
     assert_problem(f, store_job_get(f->store, first, &j, &f->problem), PROBLEM_INTERNAL,
                    DAMAGED "jobs, row 1");
-    assert_problem(f, store_job_cancel(f->store, first, NULL, NULL, &f->problem), PROBLEM_INTERNAL,
-                   DAMAGED "jobs, row 1");
+    assert_problem(f, store_job_cancel(f->store, first, NULL, NULL, NULL, &f->problem),
+                   PROBLEM_INTERNAL, DAMAGED "jobs, row 1");
     /* it can be deleted, and it keeps no dataset */
     const int64_t other = publish(f, "other", 2).id, third = insert_job(f, "m", other);
     damage(f, "jobs", "UPDATE jobs SET owner = 'x' WHERE id = 3");

@@ -186,6 +186,23 @@
     STORE_DAMAGE(row, STORE_CRC_JOB_EVENTS(row), "job_events",                                     \
                  "quote(" row ".job) || '/' || quote(" row ".seq)")
 
+#define STORE_CRC_IDEMPOTENCY_KEYS(row)                                                            \
+    "row_crc(" row ".id"                                                                           \
+    ", " row ".owner"                                                                              \
+    ", " row ".key"                                                                                \
+    ", " row ".created_at"                                                                         \
+    ", " row ".request"                                                                            \
+    ", " row ".body"                                                                               \
+    ", " row ".status"                                                                             \
+    ", " row ".location"                                                                           \
+    ", " row ".etag"                                                                               \
+    ", " row ".bytes"                                                                              \
+    ", " row ".answer"                                                                             \
+    ")"
+#define STORE_INTACT_IDEMPOTENCY_KEYS(row) STORE_INTACT(row, STORE_CRC_IDEMPOTENCY_KEYS(row))
+#define STORE_DAMAGE_IDEMPOTENCY_KEYS(row)                                                         \
+    STORE_DAMAGE(row, STORE_CRC_IDEMPOTENCY_KEYS(row), "idempotency_keys", "quote(" row ".id)")
+
 #define STORE_CRC_JOB_HISTORY(row)                                                                 \
     "row_crc(" row ".id"                                                                           \
     ", " row ".job"                                                                                \
