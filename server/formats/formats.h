@@ -284,7 +284,8 @@ size_t row_notes_ignored(const struct row_notes *notes);
  * of memory. */
 bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
                     const dn_column_view *view);
-const char *row_notes_warning(const struct row_notes *notes); /* NULL: none */
+size_t row_notes_n_warnings(const struct row_notes *notes);
+const char *row_notes_warning(const struct row_notes *notes, size_t i);
 /* Writes the members "unseen", "ignored_columns" and "warnings" of the open object, each unless it
  * is empty: [{"column":…,"value":…,"rows":…},…] of the first UNSEEN_LISTED categories, and lists of
  * names and texts. */
@@ -400,10 +401,10 @@ struct instances_options {
 bool instances_read(const char *body, size_t size, const struct instances_options *options,
                     const dn_model *model, struct instance_rows *out, struct problem *problem);
 /* Reads one row from the name/value pairs of a query. schema: if NULL, the function makes one.
- * keep: columns whose values are kept; NULL: none. */
+ * keep: columns whose values are kept; NULL: none. refuse_extra: as in instances_options. */
 bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
                           const dn_model *model, const struct instance_schema *schema,
-                          const struct keep *keep, struct instance_rows *out,
+                          const struct keep *keep, bool refuse_extra, struct instance_rows *out,
                           struct problem *problem);
 
 /* Reads NDJSON of any length: lines are parsed into a block of rows, which the caller scores and
@@ -433,9 +434,9 @@ enum instance_lines_state instance_lines_read(struct instance_lines *lines, cons
                                               size_t n, bool last, size_t *used,
                                               struct problem *problem);
 const struct instance_rows *instance_lines_block(const struct instance_lines *lines);
-/* Returns false with a problem if no line had one of the columns `keep`. Called after the last
- * line. */
-bool instance_lines_check_keep(struct instance_lines *lines, struct problem *problem);
+/* Returns false with a problem if no line had one of the columns that the model needs, or one of
+ * `keep`. Called after the last line. */
+bool instance_lines_check_columns(struct instance_lines *lines, struct problem *problem);
 /* Returns the notes about the lines that were not refused so far; NULL: none. */
 const struct row_notes *instance_lines_notes(struct instance_lines *lines);
 void instance_lines_clear(struct instance_lines *lines); /* empties the block */

@@ -84,15 +84,54 @@ static void test_refused(void **state) {
                   "invalid-instances");
     problem_check(predict("?extra=maybe", "{'instances':[{'length':3,'sex':'m'}]}"), 400,
                   "bad-request");
-    status_check(predict("?extra=error", "{'instances':[{'length':3,'sex':'m','class':'a'}]}"),
-                 200);
+    /* the target is not an input either */
+    problem_check(predict("?extra=error", "{'instances':[{'length':3,'sex':'m','class':'a'}]}"),
+                  422, "invalid-instances");
+    problem_check(predict("?extra=error",
+                          "{'columns':['length','sex','class'],'rows':[[3,'m',1]]}"),
+                  422, "invalid-instances");
+    problem_check(call_typed("/v1/models/m/predict?extra=error", "text/csv", "application/json",
+                             "length,sex,class\n3,m,a\n"),
+                  422, "invalid-instances");
+    problem_check(predict("?extra=error", "{'dataset':'rows'}"), 422, "invalid-instances");
+    status_check(predict("?extra=error&keep=id,weight,class", "{'dataset':'rows'}"), 200);
     const struct response *r =
         call_typed("/v1/models/m/predict?extra=error", "application/x-ndjson",
                    "application/x-ndjson",
                    quoted("{'id':7,'length':3,'sex':'m'}\n{'length':3,'sex':'m'}\n"));
     status_check(r, 200);
     assert_string_equal(header_of(r, "Discern-Refused"), "1");
-    problem_check(call_get("/v1/models/m/predict?length=3&sex=m&id=7"), 422, "invalid-instances");
+}
+
+/* A GET takes other columns, too. A misspelt option is not a column. */
+static void test_one_row(void **state) {
+    (void)state;
+    ignored_check(call_get("/v1/models/m/predict?length=3&sex=m&id=7&class=a"), "['id','class']");
+    problem_check(call_get("/v1/models/m/predict?length=3&sex=m&id=7&extra=error"), 422,
+                  "invalid-instances");
+    status_check(call_get("/v1/models/m/predict?length=3&sex=m&id=7&keep=id&extra=error"), 200);
+    const char *const options[] = {"ouput=label", "decison=scores", "missing=-", "top=3"};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        problem_check(call_get("/v1/models/m/predict?length=3&sex=m&%s", options[i]), 400,
+                      "bad-request");
+    }
+    const struct response *r = call_get("/v1/models/m/predict?lenght=3&sex=m");
+    problem_check(r, 422, "invalid-instances");
+    assert_non_null(strstr(r->body, "\\\"length\\\" is missing"));
+}
+
+/* A column that no line of NDJSON has is not a missing value. */
+static void test_lines_without_a_column(void **state) {
+    (void)state;
+    const struct response *r =
+        call_typed("/v1/models/m/predict", "application/x-ndjson", "application/x-ndjson",
+                   quoted("{'id':7,'length':3}\n{'length':4}\n"));
+    problem_check(r, 422, "invalid-instances");
+    assert_non_null(strstr(r->body, "no instance names the column \\\"sex\\\""));
+    r = call_typed("/v1/models/m/predict", "application/x-ndjson", "application/x-ndjson",
+                   quoted("{'sex':'m','length':3}\n{'length':4}\n"));
+    status_check(r, 200);
+    assert_string_equal(header_of(r, "Discern-Refused"), "0");
 }
 
 /* A name that is near to that of a column which the row lacks is a misspelling. */
@@ -141,8 +180,13 @@ static void test_long_names(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_every_format), TEST(test_the_training_file),
-                                       TEST(test_refused),      TEST(test_misspelt),
-                                       TEST(test_limit),        TEST(test_long_names)};
+    const struct CMUnitTest tests[] = {TEST(test_every_format),
+                                       TEST(test_the_training_file),
+                                       TEST(test_refused),
+                                       TEST(test_one_row),
+                                       TEST(test_lines_without_a_column),
+                                       TEST(test_misspelt),
+                                       TEST(test_limit),
+                                       TEST(test_long_names)};
     return cmocka_run_group_tests(tests, prepare, finish);
 }

@@ -150,6 +150,47 @@ static void test_evaluation(void **state) {
     assert_string_equal(string_at(r, "/unseen/0/column"), "race");
 }
 
+/* Importances are computed on the rows that were read: what they lack is reported. */
+static void test_importance(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/strange?types=race:categorical,code:categorical",
+                             "race,code,sex,y\nx,01,Male,yes\n1,02,Male,no\n2,02,Male,\n"),
+                 201);
+    const struct response *r =
+        call_post("/v1/models/people/importance", "%s", "{'dataset':'strange','repeats':1}");
+    status_check(r, 200);
+    assert_string_equal(header_of(r, "Discern-Unseen"), "1");
+    assert_string_equal(string_at(r, "/unseen/0/value"), "x");
+    assert_string_equal(string_at(r, "/warnings/0"),
+                        "1 of 3 rows have no value of the target \"y\" and were left out");
+    r = call_post("/v1/models/people/evaluate", "%s", "{'dataset':'strange'}");
+    assert_string_equal(string_at(r, "/warnings/0"),
+                        "1 of 3 rows have no value of the target \"y\" and were left out");
+    r = call_typed("/v1/models/people/evaluate", "text/csv", "application/json",
+                   "race,code,sex,y\n1,01,Male,\n1,02,Male,no\n");
+    status_check(r, 200);
+    assert_string_equal(string_at(r, "/warnings/0"),
+                        "1 of 2 rows have no value of the target \"y\" and were left out");
+}
+
+/* `features.unseen` is `features.categorical.unseen`. */
+static const struct response *plan_unseen(const char *features) {
+    return call_post("/v1/jobs?dry_run=true", "%s",
+                     text("{'model':'short','dataset':'people','target':'y',"
+                          "'algorithm':'logistic','features':{%s}}",
+                          features));
+}
+
+static void test_short_name(void **state) {
+    (void)state;
+    const struct response *r = plan_unseen("'unseen':'error'");
+    status_check(r, 200);
+    assert_string_equal(string_at(r, "/features/categorical/unseen"), "error");
+    status_check(plan_unseen("'unseen':'zero'"), 200);
+    problem_check(plan_unseen("'unseen':'eror'"), 422, "invalid");
+    problem_check(plan_unseen("'unseen':'zero','categorical':{'unseen':'error'}"), 422, "invalid");
+}
+
 static void test_refused(void **state) {
     (void)state;
     const struct response *r =
@@ -175,6 +216,8 @@ int main(void) {
                                        TEST(test_more_than_are_listed),
                                        TEST(test_long_categories),
                                        TEST(test_evaluation),
+                                       TEST(test_importance),
+                                       TEST(test_short_name),
                                        TEST(test_refused),
                                        TEST(test_counters)};
     return cmocka_run_group_tests(tests, prepare, group_end);

@@ -268,7 +268,7 @@ static void pairs(char *text) {
     }
     struct instance_rows in = {0};
     struct problem problem = {0};
-    if (instances_read_pairs(names, values, n, model, NULL, NULL, &in, &problem)) {
+    if (instances_read_pairs(names, values, n, model, NULL, NULL, true, &in, &problem)) {
         check_values(&in, false);
         CHECK(in.n == 1);
     } else {

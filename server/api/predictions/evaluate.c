@@ -14,6 +14,7 @@
 #include "base/json/json_read.h"
 #include "formats/formats.h"
 #include "formats/instances/row_notes.h"
+#include "formats/text/view_cell.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
 #include "jobs/model_columns.h"
@@ -21,6 +22,7 @@
 #include "jobs/source.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,10 +45,10 @@ static void reply_cells(struct http_call *call, const struct serving_model *m,
         csv_text_write(weight != NULL ? weight : "", weight != NULL ? strlen(weight) : 0,
                        format->answers->delimiter, &body);
         buf_putc(&body, '\n');
-        if (row_notes_warning(notes) != NULL) {
+        for (size_t i = 0; i < row_notes_n_warnings(notes); i++) {
+            const char *text = row_notes_warning(notes, i);
             buf_printf(&body, "warning%c", format->answers->delimiter);
-            csv_text_write(row_notes_warning(notes), strlen(row_notes_warning(notes)),
-                           format->answers->delimiter, &body);
+            csv_text_write(text, strlen(text), format->answers->delimiter, &body);
             buf_putc(&body, '\n');
         }
     }
@@ -139,6 +141,21 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
     return false;
 }
 
+/* Notes how many of the n rows have no class. */
+static bool note_unlabelled(struct evaluation *e, size_t n_without, size_t n) {
+    char text[TEXT_SHOWN + 200], shown[TEXT_SHOWN];
+    if (n_without == 0) {
+        return true;
+    }
+    (void)snprintf(text, sizeof text,
+                   "%zu of %zu rows have no value of the target %s and were left "
+                   "out",
+                   n_without, n, text_show(e->target, strlen(e->target), shown));
+    return (row_notes_need(&e->notes, dn_encoder_n_inputs(dn_model_encoder(e->model))) &&
+            row_notes_warn(e->notes, text)) ||
+           problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+}
+
 /* ---- rows in the body ---- */
 
 /* Evaluates the rows that have a label; the body had n_given rows. weight NULL: all are 1. */
@@ -187,13 +204,20 @@ static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
 /* Evaluates the rows that were read. */
 static bool evaluate_given(struct evaluation *e, struct instance_rows *in) {
     const size_t n_given = in->n;
+    size_t n_without = 0;
     double *weight = NULL;
+    for (size_t i = 0; i < in->n; i++) {
+        n_without += in->label[i] == SIZE_MAX;
+    }
     e->weight = in->kept.found ? e->weight : NULL;
     if (e->weight != NULL && !row_weights_take(in, &weight, e->problem)) {
         return false;
     }
     instance_rows_keep_labelled(in);
+    e->notes = in->notes;
+    in->notes = NULL;
     const bool good =
+        note_unlabelled(e, n_without, n_given) &&
         (in->n > 0 || problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "",
                                   "no row has a value of the target \"%s\"", e->target)) &&
         evaluate_rows(e, in, weight, n_given);
@@ -213,8 +237,6 @@ static bool evaluate_body(struct evaluation *e, struct instances_options *option
     options->arg = e->call;
     good = good && api_instances_read(e->call, options, e->model, &in, e->problem) &&
            evaluate_given(e, &in);
-    e->notes = in.notes;
-    in.notes = NULL;
     instance_rows_done(&in);
     options->keep = NULL;
     keep_done(&weight);
@@ -308,8 +330,25 @@ static size_t find_input(const dn_encoder *encoder, const char *name, size_t fir
     return SIZE_MAX;
 }
 
-/* Notes the unseen categories in the rows of the dataset. */
-static bool note_unseen(struct evaluation *e, const dn_table_source *table) {
+/* Counts the missing cells of column j in chunk c. */
+static bool count_missing(struct evaluation *e, const dn_table_source *table, size_t c, size_t j,
+                          size_t *n) {
+    char room[DN_NUMBER_SIZE];
+    struct text text;
+    dn_column_view view;
+    dn_error err;
+    dn_error_clear(&err);
+    if (table->column(table, c, j, 0, &view, &err) != DN_OK) {
+        return refuse(e, true, &err);
+    }
+    for (size_t i = 0; i < view.n_rows; i++) {
+        *n += !view_cell(&view, i, room, &text);
+    }
+    return true;
+}
+
+/* Notes the unseen categories in the rows of the dataset, and the rows without a class. */
+static bool note_rows(struct evaluation *e, const dn_table_source *table) {
     const dn_encoder *encoder = dn_model_encoder(e->model);
     dn_error err;
     dn_error_clear(&err);
@@ -318,7 +357,17 @@ static bool note_unseen(struct evaluation *e, const dn_table_source *table) {
         const size_t i = find_input(encoder, table->columns[j].name, next);
         const bool read = i != SIZE_MAX && dn_encoder_input(encoder, i)->type == DN_CATEGORICAL &&
                           table->columns[j].type == DN_CATEGORICAL;
+        const bool target = strcmp(table->columns[j].name, e->target) == 0;
+        size_t n_without = 0;
         next = i != SIZE_MAX && i + 1 < dn_encoder_n_inputs(encoder) ? i + 1 : 0;
+        for (size_t c = 0; target && c < table->n_chunks; c++) {
+            if (!count_missing(e, table, c, j, &n_without)) {
+                return false;
+            }
+        }
+        if (!note_unlabelled(e, n_without, table->n_rows)) {
+            return false;
+        }
         for (size_t c = 0; read && c < table->n_chunks; c++) {
             dn_column_view view;
             if (dn_run_stop(&e->run, &err) != DN_OK ||
@@ -346,7 +395,7 @@ static bool evaluate_source(struct evaluation *e, const dn_table_source *table) 
     }
     if (e->permutations == NULL) {
         return dn_model_evaluate(e->model, table, &options, &e->run, &e->metrics, &err) == DN_OK
-                   ? note_unseen(e, table)
+                   ? note_rows(e, table)
                    : refuse(e, true, &err);
     }
     if (!importance_fits(e, table)) {
@@ -355,8 +404,9 @@ static bool evaluate_source(struct evaluation *e, const dn_table_source *table) 
     dn_importance_options permutations = *e->permutations;
     permutations.target = e->target;
     return dn_model_importance(e->model, table, &permutations, &e->run, &e->importance, &err) ==
-               DN_OK ||
-           refuse(e, true, &err);
+                   DN_OK
+               ? note_rows(e, table)
+               : refuse(e, true, &err);
 }
 
 /* Evaluates on columns of the dataset, whose cells are read as those of a body. */
@@ -674,7 +724,9 @@ static void reply_importance(struct http_call *call, const struct serving_model 
         json_end_object(&w);
     }
     json_end_array(&w);
+    row_notes_write(e->notes, dn_model_encoder(m->model), &w);
     json_end_object(&w);
+    api_instances_notes(call, m->name, m->model, e->notes);
     api_reply_json(call, 200, &body);
 }
 
@@ -705,7 +757,7 @@ void api_model_importance(struct http_call *call) {
     if (choose_target(&e)) {
         (void)evaluate_dataset(&e, r.dataset);
     }
-    if (e.importance) {
+    if (e.importance && !problem.type) {
         reply_importance(call, m, &e, &r);
     } else {
         http_reply_problem(call, &problem);

@@ -274,7 +274,7 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
         return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL,
                            "there are no instances: at least one is needed");
     }
-    if (!instance_lines_check_keep(l->reader, problem)) {
+    if (!instance_lines_check_columns(l->reader, problem)) {
         return false;
     }
     const struct row_notes *notes = instance_lines_notes(l->reader);

@@ -11,6 +11,7 @@
 #include "api/predictions/stored_rows.h"
 #include "api/predictions/work.h"
 #include "api/support.h"
+#include "base/nearest.h"
 
 #include <string.h>
 
@@ -52,18 +53,51 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
 }
 
 /* The query parameters of a GET that are not columns. */
-static const char *const pair_options[] = {"output", "decision", "keep"};
+static const char *const pair_options[] = {"output", "decision", "keep", "extra"};
 enum { N_PAIR_OPTIONS = sizeof pair_options / sizeof pair_options[0] };
+
+static bool is_input(const dn_model *model, const char *name) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
+        if (strcmp(dn_encoder_input(encoder, i)->column, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* Whether the parameter is an option. `output` always is one; the other names are columns if the
  * model has such inputs. */
 static bool is_option(const dn_model *model, const char *name, size_t option) {
-    const dn_encoder *encoder = dn_model_encoder(model);
-    bool is = strcmp(name, pair_options[option]) == 0;
-    for (size_t i = 0; is && option > 0 && i < dn_encoder_n_inputs(encoder); i++) {
-        is = strcmp(dn_encoder_input(encoder, i)->column, name) != 0;
+    return strcmp(name, pair_options[option]) == 0 && (option == 0 || !is_input(model, name));
+}
+
+/* Options of POST that would be ignored as unknown columns. */
+static const char *const post_options[] = {"baseline", "top",    "missing",   "comment",
+                                           "decimal",  "strip",  "thousands", "encoding",
+                                           "header",   "names",  "delimiter", "skip_rows",
+                                           "fields",   "format", "duplicates"};
+
+/* Refuses a misspelt option, and one of POST: it would be ignored as an unknown column. Returns
+ * false if it has replied. */
+static bool judge_pair(struct http_call *call, const dn_model *model, const char *name) {
+    struct nearest nearest = nearest_to(name, strlen(name));
+    bool of_post = false;
+    for (size_t k = 0; k < N_PAIR_OPTIONS; k++) {
+        nearest_offer(&nearest, pair_options[k], strlen(pair_options[k]));
     }
-    return is;
+    for (size_t k = 0; k < sizeof post_options / sizeof post_options[0]; k++) {
+        of_post |= strcmp(name, post_options[k]) == 0;
+    }
+    const bool misspelt = nearest.hint[0] != '\0' && nearest.distance <= 1;
+    if ((!misspelt && !of_post) || is_input(model, name)) {
+        return true;
+    }
+    http_fail(call, PROBLEM_BAD_REQUEST,
+              "query parameter \"%.100s\" is neither an option of this call nor a column of the "
+              "model%s",
+              name, misspelt ? nearest.hint : "; POST takes columns of any name, and options");
+    return false;
 }
 
 /* The query of a GET: the names and values that are columns, and which options are given. */
@@ -90,6 +124,9 @@ static bool pairs_take(struct http_call *call, const dn_model *model, struct pai
             option++;
         }
         if (option == N_PAIR_OPTIONS) {
+            if (!judge_pair(call, model, *name)) {
+                return false;
+            }
             out->n++;
         } else if (out->given[option]) {
             http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" is given more than once",
@@ -109,14 +146,15 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
     struct keep keep = {0};
     struct api_answer_options how = {.kind = API_PREDICTIONS,
                                      .format = api_reply_format(call, &format_json)};
-    bool done = true;
+    bool done = true, refuse_extra = false;
     if (!pairs_take(call, m->model, &pairs) || !api_outputs_read(call, &how.outputs) ||
         (pairs.given[1] && !api_decision_read(call, &how.labels)) ||
+        (pairs.given[3] && !api_instances_extra(call, &refuse_extra)) ||
         (pairs.given[2] && !api_instances_keep(call, &keep, &how.keep))) {
         return true;
     }
     if (instances_read_pairs(pairs.names, pairs.values, pairs.n, m->model,
-                             predict_plan_of(m)->schema, how.keep, &in, &problem)) {
+                             predict_plan_of(m)->schema, how.keep, refuse_extra, &in, &problem)) {
         done = api_score_rows(call, m, &in, &how, pool);
     } else {
         http_reply_problem(call, &problem);

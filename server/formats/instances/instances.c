@@ -381,10 +381,7 @@ void instances_row_drop(struct instances *in) {
 }
 
 /* ---- the end ---- */
-bool instances_finish(struct instances *in, const char *pointer, struct instance_rows *out) {
-    if (in->n_begun == 0 && in->problem->type == PROBLEM_NONE) {
-        instances_fault(in, pointer, 0, 0, "there are no instances: at least one is needed");
-    }
+void instances_check_named(struct instances *in, const char *pointer) {
     for (size_t i = 0;
          in->n_begun > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled;
          i++) {
@@ -392,6 +389,13 @@ bool instances_finish(struct instances *in, const char *pointer, struct instance
             instances_fault_absent(in, pointer, i);
         }
     }
+}
+
+bool instances_finish(struct instances *in, const char *pointer, struct instance_rows *out) {
+    if (in->n_begun == 0 && in->problem->type == PROBLEM_NONE) {
+        instances_fault(in, pointer, 0, 0, "there are no instances: at least one is needed");
+    }
+    instances_check_named(in, pointer);
     if (in->n_begun > 0 && !in->stopped) {
         instances_check_keep(in, pointer);
     }

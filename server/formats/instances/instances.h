@@ -220,6 +220,9 @@ void instances_object_begin(struct instances *in);
 /* Checks an object: returns a message if it lacks an input whose name is near to that of an ignored
  * column, *name, otherwise NULL. */
 const char *instances_object_end(struct instances *in, struct text *name);
+/* Reports the inputs, and the target if it is read, that no row names. pointer: as in
+ * instances_fault. */
+void instances_check_named(struct instances *in, const char *pointer);
 /* Reports that no row names input i. */
 void instances_fault_absent(struct instances *in, const char *pointer, size_t i);
 /* Stores a finite number for feature `place` of sparse input i. */

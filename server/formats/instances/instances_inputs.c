@@ -82,7 +82,11 @@ const char *instances_ignore(struct instances *in, struct text name, bool object
     text_show(name.bytes, name.n, shown);
     buf_clear(&in->why);
     if (!in->takes_extra || is_like_a_place(in, name)) {
-        buf_printf(&in->why, "the model has no column %s", shown);
+        const bool target = in->target != NULL && text_is(name, in->target);
+        buf_printf(&in->why,
+                   target ? "the column %s is the target, which is not an input of the model"
+                          : "the model has no column %s",
+                   shown);
         return instances_why(in);
     }
     if (name.n > TABLE_MAX_NAME) {
@@ -163,9 +167,8 @@ const char *instances_claim(struct instances *in, struct text name, size_t expec
     }
     if (known && !twice && (instances_is_sparse(in, slot->input) || in->named[slot->input] == 0)) {
         in->named[slot->input] = 1;
-        return slot->input == in->n_inputs && !in->labelled && in->takes_extra
-                   ? instances_ignore(in, name, false)
-                   : NULL;
+        return slot->input == in->n_inputs && !in->labelled ? instances_ignore(in, name, false)
+                                                            : NULL;
     }
     text_show(name.bytes, name.n, shown);
     buf_clear(&in->why);

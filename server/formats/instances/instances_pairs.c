@@ -1,6 +1,7 @@
 /* Reads one instance from name/value pairs: the query of a GET request. */
 #include "base/json/json.h"
 #include "formats/instances/instances.h"
+#include "formats/instances/row_notes.h"
 
 #include <string.h>
 
@@ -40,22 +41,41 @@ static void read_pairs(struct instances *in, const char *const *names, const cha
     }
 }
 
+/* Reports that input i is not given, with the misspelt name if there is one. */
+static void fault_not_given(struct instances *in, size_t i) {
+    const struct row_notes *notes = in->rows.notes;
+    for (size_t k = 0; notes != NULL && k < notes->ignored.n; k++) {
+        if (notes->meant[k] == i) {
+            const struct text name = notes->ignored.text[k];
+            char shown[TEXT_SHOWN];
+            struct buf pointer = {0};
+            json_pointer(&pointer, "", name.bytes);
+            instances_fault(in, buf_cstr(&pointer), 0, 0,
+                            "the model has no column %s; \"%s\" is missing",
+                            text_show(name.bytes, name.n, shown), instances_name(in, i));
+            buf_done(&pointer);
+            return;
+        }
+    }
+    instances_fault(in, NULL, 0, 0,
+                    "the column \"%s\" is not given: leave it empty for a missing value",
+                    instances_name(in, i));
+}
+
 bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
                           const dn_model *model, const struct instance_schema *schema,
-                          const struct keep *keep, struct instance_rows *out,
+                          const struct keep *keep, bool refuse_extra, struct instance_rows *out,
                           struct problem *problem) {
     struct instances in;
     bool well = instances_init(&in, model, schema, false, problem) &&
                 (keep == NULL || instances_keep(&in, keep));
     if (well) {
+        in.takes_extra = !refuse_extra;
         instances_use_marks(&in, '\0');
         read_pairs(&in, names, values, n);
         for (size_t i = 0; i < in.n_inputs && !in.stopped; i++) {
             if (in.named[i] == 0 && in.schema->type[i] != DN_SPARSE && !instances_follows(&in, i)) {
-                instances_fault(
-                    &in, NULL, 0, 0,
-                    "the column \"%s\" is not given: leave it empty for a missing value",
-                    instances_name(&in, i));
+                fault_not_given(&in, i);
             }
         }
         in.all_named = true; /* missing columns were reported above */

@@ -66,6 +66,34 @@ static bool is_doubtful(const struct instances *in, size_t i, struct text t) {
            marks_form(&in->marks, t, &number) == MARKS_GROUPED;
 }
 
+/* Says that JSON has no such value, for a value that is not finite. Returns NULL for others. */
+static const char *why_not_finite(const struct value *value) {
+    if (value->kind != VALUE_NOT_FINITE) {
+        return NULL;
+    }
+    return text_is(value->text, "NaN") || text_is(value->text, "Infinity") ||
+                   text_is(value->text, "-Infinity")
+               ? "JSON has no NaN or Infinity: send null for a missing value"
+               : "the number is beyond the range of double precision";
+}
+
+/* Refuses a value that is not of the type of its column. */
+static bool refuse_type(const struct value *value, const char *rule, struct buf *why) {
+    const char *hint = why_not_finite(value);
+    (void)refuse(value, rule, why);
+    if (hint != NULL) {
+        buf_puts(why, ": ");
+        buf_puts(why, hint);
+    }
+    return false;
+}
+
+/* Whether a string of JSON is a usual spelling of a missing value. */
+static bool is_missing_word(const struct instances *in, const struct value *value, struct text t) {
+    return text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n) ||
+           (value->kind == VALUE_STRING && missing_has(in->missing, t));
+}
+
 /* Appends a hint at what the client may have meant by a value of input i. */
 static void put_hint(const struct instances *in, size_t i, const struct value *value,
                      struct buf *why) {
@@ -78,11 +106,10 @@ static void put_hint(const struct instances *in, size_t i, const struct value *v
         hint = in->options == NULL ? "the numbers of this column have decimal commas"
                                    : "the numbers of this column have decimal commas; decimal=. is "
                                      "for decimal points";
-    } else if (value->kind == VALUE_NOT_FINITE &&
-               (text_is(t, "NaN") || text_is(t, "Infinity") || text_is(t, "-Infinity"))) {
-        hint = "NaN and Infinity are not JSON: write null for a missing value";
+    } else if (value->kind == VALUE_NOT_FINITE) {
+        hint = why_not_finite(value);
     } else if (is_text(value)) {
-        hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n)
+        hint = is_missing_word(in, value, t)
                    ? "a missing value is null, or empty in text, or named in missing="
                : value->kind == VALUE_STRING ? cell_hint_json(t.bytes, t.n)
                                              : cell_hint(t.bytes, t.n);
@@ -131,7 +158,7 @@ static bool as_boolean(const struct value *value, double *out, struct buf *why) 
         truth = text_is(t, "1");
     } else if (value->kind != VALUE_TRUE && value->kind != VALUE_FALSE &&
                !(is_text(value) && text_boolean(t, &truth))) {
-        return refuse(value, "must be true or false", why);
+        return refuse_type(value, "must be true or false", why);
     }
     *out = truth ? 1 : 0;
     return true;
@@ -173,7 +200,7 @@ static bool as_date(struct instances *in, size_t i, const struct value *value, d
     }
     (void)dn_datetime_form_write(form, shape);
     (void)snprintf(rule, sizeof rule, "must be a date or time of the form %s", shape);
-    (void)refuse(value, rule, why);
+    (void)refuse_type(value, rule, why);
     const char *fault = is_text(value) ? dn_datetime_fault(t.bytes, t.n) : NULL;
     if (fault != NULL) {
         buf_puts(why, ": ");
@@ -335,7 +362,7 @@ static bool put(struct instances *in, struct slot slot, const struct value *valu
         return as_date(in, i, value, out, why);
     }
     if (value->kind == VALUE_NESTED || value->kind == VALUE_NOT_FINITE) {
-        return refuse(value, "must be a string", why);
+        return refuse_type(value, "must be a string", why);
     }
     if (type == DN_TEXT) {
         return put_words(in, i, value->text, why);

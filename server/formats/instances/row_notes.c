@@ -216,12 +216,19 @@ size_t row_notes_ignored(const struct row_notes *t) {
 
 /* ---- answers ---- */
 bool row_notes_warn(struct row_notes *t, const char *text) {
-    t->warning = arena_strdup(&t->names, text);
-    return t->warning != NULL;
+    const char *copy = arena_strdup(&t->names, text);
+    if (copy != NULL && t->n_warnings < ROW_NOTES_WARNINGS) {
+        t->warnings[t->n_warnings++] = copy;
+    }
+    return copy != NULL;
 }
 
-const char *row_notes_warning(const struct row_notes *t) {
-    return t != NULL ? t->warning : NULL;
+size_t row_notes_n_warnings(const struct row_notes *t) {
+    return t != NULL ? t->n_warnings : 0;
+}
+
+const char *row_notes_warning(const struct row_notes *t, size_t i) {
+    return t->warnings[i];
 }
 
 void row_notes_write(const struct row_notes *t, const dn_encoder *encoder, struct json_writer *w) {
@@ -235,9 +242,11 @@ void row_notes_write(const struct row_notes *t, const dn_encoder *encoder, struc
         }
         json_end_array(w);
     }
-    if (row_notes_warning(t) != NULL) {
+    if (row_notes_n_warnings(t) > 0) {
         json_kv_begin_array(w, "warnings");
-        json_put_string(w, t->warning);
+        for (size_t k = 0; k < t->n_warnings; k++) {
+            json_put_string(w, t->warnings[k]);
+        }
         json_end_array(w);
     }
 }

@@ -19,6 +19,9 @@ struct unseen_value {
     bool pending;            /* the current row has it and is not counted yet */
 };
 
+/* Limit of the warnings. */
+enum { ROW_NOTES_WARNINGS = 4 };
+
 struct row_notes {
     size_t n_inputs;
     /* unseen categories */
@@ -34,8 +37,10 @@ struct row_notes {
     struct arena names; /* the texts of `ignored` */
     size_t *meant;      /* [ignored.n] the input with the nearest name; SIZE_MAX: none is near */
     size_t meant_capacity;
-    size_t n_compared;   /* names of inputs that ignored names were compared with */
-    const char *warning; /* how the rows were read, in `names`; NULL: none */
+    size_t n_compared; /* names of inputs that ignored names were compared with */
+    /* how the rows were read, in `names` */
+    const char *warnings[ROW_NOTES_WARNINGS];
+    size_t n_warnings;
 };
 
 /* Allocates *notes if it is NULL. Returns false if out of memory. */
@@ -48,7 +53,7 @@ void row_notes_row_end(struct row_notes *notes);
 /* Forgets the unseen categories of the current row. */
 void row_notes_row_drop(struct row_notes *notes);
 
-/* Sets the warning. Returns false if out of memory. */
+/* Adds a warning. Returns false if out of memory. */
 bool row_notes_warn(struct row_notes *notes, const char *text);
 
 #define IGNORED_MAX 1000 /* limit of the distinct names of ignored columns */

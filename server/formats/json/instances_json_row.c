@@ -227,8 +227,7 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
     if (instances_is_kept(in, kept)) {
         return kept_slot(r, key, kept);
     }
-    if (slot.input == SIZE_MAX ||
-        (slot.input == in->n_inputs && !in->labelled && in->takes_extra)) {
+    if (slot.input == SIZE_MAX || (slot.input == in->n_inputs && !in->labelled)) {
         const char *why = in->stopped ? NULL : instances_ignore(in, key, true);
         if (why != NULL) {
             fault(r, pointer_of(r, &key, 0), ": %s", why);

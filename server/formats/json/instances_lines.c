@@ -222,8 +222,9 @@ void instance_lines_clear(struct instance_lines *l) {
     instances_clear(&l->in);
 }
 
-bool instance_lines_check_keep(struct instance_lines *l, struct problem *problem) {
+bool instance_lines_check_columns(struct instance_lines *l, struct problem *problem) {
     if (l->n_taken > 0) {
+        instances_check_named(&l->in, NULL);
         instances_check_keep(&l->in, NULL);
     }
     problem_move(problem, &l->problem);

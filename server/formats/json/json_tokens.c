@@ -60,6 +60,25 @@ static bool is(const char *text, size_t n, const char *word) {
     return n == strlen(word) && memcmp(text, word, n) == 0;
 }
 
+/* Says what is wrong with a word that is no value. Other languages write values in other words. */
+static const char *why_unknown(const char *text, size_t n) {
+    static const char *const missing[] = {"nan", "NAN",  "inf",       "-inf", "infinity", "None",
+                                          "nil", "NULL", "undefined", "NA",   "Null"};
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        if (is(text, n, missing[i])) {
+            return "unknown word where a value is expected: JSON has no NaN, None or NA, send null "
+                   "for a missing value";
+        }
+    }
+    if (is(text, n, "True") || is(text, n, "False") || is(text, n, "TRUE") ||
+        is(text, n, "FALSE")) {
+        return "unknown word where a value is expected: JSON has true and false";
+    }
+    return text[0] == '-' || (text[0] >= '0' && text[0] <= '9')
+               ? "malformed number"
+               : "unknown word where a value is expected";
+}
+
 static enum json_token_kind word_decide(struct json_reader *r, struct json_token *token,
                                         const char *text, size_t n) {
     token->text = text;
@@ -83,13 +102,9 @@ static enum json_token_kind word_decide(struct json_reader *r, struct json_token
                    ? deliver(r, token, JSON_TOKEN_NOT_FINITE)
                    : json_reader_fault(
                          r, token, r->token_at,
-                         "NaN and Infinity are not JSON: write null for a missing value");
+                         "JSON has no NaN or Infinity: send null for a missing value");
     }
-    const char c = text[0];
-    return json_reader_fault(r, token, r->token_at,
-                             c == '-' || (c >= '0' && c <= '9')
-                                 ? "malformed number"
-                                 : "unknown word where a value is expected");
+    return json_reader_fault(r, token, r->token_at, why_unknown(text, n));
 }
 
 /* Reads a word from r->at on, or the rest of a word that began in an earlier piece. */

@@ -87,6 +87,22 @@ static void read_categorical(const json_t *object, const char *parent, struct jo
     json_refuse_unknown(part, known, pointer, problem);
 }
 
+/* Reads `unseen` beside `categorical`, which means `categorical.unseen`. */
+static void read_unseen(const json_t *object, const char *parent, struct jobs_features *out,
+                        struct problem *problem) {
+    static const char *const names[] = {"zero", "error", NULL};
+    const json_t *part = json_object_get(object, "categorical");
+    size_t choice = 0;
+    if (!json_read_choice(object, "unseen", false, parent, names, &choice, problem)) {
+        return;
+    }
+    if (json_object_get(part, "unseen") != NULL) {
+        json_fault(problem, parent, "unseen", "is given twice: categorical.unseen says the same");
+        return;
+    }
+    out->unseen = choice == 1 ? DN_UNSEEN_REFUSE : DN_UNSEEN_ZEROS;
+}
+
 static void read_count(const json_t *object, const char *key, const char *parent, int64_t least,
                        int64_t most, size_t *out, struct problem *problem) {
     int64_t count = 0;
@@ -220,6 +236,7 @@ void jobs_features_read(const json_t *object, const char *parent, const struct j
     read_text(object, parent, out, problem);
     read_missing(object, parent, out, problem);
     read_categorical(object, parent, out, problem);
+    read_unseen(object, parent, out, problem);
     jobs_date_parts_read(object, parent, &out->date_parts, problem);
     jobs_bases_read(object, parent, inputs, n_inputs, arena, out, problem);
 }

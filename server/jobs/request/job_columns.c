@@ -499,7 +499,8 @@ void jobs_columns_read(struct jobs_request *r, const json_t *root) {
                                         "standardize", "standardize_sparse",
                                         "missing",     "categorical",
                                         "text",        "datetime",
-                                        "basis",       NULL};
+                                        "basis",       "unseen",
+                                        NULL};
     const json_t *features = NULL;
     read_dataset(r, root);
     read_target(r, root);

@@ -320,10 +320,7 @@ static void check_text(struct jobs_request *r, const json_t *features) {
             "has no effect: no feature is a text column (features.include can name a text "
             "column of few words, which is left out otherwise; an upload with types=NAME:text "
             "reads a categorical column as text)");
-    } else if (!has_text(r)) {
-        jobs_request_warn(r, DN_WARNING_OTHER,
-                          "features.text has no effect: no feature is a text column");
-    } else if (text->buckets > 0 && sizes) {
+    } else if (has_text(r) && text->buckets > 0 && sizes) {
         json_fault(r->problem, "/features/text",
                    text->vocabulary != usual.vocabulary ? "vocabulary" : "min_rows",
                    "is for a vocabulary, and with \"hash\" there is none: omit one of the two");

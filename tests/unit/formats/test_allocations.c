@@ -174,7 +174,7 @@ static bool answer_lines(const struct format *format) {
     predictions_writer_end(&answer, NULL, NULL);
     predictions_writer_done(&answer);
     const bool well = lines != NULL && state == INSTANCE_LINES_MORE && !out.failed &&
-                      instance_lines_check_keep(lines, &problem);
+                      instance_lines_check_columns(lines, &problem);
     assert_true(lines != NULL || problem.type == PROBLEM_UNAVAILABLE);
     assert_true(state != INSTANCE_LINES_FAILED || why.type == PROBLEM_UNAVAILABLE);
     instance_lines_free(lines);

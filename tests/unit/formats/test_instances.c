@@ -238,11 +238,11 @@ static void test_json_faults(void **state) {
     refused(numeric, "[[1,[2]]]", "must be a finite number (got an array or an object)");
     refused(numeric, "[[1,1e999]]",
             "{\"pointer\":\"/0/1\",\"detail\":\"instance 0, column \\\"y\\\": must be a finite "
-            "number (got 1e999)\"}");
+            "number (got 1e999): the number is beyond the range of double precision\"}");
     refused(numeric, "[[NaN,1]]",
             "{\"pointer\":\"/0/0\",\"detail\":\"instance 0, column \\\"x\\\": must be a finite "
-            "number (got NaN): NaN and Infinity are not JSON: write null for a missing value\"}");
-    refused(numeric, "[[1,-Infinity]]", "(got -Infinity): NaN and Infinity are not JSON");
+            "number (got NaN): JSON has no NaN or Infinity: send null for a missing value\"}");
+    refused(numeric, "[[1,-Infinity]]", "(got -Infinity): JSON has no NaN or Infinity");
     refused(numeric, "[[1,\"\"]]", "must be a finite number (got \\\"\\\")");
     refused(mixed, "[[1,2,\"red\",2]]",
             "{\"pointer\":\"/0/3\",\"detail\":\"instance 0, column \\\"old\\\": must be true or "
@@ -359,14 +359,14 @@ static void test_pairs(void **state) {
     struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    assert_true(instances_read_pairs(names, values, 5, mixed, NULL, NULL, &in, &problem));
+    assert_true(instances_read_pairs(names, values, 5, mixed, NULL, NULL, false, &in, &problem));
     put_rows(mixed, &in, &out);
     assert_string_equal(buf_cstr(&out), "[1.5 - red 1]\n");
     instance_rows_done(&in);
     names[4] = "width";
     values[1] = "tall";
     names[3] = "color";
-    assert_false(instances_read_pairs(names, values, 5, mixed, NULL, NULL, &in, &problem));
+    assert_false(instances_read_pairs(names, values, 5, mixed, NULL, NULL, true, &in, &problem));
     buf_clear(&out);
     problem_write(&problem, "", NULL, &out);
     const char *text = buf_cstr(&out);
@@ -381,7 +381,7 @@ static void test_pairs(void **state) {
                "{\"pointer\":\"/width\",\"detail\":\"the column \\\"width\\\" comes twice\"}"));
     assert_non_null(strstr(text, "the column \\\"colour\\\" is not given"));
     problem_done(&problem);
-    assert_false(instances_read_pairs(names, values, 0, numeric, NULL, NULL, &in, &problem));
+    assert_false(instances_read_pairs(names, values, 0, numeric, NULL, NULL, true, &in, &problem));
     assert_int_equal(problem.n_errors, 2);
     problem_done(&problem);
     buf_done(&out);
