@@ -120,6 +120,32 @@ static void test_rows_of_each_call(void **state) {
     }
 }
 
+/* Rows count before the body has ended: a client may leave before. */
+static void test_rows_of_an_open_body(void **state) {
+    (void)state;
+    const char *all = token_add("all", "--scope", "admin");
+    const char *rows = token_add("rows", "--scope", "admin", "--rows", "100");
+    service_start(FLAGS("--tokens", file));
+    client_token = all;
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
+    const int fd = raw_open();
+    assert_true(
+        raw_send_text(fd, text("POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\n"
+                               "Content-Type: application/x-ndjson\r\n"
+                               "Authorization: Bearer %s\r\nContent-Length: 1000000\r\n\r\n",
+                               rows)));
+    assert_true(raw_send_text(fd, repeat("[5.1,3.5,1.4,0.2]\n", 20000)));
+    client_token = rows;
+    const struct response *a = NULL;
+    for (double until = now() + 60; now() < until && (a == NULL || a->status == 200);) {
+        usleep(50000); /* 40 rows in a second */
+        a = call_text("POST", "/v1/models/iris/predict", NULL, iris_rows);
+    }
+    refused(a, 2);
+    close(fd);
+}
+
 static void test_jobs(void **state) {
     (void)state;
     const char *all = token_add("all", "--scope", "admin");
@@ -245,6 +271,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_requests_and_rows, forget),
         cmocka_unit_test_teardown(test_rows_of_each_call, forget),
+        cmocka_unit_test_teardown(test_rows_of_an_open_body, forget),
         cmocka_unit_test_teardown(test_jobs, forget),
         cmocka_unit_test_teardown(test_bytes, forget),
         cmocka_unit_test_teardown(test_heavy_calls, forget),

@@ -52,6 +52,7 @@ struct lines {
     struct spool spool;
     int64_t n_rows, n_refused; /* number of lines that were answered, and of those among them
                                   that were refused */
+    int64_t n_charged;         /* rows that were charged to the token */
     int64_t line;              /* number of the line answered last */
     int64_t sent;              /* bytes of the file that were sent */
 };
@@ -268,6 +269,13 @@ static void reply_count(struct http_call *call, const char *name, int64_t n) {
     http_reply_header(call, name, text);
 }
 
+/* Charges the rows since the last time. They are charged while the body arrives: a client may leave
+ * before its end. */
+static void charge(struct lines *l, struct http_call *call) {
+    api_charge_rows(call, l->n_rows - l->n_charged);
+    l->n_charged = l->n_rows;
+}
+
 /* Replies after the whole body was read. Returns false with a problem. */
 static bool finish(struct lines *l, struct http_call *call, struct problem *problem) {
     if (l->n_rows == 0) {
@@ -291,7 +299,7 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
         return false;
     }
     let_go(l);
-    api_charge_rows(call, l->n_rows);
+    charge(l, call);
     reply_count(call, "Discern-Rows", l->n_rows);
     reply_count(call, "Discern-Refused", l->n_refused);
     if (l->spool.fd < 0) {
@@ -401,7 +409,9 @@ static bool begin_coordinates(struct http_call *call) {
 static enum http_sink_state lines_data(struct http_call *call, const char *bytes, size_t n) {
     struct lines *l = http_state(call);
     struct problem problem = {0};
-    if (turn(l, call, bytes, n, false, &problem)) {
+    const bool good = turn(l, call, bytes, n, false, &problem);
+    charge(l, call);
+    if (good) {
         return HTTP_SINK_MORE;
     }
     let_go(l);
