@@ -16,6 +16,13 @@ RUN /tmp/install-packages run \
     && rm -rf /tmp/install-packages /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/ldconfig/aux-cache \
     && install -d -o 10001 -g 10001 -m 750 /data
 COPY --from=build /out/usr/bin/discernd /usr/bin/discernd
+COPY LICENSE /usr/share/doc/discern/copyright
+# The bill of materials: docker run --rm --entrypoint cat discern /usr/share/discern/sbom.spdx.json
+ARG SOURCE_DATE_EPOCH=0
+COPY deploy/sbom /tmp/
+RUN mkdir -p /usr/share/discern \
+    && SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH /tmp/sbom > /usr/share/discern/sbom.spdx.json \
+    && rm /tmp/sbom
 USER 10001:10001
 ENV DISCERN_LISTEN=0.0.0.0:8080 DISCERN_DATABASE=/data/discern.db
 VOLUME /data

@@ -59,7 +59,9 @@ CFLAGS   ?= -O2 -g
 HARDEN   := -fstack-protector-strong -fPIE $(HARDENING)
 LDHARDEN := -pie -Wl,-z,relro,-z,now
 EXTRA    ?=
-COMMON   := -std=c17 $(WARNINGS) $(CFLAGS) $(HARDEN) $(EXTRA) -MMD -MP
+# The same sources give the same bytes in any folder: no path of this machine is in an object.
+PREFIX_MAP := '-ffile-prefix-map=$(CURDIR)=.' '-ffile-prefix-map=$(abspath $(BUILD))=build'
+COMMON   := -std=c17 $(WARNINGS) $(CFLAGS) $(HARDEN) $(EXTRA) $(PREFIX_MAP) -MMD -MP
 # Objects of the core are compiled once, for the archive and for the shared object. Hidden symbols make
 # position-independent code as fast as that of an executable; public headers mark visible functions.
 CORE_CFLAGS   = $(COMMON) -fPIC -fvisibility=hidden -Icore/include -Icore $(PKG_CFLAGS)
@@ -114,7 +116,7 @@ $(BUILD)/obj/server/%.o: server/%.c
 
 $(LIBCORE): $(CORE_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsD $@ $^
 
 # All symbols must be defined (-z defs), except with a sanitizer, whose symbols the executable has.
 $(SHARED): $(CORE_OBJ) core/libdiscern.map
@@ -123,7 +125,7 @@ $(SHARED): $(CORE_OBJ) core/libdiscern.map
 
 $(BUILD)/lib/lib%.a:
 	@mkdir -p $(@D) && rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsD $@ $^
 
 MAIN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard server/*.c)))
 $(BUILD)/discernd: $(MAIN_OBJ) $(LINK_ALL)
@@ -219,7 +221,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuz
 	@mkdir -p $(@D)
 	$(TEST_LINK) -fsanitize=fuzzer $(SERVER_LIBS)
 
-.PHONY: unit programs test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer valgrind bench soak
+.PHONY: unit programs test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer reproducible valgrind bench soak
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
 programs: all $(CRASHING) $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
@@ -227,6 +229,9 @@ test: programs ## build and run the whole test suite
 	BUILD=$(BUILD) tests/suite
 lint: all ## layout, format, includes, public headers, symbols, call graph, lengths, clang-tidy, shellcheck
 	BUILD=$(BUILD) tests/lint/run
+
+reproducible: ## build twice in different folders and compare discernd and the libraries
+	REPRODUCIBLE=all BUILD=$(BUILD) tests/tools/test_reproducible
 
 # Sanitizer builds do without _FORTIFY_SOURCE, whose wrappers hide calls from the sanitizers.
 comma := ,
@@ -263,6 +268,7 @@ soak: programs ## kill -9 at random moments, faults of disk and memory, damaged 
 	BUILD=$(BUILD) tests/soak/corrupt
 	BUILD=$(BUILD) tests/soak/load
 	DISCERND=$(BUILD)/discernd FUZZ_REQUESTS=$(FUZZ_REQUESTS) $(BUILD)/api/test_request_fuzzer
+	DISCERND=$(BUILD)/discernd WALK=all $(BUILD)/api/test_openapi_walk
 
 # ---- installation --------------------------------------------------------------------------------------------------------------
 .PHONY: install uninstall
