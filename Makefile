@@ -221,7 +221,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuz
 	@mkdir -p $(@D)
 	$(TEST_LINK) -fsanitize=fuzzer $(SERVER_LIBS)
 
-.PHONY: unit programs test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer reproducible valgrind bench soak
+.PHONY: unit programs test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer analyze reproducible valgrind bench soak
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
 programs: all $(CRASHING) $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
@@ -230,6 +230,8 @@ test: programs ## build and run the whole test suite
 lint: all ## layout, format, includes, public headers, symbols, call graph, lengths, clang-tidy, shellcheck
 	BUILD=$(BUILD) tests/lint/run
 
+analyze: all ## gcc's static analyser; clang's is part of lint
+	BUILD=$(BUILD) tests/lint/analyze
 reproducible: ## build twice in different folders and compare discernd and the libraries
 	REPRODUCIBLE=all BUILD=$(BUILD) tests/tools/test_reproducible
 
