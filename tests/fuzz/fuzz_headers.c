@@ -53,7 +53,7 @@ static void check_tags(const char *text) {
 }
 
 static void check_host(const char *text, size_t n) {
-    char first[300], second[300];
+    char first[300], second[600];
     if (origin_normalise(text, n, "80", first, sizeof first)) {
         CHECK(strlen(first) < sizeof first);
         CHECK(strlen(first) == 0 || memchr(text, '\0', n) != NULL ||
