@@ -38,6 +38,16 @@ static void test_tables(void **state) {
     status_check(a, 201);
     assert_string_equal(string_at(a, "/sha256"), string_at(plain, "/sha256"));
     assert_string_equal(string_at(a, "/content"), string_at(plain, "/content"));
+    static const char *const types[] = {
+        TYPE "; charset=utf-8",
+        "Content-Type: multipart/form-data; Boundary=" BOUNDARY " ;charset=utf-8",
+        "Content-Type: multipart/form-data;charset=utf-8;boundary=\"" BOUNDARY "\"; a=b",
+        "Content-Type: Multipart/Form-Data; boundary=\"" BOUNDARY "\""};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        a = status_check(call_text("POST", "/v1/datasets:preview", types[i], FILE_PART(ROWS) LAST),
+                         200);
+        assert_int_equal(count_at(a, "/columns"), 3);
+    }
     status_check(call_text("PUT", "/v1/datasets/field", TYPE, PART("x", "", ROWS) LAST), 201);
     a = post("/v1/datasets:preview", FILE_PART(ROWS) LAST);
     status_check(a, 200);

@@ -103,6 +103,33 @@ static enum MHD_Result part_bytes(void *arg, enum MHD_ValueKind kind, const char
     return form->content.failed ? MHD_NO : MHD_YES;
 }
 
+/* Makes the post processor. It takes all that follows "boundary=" in the Content-Type, in lower case,
+ * as the boundary. While it is made, the name of the parameter is therefore in lower case, and the
+ * header ends behind its value. The processor keeps a pointer to the value and its length. */
+static struct MHD_PostProcessor *make_processor(struct MHD_Connection *mhd, struct form *form) {
+    static const char lower[] = "boundary";
+    enum { NAME = sizeof lower - 1 };
+    const char *type =
+        MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE);
+    struct part value;
+    if (type == NULL || !element_parameter((struct part){type, strlen(type)}, "boundary", &value)) {
+        return MHD_create_post_processor(mhd, PROCESSOR_BYTES, part_bytes, form);
+    }
+    const size_t quote = value.text[-1] == '"';
+    char *name = (char *)value.text - quote - 1 - NAME; /* in the connection's own memory */
+    char *end = (char *)value.text + value.n + quote;
+    char written[NAME];
+    const char behind = *end;
+    memcpy(written, name, NAME);
+    memcpy(name, lower, NAME);
+    *end = '\0';
+    struct MHD_PostProcessor *made =
+        MHD_create_post_processor(mhd, PROCESSOR_BYTES, part_bytes, form);
+    memcpy(name, written, NAME);
+    *end = behind;
+    return made;
+}
+
 enum form_state form_new(struct MHD_Connection *mhd, bool any_charset, struct form **out) {
     struct form *form = calloc(1, sizeof *form);
     *out = NULL;
@@ -111,7 +138,7 @@ enum form_state form_new(struct MHD_Connection *mhd, bool any_charset, struct fo
     }
     form->any_charset = any_charset;
     errno = 0;
-    form->processor = MHD_create_post_processor(mhd, PROCESSOR_BYTES, part_bytes, form);
+    form->processor = make_processor(mhd, form);
     if (form->processor == NULL) {
         const bool no_memory = errno == ENOMEM;
         free(form);
