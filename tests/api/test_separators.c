@@ -121,6 +121,10 @@ static void test_other_separators(void **state) {
         {"?delimiter=semicolon", "a,b\n1,2\n3,4\n",
          "have a comma 1 time: if this separates cells, "
          "set delimiter=comma"},
+        {"", "title\na;b\n1;x\n2;y\n3;z\n9\n",
+         "4 of 6 lines have a semicolon 1 time: if this separates cells, set delimiter=semicolon"},
+        {"", "Measured\nin May\na,b\n1,x\n2,y\nend\n",
+         "3 of 6 lines have a comma 1 time: if this separates cells, set delimiter=comma"},
         {"", "x\n1 2 3\n4 5\n6 7 8\n1 2 3\n4 5 6\n7 8 9\n1 2 3\n4 5 6\n7 8 9\n1 2 3\n",
          "have blanks 2 times: if this separates cells, set delimiter=space"},
     };

@@ -65,6 +65,8 @@ struct occurrences {
     struct {
         size_t want[2], agree[2];
         bool single;
+        /* consecutive rows that have it as often, at least once: the last ones, and the most */
+        size_t last, run, most, most_times;
     } of[N_SEPARATORS];
 };
 
@@ -102,6 +104,12 @@ static bool count_occurrences(void *arg, const struct csv_row *row) {
             o->of[k].want[i] = o->rows == i ? n : o->of[k].want[i];
             o->of[k].agree[i] += o->rows >= i && n == o->of[k].want[i];
         }
+        o->of[k].run = n > 0 && n == o->of[k].last ? o->of[k].run + 1 : n > 0;
+        o->of[k].last = n;
+        if (o->of[k].run > o->of[k].most) {
+            o->of[k].most = o->of[k].run;
+            o->of[k].most_times = n;
+        }
     }
     return ++o->rows < CSV_SNIFF_ROWS;
 }
@@ -132,6 +140,35 @@ static void describe(char separator, bool pairs, struct csv_separator *out) {
     }
 }
 
+/* Finds a separator that nearly all rows have as often. */
+static void find_even(const struct occurrences *o, struct csv_separator *out) {
+    for (size_t k = 0; k < N_SEPARATORS && out->lines == 0; k++) {
+        const bool second = o->of[k].agree[1] > o->of[k].agree[0];
+        const size_t times = o->of[k].want[second], lines = o->of[k].agree[second];
+        const bool pairs = !o->of[k].single;
+        if (times > 0 && 10 * lines >= 9 * o->rows - 10 * second &&
+            lines >= (separators[k] == ' ' ? 3 : 2)) {
+            describe(separators[k], pairs && separators[k] != ' ', out);
+            out->times = times / (pairs && separators[k] != ' ' ? 2 : 1);
+            out->lines = lines;
+            out->of = o->rows;
+        }
+    }
+}
+
+/* Finds a separator that half of the rows, at least three, one below the other, have as often:
+ * a table with lines of one cell above or below it. */
+static void find_run(const struct occurrences *o, struct csv_separator *out) {
+    for (size_t k = 0; k < N_SEPARATORS && out->lines == 0; k++) {
+        if (separators[k] != ' ' && o->of[k].most >= 3 && 2 * o->of[k].most >= o->rows) {
+            describe(separators[k], false, out);
+            out->times = o->of[k].most_times;
+            out->lines = o->of[k].most;
+            out->of = o->rows;
+        }
+    }
+}
+
 bool csv_separator_find(const struct csv_sample *sample, char delimiter,
                         struct csv_separator *out) {
     struct occurrences o = {0};
@@ -140,22 +177,12 @@ bool csv_separator_find(const struct csv_sample *sample, char delimiter,
                          &(struct csv_handler){.row = count_occurrences, .arg = &o}, NULL)) {
         return false;
     }
-    for (size_t k = 0; k < N_SEPARATORS && out->lines == 0; k++) {
-        const bool second = o.of[k].agree[1] > o.of[k].agree[0];
-        const size_t times = o.of[k].want[second], lines = o.of[k].agree[second];
-        const bool pairs = !o.of[k].single;
-        if (times > 0 && 10 * lines >= 9 * o.rows - 10 * second &&
-            lines >= (separators[k] == ' ' ? 3 : 2)) {
-            describe(separators[k], pairs && separators[k] != ' ', out);
-            out->times = times / (pairs && separators[k] != ' ' ? 2 : 1);
-            out->lines = lines;
-            out->of = o.rows;
-        }
-    }
+    find_even(&o, out);
     if (out->lines == 0 && o.numbers > 1 && 10 * o.numbers >= 9 * o.rows) {
         describe(' ', false, out);
         out->lines = o.numbers;
         out->of = o.rows;
     }
+    find_run(&o, out);
     return true;
 }

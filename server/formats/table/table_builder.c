@@ -37,6 +37,7 @@ void builder_done(struct table_builder *b) {
         free(c->name);
         type_reason_done(&c->reason);
         free(c->inexact_text);
+        free(c->zeros_text);
         dn_column_builder_free(c->builder);
         column_summary_done(&c->summary);
     }
@@ -120,6 +121,20 @@ static void check_exact(struct table_builder *b, struct column *c, double number
     if (c->inexact_line == 0 && !number_is_exact(spelling, n, number)) {
         c->inexact_line = b->line;
         c->inexact_text = strdup(text_show(spelling, n, shown));
+    }
+}
+
+/* Records the first whole number of the column that begins with a zero: it may be a code. */
+static void check_zeros(struct table_builder *b, struct column *c, const char *spelling, size_t n) {
+    char shown[TEXT_SHOWN];
+    const struct text t = text_trim(spelling, n);
+    size_t digits = 0;
+    while (digits < t.n && t.bytes[digits] >= '0' && t.bytes[digits] <= '9') {
+        digits++;
+    }
+    if (c->zeros_line == 0 && digits > 1 && digits == t.n && t.bytes[0] == '0') {
+        c->zeros_line = b->line;
+        c->zeros_text = strdup(text_show(t.bytes, t.n, shown));
     }
 }
 
@@ -214,6 +229,9 @@ static enum builder_status put_number(struct table_builder *b, struct column *c,
     }
     if (SCAN_UNLIKELY(number_may_be_inexact(n, number))) {
         check_exact(b, c, number, spelling, n);
+    }
+    if (c->zeros_line == 0) {
+        check_zeros(b, c, spelling, n);
     }
     dn_column_builder *builder = straight(b, c);
     return builder != NULL && dn_column_builder_number(builder, number, spelling, n, NULL) == DN_OK

@@ -118,6 +118,9 @@ struct column {
      * so */
     struct marks_signs signs;
     /* line of the first integer that a double cannot represent exactly; 0: none */
+    /* line of the first whole number that begins with a zero, such as 007; 0: there is none */
+    int64_t zeros_line;
+    char *zeros_text; /* malloc'ed: as inexact_text */
     int64_t inexact_line;
     char *inexact_text; /* malloc'ed: the text of that integer as shown in a warning */
     struct column_summary summary;

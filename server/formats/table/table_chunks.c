@@ -572,6 +572,15 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
                 of);
             warn(w, &text, &n);
         }
+        if (c->zeros_line > 0 && c->type == DN_NUMERIC && !c->forced && !c->reason.stored) {
+            buf_printf(&text,
+                       "column \"%s\": %s in line %" PRId64
+                       "%s was read as a number, without its leading zeros: declare the column "
+                       "categorical (types=) to keep it as written",
+                       c->name, c->zeros_text != NULL ? c->zeros_text : "a number", c->zeros_line,
+                       of);
+            warn(w, &text, &n);
+        }
         if (c->kept && c->type == DN_CATEGORICAL && !c->many_before && has_many_texts(c)) {
             buf_printf(&text,
                        "column \"%s\": it has so many different values that it would be text in an "

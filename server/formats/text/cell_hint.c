@@ -37,6 +37,20 @@ static bool has_thousands(struct text t) {
            marks_number(&(struct marks){.thousands = ','}, t, &number);
 }
 
+/* "1 234,5" and "1'234.5": blanks or apostrophes that separate groups of three digits. */
+static bool has_groups(struct text t, char mark) {
+    double number = 0;
+    const struct marks point = {.thousands = mark}, comma = {.thousands = mark, .decimal = ','};
+    return t.n > 4 && is_digit(t.bytes[t.n - 1]) && !dn_number_parse(t.bytes, t.n, &number) &&
+           (marks_number(&point, t, &number) || marks_number(&comma, t, &number));
+}
+static bool has_blank_groups(struct text t) {
+    return has_groups(t, ' ') && !has_decimal_comma(t);
+}
+static bool has_apostrophes(struct text t) {
+    return has_groups(t, '\'') && !has_decimal_comma(t);
+}
+
 static bool is_hexadecimal(struct text t) {
     const size_t at = sign(t);
     bool all =
@@ -152,6 +166,8 @@ const char *cell_hint(const char *bytes, size_t n) {
     } known[] = {
         {has_decimal_comma, POINT_HINT ", or set decimal=,"},
         {has_thousands, GROUPS_HINT ", or set thousands=,"},
+        {has_blank_groups, GROUPS_HINT ", or set thousands=space"},
+        {has_apostrophes, GROUPS_HINT ", or set thousands='"},
         {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
         {is_date, "it looks like a date: a column is of type datetime if all its cells have one "
                   "form, with years of four digits"},

@@ -8,19 +8,18 @@
 
 enum { PIECE = 8 * 1024 }; /* bytes that are converted at a time */
 
-/* Names of the WHATWG standard, in lower case, and the names of the iconv converters. */
+/* Names of the WHATWG standard, in lower case, and usual ones of other programs, and the names of the iconv converters. */
 static const struct {
     const char *name, *converter;
 } encodings[] = {
     {"utf-8", ""},
-    {"utf8", ""},
+    {"utf-8-sig", ""},
     {"us-ascii", ""},
     {"ascii", ""},
     {"windows-1252", "CP1252"},
     {"cp1252", "CP1252"},
     {"latin1", "CP1252"},
     {"iso-8859-1", "CP1252"},
-    {"iso8859-1", "CP1252"},
     {"windows-1250", "CP1250"},
     {"cp1250", "CP1250"},
     {"windows-1251", "CP1251"},
@@ -68,7 +67,6 @@ static const struct {
     {"utf-16le", "UTF-16LE"},
     {"utf-16be", "UTF-16BE"},
     {"shift_jis", "CP932"},
-    {"shift-jis", "CP932"},
     {"sjis", "CP932"},
     {"euc-jp", "EUC-JP"},
     {"euc-kr", "CP949"},
@@ -78,9 +76,33 @@ static const struct {
     {"big5", "BIG5-HKSCS"},
 };
 
+static bool is_between(char c) {
+    return c == '-' || c == '_';
+}
+
+/* Whether the names are equal but for case and the characters between their parts: latin-1 is
+ * latin1. */
+static bool is_same(const char *name, const char *text, size_t n) {
+    size_t i = 0;
+    for (;; name++, i++) {
+        while (is_between(*name)) {
+            name++;
+        }
+        while (i < n && is_between(text[i])) {
+            i++;
+        }
+        if (*name == '\0' || i == n) {
+            return *name == '\0' && i == n;
+        }
+        if (strncasecmp(name, text + i, 1) != 0) {
+            return false;
+        }
+    }
+}
+
 const char *encoding_find(const char *name, size_t n) {
     for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
-        if (strlen(encodings[i].name) == n && strncasecmp(encodings[i].name, name, n) == 0) {
+        if (is_same(encodings[i].name, name, n)) {
             return encodings[i].converter;
         }
     }

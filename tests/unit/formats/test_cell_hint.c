@@ -40,6 +40,10 @@ static void test_hints(void **state) {
     CHECK("with a point", "1,5", "-0,25", "+3,0", " 12,75 ", "1.234,5", "1.234.567,89", "1,234",
           ",5");
     CHECK("thousands separators", "1,234,567", "1,234.5", "-12,345,678.25");
+    CHECK("thousands=space", "1 234", "1 234 567,5",
+          "-12\xC2\xA0"
+          "345.25");
+    CHECK("thousands='", "1'234", "1'234'567.50");
     CHECK("hexadecimal", "0x1F", "0Xff", "-0x0");
     CHECK("beyond the largest", "1e400", "-1E+400", "1.5e999", "2e309");
     CHECK("like a date", "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31",

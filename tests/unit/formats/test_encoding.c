@@ -99,6 +99,12 @@ static void test_names(void **state) {
     /* the name is not NUL-terminated */
     assert_string_equal(encoding_find("windows-1252x", 12), "CP1252");
     assert_null(encoding_find("windows-1252x", 13));
+    assert_string_equal(encoding_find("latin-1", 7), "CP1252");
+    assert_string_equal(encoding_find("ISO_8859-15", 11), "ISO-8859-15");
+    assert_string_equal(encoding_find("utf_16_le", 9), "UTF-16LE");
+    assert_string_equal(encoding_find("sjis", 4), "CP932");
+    assert_null(encoding_find("latin-", 6));
+    assert_null(encoding_find("--", 2));
     assert_null(encoding_find("", 0));
     assert_null(encoding_find("utf-7", 5));
     assert_null(encoding_find("utf-8//TRANSLIT", 15));

@@ -160,6 +160,15 @@ static void test_names_that_stand_alone(void **state) {
                  "a double holds exactly, it is rounded: "
                  "declare the column categorical (types=) to keep it as written\"]");
     table_done(&t);
+    t = cells_read("zip,n,m\n98765,0,0.5\n01234,10,00.5\n00001,2,0\n");
+    check_member(&t,
+                 "\"warnings\":[\"column \\\"zip\\\": \\\"01234\\\" in line 3 was read as a "
+                 "number, without its leading zeros: declare the column categorical (types=) to "
+                 "keep it as written\"]");
+    table_done(&t);
+    t = table_read_options(&(struct table_options){.types = "zip:numeric"}, "zip\n01234\n2\n");
+    check_member(&t, "\"warnings\":[]");
+    table_done(&t);
 }
 
 /* A token for missing cells has the same meaning in every format. */
