@@ -82,6 +82,24 @@ static void test_blanks(void **state) {
     assert_int_equal(whole_at(r, "/rows"), 12);
 }
 
+/* A model of one input takes rows of the training table, between blanks and without names. */
+static void test_one_input(void **state) {
+    (void)state;
+    const char *body = "";
+    for (int i = 0; i < 20; i++) {
+        body = text("%s %d  %d %s \n", body, i, i * i % 7, i % 2 ? "yes" : "no");
+    }
+    status_check(call_upload("/v1/datasets/counted", body), 201);
+    job_train("{'model':'counted','dataset':'counted','target':'c3','algorithm':'logistic'}");
+    const struct response *r = status_check(call_text("POST", "/v1/models/counted/predict", NULL,
+                                                      "  7  2 no \n 9  3  yes\n"),
+                                            200);
+    assert_int_equal(count_at(r, "/predictions"), 2);
+    r = call_text("POST", "/v1/models/counted/predict", NULL, " 7 2\n 9 3\n");
+    problem_check(r, 422, "invalid-instances");
+    assert_non_null(strstr(string_at(r, "/detail"), "2 cells, expected 1 or 3"));
+}
+
 /* Rows of one text are not separated at their blanks. */
 static void test_one_text(void **state) {
     (void)state;
@@ -239,8 +257,8 @@ static void test_titles(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_blanks), TEST(test_one_text),
-                                       TEST(test_other_separators), TEST(test_excel),
-                                       TEST(test_titles)};
+    const struct CMUnitTest tests[] = {TEST(test_blanks),   TEST(test_one_input),
+                                       TEST(test_one_text), TEST(test_other_separators),
+                                       TEST(test_excel),    TEST(test_titles)};
     return cmocka_run_group_tests(tests, group_start, group_end);
 }

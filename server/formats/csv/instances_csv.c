@@ -341,7 +341,7 @@ static bool on_first_row(void *arg, const struct csv_row *row) {
 /* Detects the delimiter. If the body has no header, that of the training table is chosen if it
  * divides the first row into as many cells as a row without a header has. If that is one cell, it
  * may be a text with blanks: runs of blanks are then chosen only if they make a header of the first
- * row. */
+ * row, or if the training table had them. */
 static char find_delimiter(struct instances *in, const struct csv_sample *sample,
                            struct csv_shape *shape) {
     const char found = csv_sniff_delimiter(sample, shape), trained = in->schema->reading.delimiter;
@@ -367,7 +367,8 @@ static char find_delimiter(struct instances *in, const struct csv_sample *sample
         *shape = by_trained;
         return trained;
     }
-    if (found == CSV_BLANKS && !first.header && instances_may_have(in, 1)) {
+    if (found == CSV_BLANKS && trained != CSV_BLANKS && !first.header &&
+        instances_may_have(in, 1)) {
         csv_sniff_shape(sample, ',', shape);
         return ',';
     }

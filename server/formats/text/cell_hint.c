@@ -99,6 +99,55 @@ static bool is_date(struct text t) {
     return at + c == t.n || t.bytes[at + c] == ' ' || t.bytes[at + c] == 'T';
 }
 
+/* Whether the text is the name of a month or its beginning, at least three letters. */
+static bool is_month(const char *bytes, size_t n) {
+    static const char *const months[] = {"january",   "february", "march",    "april",
+                                         "may",       "june",     "july",     "august",
+                                         "september", "october",  "november", "december"};
+    for (size_t i = 0; n >= 3 && i < sizeof months / sizeof months[0]; i++) {
+        size_t same = 0;
+        while (same < n && months[i][same] != '\0' && (bytes[same] | 0x20) == months[i][same]) {
+            same++;
+        }
+        if (same == n) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_letter(char c) {
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Matches "31 Jan 2024", "January 31, 2024", "31-Jan-24". */
+static bool is_named_date(struct text t) {
+    size_t numbers = 0, months = 0;
+    for (size_t at = 0; at < t.n;) {
+        const size_t digits = digits_at(t, at);
+        size_t letters = 0;
+        while (at + letters < t.n && is_letter(t.bytes[at + letters])) {
+            letters++;
+        }
+        if (digits > 4 || digits == 3 || (letters > 0 && !is_month(t.bytes + at, letters)) ||
+            (digits + letters == 0 && memchr(" ,-./", t.bytes[at], 5) == NULL)) {
+            return false;
+        }
+        numbers += digits > 0;
+        months += letters > 0;
+        at += digits + letters > 0 ? digits + letters : 1;
+    }
+    return numbers == 2 && months == 1;
+}
+
+/* Matches "10:00 AM". */
+static bool is_half_day(struct text t) {
+    const size_t a = digits_at(t, 0);
+    return a > 0 && a < 3 && t.n > a + 4 && t.bytes[a] == ':' && digits_at(t, a + 1) == 2 &&
+           (t.bytes[t.n - 1] | 0x20) == 'm' &&
+           ((t.bytes[t.n - 2] | 0x20) == 'a' || (t.bytes[t.n - 2] | 0x20) == 'p');
+}
+
 /* Matches "12:30", "9:05:00.5". */
 static bool is_time(struct text t) {
     const size_t a = digits_at(t, 0);
@@ -171,6 +220,11 @@ const char *cell_hint(const char *bytes, size_t n) {
         {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
         {is_date, "it looks like a date: a column is of type datetime if all its cells have one "
                   "form, with years of four digits"},
+        {is_named_date,
+         "it looks like a date: a column is of type datetime if its dates are written "
+         "in digits, such as 2024-01-31"},
+        {is_half_day, "it looks like a time of day: a column is of type datetime if its times are "
+                      "written HH:MM, 00:00 to 23:59"},
         {is_time, "it looks like a time of day: a column is of type datetime if all its cells are "
                   "written HH:MM or all HH:MM:SS"},
         {is_percentage, "write percentages as plain numbers"},

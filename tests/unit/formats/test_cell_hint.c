@@ -49,6 +49,9 @@ static void test_hints(void **state) {
     CHECK("like a date", "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31",
           "2024-01-31T12:00:00Z", "2024-01-31 12:00", "1.2.99");
     CHECK("like a time of day", "12:30", "9:05:00", "23:59:59.5");
+    CHECK("in digits", "31 Jan 2024", "January 31, 2024", "1-feb-24", "Dec. 5 1999");
+    CHECK("00:00 to 23:59", "10:00 AM", "2:30pm", "12:05:30 PM");
+    CHECK(NULL, "Mark 1 2", "may", "june 5", "10:00 XM", "1 2 3", "5 of 6", "31 Jam 2024");
     CHECK("percentages", "5%", "12.5 %", "-3%");
     CHECK("infinite", "inf", "-Infinity", "+INF");
     CHECK("missing=", "n/a", "none", "-", "nan", "#N/A", ".");

@@ -34,6 +34,8 @@ static void test_rows(void **state) {
           "\"joined_cells\":{\"count\":1,\"first\":[{\"line\":3,\"column\":3,");
     check("a,b,c\n1,x y,3\n2,,z w,4\n3,u v,5,\n", "a,b,c\n1,x y,3\n2,z w,4\n3,u v,5\n",
           "\"empty_cells\":{\"count\":2,");
+    check("a,b,c\n1,x y,3\n2,z w,,,4\n3,u v,5\n", "a,b,c\n1,x y,3\n2,z w,4\n3,u v,5\n",
+          "\"empty_cells\":{\"count\":1,");
     check("a,b\n1,3\n2,4,7\n3,5\n", "a,b\n1,3\n2,4\n3,5\n",
           "\"dropped_cells\":{\"count\":1,\"first\":[{\"line\":3,\"column\":5,");
     check("a,b,c\n1,x y,3\n\n2;z w;4\n3,'u, v',5\n", "a,b,c\n1,x y,3\n2,z w,4\n3,\"u, v\",5\n",

@@ -162,12 +162,10 @@ static struct csv_align leave_cells(const struct csv_dialect *d, const struct cs
         after[i] = after[i + 1] + cost_of(&trait[i], bytes, &row->piece[i + extra]);
     }
     /* from the end, where surplus delimiters are most usual */
-    size_t empty = is_empty(bytes, row, width, extra) ? extra : 0;
-    for (size_t i = width + 1; i-- > 0;) {
-        if (i < width) {
-            empty = is_empty(bytes, row, i, 1) ? empty + 1 : 0;
-        }
-        if (empty >= extra) {
+    size_t empty = 0;
+    for (size_t i = row->n; i-- > 0;) {
+        empty = is_empty(bytes, row, i, 1) ? empty + 1 : 0;
+        if (empty >= extra && i <= width) {
             /* in a column that often is empty, the cell is probably not a surplus one */
             const bool often =
                 i < width && (trait[i].empty > 0 || (i >= extra && trait[i - extra].empty > 0));
