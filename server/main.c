@@ -237,6 +237,7 @@ static bool open_tokens(struct daemon *d, struct problem *problem) {
 static bool start(struct daemon *d, struct problem *problem) {
     const struct settings *s = &d->settings;
     struct store_settings store = {.path = s->database,
+                                   .keep_audit = s->keep_audit,
                                    .no_hints = s->tokens != NULL,
                                    .no_backup = s->no_upgrade_backup};
     struct jobs_settings jobs = {

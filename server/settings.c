@@ -50,6 +50,10 @@ const struct option_row settings_rows[] = {
     {"no-upgrade-backup", OPTION_FLAG, AT(no_upgrade_backup), NULL, 0, 0, NULL, NULL,
      "Skip the copy FILE.before-NUMBER that an upgrade makes before it changes the tables.",
      "Storage"},
+    {"keep-audit", OPTION_INT, AT(keep_audit), "0", 0, 1e12, NULL, "N",
+     "Number of entries of the audit to keep; the oldest are deleted when there are a tenth more; "
+     "0: all.",
+     "Storage"},
     {"spool-dir", OPTION_STRING, AT(spool_dir), NULL, 0, 0, NULL, "FOLDER",
      "Folder of the temporary files that hold answers to NDJSON bodies until they are sent. "
      "Default: the folder of the database.",

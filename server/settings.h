@@ -28,6 +28,7 @@ struct settings {
     int64_t minimum_rate;                                                  /* in bytes per second */
     double drain_delay, drain_timeout;                                     /* in seconds */
     int64_t job_attempts, job_memory, max_queued_jobs, keep_jobs, keep_versions, model_cache;
+    int64_t keep_audit;
     int64_t idempotency_keys;
     double job_seconds;
     const char *log_format, *log_level;

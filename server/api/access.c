@@ -271,6 +271,13 @@ struct store_quota api_quota(const struct http_call *call) {
                                                 .max_bytes = token->limits.bytes};
 }
 
+struct store_actor api_actor(const struct http_call *call) {
+    const struct auth_token *token = api_token(call);
+    return (struct store_actor){.token = token != NULL ? token->name : NULL,
+                                .client = http_client_address(call),
+                                .request = http_request_id(call)};
+}
+
 const char *api_only(const struct http_call *call) {
     const struct auth_token *token = api_token(call);
     return token != NULL ? token->only_json : NULL;

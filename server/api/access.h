@@ -13,6 +13,8 @@ bool api_admit_token(struct http_call *call);
 /* Returns the token of the request. NULL: the daemon has no tokens, or the route is public and the
  * request has no valid token. */
 const struct auth_token *api_token(const struct http_call *call);
+/* Who asks for what the call changes. Valid as long as the call. */
+struct store_actor api_actor(const struct http_call *call);
 /* The owner of what the call stores, with its limits. */
 struct store_quota api_quota(const struct http_call *call);
 /* Counts the call against the token's heavy calls, until it is over. Calls that are heavy by their

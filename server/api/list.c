@@ -160,7 +160,8 @@ static void reply_document(struct http_call *call, const struct api_items *items
 
 /* Sets the header Link to the next page. */
 static void put_link(struct http_call *call, const char *next) {
-    static const char *const kept[] = {"limit", "fields", "state", "model"};
+    static const char *const kept[] = {"limit", "fields", "state",  "model",
+                                       "name",  "token",  "action", "since"};
     struct buf link = {0};
     buf_puts(&link, "<?after=");
     api_put_escaped(&link, next);

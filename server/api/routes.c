@@ -29,6 +29,8 @@ static const struct http_limit max_labelled_rows = {
 static const char *const query_none[] = {NULL};
 static const char *const query_page[] = {"limit", "after", "fields", NULL};
 static const char *const query_jobs[] = {"limit", "after", "fields", "state", "model", NULL};
+static const char *const query_audit[] = {"limit", "after",  "fields", "name",
+                                          "token", "action", "since",  NULL};
 static const char *const query_fields[] = {"fields", NULL};
 static const char *const query_version[] = {"version", NULL};
 static const char *const query_rows[] = {"version", "offset", "limit", "columns", "label", NULL};
@@ -228,6 +230,8 @@ const struct http_route api_routes[] = {
          .reach = HTTP_REACH_HEALTH),
     READ_STORE("/v1/limits", "getLimits", .scope = HTTP_SCOPE_ANY, .handle = api_limits,
                .cache = "no-store", .query = query_none),
+    READ_STORE("/v1/audit", "listAudit", .scope = HTTP_SCOPE_ADMIN, .handle = api_audit_list,
+               .cache = "no-store", .offers = &api_sends_list, .query = query_audit),
     READ("/version", "getVersion", .scope = HTTP_SCOPE_ANY, .handle = api_version),
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

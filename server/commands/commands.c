@@ -1,6 +1,7 @@
 /* The table of commands. */
 #include "commands/commands.h"
 #include "base/ids.h"
+#include "commands/audit_command.h"
 #include "commands/token_command.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ static const struct {
     const char *help; /* what follows the name, and what the command does */
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"audit", "verify FILE   checks the audit of a database", audit_command_run},
     {"token", "add|list|revoke|rotate …   changes the token file", token_command_run},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

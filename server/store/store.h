@@ -34,8 +34,9 @@ struct store;
 #define STORE_EXIT_LOST 3
 
 struct store_settings {
-    const char *path; /* path of the database file, which is created if it does not exist */
-    int64_t lease_ms; /* duration of the lease of a job or a staged part; 0: 15,000 */
+    const char *path;   /* path of the database file, which is created if it does not exist */
+    int64_t keep_audit; /* number of entries of the audit to keep; 0: all */
+    int64_t lease_ms;   /* duration of the lease of a job or a staged part; 0: 15,000 */
     /* store_part_append asks to pause while more bytes of chunks than this are queued; 0: 8 MiB,
      * about one chunk in addition to the one that is being written */
     int64_t bulk_limit;
@@ -239,6 +240,67 @@ struct store_quota {
 bool store_owned(struct store *store, const char *owner, int64_t *jobs, int64_t *bytes,
                  struct problem *problem);
 
+/* ---- audit: who changed what ---- */
+/* Who asks for a change. Each function that makes a change adds an entry in the transaction of the
+ * change. */
+struct store_actor {
+    const char *token;   /* name of the token; NULL: there was none */
+    const char *client;  /* address of the client; NULL: the daemon itself */
+    const char *request; /* id of the request; NULL: none */
+};
+struct store_audit_new {
+    struct store_actor by;
+    const char *action; /* "dataset.replace" */
+    const char *kind;   /* "dataset", "model", "job"; NULL: none of them */
+    const char *name;   /* of the dataset or the model, for a job of its model; NULL: none */
+    int64_t version;    /* of the dataset or the model; 0: none, or all */
+    int64_t job;        /* 0: none */
+    const char *result; /* "done" or another word */
+    int64_t count;      /* how many events the entry stands for; 0: 1 */
+    const char *detail; /* NULL: none */
+};
+/* Adds an entry in a transaction of its own. For what is no change of the store. */
+bool store_audit_add(struct store *store, const struct store_audit_new *entry,
+                     struct problem *problem);
+struct store_audit_entry {
+    int64_t seq, at;
+    char *token, *client, *request; /* may be NULL */
+    char *action, *kind, *name;     /* kind, name: may be NULL */
+    int64_t version, job;           /* 0: none */
+    char *result, *detail;          /* detail: may be NULL */
+    int64_t count;
+    char hash[65]; /* hexadecimal */
+    bool intact;   /* the hash fits the entry and the hash of the entry before */
+};
+struct store_audit_filter {
+    const char *name, *token, *action; /* NULL: any */
+    int64_t since;                     /* not before this time; 0: from the start */
+    int64_t before;                    /* only numbers below this; 0: all, from the newest */
+};
+/* The end of the chain. */
+struct store_audit_head {
+    int64_t first; /* number of the oldest entry; 0: there is no entry */
+    int64_t seq;   /* number of the newest entry; 0: there was none */
+    char hash[65]; /* of the newest entry, hexadecimal */
+};
+/* Lists entries in descending order of numbers. Items: struct store_audit_entry. *head: the end of
+ * the chain at that time. */
+bool store_audit_list(struct store *store, const struct store_audit_filter *filter,
+                      const struct store_limit *limit, struct store_page *out,
+                      struct store_audit_head *head, struct problem *problem);
+/* What a check of the chain found. */
+struct store_audit_report {
+    struct store_audit_head head;
+    int64_t n_entries;
+    int64_t n_faults;
+    char fault[256]; /* the first fault; "": the chain is intact */
+};
+/* Checks the chain in a database file, which a daemon may have open, and changes nothing. known: the
+ * hash of an entry, hexadecimal, that the chain must have; NULL: none. Returns false after setting
+ * the problem if the file cannot be read; a chain that is not intact is no problem. */
+bool store_audit_verify(const char *path, const char *known, struct store_audit_report *out,
+                        struct problem *problem);
+
 /* ---- datasets ---- */
 struct store_dataset {
     int64_t id; /* id of the version */
@@ -279,6 +341,7 @@ struct store_dataset_new {
     const struct store_blob *summaries;
     size_t n_summaries;
     struct store_quota quota;
+    struct store_actor by;
     struct store_condition condition;
     struct store_key *key; /* NULL: none */
 };
@@ -325,15 +388,17 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
 bool store_dataset_versions(struct store *store, const char *name, int64_t after,
                             const struct store_limit *limit, struct store_page *out,
                             struct problem *problem);
-/* Changes description and tags. NULL leaves the old value; the description "" removes it. dataset:
- * gets the newest version as it was committed, which the caller frees; may be NULL. */
-bool store_dataset_patch(struct store *store, const char *name, const char *description,
-                         const char *tags, const struct store_condition *condition,
-                         struct store_dataset *dataset, struct problem *problem);
+/* Changes description and tags. NULL leaves the old value; the description "" removes it. by: NULL:
+ * the daemon itself. dataset: gets the newest version as it was committed, which the caller frees; may be NULL. */
+bool store_dataset_patch(struct store *store, const struct store_actor *by, const char *name,
+                         const char *description, const char *tags,
+                         const struct store_condition *condition, struct store_dataset *dataset,
+                         struct problem *problem);
 /* Deletes a version (0: all versions of the dataset). The sweep removes the chunks later. Fails
  * with PROBLEM_IN_USE while a queued or running job reads a version. */
-bool store_dataset_delete(struct store *store, const char *name, int64_t version,
-                          const struct store_condition *condition, struct problem *problem);
+bool store_dataset_delete(struct store *store, const struct store_actor *by, const char *name,
+                          int64_t version, const struct store_condition *condition,
+                          struct problem *problem);
 
 struct store_chunk {
     int64_t part, chunk;
@@ -389,18 +454,20 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
 bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct problem *problem);
 /* Makes a version live. *model receives the live version as it was committed. The caller frees it.
  * NULL: it is not needed. */
-bool store_model_set_live(struct store *store, const char *name, int64_t version,
-                          const struct store_condition *condition, struct store_model *model,
-                          struct problem *problem);
+bool store_model_set_live(struct store *store, const struct store_actor *by, const char *name,
+                          int64_t version, const struct store_condition *condition,
+                          struct store_model *model, struct problem *problem);
 /* Changes description and tags like store_dataset_patch. model: as in store_model_set_live. */
-bool store_model_patch(struct store *store, const char *name, const char *description,
-                       const char *tags, const struct store_condition *condition,
-                       struct store_model *model, struct problem *problem);
+bool store_model_patch(struct store *store, const struct store_actor *by, const char *name,
+                       const char *description, const char *tags,
+                       const struct store_condition *condition, struct store_model *model,
+                       struct problem *problem);
 /* Deletes a version (0: all versions). promote: the version that becomes live; 0: none. Fails with
  * PROBLEM_CONFLICT if the live version is deleted, other versions exist and none is promoted. When
  * its last version is deleted, the model is deleted; its version numbers are not used again. */
-bool store_model_delete(struct store *store, const char *name, int64_t version, int64_t promote,
-                        const struct store_condition *condition, struct problem *problem);
+bool store_model_delete(struct store *store, const struct store_actor *by, const char *name,
+                        int64_t version, int64_t promote, const struct store_condition *condition,
+                        struct problem *problem);
 
 /* ---- jobs ---- */
 enum store_job_state {
@@ -450,6 +517,7 @@ struct store_job_new {
     const char *spec;
     const char *warnings; /* JSON array, or NULL */
     struct store_quota quota;
+    struct store_actor by;
     int64_t max_queued; /* PROBLEM_UNAVAILABLE if at least this many jobs are queued; 0: no limit */
     struct store_key *key; /* NULL: none */
 };
@@ -532,12 +600,13 @@ bool store_job_end(struct store *store, const struct store_job_end *end, int64_t
                    struct problem *problem);
 /* Cancels a queued job, or asks the worker of a running job to stop. Fails with PROBLEM_CONFLICT if
  * the job has ended. condition, key: may be NULL. */
-bool store_job_cancel(struct store *store, int64_t id, const struct store_condition *condition,
-                      struct store_key *key, struct store_job *job, struct problem *problem);
+bool store_job_cancel(struct store *store, const struct store_actor *by, int64_t id,
+                      const struct store_condition *condition, struct store_key *key,
+                      struct store_job *job, struct problem *problem);
 /* Deletes an ended job. Fails with PROBLEM_CONFLICT if the job is queued or running. condition: may
  * be NULL. */
-bool store_job_delete(struct store *store, int64_t id, const struct store_condition *condition,
-                      struct problem *problem);
+bool store_job_delete(struct store *store, const struct store_actor *by, int64_t id,
+                      const struct store_condition *condition, struct problem *problem);
 /* Deletes all ended jobs except the `keep` jobs that ended last. */
 bool store_job_prune(struct store *store, int64_t keep, struct problem *problem);
 

@@ -288,6 +288,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
         .summaries = summaries,
         .n_summaries = (size_t)s.n_columns,
         .quota = api_quota(call),
+        .by = api_actor(call),
         .condition = api_condition(call),
         .key = api_key_of(&b->key),
     };

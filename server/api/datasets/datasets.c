@@ -1,4 +1,5 @@
 /* Datasets: list, describe, list versions, change description and tags, delete. */
+#include "api/access.h"
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -108,7 +109,8 @@ void api_dataset_patch(struct http_call *call) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (!store_dataset_patch(app->store, name, patch.description, patch.tags, &condition, &d,
+    const struct store_actor by = api_actor(call);
+    if (!store_dataset_patch(app->store, &by, name, patch.description, patch.tags, &condition, &d,
                              &problem)) {
         http_reply_problem(call, &problem);
         return;
@@ -124,8 +126,9 @@ void api_dataset_delete(struct http_call *call) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (store_dataset_delete(api_app_of(call)->store, http_path_param(call, "dataset"), version,
-                             &condition, &problem)) {
+    const struct store_actor by = api_actor(call);
+    if (store_dataset_delete(api_app_of(call)->store, &by, http_path_param(call, "dataset"),
+                             version, &condition, &problem)) {
         http_reply_empty(call, 204);
     } else {
         http_reply_problem(call, &problem);

@@ -177,6 +177,7 @@ static bool insert(const struct http_call *call, const struct jobs_request *r,
         .spec = buf_cstr(&spec),
         .warnings = buf_cstr(&warnings),
         .quota = api_quota(call),
+        .by = api_actor(call),
         .max_queued = app->max_queued_jobs,
         .key = key,
     };
@@ -381,7 +382,8 @@ void api_job_cancel(struct http_call *call) {
         return;
     }
     const struct store_condition condition = api_condition(call);
-    if (!store_job_cancel(app->store, id, &condition, api_key_of(&k), &j, &problem)) {
+    const struct store_actor by = api_actor(call);
+    if (!store_job_cancel(app->store, &by, id, &condition, api_key_of(&k), &j, &problem)) {
         api_key_reply_problem(call, &k, &problem);
         return;
     }
@@ -395,7 +397,8 @@ void api_job_delete(struct http_call *call) {
         return;
     }
     const struct store_condition condition = api_condition(call);
-    if (store_job_delete(api_app_of(call)->store, api_path_number(call, "id"), &condition,
+    const struct store_actor by = api_actor(call);
+    if (store_job_delete(api_app_of(call)->store, &by, api_path_number(call, "id"), &condition,
                          &problem)) {
         http_reply_empty(call, 204);
     } else {

@@ -1,5 +1,6 @@
 /* Models: list, describe, list versions, set the live version, change description and tags,
  * delete. */
+#include "api/access.h"
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -137,7 +138,8 @@ void api_model_set_live(struct http_call *call) {
         return;
     }
     store_model_done(&m);
-    if (store_model_set_live(store, name, version, &condition, &m, &problem)) {
+    const struct store_actor by = api_actor(call);
+    if (store_model_set_live(store, &by, name, version, &condition, &m, &problem)) {
         reply_changed(call, &m);
     } else if (problem.type ==
                PROBLEM_UNKNOWN_MODEL) { /* the model exists, but not the version in the body */
@@ -157,7 +159,8 @@ void api_model_patch(struct http_call *call) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (store_model_patch(api_app_of(call)->store, http_path_param(call, "model"),
+    const struct store_actor by = api_actor(call);
+    if (store_model_patch(api_app_of(call)->store, &by, http_path_param(call, "model"),
                           patch.description, patch.tags, &condition, &m, &problem)) {
         reply_changed(call, &m);
     } else {
@@ -181,7 +184,9 @@ void api_model_delete(struct http_call *call) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (store_model_delete(api_app_of(call)->store, name, version, promote, &condition, &problem)) {
+    const struct store_actor by = api_actor(call);
+    if (store_model_delete(api_app_of(call)->store, &by, name, version, promote, &condition,
+                           &problem)) {
         http_reply_empty(call, 204);
     } else {
         http_reply_problem(call, &problem);

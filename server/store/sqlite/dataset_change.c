@@ -1,4 +1,5 @@
 /* Publishes, describes and deletes datasets. */
+#include "store/sqlite/audit.h"
 #include "store/sqlite/datasets.h"
 #include <inttypes.h>
 
@@ -44,6 +45,17 @@ static bool must_exist(struct store_tx *tx, const char *name, const struct datas
                       STORE_DATASET_HIDDEN, NULL, tx->problem);
     }
     return tx->problem->type == PROBLEM_NONE;
+}
+
+static void audit(struct store_tx *tx, const struct store_actor *by, const char *action,
+                  const char *name, int64_t version) {
+    const struct store_audit_new entry = {.by = store_actor_of(by),
+                                          .action = action,
+                                          .kind = "dataset",
+                                          .name = name,
+                                          .version = version,
+                                          .result = "done"};
+    store_audit(tx, &entry);
 }
 
 /* ---- publish ---- */
@@ -175,6 +187,11 @@ static void publish(struct store_tx *tx, void *arg) {
         insert_version(tx, p, now.id);
         store_quota_check_bytes(tx, &d->quota);
         store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
+        audit(tx, &d->by,
+              p->out.created ? "dataset.create"
+              : d->onto != 0 ? "dataset.append"
+                             : "dataset.replace",
+              d->name, p->out.version);
     }
     if (p->dataset) {
         store_dataset_find(tx->connection, p->out.id, p->dataset, tx->problem);
@@ -208,6 +225,7 @@ bool store_dataset_publish(struct store *store, const struct store_dataset_new *
 /* ---- patch ---- */
 
 struct patch {
+    const struct store_actor *by;
     const char *name, *description, *tags;
     const struct store_condition *condition;
     struct store_dataset dataset; /* the newest version as it is committed */
@@ -226,18 +244,18 @@ static void patch(struct store_tx *tx, void *arg) {
               "WHERE name = ?1",
               store_text(p->name), store_text(p->description), store_text(p->tags));
     store_tx_change(tx, STORE_CHANGE_DATASET, p->name, 0);
+    audit(tx, p->by, "dataset.patch", p->name, 0);
     if (!tx->problem->type) {
         store_dataset_find(tx->connection, now.id, &p->dataset, tx->problem);
     }
 }
 
-bool store_dataset_patch(struct store *store, const char *name, const char *description,
-                         const char *tags, const struct store_condition *condition,
-                         struct store_dataset *dataset, struct problem *problem) {
-    struct patch p = {.name = name,
-                      .description = description,
-                      .tags = tags,
-                      .condition = condition};
+bool store_dataset_patch(struct store *store, const struct store_actor *by, const char *name,
+                         const char *description, const char *tags,
+                         const struct store_condition *condition, struct store_dataset *dataset,
+                         struct problem *problem) {
+    struct patch p = {
+        .by = by, .name = name, .description = description, .tags = tags, .condition = condition};
     const bool good = store_write(store, patch, &p, problem);
     if (good && dataset != NULL) {
         *dataset = p.dataset;
@@ -250,6 +268,7 @@ bool store_dataset_patch(struct store *store, const char *name, const char *desc
 /* ---- delete ---- */
 
 struct delete {
+    const struct store_actor *by;
     const char *name;
     int64_t version; /* number of the version; 0: all versions */
     const struct store_condition *condition;
@@ -330,11 +349,13 @@ static void delete(struct store_tx *tx, void *arg) {
                   store_text(d->name));
     }
     store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
+    audit(tx, d->by, "dataset.delete", d->name, d->version);
 }
 
-bool store_dataset_delete(struct store *store, const char *name, int64_t version,
-                          const struct store_condition *condition, struct problem *problem) {
-    struct delete d = {name, version, condition};
+bool store_dataset_delete(struct store *store, const struct store_actor *by, const char *name,
+                          int64_t version, const struct store_condition *condition,
+                          struct problem *problem) {
+    struct delete d = {by, name, version, condition};
     if (!store_write(store, delete, &d, problem)) {
         return false;
     }

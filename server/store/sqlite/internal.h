@@ -23,8 +23,9 @@ struct store {
     char owner[33]; /* owner id of this process in leases: 32 hex digits and NUL */
     int64_t lease_ms;
     int64_t bulk_limit;
-    bool no_hints;     /* as in store_settings */
-    int64_t next_blob; /* id of the next blob; used by the writer thread only */
+    int64_t keep_audit; /* as in store_settings */
+    bool no_hints;      /* as in store_settings */
+    int64_t next_blob;  /* id of the next blob; used by the writer thread only */
     struct store_lock lock;
     struct store_ring ring;
     struct store_readers readers;
@@ -73,7 +74,7 @@ void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kin
                      const char *progress);
 void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows,
                        size_t n);
-/* Adds the last events of an ended job and unpins its dataset versions. */
+/* Adds the last events of an ended job and its entry of the audit, and unpins its dataset versions. */
 void store_job_close(struct store_tx *tx, int64_t job);
 
 /* store.c: sets the problem of a dataset or model that was not found. version 0: of no version.

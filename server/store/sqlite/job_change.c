@@ -1,8 +1,20 @@
 /* Inserts, cancels, deletes and prunes jobs. The writes of workers are in job_run.c. */
+#include "store/sqlite/audit.h"
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
 enum { PRUNE_AT_ONCE = 200 };
+
+/* result: NULL: done. */
+static void audit(struct store_tx *tx, const struct store_actor *by, const char *action,
+                  int64_t job, const char *result) {
+    const struct store_audit_new entry = {.by = store_actor_of(by),
+                                          .action = action,
+                                          .kind = "job",
+                                          .job = job,
+                                          .result = result != NULL ? result : "done"};
+    store_audit(tx, &entry);
+}
 
 struct insert {
     const struct store_job_new *j;
@@ -62,6 +74,7 @@ static void insert(struct store_tx *tx, void *arg) {
         pin(tx, in->id, j->validation_id);
     }
     store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
+    audit(tx, &j->by, "job.create", in->id, NULL);
     if (in->job) {
         store_job_find(tx->connection, in->id, false, in->job, tx->problem);
         store_key_add(tx, j->key, in->job);
@@ -91,6 +104,7 @@ static void refuse(struct store_tx *tx, int64_t id, const char *rule, int64_t st
 }
 
 struct cancel {
+    const struct store_actor *by;
     int64_t id;
     const struct store_condition *condition;
     struct store_key *key;
@@ -106,11 +120,13 @@ static void cancel(struct store_tx *tx, void *arg) {
         return;
     }
     if (state == STORE_JOB_QUEUED) {
+        audit(tx, c->by, "job.cancel", id, NULL);
         store_job_set_cancelled(tx, id);
     } else if (state == STORE_JOB_RUNNING) {
         STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?",
                   store_int(id));
         store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
+        audit(tx, c->by, "job.cancel", id, "requested");
     } else {
         refuse(tx, id, "only a queued or running job can be cancelled", state);
     }
@@ -120,13 +136,12 @@ static void cancel(struct store_tx *tx, void *arg) {
     }
 }
 
-bool store_job_cancel(struct store *store, int64_t id, const struct store_condition *condition,
-                      struct store_key *key, struct store_job *job, struct problem *problem) {
+bool store_job_cancel(struct store *store, const struct store_actor *by, int64_t id,
+                      const struct store_condition *condition, struct store_key *key,
+                      struct store_job *job, struct problem *problem) {
     struct store_job now = {0};
-    struct cancel c = {.id = id,
-                       .condition = condition,
-                       .key = key,
-                       .job = job || key ? &now : NULL};
+    struct cancel c = {
+        .by = by, .id = id, .condition = condition, .key = key, .job = job || key ? &now : NULL};
     if (!store_write(store, cancel, &c, problem)) {
         store_job_done(&now);
         return false;
@@ -140,6 +155,7 @@ bool store_job_cancel(struct store *store, int64_t id, const struct store_condit
 }
 
 struct delete {
+    const struct store_actor *by;
     int64_t id;
     const struct store_condition *condition;
 };
@@ -165,13 +181,14 @@ static void delete(struct store_tx *tx, void *arg) {
         refuse(tx, id, "only a job that has ended can be deleted", state);
     }
     problem_done(&damage);
+    audit(tx, d->by, "job.delete", id, NULL);
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM jobs WHERE id = ?", store_int(id));
     store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
 }
 
-bool store_job_delete(struct store *store, int64_t id, const struct store_condition *condition,
-                      struct problem *problem) {
-    struct delete d = {id, condition};
+bool store_job_delete(struct store *store, const struct store_actor *by, int64_t id,
+                      const struct store_condition *condition, struct problem *problem) {
+    struct delete d = {by, id, condition};
     if (!store_write(store, delete, &d, problem)) {
         return false;
     }
@@ -207,6 +224,13 @@ static void prune(struct store_tx *tx, void *arg) {
                         store_int(ids[i]));
         p->n += deleted > 0;
         store_tx_change(tx, STORE_CHANGE_JOB, NULL, ids[i]);
+    }
+    if (p->n > 0) {
+        const struct store_audit_new entry = {.action = "job.prune",
+                                              .kind = "job",
+                                              .result = "done",
+                                              .count = (int64_t)p->n};
+        store_audit(tx, &entry);
     }
 }
 

@@ -1,4 +1,5 @@
 /* Events and history of jobs. */
+#include "store/sqlite/audit.h"
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/page.h"
 #include <inttypes.h>
@@ -54,6 +55,7 @@ void store_job_close(struct store_tx *tx, int64_t job) {
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM job_pins WHERE job = ?", store_int(job));
     store_event_add(tx, job, STORE_EVENT_STATE, NULL);
     store_event_add(tx, job, STORE_EVENT_DONE, NULL);
+    store_audit_job_end(tx, job);
 }
 
 void store_job_set_cancelled(struct store_tx *tx, int64_t id) {

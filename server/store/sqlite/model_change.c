@@ -1,5 +1,5 @@
 /* Publishes models (in the transaction that ends a job), changes and deletes them. */
-#include "store/sqlite/internal.h"
+#include "store/sqlite/audit.h"
 #include <inttypes.h>
 
 #define MODEL_DAMAGE STORE_DAMAGE_MODELS("models")
@@ -55,27 +55,42 @@ static bool check(struct store_tx *tx, const struct store_condition *condition, 
     return store_condition_check(condition, etag, "model", name, tx->problem);
 }
 
+static void audit(struct store_tx *tx, const struct store_audit_new *entry) {
+    struct store_audit_new e = *entry;
+    e.kind = "model";
+    e.result = "done";
+    store_audit(tx, &e);
+}
+
 /* ---- publish ---- */
 
 /* Runs `kill`, an SQL text that marks the parts of some versions as dead, then `remove`, which
- * deletes these versions. Parameters of both: ?1 name, ?2 a, ?3 b, ?4 the state "dead". */
-static void remove_versions(struct store_tx *tx, const char *kill, const char *remove,
-                            const char *name, int64_t a, int64_t b) {
+ * deletes these versions. Parameters of both: ?1 name, ?2 a, ?3 b, ?4 the state "dead". Returns the
+ * number of versions. */
+static int64_t remove_versions(struct store_tx *tx, const char *kill, const char *remove,
+                               const char *name, int64_t a, int64_t b) {
     STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b),
               store_int(STORE_PART_DEAD));
-    STORE_RUN(tx->connection, tx->problem, remove, store_text(name), store_int(a), store_int(b));
+    int64_t n = 0;
+    STORE_RUN_COUNT(tx->connection, tx->problem, &n, remove, store_text(name), store_int(a),
+                    store_int(b));
+    return n;
 }
 
 static void prune(struct store_tx *tx, const char *name, int64_t keep, int64_t live) {
 #define OLD                                                                                        \
     "name = ?1 AND version <> ?3 AND version NOT IN (SELECT version FROM model_versions WHERE "    \
     "name = ?1 ORDER BY version DESC LIMIT ?2) AND " VERSION_INTACT
-    remove_versions(
+    const int64_t n = remove_versions(
         tx,
         "UPDATE parts SET state = ?4 WHERE id IN (SELECT part FROM model_versions WHERE " OLD
         ") AND " PART_INTACT,
         "DELETE FROM model_versions WHERE " OLD, name, keep, live);
 #undef OLD
+    if (n > 0) {
+        const struct store_audit_new entry = {.action = "model.prune", .name = name, .count = n};
+        audit(tx, &entry);
+    }
 }
 
 /* Returns whether the new version becomes live. */
@@ -128,6 +143,7 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
 /* ---- live, patch ---- */
 
 struct change {
+    const struct store_actor *by;
     const char *name;
     int64_t version; /* live: the new live version; delete: the version, 0: all */
     int64_t promote; /* delete: the version that becomes live; 0: none */
@@ -135,6 +151,21 @@ struct change {
     const struct store_condition *condition;
     struct store_model *model; /* live, patch: the live version as it is committed */
 };
+
+/* detail: text before the version in the detail of the entry; version 0: there is no detail. */
+static void audit_change(struct store_tx *tx, const struct change *c, const char *action,
+                         const char *detail, int64_t version) {
+    char text[64] = "";
+    if (version != 0) {
+        (void)snprintf(text, sizeof text, "%s %" PRId64, detail, version);
+    }
+    const struct store_audit_new entry = {.by = store_actor_of(c->by),
+                                          .action = action,
+                                          .name = c->name,
+                                          .version = c->version,
+                                          .detail = version != 0 ? text : NULL};
+    audit(tx, &entry);
+}
 
 static void set_live(struct store_tx *tx, void *arg) {
     struct change *c = arg;
@@ -148,6 +179,7 @@ static void set_live(struct store_tx *tx, void *arg) {
                   "UPDATE models SET live = ?2, revision = revision + 1 WHERE name = ?1",
                   store_text(c->name), store_int(c->version));
         store_tx_model_change(tx, c->name, c->version, 0, 0);
+        audit_change(tx, c, "model.live", "before: version", now.live);
     }
     store_model_find_live(tx, c->name, c->model);
 }
@@ -166,10 +198,10 @@ static bool write(struct store *store, store_tx_fn run, struct change *c, struct
     return good;
 }
 
-bool store_model_set_live(struct store *store, const char *name, int64_t version,
-                          const struct store_condition *condition, struct store_model *model,
-                          struct problem *problem) {
-    struct change c = {.name = name, .version = version, .condition = condition};
+bool store_model_set_live(struct store *store, const struct store_actor *by, const char *name,
+                          int64_t version, const struct store_condition *condition,
+                          struct store_model *model, struct problem *problem) {
+    struct change c = {.by = by, .name = name, .version = version, .condition = condition};
     return write(store, set_live, &c, model, problem);
 }
 
@@ -185,16 +217,16 @@ static void patch(struct store_tx *tx, void *arg) {
               "WHERE name = ?1",
               store_text(c->name), store_text(c->description), store_text(c->tags));
     store_tx_change(tx, STORE_CHANGE_MODEL_TEXT, c->name, 0);
+    audit_change(tx, c, "model.patch", "", 0);
     store_model_find_live(tx, c->name, c->model);
 }
 
-bool store_model_patch(struct store *store, const char *name, const char *description,
-                       const char *tags, const struct store_condition *condition,
-                       struct store_model *model, struct problem *problem) {
-    struct change c = {.name = name,
-                       .description = description,
-                       .tags = tags,
-                       .condition = condition};
+bool store_model_patch(struct store *store, const struct store_actor *by, const char *name,
+                       const char *description, const char *tags,
+                       const struct store_condition *condition, struct store_model *model,
+                       struct problem *problem) {
+    struct change c = {
+        .by = by, .name = name, .description = description, .tags = tags, .condition = condition};
     return write(store, patch, &c, model, problem);
 }
 
@@ -248,14 +280,14 @@ static void delete(struct store_tx *tx, void *arg) {
                   store_text(c->name));
     }
     store_tx_model_change(tx, c->name, live, newest ? 0 : INT64_MAX, c->version);
+    audit_change(tx, c, "model.delete", "live version", c->promote);
 }
 
-bool store_model_delete(struct store *store, const char *name, int64_t version, int64_t promote,
-                        const struct store_condition *condition, struct problem *problem) {
-    struct change c = {.name = name,
-                       .version = version,
-                       .promote = promote,
-                       .condition = condition};
+bool store_model_delete(struct store *store, const struct store_actor *by, const char *name,
+                        int64_t version, int64_t promote, const struct store_condition *condition,
+                        struct problem *problem) {
+    struct change c = {
+        .by = by, .name = name, .version = version, .promote = promote, .condition = condition};
     if (!store_write(store, delete, &c, problem)) {
         return false;
     }

@@ -63,6 +63,7 @@ static bool set_up(struct store *store, const struct store_settings *settings,
                    struct problem *problem) {
     store->lease_ms = settings->lease_ms > 0 ? settings->lease_ms : LEASE_MS;
     store->no_hints = settings->no_hints;
+    store->keep_audit = settings->keep_audit;
     store->bulk_limit = settings->bulk_limit > 0 ? settings->bulk_limit : BULK_LIMIT;
     snprintf(store->owner, sizeof store->owner, "%016" PRIx64 "%016" PRIx64, ids_random(),
              ids_random());

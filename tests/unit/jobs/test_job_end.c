@@ -124,7 +124,8 @@ static void a_success_is_tried_until_it_is_written(void **state) {
         struct problem problem = {0};
         struct jobs *jobs;
         int64_t id = refused_job(&f, triggers[i], codes[i], 2, &jobs);
-        assert_false(store_dataset_delete(f.store, "d", 0, NULL, &problem)); /* it is not over */
+        assert_false(
+            store_dataset_delete(f.store, NULL, "d", 0, NULL, &problem)); /* it is not over */
         assert_int_equal(problem.type, PROBLEM_IN_USE);
         problem_done(&problem);
         refusal = SQLITE_OK;
@@ -132,7 +133,8 @@ static void a_success_is_tried_until_it_is_written(void **state) {
         id = post(&f, jobs); /* the worker goes on */
         assert_end(&f, id, STORE_JOB_SUCCEEDED, 2);
         jobs_stop(jobs);
-        assert_true(store_dataset_delete(f.store, "d", 0, NULL, &problem)); /* nothing holds it */
+        assert_true(
+            store_dataset_delete(f.store, NULL, "d", 0, NULL, &problem)); /* nothing holds it */
         fixture_done(&f);
     }
 }
@@ -146,7 +148,7 @@ static void a_cancellation_ends_the_tries(void **state) {
         struct jobs *jobs;
         int64_t id = refused_job(&f, triggers[i], SQLITE_FULL, 1, &jobs);
         double before = metric_value(f.store->writer.swept_bytes);
-        assert_true(store_job_cancel(f.store, id, NULL, NULL, NULL, &problem));
+        assert_true(store_job_cancel(f.store, NULL, id, NULL, NULL, NULL, &problem));
         assert_end(&f, id, STORE_JOB_CANCELLED, 0);
         assert_no_model(&f);
         if (i == 0) {

@@ -184,7 +184,7 @@ static void why_a_training_stops(void **state) {
     mailbox_open(&m, &claim);
     mailbox_deliver(&m, f.store);
     assert_int_equal(mailbox_stopped(&m), STOP_NOT);
-    assert_true(store_job_cancel(f.store, claim.job, NULL, NULL, NULL, &problem));
+    assert_true(store_job_cancel(f.store, NULL, claim.job, NULL, NULL, NULL, &problem));
     mailbox_deliver(&m, f.store);
     assert_int_equal(mailbox_stopped(&m), STOP_CANCELLED);
     mailbox_stop(&m, STOP_LOST);

@@ -59,7 +59,7 @@ static void same_bytes_for_any_threads_and_chunks(void **state) {
         }
         buf_done(&bytes);
         struct problem problem = {0};
-        assert_true(store_dataset_delete(f.store, "d", 0, NULL, &problem));
+        assert_true(store_dataset_delete(f.store, NULL, "d", 0, NULL, &problem));
     }
     buf_done(&first);
     jobs_stop(jobs);
@@ -89,7 +89,7 @@ static void cancel_drain_and_limits(void **state) {
     struct store_job job = fixture_await(&f, id, STORE_JOB_RUNNING);
     assert_int_equal(job.state, STORE_JOB_RUNNING);
     store_job_done(&job);
-    assert_true(store_job_cancel(f.store, id, NULL, NULL, NULL, &problem));
+    assert_true(store_job_cancel(f.store, NULL, id, NULL, NULL, NULL, &problem));
     job = fixture_await(&f, id, STORE_JOB_CANCELLED);
     assert_int_equal(job.state, STORE_JOB_CANCELLED);
     store_job_done(&job);

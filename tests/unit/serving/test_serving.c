@@ -190,14 +190,14 @@ static void live_is_followed_at_once(void **state) {
     }
     assert_int_equal(held->version, 1); /* in use: still there */
     serving_release(f.serving, held);
-    assert_true(store_model_set_live(f.store, "m", 3, NULL, NULL, &problem));
+    assert_true(store_model_set_live(f.store, NULL, "m", 3, NULL, NULL, &problem));
     assert_int_equal(version_served(&f, "m"), 3);
-    assert_true(store_model_delete(f.store, "m", 3, 19, NULL, &problem));
+    assert_true(store_model_delete(f.store, NULL, "m", 3, 19, NULL, &problem));
     assert_int_equal(version_served(&f, "m"), 19);
     assert_null(serving_get(f.serving, "m", 3, &problem));
     assert_int_equal(problem.type, PROBLEM_UNKNOWN_MODEL);
     problem_done(&problem);
-    assert_true(store_model_delete(f.store, "m", 0, 0, NULL, &problem));
+    assert_true(store_model_delete(f.store, NULL, "m", 0, 0, NULL, &problem));
     assert_int_equal(version_served(&f, "m"), 0);
     assert_int_equal(version_served(&f, "no/such"), 0);
     fixture_done(&f);
@@ -295,21 +295,21 @@ static void loaded_versions_stay(void **state) {
     publish(&f, "other", f.model, f.model_size);
     assert_int_equal(version_served(&f, "other"), 1);
     serving_stats(f.serving, &before);
-    assert_true(store_model_patch(f.store, "m", "text", "[\"a\"]", NULL, NULL, &problem));
+    assert_true(store_model_patch(f.store, NULL, "m", "text", "[\"a\"]", NULL, NULL, &problem));
     for (int64_t v = 0; v <= 4; v++) {
         assert_true(is_loaded(&f, "m", v));
     }
-    assert_true(store_model_set_live(f.store, "m", 2, NULL, NULL, &problem));
+    assert_true(store_model_set_live(f.store, NULL, "m", 2, NULL, NULL, &problem));
     assert_true(is_loaded(&f, "m", 0));
     assert_int_equal(version_served(&f, "m"), 2);
-    assert_true(store_model_delete(f.store, "m", 3, 0, NULL, &problem));
+    assert_true(store_model_delete(f.store, NULL, "m", 3, 0, NULL, &problem));
     assert_false(is_loaded(&f, "m", 3));
     assert_int_equal(version_served(&f, "m"), 2);
     assert_true(is_loaded(&f, "m", 1) && is_loaded(&f, "m", 2) && is_loaded(&f, "m", 4));
     serving_stats(f.serving, &after);
     assert_int_equal(after.loads, before.loads);
     assert_int_equal(after.models, before.models - 1);
-    assert_true(store_model_delete(f.store, "m", 0, 0, NULL, &problem));
+    assert_true(store_model_delete(f.store, NULL, "m", 0, 0, NULL, &problem));
     for (int64_t v = 0; v <= 4; v++) {
         assert_false(is_loaded(&f, "m", v));
     }

@@ -76,7 +76,7 @@ _Noreturn void crash_work(struct fixture *f, int fd, int64_t seed, bool may_fail
         }
         problem_done(&f->problem);
         /* fails if a job of an earlier child process has pinned the dataset */
-        if (seed % 3 == 0 && store_dataset_delete(f->store, name, 0, NULL, &f->problem)) {
+        if (seed % 3 == 0 && store_dataset_delete(f->store, NULL, name, 0, NULL, &f->problem)) {
             tell(fd, CRASH_DELETED, 0, seed);
         }
         problem_done(&f->problem);

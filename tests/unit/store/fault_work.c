@@ -106,12 +106,12 @@ struct fault_acknowledged fault_work(struct fixture *f, int64_t number) {
     snprintf(other, sizeof other, "b%lld", (long long)number);
     a.dataset = publish_series(f, name, number);
     if (a.dataset != 0) {
-        a.described =
-            good(f, store_dataset_patch(f->store, name, "words", NULL, NULL, NULL, &f->problem));
+        a.described = good(f, store_dataset_patch(f->store, NULL, name, "words", NULL, NULL, NULL,
+                                                  &f->problem));
         a.model = train_series(f, name, a.dataset, number);
     }
     if (publish_series(f, other, number) != 0) {
-        a.deleted = good(f, store_dataset_delete(f->store, other, 0, NULL, &f->problem));
+        a.deleted = good(f, store_dataset_delete(f->store, NULL, other, 0, NULL, &f->problem));
     }
     if (good(f, store_dataset_list(f->store, NULL, &(struct store_limit){.items = 3}, &page,
                                    &f->problem))) {

@@ -17,7 +17,7 @@ static void test_what_is_told(void **state) {
     claim_job(f, 3);                            /* change 3 */
     /* change 4 is the model; 5 and 6 are the job's state and its end */
     succeed_job(f, job, 1, 1, 10, 0);
-    assert_false(store_dataset_delete(f->store, "none", 0, NULL, &f->problem));
+    assert_false(store_dataset_delete(f->store, NULL, "none", 0, NULL, &f->problem));
     problem_done(&f->problem);
     size_t n = store_changes(f->store, 0, c, 16, &lost);
     assert_false(lost);

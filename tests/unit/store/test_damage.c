@@ -113,7 +113,8 @@ static void test_full_disk(void **state) {
     assert_non_null(large);
     memset(large, ' ', 3000000);
     large[3000000] = '\0';
-    assert_problem(f, store_dataset_patch(f->store, "a", large, NULL, NULL, NULL, &f->problem),
+    assert_problem(f,
+                   store_dataset_patch(f->store, NULL, "a", large, NULL, NULL, NULL, &f->problem),
                    PROBLEM_STORAGE_FULL, "full");
     free(large);
     set_disk(f, 0);
@@ -141,7 +142,7 @@ static void test_chunks_leave_room(void **state) {
     publish(f, "c", 3);
     insert_job(f, "m", 1);
     atomic_store(&disk_free, 0); /* small transactions do not check the free space */
-    assert_ok(f, store_dataset_delete(f->store, "c", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "c", 0, NULL, &f->problem));
     atomic_store(&disk_free, 1LL << 40);
     d.part = stage(f->store, 2, 2, 2, 500000);
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));

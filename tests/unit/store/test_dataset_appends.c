@@ -118,7 +118,7 @@ static void test_summaries_of_the_newest(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT sum(length(state)) FROM dataset_summaries"), 7);
     sql_await(f->path, "SELECT count(*) FROM parts", 2); /* the dropped parts are removed */
     assert_ok(f, store_dataset_pin(f->store, b.id, &f->problem));
-    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 2, NULL, &f->problem));
     store_stats(f->store, &s);
     assert_int_equal(s.dataset_bytes, 3000);
     assert_int_equal(s.doomed_bytes, 3000 + 7);
@@ -187,7 +187,8 @@ static void test_versions_go_in_any_order(void **state) {
         bool gone[4] = {false};
         for (size_t i = 0; i < 3; i++) {
             struct store_dataset d = {0};
-            assert_ok(f, store_dataset_delete(f->store, name, orders[k][i], NULL, &f->problem));
+            assert_ok(f,
+                      store_dataset_delete(f->store, NULL, name, orders[k][i], NULL, &f->problem));
             gone[orders[k][i]] = true;
             sql_await(f->path, "SELECT count(*) FROM dataset_versions WHERE hidden = 1", 0);
             sql_await(f->path, "SELECT count(*) FROM parts WHERE state = 2", 0);
@@ -218,7 +219,7 @@ static void test_append_after_a_deletion(void **state) {
     struct fixture *f = *state;
     const struct store_dataset_published a = publish(f, "a", 1), b = append(f, "a", 2, a.id, 2);
     struct store_dataset_published out = {0};
-    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 2, NULL, &f->problem));
     struct store_dataset_new d = append_new(f, "a", 3, b.id, 3);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_CONFLICT, "changed while");
@@ -237,7 +238,7 @@ static void test_pinned_base_stays(void **state) {
     struct buf bytes = {0};
     assert_ok(f, store_dataset_pin(f->store, b.id, &f->problem));
     assert_ok(f, store_dataset_chunks(f->store, b.id, &chunks, &n, &f->problem));
-    assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions",
               1); /* the first version is removed; the pinned version shares its part */
     for (size_t i = 0; i < n; i++) {
@@ -258,11 +259,11 @@ static void test_stats_count_shared_chunks_once(void **state) {
     assert_int_equal(s.doomed_bytes, 0);
     assert_ok(f, store_dataset_pin(f->store, a.id, &f->problem));
     assert_ok(f, store_dataset_pin(f->store, b.id, &f->problem));
-    assert_ok(f, store_dataset_delete(f->store, "a", 1, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 1, NULL, &f->problem));
     store_stats(f->store, &s);
     assert_int_equal(s.dataset_bytes, 9000);
     assert_int_equal(s.doomed_bytes, 0);
-    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 2, NULL, &f->problem));
     store_stats(f->store, &s);
     assert_int_equal(s.dataset_bytes, 0);
     assert_int_equal(s.doomed_bytes, 9000);
@@ -328,7 +329,7 @@ static void test_append_leaves_parts_out(void **state) {
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_parts WHERE version = 4"), 1);
     assert_int_equal(sql_ask(f->path, "SELECT sum(seq) FROM dataset_parts WHERE version = 4"), 0);
-    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL,
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 2, NULL,
                                       &f->problem)); /* only this version uses the second part */
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
     assert_chunks(f, c.id, (int64_t[]){1, 2, 3}, 3);
@@ -366,7 +367,7 @@ static void test_many_appends_few_parts(void **state) {
                 "SELECT max(n) FROM (SELECT count(*) AS n FROM dataset_parts GROUP BY version)"),
         most);
     for (int64_t version = 1; version <= N; version++) {
-        assert_ok(f, store_dataset_delete(f->store, "a", version, NULL, &f->problem));
+        assert_ok(f, store_dataset_delete(f->store, NULL, "a", version, NULL, &f->problem));
     }
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
     sql_await(f->path, "SELECT count(*) FROM parts",
@@ -463,7 +464,7 @@ static void append_for_ever(struct fixture *f) {
             id = out.id;
         }
         if (seed % 3 == 0) {
-            assert_ok(f, store_dataset_delete(f->store, "a", seed - 1, NULL, &f->problem));
+            assert_ok(f, store_dataset_delete(f->store, NULL, "a", seed - 1, NULL, &f->problem));
         }
     }
 }

@@ -88,20 +88,20 @@ static void test_versions_count_for_ever(void **state) {
     struct store_dataset d = get(f, "a", 1);
     assert_false(d.newest);
     store_dataset_done(&d);
-    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 2, NULL, &f->problem));
     d = get(f, "a", 0);
     assert_int_equal(d.version, 1);
     assert_true(d.newest);
     store_dataset_done(&d);
     assert_int_equal(publish(f, "a", 3).version, 3);
-    assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 0, NULL, &f->problem));
     assert_problem(f, store_dataset_get(f->store, "a", 0, &d, &f->problem), PROBLEM_UNKNOWN_DATASET,
                    "no dataset \"a\"");
     assert_problem(f, store_dataset_get(f->store, "a", 3, &d, &f->problem), PROBLEM_UNKNOWN_DATASET,
                    "no version 3 of a dataset \"a\"");
     assert_problem(f, store_dataset_get_by_id(f->store, second.id, &d, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "with id");
-    assert_problem(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem),
+    assert_problem(f, store_dataset_delete(f->store, NULL, "a", 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "no dataset \"a\"");
     fixture_close(f);
     assert_ok(f, fixture_open(f));
@@ -148,24 +148,28 @@ static void test_conditions(void **state) {
     assert_int_equal(out.version, 2);
 
     struct store_condition old = {.if_match = "\"1-0\""}, now = {.if_match = "\"2-0\""};
-    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &old, NULL, &f->problem),
+    assert_problem(f,
+                   store_dataset_patch(f->store, NULL, "a", "text", NULL, &old, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-0\"");
-    assert_ok(f, store_dataset_patch(f->store, "a", "text", NULL, &now, NULL, &f->problem));
-    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &now, NULL, &f->problem),
+    assert_ok(f, store_dataset_patch(f->store, NULL, "a", "text", NULL, &now, NULL, &f->problem));
+    assert_problem(f,
+                   store_dataset_patch(f->store, NULL, "a", "text", NULL, &now, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
-    assert_problem(f, store_dataset_delete(f->store, "a", 0, &now, &f->problem),
+    assert_problem(f, store_dataset_delete(f->store, NULL, "a", 0, &now, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
     now.if_match = "\"1-1\"";
-    assert_ok(f, store_dataset_delete(f->store, "a", 1, &now, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 1, &now, &f->problem));
     now.if_match = "\"2-1\"";
-    assert_ok(f, store_dataset_delete(f->store, "a", 0, &now, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 0, &now, &f->problem));
 }
 
 static void test_patch(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
-    assert_ok(f, store_dataset_patch(f->store, "a", "flowers", "[\"x\"]", NULL, NULL, &f->problem));
-    assert_ok(f, store_dataset_patch(f->store, "a", NULL, "[\"y\"]", NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, NULL, "a", "flowers", "[\"x\"]", NULL, NULL,
+                                     &f->problem));
+    assert_ok(f,
+              store_dataset_patch(f->store, NULL, "a", NULL, "[\"y\"]", NULL, NULL, &f->problem));
     publish(f, "a", 2); /* the next version has the description and the tags of the dataset */
     struct store_dataset d = get(f, "a", 0);
     assert_string_equal(d.description, "flowers");
@@ -173,11 +177,11 @@ static void test_patch(void **state) {
     assert_int_equal(d.revision, 2);
     assert_string_equal(d.etag, "\"2-2\"");
     store_dataset_done(&d);
-    assert_ok(f, store_dataset_patch(f->store, "a", "", NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, NULL, "a", "", NULL, NULL, NULL, &f->problem));
     d = get(f, "a", 1);
     assert_null(d.description);
     store_dataset_done(&d);
-    assert_problem(f, store_dataset_patch(f->store, "b", "x", NULL, NULL, NULL, &f->problem),
+    assert_problem(f, store_dataset_patch(f->store, NULL, "b", "x", NULL, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "\"b\"");
 }
 
@@ -206,7 +210,7 @@ static void test_lists(void **state) {
     publish(f, "a", 2);
     publish(f, "c", 1);
     publish(f, "d", 1);
-    assert_ok(f, store_dataset_delete(f->store, "d", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "d", 0, NULL, &f->problem));
     assert_ok(f, store_dataset_list(f->store, NULL, &ten, &page, &f->problem));
     assert_string_equal(page_text(&page), "a/2 b/1 c/1 ");
     assert_ok(f, store_dataset_list(f->store, "a", &all, &page, &f->problem));

@@ -23,7 +23,7 @@ static void await_writes(struct fixture *f, enum store_writes expected) {
 }
 
 static bool patch(struct fixture *f, const char *name, const char *description) {
-    return store_dataset_patch(f->store, name, description, NULL, NULL, NULL, &f->problem);
+    return store_dataset_patch(f->store, NULL, name, description, NULL, NULL, NULL, &f->problem);
 }
 
 static void assert_description(struct fixture *f, const char *name, const char *expected) {
@@ -221,7 +221,7 @@ static void test_lost_log_ends_the_process(void **state) {
         if (!fixture_open(f)) {
             _exit(1);
         }
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 14; i++) {
             char name[8];
             snprintf(name, sizeof name, "d%d", i);
             publish(f, name, i);

@@ -71,7 +71,7 @@ static void test_events_in_order(void **state) {
 static void test_cancelled_while_queued(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
-    assert_ok(f, store_job_cancel(f->store, job, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, NULL, job, NULL, NULL, NULL, &f->problem));
     assert_string_equal(events(f, job, 0, 100).text, "1state 2state 3done ");
 }
 

@@ -55,12 +55,12 @@ static void test_insert_and_cancel_tell_what_they_did(void **state) {
     assert_string_equal(j.warnings, "[1]");
     assert_int_equal(j.last_event, 1);
     store_job_done(&j);
-    assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, &j, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, NULL, id, NULL, NULL, &j, &f->problem));
     assert_int_equal(j.state, STORE_JOB_CANCELLED);
     assert_true(j.finished_at > 0);
     store_job_done(&j);
-    assert_problem(f, store_job_cancel(f->store, id, NULL, NULL, &j, &f->problem), PROBLEM_CONFLICT,
-                   "is cancelled");
+    assert_problem(f, store_job_cancel(f->store, NULL, id, NULL, NULL, &j, &f->problem),
+                   PROBLEM_CONFLICT, "is cancelled");
     assert_null(j.spec); /* the function did not change j */
     enum store_job_state now = STORE_JOB_QUEUED;
     assert_ok(f, store_job_get_state(f->store, id, &now, &f->problem));
@@ -74,16 +74,16 @@ static void test_jobs_hold_their_dataset(void **state) {
     int64_t dataset = publish(f, "data", 1).id, id = 0;
     publish(f, "data", 2);
     int64_t job = insert_job(f, "a", dataset);
-    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE,
-                   "in use by job 1");
-    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
-                   "in use by job 1");
-    assert_ok(f, store_dataset_delete(f->store, "data", 2, NULL, &f->problem));
+    assert_problem(f, store_dataset_delete(f->store, NULL, "data", 1, NULL, &f->problem),
+                   PROBLEM_IN_USE, "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, NULL, "data", 0, NULL, &f->problem),
+                   PROBLEM_IN_USE, "in use by job 1");
+    assert_ok(f, store_dataset_delete(f->store, NULL, "data", 2, NULL, &f->problem));
     assert_int_equal(claim_job(f, 3), job);
-    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE,
-                   "in use");
+    assert_problem(f, store_dataset_delete(f->store, NULL, "data", 1, NULL, &f->problem),
+                   PROBLEM_IN_USE, "in use");
     succeed_job(f, job, 1, 1, 10, 0);
-    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "data", 0, NULL, &f->problem));
     struct store_job_new j = {.model = "a", .algorithm = "x", .dataset_id = dataset, .spec = "{}"};
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "was deleted");
@@ -105,12 +105,12 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     fixture_close(f);
     assert_ok(f, fixture_open(f));
-    assert_problem(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem), PROBLEM_IN_USE,
-                   "in use by job 1");
-    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
-                   "in use by job 1");
-    assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, NULL, &f->problem));
-    assert_ok(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem));
+    assert_problem(f, store_dataset_delete(f->store, NULL, "judge", 0, NULL, &f->problem),
+                   PROBLEM_IN_USE, "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, NULL, "data", 0, NULL, &f->problem),
+                   PROBLEM_IN_USE, "in use by job 1");
+    assert_ok(f, store_job_cancel(f->store, NULL, id, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "judge", 0, NULL, &f->problem));
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "was deleted");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_pins"),
@@ -118,10 +118,10 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs"), 1);
     j.validation_id = j.dataset_id;
     assert_ok(f, store_job_insert(f->store, &j, &same, NULL, &f->problem));
-    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
-                   "in use");
-    assert_ok(f, store_job_cancel(f->store, same, NULL, NULL, NULL, &f->problem));
-    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
+    assert_problem(f, store_dataset_delete(f->store, NULL, "data", 0, NULL, &f->problem),
+                   PROBLEM_IN_USE, "in use");
+    assert_ok(f, store_job_cancel(f->store, NULL, same, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "data", 0, NULL, &f->problem));
 }
 
 static bool renew(struct fixture *f, const struct store_claim *claim, bool *cancel) {
@@ -160,7 +160,7 @@ static void test_success(void **state) {
     assert_true(j.finished_at >= j.started_at && j.started_at >= j.created_at);
     store_job_done(&j);
     /* a job that has ended cannot be changed */
-    assert_problem(f, store_job_cancel(f->store, job, NULL, NULL, NULL, &f->problem),
+    assert_problem(f, store_job_cancel(f->store, NULL, job, NULL, NULL, NULL, &f->problem),
                    PROBLEM_CONFLICT, "job 1 is succeeded");
     e.state = STORE_JOB_FAILED;
     assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT,
@@ -177,7 +177,7 @@ static void test_failure_and_drain(void **state) {
     for (int i = 0; i < 3; i++) { /* the job is queued again, and the attempt is not counted */
         assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
         assert_job_state(f, job, STORE_JOB_QUEUED, 0);
-        assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem),
+        assert_problem(f, store_dataset_delete(f->store, NULL, "data", 0, NULL, &f->problem),
                        PROBLEM_IN_USE, "in use");
         assert_int_equal(claim_job(f, 1), job);
         e.claim = claim_of(f, job);
@@ -200,13 +200,13 @@ static void test_cancel(void **state) {
     int64_t dataset = publish(f, "data", 1).id, queued = insert_job(f, "a", dataset),
             running = insert_job(f, "b", dataset);
     bool cancel = true;
-    assert_ok(f, store_job_cancel(f->store, queued, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, NULL, queued, NULL, NULL, NULL, &f->problem));
     assert_job_state(f, queued, STORE_JOB_CANCELLED, 0);
     assert_int_equal(claim_job(f, 3), running);
     const struct store_claim claim = claim_of(f, running);
     assert_ok(f, renew(f, &claim, &cancel));
     assert_false(cancel);
-    assert_ok(f, store_job_cancel(f->store, running, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, NULL, running, NULL, NULL, NULL, &f->problem));
     assert_job_state(f, running, STORE_JOB_RUNNING, 1);
     assert_ok(f, renew(f, &claim, &cancel));
     assert_true(cancel);
@@ -214,9 +214,9 @@ static void test_cancel(void **state) {
     /* the worker queues the job again, but a user has cancelled it */
     assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
     assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
-    assert_problem(f, store_job_cancel(f->store, 77, NULL, NULL, NULL, &f->problem),
+    assert_problem(f, store_job_cancel(f->store, NULL, 77, NULL, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_JOB, "no job 77");
-    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL,
+    assert_ok(f, store_dataset_delete(f->store, NULL, "data", 0, NULL,
                                       &f->problem)); /* no job has pinned it */
 }
 
@@ -494,18 +494,18 @@ static void test_list_delete_prune(void **state) {
                                   odd = {.state = STORE_JOB_QUEUED, .model = "odd", .before = 6};
     assert_string_equal(list_text(f, &any, 4), "6odd 5even 4odd 3even ");
     assert_string_equal(list_text(f, &odd, 9), "4odd 2odd ");
-    assert_problem(f, store_job_delete(f->store, 1, NULL, &f->problem), PROBLEM_CONFLICT,
+    assert_problem(f, store_job_delete(f->store, NULL, 1, NULL, &f->problem), PROBLEM_CONFLICT,
                    "job 1 is queued");
     for (int64_t id = 1; id <= 5; id++) {
-        assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, NULL, &f->problem));
+        assert_ok(f, store_job_cancel(f->store, NULL, id, NULL, NULL, NULL, &f->problem));
     }
-    assert_ok(f, store_job_delete(f->store, 4, NULL, &f->problem));
-    assert_problem(f, store_job_delete(f->store, 4, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
+    assert_ok(f, store_job_delete(f->store, NULL, 4, NULL, &f->problem));
+    assert_problem(f, store_job_delete(f->store, NULL, 4, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
                    "no job 4");
     assert_ok(f, store_job_prune(f->store, 2, &f->problem));
     assert_string_equal(list_text(f, &any, 9), "6odd 5even 3even ");
     assert_int_equal(sql_ask(f->path, "SELECT count(DISTINCT job) FROM job_events"), 3);
-    assert_ok(f, store_job_cancel(f->store, 6, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, NULL, 6, NULL, NULL, NULL, &f->problem));
     assert_ok(f, store_job_prune(f->store, 0, &f->problem));
     assert_int_equal(insert_job(f, "new", dataset), 7); /* ids are not used again */
 }
@@ -517,7 +517,7 @@ static void test_prune_goes_by_the_end(void **state) {
     for (int64_t id = 1; id <= 5; id++) {
         insert_job(f, "m", dataset);
         if (id < 5) {
-            assert_ok(f, store_job_cancel(f->store, id, NULL, NULL, NULL, &f->problem));
+            assert_ok(f, store_job_cancel(f->store, NULL, id, NULL, NULL, NULL, &f->problem));
         }
     }
     sql_run(f->path,

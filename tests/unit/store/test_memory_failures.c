@@ -66,7 +66,7 @@ static void test_a_running_job_is_not_deleted(void **state) {
     for (int64_t k = 1; failed; k++) {
         enum store_job_state now;
         atomic_store(&alloc_fail_at, k);
-        assert_false(store_job_delete(f->store, id, NULL, &f->problem));
+        assert_false(store_job_delete(f->store, NULL, id, NULL, &f->problem));
         failed = atomic_exchange(&alloc_fail_at, 0) == 0;
         problem_done(&f->problem);
         assert_ok(f, store_job_get_state(f->store, id, &now, &f->problem));

@@ -65,18 +65,18 @@ static void test_live_and_roll_back(void **state) {
     assert_int_equal(train(f, "m", 2, 0), 2);
     assert_versions(f, "m", 2, 2, 2, 1);
     struct store_condition wrong = {.if_match = "\"1-1\""}, right = {.if_match = "\"2-1\""};
-    assert_problem(f, store_model_set_live(f->store, "m", 1, &wrong, NULL, &f->problem),
+    assert_problem(f, store_model_set_live(f->store, NULL, "m", 1, &wrong, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "model \"m\" has the ETag \"2-1\"");
-    assert_ok(f, store_model_set_live(f->store, "m", 1, &right, NULL, &f->problem));
+    assert_ok(f, store_model_set_live(f->store, NULL, "m", 1, &right, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 2, 2);
     int64_t last = store_changes_last(f->store);
     /* the version is already live */
-    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem));
+    assert_ok(f, store_model_set_live(f->store, NULL, "m", 1, NULL, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 2, 2);
     assert_int_equal(store_changes_last(f->store), last);
-    assert_problem(f, store_model_set_live(f->store, "m", 7, NULL, NULL, &f->problem),
+    assert_problem(f, store_model_set_live(f->store, NULL, "m", 7, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 7 of a model \"m\"");
-    assert_problem(f, store_model_set_live(f->store, "x", 1, NULL, NULL, &f->problem),
+    assert_problem(f, store_model_set_live(f->store, NULL, "x", 1, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no model \"x\"");
     /* the version of the last job that succeeded is live */
     assert_int_equal(train(f, "m", 3, 0), 3);
@@ -87,7 +87,8 @@ static void test_patch(void **state) {
     struct fixture *f = *state;
     train(f, "m", 1, 0);
     struct store_model changed;
-    assert_ok(f, store_model_patch(f->store, "m", "good", "[1]", NULL, &changed, &f->problem));
+    assert_ok(f,
+              store_model_patch(f->store, NULL, "m", "good", "[1]", NULL, &changed, &f->problem));
     assert_string_equal(changed.description, "good");
     assert_string_equal(changed.etag, "\"1-1\"");
     assert_int_equal(changed.live_version, 1);
@@ -97,15 +98,15 @@ static void test_patch(void **state) {
     assert_string_equal(m.tags, "[1]");
     assert_string_equal(m.etag, "\"1-1\"");
     store_model_done(&m);
-    assert_ok(f, store_model_patch(f->store, "m", "", NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_model_patch(f->store, NULL, "m", "", NULL, NULL, NULL, &f->problem));
     m = get(f, "m", 1);
     assert_null(m.description);
     assert_string_equal(m.tags, "[1]");
     store_model_done(&m);
     struct store_condition wrong = {.if_match = "\"1-1\""};
-    assert_problem(f, store_model_patch(f->store, "m", "x", NULL, &wrong, NULL, &f->problem),
+    assert_problem(f, store_model_patch(f->store, NULL, "m", "x", NULL, &wrong, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"1-2\"");
-    assert_problem(f, store_model_patch(f->store, "x", "x", NULL, NULL, NULL, &f->problem),
+    assert_problem(f, store_model_patch(f->store, NULL, "x", "x", NULL, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "\"x\"");
 }
 
@@ -115,29 +116,30 @@ static void test_delete(void **state) {
     for (int64_t i = 1; i <= 4; i++) {
         train(f, "m", i, 0);
     }
-    assert_ok(f, store_model_delete(f->store, "m", 2, 0, NULL, &f->problem));
+    assert_ok(f, store_model_delete(f->store, NULL, "m", 2, 0, NULL, &f->problem));
     assert_problem(f, store_model_get(f->store, "m", 2, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
                    "no version 2");
     assert_versions(f, "m", 4, 4, 4, 4);
-    assert_problem(f, store_model_delete(f->store, "m", 4, 0, NULL, &f->problem), PROBLEM_CONFLICT,
-                   "version 4 of model \"m\" is live");
-    assert_problem(f, store_model_delete(f->store, "m", 4, 4, NULL, &f->problem), PROBLEM_CONFLICT,
-                   "is live");
-    assert_problem(f, store_model_delete(f->store, "m", 4, 2, NULL, &f->problem),
+    assert_problem(f, store_model_delete(f->store, NULL, "m", 4, 0, NULL, &f->problem),
+                   PROBLEM_CONFLICT, "version 4 of model \"m\" is live");
+    assert_problem(f, store_model_delete(f->store, NULL, "m", 4, 4, NULL, &f->problem),
+                   PROBLEM_CONFLICT, "is live");
+    assert_problem(f, store_model_delete(f->store, NULL, "m", 4, 2, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 2");
     assert_versions(f, "m", 4, 4, 4, 4);
-    assert_ok(f, store_model_delete(f->store, "m", 4, 3, NULL, &f->problem));
+    assert_ok(f, store_model_delete(f->store, NULL, "m", 4, 3, NULL, &f->problem));
     assert_versions(f, "m", 3, 3, 3, 5);
-    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem));
+    assert_ok(f, store_model_set_live(f->store, NULL, "m", 1, NULL, NULL, &f->problem));
     /* version 3 is not live; the live version stays live */
-    assert_ok(f, store_model_delete(f->store, "m", 3, 0, NULL, &f->problem));
+    assert_ok(f, store_model_delete(f->store, NULL, "m", 3, 0, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 1, 7);
-    assert_problem(f, store_model_delete(f->store, "m", 3, 0, NULL, &f->problem),
+    assert_problem(f, store_model_delete(f->store, NULL, "m", 3, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 3");
-    assert_ok(f, store_model_delete(f->store, "m", 1, 0, NULL, &f->problem)); /* the last version */
+    assert_ok(f, store_model_delete(f->store, NULL, "m", 1, 0, NULL,
+                                    &f->problem)); /* the last version */
     assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
                    "no model \"m\"");
-    assert_problem(f, store_model_delete(f->store, "m", 0, 0, NULL, &f->problem),
+    assert_problem(f, store_model_delete(f->store, NULL, "m", 0, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
     sql_await(f->path, "SELECT count(*) FROM chunks", 2); /* the chunks of the dataset */
     assert_int_equal(train(f, "m", 5, 0),
@@ -191,7 +193,7 @@ static void test_promotion(void **state) {
             assert_versions(f, "m", 4, 4, 4, 4);
         }
         if (i == 3) {
-            assert_ok(f, store_model_delete(f->store, "m", 0, 0, NULL, &f->problem));
+            assert_ok(f, store_model_delete(f->store, NULL, "m", 0, 0, NULL, &f->problem));
         }
     }
     store_dataset_done(&d);
@@ -218,7 +220,7 @@ static void test_lists(void **state) {
     train(f, "b", 1, 0);
     train(f, "a", 1, 0);
     train(f, "a", 2, 0);
-    assert_ok(f, store_model_set_live(f->store, "a", 1, NULL, NULL, &f->problem));
+    assert_ok(f, store_model_set_live(f->store, NULL, "a", 1, NULL, NULL, &f->problem));
     assert_ok(f, store_model_list(f->store, NULL, &ten, &page, &f->problem));
     assert_string_equal(page_text(&page), "a/1 b/1 ");
     assert_ok(f, store_model_list(f->store, "a", &one, &page, &f->problem));

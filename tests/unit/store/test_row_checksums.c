@@ -131,13 +131,13 @@ static void test_damaged_datasets(void **state) {
     assert_problem(f, store_dataset_get(f->store, "a", 0, &d, &f->problem), PROBLEM_INTERNAL,
                    DAMAGED "dataset_versions, row 1");
     /* it can be deleted; its chunks stay, because its row may be that of another version */
-    assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 0, NULL, &f->problem));
     assert_problem(f, store_dataset_get(f->store, "a", 0, &d, &f->problem), PROBLEM_UNKNOWN_DATASET,
                    "there is no dataset");
     assert_int_equal(publish(f, "a", 1).version, 2);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parts"), 3);
     damage(f, "datasets", "UPDATE datasets SET newest = 7 WHERE name = 'b'");
-    assert_problem(f, store_dataset_patch(f->store, "b", "x", NULL, NULL, NULL, &f->problem),
+    assert_problem(f, store_dataset_patch(f->store, NULL, "b", "x", NULL, NULL, NULL, &f->problem),
                    PROBLEM_INTERNAL, DAMAGED "datasets, row 'b'");
 }
 
@@ -164,8 +164,8 @@ static void test_damaged_names(void **state) {
                        DAMAGED "datasets, row 'a' does not match its checksum");
         assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_INTERNAL,
                        DAMAGED "models, row 'm' does not match its checksum");
-        assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
-        assert_ok(f, store_model_delete(f->store, "m", 0, 0, NULL, &f->problem));
+        assert_ok(f, store_dataset_delete(f->store, NULL, "a", 0, NULL, &f->problem));
+        assert_ok(f, store_model_delete(f->store, NULL, "m", 0, 0, NULL, &f->problem));
         assert_problem(f, store_dataset_get(f->store, "a", 0, &d, &f->problem),
                        PROBLEM_UNKNOWN_DATASET, "there is no dataset");
         assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
@@ -196,8 +196,8 @@ static void test_sweep_spares_damage(void **state) {
     sql_run(f->path, "UPDATE parts SET state = 2 WHERE id = (SELECT part FROM dataset_parts WHERE "
                      "version = 2)");
     assert_true(a == 1 && b == 2 && c == 3);
-    assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
-    assert_ok(f, store_dataset_delete(f->store, "c", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "c", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
     fixture_close(f);
     fixture_open(f);
@@ -294,18 +294,18 @@ static void test_damaged_jobs(void **state) {
     assert_int_equal(claim_job(f, 3), second);
     assert_problem(f, store_job_get(f->store, first, &j, &f->problem), PROBLEM_INTERNAL,
                    DAMAGED "jobs, row 1");
-    assert_problem(f, store_job_cancel(f->store, first, NULL, NULL, NULL, &f->problem),
+    assert_problem(f, store_job_cancel(f->store, NULL, first, NULL, NULL, NULL, &f->problem),
                    PROBLEM_INTERNAL, DAMAGED "jobs, row 1");
     /* it can be deleted, and it keeps no dataset */
     const int64_t other = publish(f, "other", 2).id, third = insert_job(f, "m", other);
     damage(f, "jobs", "UPDATE jobs SET owner = 'x' WHERE id = 3");
     assert_int_equal(third, 3);
-    assert_ok(f, store_dataset_delete(f->store, "other", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "other", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
-    assert_ok(f, store_job_delete(f->store, first, NULL, &f->problem));
-    assert_ok(f, store_job_delete(f->store, third, NULL, &f->problem));
-    assert_problem(f, store_job_delete(f->store, third, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
-                   "there is no job 3");
+    assert_ok(f, store_job_delete(f->store, NULL, first, NULL, &f->problem));
+    assert_ok(f, store_job_delete(f->store, NULL, third, NULL, &f->problem));
+    assert_problem(f, store_job_delete(f->store, NULL, third, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_JOB, "there is no job 3");
     struct store_page page = {0};
     const struct store_limit all = {0};
     /* a damaged request: the job runs and is listed */

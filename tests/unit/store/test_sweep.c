@@ -23,7 +23,7 @@ static void test_delete_shrinks_the_file(void **state) {
     struct fixture *f = *state;
     publish_large(f, "big");
     publish(f, "small", 1);
-    assert_ok(f, store_dataset_delete(f->store, "big", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "big", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM blobs", 6);
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
     sql_await(f->path, "SELECT count(*) FROM parts", 1);
@@ -45,11 +45,11 @@ static void test_pinned_version_can_be_read_to_its_end(void **state) {
     assert_ok(f, store_dataset_pin(f->store, big.id, &f->problem));
     assert_ok(f, store_dataset_pin(f->store, big.id, &f->problem));
     assert_ok(f, store_dataset_chunks(f->store, big.id, &chunks, &n, &f->problem));
-    assert_ok(f, store_dataset_delete(f->store, "big", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "big", 0, NULL, &f->problem));
     store_dataset_unpin(f->store, big.id);
     /* another deletion is completed, so the pinned version was examined, too */
     publish(f, "other", 1);
-    assert_ok(f, store_dataset_delete(f->store, "other", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "other", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
     struct buf b = {0};
     for (size_t i = 0; i < n; i++) {
@@ -76,7 +76,7 @@ static void test_shared_part_outlives_one_version(void **state) {
              "dataset_parts WHERE version = %lld; UPDATE dataset_versions SET n_rows = 40",
              (long long)b.id, (long long)a.id);
     sql_run(f->path, sql);
-    assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "a", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1);
     struct store_chunk *chunks = NULL;
     size_t n = 0;
@@ -88,7 +88,7 @@ static void test_shared_part_outlives_one_version(void **state) {
     buf_done(&bytes);
     free(chunks);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parts"), 2);
-    assert_ok(f, store_dataset_delete(f->store, "b", 0, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, NULL, "b", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM parts", 0);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs"), 0);
 }

@@ -2,6 +2,7 @@
  * problems. */
 #include "store/sqlite/engine/connection.h"
 #include "base/log/log.h"
+#include "store/sqlite/engine/audit_hash.h"
 #include "store/sqlite/engine/row_crc.h"
 #include <errno.h>
 #include <pthread.h>
@@ -149,20 +150,23 @@ struct store_connection *store_connection_open(const char *path, enum store_acce
         problem_no_memory(problem);
         return NULL;
     }
+    const int mode = access == STORE_INSPECT ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     int code =
-        sqlite3_open_v2(path, &c->db,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+        sqlite3_open_v2(path, &c->db, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
     if (code == SQLITE_OK) {
         code = store_row_crc_add(c->db);
+    }
+    if (code == SQLITE_OK) {
+        code = store_audit_hash_add(c->db);
     }
     if (code != SQLITE_OK) {
         store_connection_failed(c, code, "open", problem);
     } else {
         sqlite3_busy_timeout(c->db, STORE_BUSY_MS);
         store_connection_exec(c, common_pragmas, problem);
-        store_connection_exec(c, access == STORE_READ ? read_pragmas : write_pragmas, problem);
+        store_connection_exec(c, access == STORE_WRITE ? write_pragmas : read_pragmas, problem);
         /* only the writer thread makes checkpoints */
-        sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, access == STORE_READ, NULL);
+        sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, access != STORE_WRITE, NULL);
     }
     if (problem->type) {
         store_connection_close(c);

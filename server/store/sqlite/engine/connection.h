@@ -39,7 +39,11 @@ struct store_connection {
 
 /* Configures the library before its first use. Further calls have no effect. */
 void store_connection_configure(void);
-enum store_access { STORE_READ, STORE_WRITE };
+enum store_access {
+    STORE_READ,
+    STORE_WRITE,
+    STORE_INSPECT /* reads a file that another process may have open */
+};
 /* Opens the file, which must exist, and runs the pragmas. Returns NULL on failure and sets
  * problem. */
 struct store_connection *store_connection_open(const char *path, enum store_access access,
