@@ -120,6 +120,30 @@ static void test_more_bodies_than_memory(void **state) {
     free(text);
 }
 
+/* An answer that can never fit is 413: to try again would not help. */
+static void test_an_answer_that_never_fits(void **state) {
+    (void)state;
+    enum { N = 1000000 };
+    static const char row[] = "[1,2,3,4],";
+    const size_t size = N * (sizeof row - 1) + sizeof "{\"instances\":[]}";
+    char *body = keep(malloc(size), free), *at = body;
+    assert_non_null(body);
+    at += sprintf(at, "{\"instances\":[");
+    for (int i = 0; i < N; i++, at += sizeof row - 1) {
+        memcpy(at, row, sizeof row - 1);
+    }
+    memcpy(at - 1, "]}", 3);
+    service_stop();
+    service_restart(FLAGS("--body-memory", "64M", "--max-body", "16M"));
+    const struct response *a =
+        call_bytes("POST", "/v1/models/iris/predict", NULL, body, strlen(body));
+    problem_check(a, 413, "body-too-large");
+    assert_non_null(strstr(string_at(a, "/detail"), "--body-memory"));
+    assert_null(header_of(a, "Retry-After"));
+    service_stop();
+    service_restart(FLAGS("--max-upload", "8M"));
+}
+
 static void test_malformed_control_documents(void **state) {
     (void)state;
     static const char *const bad[] = {"",
@@ -171,6 +195,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_conditions_before_bodies, still_well),
         cmocka_unit_test_teardown(test_bodies_over_the_limit, still_well),
+        cmocka_unit_test_teardown(test_an_answer_that_never_fits, still_well),
         cmocka_unit_test_teardown(test_malformed_control_documents, still_well),
         cmocka_unit_test_teardown(test_json_nested_deep, still_well),
     };

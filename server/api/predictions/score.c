@@ -45,6 +45,12 @@ static bool count_body(struct scoring *s, struct problem *problem) {
         return true;
     }
     s->held = s->body.capacity;
+    if (!http_may_ever_hold(s->call, s->held)) {
+        return problem_set(problem, PROBLEM_BODY_TOO_LARGE,
+                           "an answer of more than %zu bytes needs more memory than --body-memory "
+                           "allows; send fewer instances, or application/x-ndjson",
+                           s->body.size);
+    }
     return http_hold(s->call, s->held) ||
            problem_set(problem, PROBLEM_UNAVAILABLE,
                        "an answer of more than %zu bytes does not fit in the memory that the "

@@ -36,7 +36,11 @@ struct address address_of_sockaddr(const struct sockaddr *sa) {
     return a;
 }
 
+/* ":80", or the name of a port, ":_x" (RFC 7239, section 6.3). */
 static bool port_follows(const char *text, size_t n) {
+    if (n > 2 && text[0] == ':' && text[1] == '_') {
+        return true;
+    }
     if (n < 2 || n > 6 || text[0] != ':') {
         return false;
     }

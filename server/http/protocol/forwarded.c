@@ -19,10 +19,24 @@ struct hops {
     size_t n;
 };
 
-static void hops_read(struct hops *hops, const char *list) {
+/* Takes the next element off a list without quoted strings: a quote of the client must not hide the
+ * comma of a proxy. */
+static bool plain_next(const char **list, struct part *out) {
+    const char *at = *list + strspn(*list, " \t,");
+    size_t n = strcspn(at, ",");
+    *list = at + n;
+    while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t')) {
+        n--;
+    }
+    *out = (struct part){at, n};
+    return n > 0;
+}
+
+/* quoted: the elements may have quoted strings, which are balanced. */
+static void hops_read(struct hops *hops, const char *list, bool quoted) {
     struct part hop;
     hops->n = 0;
-    while (list != NULL && list_next(&list, &hop)) {
+    while (list != NULL && (quoted ? list_next(&list, &hop) : plain_next(&list, &hop))) {
         if (hops->n == MAX_HOPS) { /* drops the leftmost element */
             memmove(hops->items, hops->items + 1, sizeof hops->items - sizeof hops->items[0]);
             hops->n--;
@@ -48,7 +62,7 @@ struct naming {
 
 static void naming_read(const struct http_call *call, const char *list, bool forwarded,
                         struct naming *out) {
-    hops_read(&out->hops, list);
+    hops_read(&out->hops, list, forwarded);
     out->found = false;
     out->place = 0;
     for (size_t place = 0; place < out->hops.n; place++) {
@@ -77,7 +91,7 @@ static bool take_word(struct http_call *call, struct part element, const char *k
                       size_t place, const char **out, struct problem *problem) {
     struct hops hops;
     struct part word = {"", 0}, other;
-    hops_read(&hops, x);
+    hops_read(&hops, x, false);
     (void)element_parameter(element, key, &word);
     other = hop_at(&hops, place);
     if (word.n > 0 && other.n > 0 && !part_equal(word, other)) {
@@ -108,13 +122,32 @@ static const char *joined(struct http_call *call, const char *value, const char 
     return value != NULL ? headers_join(call->mhd, name, &call->arena) : NULL;
 }
 
+/* Whether each quoted string of the list ends. A client that opens one could otherwise hide the
+ * element that a proxy appends. */
+static bool is_balanced(const char *list) {
+    bool quoted = false;
+    for (; list != NULL && *list != '\0'; list++) {
+        if (*list == '"') {
+            quoted = !quoted;
+        } else if (quoted && *list == '\\' && list[1] != '\0') {
+            list++;
+        }
+    }
+    return !quoted;
+}
+
 bool forwarded_read(struct http_call *call, struct problem *problem) {
     const struct headers *h = &call->request.headers;
     if (!call->connection->trusted || h->n_forwarding == 0) {
         return true;
     }
     struct naming standard, usual;
-    naming_read(call, joined(call, h->forwarded, "Forwarded"), true, &standard);
+    const char *forwarded = joined(call, h->forwarded, "Forwarded");
+    if (!is_balanced(forwarded)) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "Forwarded has a quoted string that does not end");
+    }
+    naming_read(call, forwarded, true, &standard);
     naming_read(call, joined(call, h->x_forwarded_for, "X-Forwarded-For"), false, &usual);
     if (standard.hops.n > 0 && usual.hops.n > 0 &&
         (standard.found != usual.found ||

@@ -208,7 +208,16 @@ static void clients(void **state) {
         "2001:db8::2");
     expect_client("Forwarded: for=9.9.9.9, for=1.2.3.4\r\nX-Forwarded-For: 8.8.8.8, 1.2.3.4\r\n",
                   "1.2.3.4");
+    /* a quote of the client does not hide what the proxy appends */
+    expect_client("X-Forwarded-For: \"9.9.9.9, 1.2.3.4\r\n", "1.2.3.4");
+    expect_client("X-Forwarded-For: \"\r\nX-Forwarded-For: 1.2.3.4, 10.0.0.7\r\n", "1.2.3.4");
+    expect_client("Forwarded: for=\"9.9.9.9, 8.8.8.8\", for=1.2.3.4\r\n", "1.2.3.4");
+    expect_client("Forwarded: for=\"1.2.3.4:_port\"\r\n", "1.2.3.4");
+    expect_client("Forwarded: for=\"[2001:db8::3]:_p\"\r\n", "2001:db8::3");
     static const char *const conflicts[] = {
+        "Forwarded: for=\"9.9.9.9, for=1.2.3.4\r\n",
+        "Forwarded: for=\"9.9.9.9\\\", for=\"1.2.3.4\"\r\n",
+        "Forwarded: for=9.9.9.9;x=\"\r\nForwarded: for=1.2.3.4\r\n",
         "Forwarded: proto=https;for=1.2.3.4\r\nX-Forwarded-For: 5.6.7.8\r\n",
         "Forwarded: for=unknown\r\nX-Forwarded-For: 5.6.7.8\r\n",
         "Forwarded: for=1.2.3.4;proto=http\r\nX-Forwarded-Proto: https\r\n",
