@@ -121,10 +121,13 @@ static bool load(struct serving *s, const char *name, int64_t version, struct mo
     if (!store_model_get(s->store, name, version, &m, problem)) {
         return false;
     }
-    if (store_model_bytes(s->store, m.id, &bytes, problem) &&
-        dn_model_read(bytes.data, bytes.size, &loaded.model, &err) != DN_OK) {
-        problem_set(problem, PROBLEM_INTERNAL, "model %s version %lld cannot be read back: %s",
-                    name, (long long)version, err.message);
+    const dn_status read = store_model_bytes(s->store, m.id, &bytes, problem)
+                               ? dn_model_read(bytes.data, bytes.size, &loaded.model, &err)
+                               : DN_OK;
+    if (read != DN_OK) {
+        problem_set(problem, read == DN_ERR_MEMORY ? PROBLEM_UNAVAILABLE : PROBLEM_INTERNAL,
+                    "model %s version %lld cannot be read back: %s", name, (long long)version,
+                    err.message);
     }
     if (loaded.model != NULL && s->plans != NULL) {
         loaded.plan_free = s->plans->free;

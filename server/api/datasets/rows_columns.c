@@ -324,10 +324,13 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
     if (!store_chunk_read(store, stored, c->read[read], &chunk->blob, problem)) {
         return false;
     }
-    if (dn_column_chunk_decode(chunk->decoders[read], chunk->blob.data, chunk->blob.size,
-                               schema_shown_type(column), view, &err) != DN_OK) {
-        return problem_set(problem, PROBLEM_INTERNAL, "column \"%s\": %s", column->name,
-                           err.message);
+    const dn_status decoded =
+        dn_column_chunk_decode(chunk->decoders[read], chunk->blob.data, chunk->blob.size,
+                               schema_shown_type(column), view, &err);
+    if (decoded != DN_OK) {
+        return problem_set(problem,
+                           decoded == DN_ERR_MEMORY ? PROBLEM_UNAVAILABLE : PROBLEM_INTERNAL,
+                           "column \"%s\": %s", column->name, err.message);
     }
     if ((int64_t)view->n_rows != stored->n_rows) {
         return problem_set(problem, PROBLEM_INTERNAL,

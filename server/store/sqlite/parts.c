@@ -123,6 +123,9 @@ bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_pa
     enum problem_type failed = p ? p->failed : PROBLEM_NONE;
     *out = (struct store_part_sum){.part = part, .n_chunks = p ? p->n_chunks : 0};
     pthread_mutex_unlock(&parts->mutex);
+    if (part == 0) { /* store_part_begin had no memory */
+        return problem_no_memory(problem);
+    }
     if (!staged) {
         return problem_set_permanent(problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",
                                      part);
@@ -267,7 +270,9 @@ static bool enter(struct store_parts *parts, struct append *a) {
     struct store_part *p = *find(parts, a->part);
     const int64_t due = p ? p->due : 0;
     bool fits = p && is_due(p, a->chunk);
-    if (!p) {
+    if (a->part == 0) { /* store_part_begin had no memory */
+        problem_no_memory(&a->problem);
+    } else if (!p) {
         problem_set(&a->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged", a->part);
     } else {
         p->pending++;
@@ -297,7 +302,7 @@ static bool append_without_memory(struct store *store, int64_t part, const struc
     pthread_mutex_lock(&store->parts.mutex);
     struct store_part *p = *find(&store->parts, part);
     if (p) {
-        p->failed = p->failed ? p->failed : PROBLEM_INTERNAL;
+        p->failed = p->failed ? p->failed : PROBLEM_UNAVAILABLE;
     }
     pthread_mutex_unlock(&store->parts.mutex);
     struct problem problem = {0};

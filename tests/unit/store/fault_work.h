@@ -20,4 +20,7 @@ void fault_check(struct fixture *f, const struct fault_acknowledged *a);
 /* An environment variable as a number. */
 int64_t fault_number(const char *name, int64_t otherwise);
 
+/* Only allocations fail: a call that fails is a 503, never a 500. */
+extern bool fault_of_memory;
+
 #endif

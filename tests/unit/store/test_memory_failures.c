@@ -14,6 +14,7 @@ static void test_each_allocation_fails(void **state) {
     }
     int64_t number = 0;
     bool failed = true;
+    fault_of_memory = true;
     for (int64_t k = 1; failed; k += step) {
         atomic_store(&alloc_fail_at, k);
         const struct fault_acknowledged a = fault_work(f, number++);

@@ -116,6 +116,10 @@ static bool failed(struct store_connection *c, int code, bool checkpoint, const 
         log_warn("store.full", log_int("code", code), log_str("message", text));
         return problem_set(problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
     }
+    if ((code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM) {
+        log_warn("store.memory", log_int("code", code), log_str("sql", sql));
+        return problem_no_memory(problem);
+    }
     log_error("store.error", log_int("code", code), log_str("message", text), log_str("sql", sql));
     if (is_permanent(code)) {
         return problem_set_permanent(problem, PROBLEM_INTERNAL, "the database failed: %s", text);
