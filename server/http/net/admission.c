@@ -49,9 +49,11 @@ static int64_t idle_since(const struct connection *c, uint64_t state, int64_t no
         return INT64_MAX;
     }
     if (phase == PHASE_IDLE) {
-        return !swept                                             ? now
-               : progress.received == d->last && d->first_ns == 0 ? d->since_ns
-                                                                  : INT64_MAX;
+        /* what the sweeper has noted may be a tick late, or absent */
+        const int64_t since = progress.counted ? now - progress.quiet_ms * 1000000
+                              : swept          ? d->since_ns
+                                               : now;
+        return !swept || (progress.received == d->last && d->first_ns == 0) ? since : INT64_MAX;
     }
     return swept && progress.received == 0 && now - d->since_ns >= SILENT_NS ? d->since_ns
                                                                              : INT64_MAX;

@@ -26,6 +26,9 @@ void tcp_progress_read(int fd, struct tcp_progress *out) {
             out->sent = info.tcpi_bytes_acked;
             out->counted = true;
         }
+        out->quiet_ms = info.tcpi_last_data_recv < info.tcpi_last_data_sent
+                            ? info.tcpi_last_data_recv
+                            : info.tcpi_last_data_sent;
         out->ended = info.tcpi_state == CLOSE_WAIT || info.tcpi_state == CLOSED;
         return;
     }
