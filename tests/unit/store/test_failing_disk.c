@@ -212,6 +212,7 @@ static void damage_log(const char *path) {
 
 /* If the log has less than the disk had confirmed, acknowledged data are lost: the process exits. */
 static void test_lost_log_ends_the_process(void **state) {
+    enum { ROUNDS = 20 };
     struct fixture *f = *state;
     int status;
     fixture_close(f);
@@ -221,15 +222,19 @@ static void test_lost_log_ends_the_process(void **state) {
         if (!fixture_open(f)) {
             _exit(1);
         }
-        for (int i = 0; i < 14; i++) {
+        /* again if the writer thread was idle long enough to copy the log before it was damaged */
+        for (int i = 0; i < 14 * ROUNDS; i++) {
             char name[8];
             snprintf(name, sizeof name, "d%d", i);
             publish(f, name, i);
+            if (i % 14 == 13) {
+                damage_log(f->path);
+                faulty_set(faults, FAULTY_SYNC, 1, 1, EIO);
+                (void)patch(f, "d0", "no");
+                await_writes(f, STORE_WRITES_OK);
+            }
         }
-        damage_log(f->path);
-        faulty_set(faults, FAULTY_SYNC, 1, 1, EIO);
-        (void)patch(f, "d0", "no");
-        pause();
+        _exit(2);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
