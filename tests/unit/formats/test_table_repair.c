@@ -81,6 +81,10 @@ static void test_structure(void **state) {
         "Title\n\na,b,c\n1,x,3\n2,y,4\n\nTotal of all\n", "a,b,c\n1,x,3\n2,y,4\n",
         "\"footer\":{\"count\":1,\"first\":[{\"line\":7,\"column\":1,\"detail\":\"line 7 after the "
         "table left out\"}]}");
+    /* a body that is cut off ends with a row that misses cells */
+    check("id,day,c,d,e,f\n1,2020-01-02,x,3,y,5\n2,2020-01-03,y,4,z,6\n3,2020-01",
+          "id,day,c,d,e,f\n1,2020-01-02,x,3,y,5\n2,2020-01-03,y,4,z,6\n3,2020-01,,,,\n",
+          "\"missing_cells\":{\"count\":1,");
     check("Title\n\na,b,c\n1,x,3\n2,y,4\n", "a,b,c\n1,x,3\n2,y,4\n",
           "\"preamble\":{\"count\":1,\"first\":[{\"line\":1,");
     check("Of all towns, by size, and of rivers.\nThe rows are sorted, by name, in each year.\n"

@@ -393,7 +393,7 @@ static size_t find_footer(const struct csv_repair *r) {
     if (r->plan->faultless && r->taken < 2) {
         return first; /* the table would have no rows */
     }
-    while (first > 0 && r->held[first - 1].filled <= few) {
+    while (first > 0 && r->held[first - 1].filled <= few && !r->held[first - 1].fits) {
         first--;
     }
     if (first + 1 == r->n_held && r->plan->width < 3) {
@@ -422,18 +422,20 @@ static bool hold(struct csv_repair *r, const struct csv_raw_row *row, size_t fil
         r->no_memory = true;
         return false;
     }
-    r->held[r->n_held++] =
-        (struct csv_repair_held){.offset = r->held_bytes.size,
-                                 .size = row->split->size,
-                                 .n = row->split->n,
-                                 .filled = filled,
-                                 .values = values,
-                                 .dialect = *row->dialect,
-                                 .line = row->line,
-                                 .last = row->last,
-                                 .blank = row->blank,
-                                 .doubt = doubt,
-                                 .heading = values == 0 && filled == row->split->n && filled > 1};
+    r->held[r->n_held++] = (struct csv_repair_held){
+        .offset = r->held_bytes.size,
+        .size = row->split->size,
+        .n = row->split->n,
+        .filled = filled,
+        .values = values,
+        .dialect = *row->dialect,
+        .line = row->line,
+        .last = row->last,
+        .blank = row->blank,
+        .doubt = doubt,
+        .fits = !row->blank && row->split->n > 1 && row->split->n < r->plan->width && filled > 1 &&
+                csv_align_fits(r->plan->trait, row->split->n, row->bytes, row->split),
+        .heading = values == 0 && filled == row->split->n && filled > 1};
     extend_run(r);
     buf_append(&r->held_bytes, row->bytes, row->split->size);
     buf_append(&r->held_bytes, slack, sizeof slack);

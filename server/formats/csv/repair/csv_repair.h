@@ -36,6 +36,7 @@ struct csv_repair_held {
     int64_t line, last;
     bool blank, doubt; /* doubt: the row cannot be a row of the table */
     bool heading;      /* words only, and no empty cell */
+    bool fits;         /* begins as a row of the table that misses its last cells */
 };
 /* The last rows held back that have the same number of cells. The members are numbers of rows;
  * SIZE_MAX: there is none. */
