@@ -15,10 +15,11 @@ static int64_t max_body(void *app) {
 }
 
 const struct http_limit api_max_upload = {.bytes = max_upload, .option = "--max-upload"};
-static const struct http_limit max_instances = {.bytes = max_body,
-                                                .option = "--max-body",
-                                                .advice =
-                                                    "rows as application/x-ndjson have no limit"};
+static const struct http_limit max_instances = {
+    .bytes = max_body,
+    .option = "--max-body",
+    .advice = "rows as application/x-ndjson may be as many as --max-upload allows, and those of "
+              "a stored dataset without limit: upload them and send {\"dataset\":\"NAME\"}"};
 static const struct http_limit max_labelled_rows = {
     .bytes = max_body,
     .option = "--max-body",

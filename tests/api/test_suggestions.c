@@ -55,8 +55,22 @@ static void test_members(void **state) {
     }
 }
 
+static void test_methods(void **state) {
+    (void)state;
+    says(call_get("/v1/algorithms/logstic"), MEANT("logistic"));
+    says(call_json("POST", "/v1/jobs", "{'model':'m','dataset':'iris','target':'class',%s}",
+                   "'algorithm':'logstic'"),
+         MEANT("logistic"));
+}
+
 static void test_columns(void **state) {
     (void)state;
+    static const char *const grids[] = {"'x':{'column':'petal_lenght'}",
+                                        "'x':{'column':'petal_width'},'at':{'petal_lenght':1}"};
+    for (size_t i = 0; i < 2; i++) {
+        says(call_json("POST", "/v1/models/flowers/evaluate_grid", "{%s}", grids[i]),
+             MEANT("petal_length"));
+    }
     says(call_get("/v1/datasets/iris/rows?columns=sepal_widht"), MEANT("sepal_width"));
     says(call_text("POST", "/v1/datasets/iris/rows", NULL,
                    "sepal_length,sepal_width,petal_length,petal_widht,class\n1,2,3,4,x\n"),
@@ -70,7 +84,7 @@ static void test_body_limit(void **state) {
     const struct response *a =
         call_text("POST", "/v1/models/flowers/predict", "Content-Type: text/csv", rows);
     problem_check(a, 413, "body-too-large");
-    says(a, "--max-body; rows as application/x-ndjson have no limit");
+    says(a, "--max-body; rows as application/x-ndjson may be as many as --max-upload allows");
     a = call_text("POST", "/v1/models/flowers/evaluate", "Content-Type: text/csv", rows);
     problem_check(a, 413, "body-too-large");
     says(a, "--max-body; upload the rows as a dataset");
@@ -86,6 +100,12 @@ static void test_job_limits(void **state) {
     assert_string_equal(string_at(a, "/state"), "failed");
     says(a, "the time limit of 0.05 s was reached (limits.seconds, at most the daemon's "
             "--job-seconds)");
+    a = call_json("POST", "/v1/jobs",
+                  "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"
+                  "'limits':{'memory_mib':%s}}",
+                  "100000000");
+    problem_check(a, 422, "invalid");
+    says(a, "(--job-memory), got 100000000");
 }
 
 static void test_json(void **state) {
@@ -100,9 +120,19 @@ static void test_json(void **state) {
     }
 }
 
+/* Rows without a class are left out of a training: the job says how many. */
+static void test_missing_targets(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/gaps", "x,y\n1,a\n2,b\n3,\n4,a\n5,b\n"), 201);
+    says(call_json("POST", "/v1/jobs?dry_run=true",
+                   "{'model':'m','dataset':'gaps','target':'%s','algorithm':'logistic'}", "y"),
+         "1 of 5 rows have no value of the target \\\"y\\\" and are left out");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_names),      TEST(test_members),
-                                       TEST(test_columns),    TEST(test_body_limit),
-                                       TEST(test_job_limits), TEST(test_json)};
+                                       TEST(test_methods),    TEST(test_columns),
+                                       TEST(test_body_limit), TEST(test_job_limits),
+                                       TEST(test_json),       TEST(test_missing_targets)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -200,6 +200,15 @@ static void test_refused(void **state) {
     problem_check(r, 422, "invalid-instances");
     assert_non_null(strstr(r->body, "\"/instances/1/race\""));
     assert_null(strstr(r->body, "/instances/0"));
+    r = call_post("/v1/models/strict/evaluate", "%s", "{'dataset':'strange'}");
+    problem_check(r, 422, "invalid");
+    assert_non_null(strstr(r->body, "row 1 (counted from 1): column \\\"race\\\" is \\\"x\\\""));
+    /* booleans of a grid have the spellings of tables */
+    status_check(call_upload("/v1/datasets/yes", "a,b,y\n1,true,p\n4,FALSE,q\n2,True,p\n"), 201);
+    job_train("{'model':'yes','dataset':'yes','target':'y','algorithm':'logistic'}");
+    r = call_post("/v1/models/yes/evaluate_grid", "%s", "{'x':{'column':'a'},'at':{'b':'TRUE'}}");
+    status_check(r, 200);
+    assert_true(json_is_true(value_at(r, "/at/b")));
 }
 
 static void test_counters(void **state) {

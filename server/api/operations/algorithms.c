@@ -1,10 +1,12 @@
 /* The catalogue of algorithms, written from the descriptors of the library. */
 #include "api/handlers.h"
 #include "api/support.h"
+#include "base/nearest.h"
 #include "jobs/request/params.h"
 
 #include <discern/algorithm.h>
 #include <math.h>
+#include <string.h>
 
 static const char *type_name(dn_param_type type) {
     switch (type) {
@@ -203,7 +205,12 @@ void api_algorithm_get(struct http_call *call) {
     const char *id = http_path_param(call, "algorithm");
     const dn_algorithm *a = dn_algorithm_find(id);
     if (!a) {
-        http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", id);
+        struct nearest nearest = nearest_to(id, strlen(id));
+        for (size_t i = 0; i < dn_algorithm_count(); i++) {
+            nearest_offer(&nearest, dn_algorithm_at(i)->id, strlen(dn_algorithm_at(i)->id));
+        }
+        http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"%s", id,
+                  nearest.hint);
         return;
     }
     struct json_writer w = json_writer_of(&body);

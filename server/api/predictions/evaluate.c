@@ -21,6 +21,7 @@
 #include "jobs/request/job_request.h"
 #include "jobs/source.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,11 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
     if (err->code == DN_ERR_DATA && e->work != NULL && e->work->weight != NULL &&
         strcmp(err->field, e->work->weight) == 0) {
         return json_fault(e->problem, "", "weight", "%s", err->message);
+    }
+    if (err->code == DN_ERR_DATA && dataset && err->row >= 0 &&
+        strstr(err->message, ", row ") == NULL) {
+        return json_fault(e->problem, "", "dataset", "row %" PRId64 " (counted from 1): %s",
+                          err->row + 1, err->message);
     }
     if (err->code == DN_ERR_DATA && dataset) {
         return json_fault(e->problem, "",

@@ -5,13 +5,15 @@
 #include "api/predictions/outputs.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
+#include "formats/text/cell.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
+enum { HINTS = 10, USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
 #define DAY 86400.0 /* seconds */
 #define MARGIN 0.05 /* part of a column's range that the grid adds on either side */
 #define GRID_OUTPUTS                                                                               \
@@ -35,6 +37,17 @@ static size_t find_column(const dn_encoder *encoder, const char *name) {
         }
     }
     return SIZE_MAX;
+}
+
+/* Returns a hint at the column whose name is nearest, in *nearest. */
+static const char *hint_column(const dn_encoder *encoder, const char *name,
+                               struct nearest *nearest) {
+    *nearest = nearest_to(name, strlen(name));
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
+        const char *own = dn_encoder_input(encoder, i)->column;
+        nearest_offer(nearest, own, strlen(own));
+    }
+    return nearest->hint;
 }
 
 /* Finds a part of dates by its own name. */
@@ -245,6 +258,11 @@ static double read_level(struct reading *r, size_t input, const json_t *value) {
 /* Reads the value of an input, as in an instance; null: missing. */
 static double read_value(struct reading *r, size_t input, const json_t *value) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
+    bool truth = false;
+    if (in->type == DN_BOOLEAN && json_is_string(value) &&
+        text_boolean((struct text){json_string_value(value), json_string_length(value)}, &truth)) {
+        return truth ? 1 : 0;
+    }
     if (json_is_null(value)) {
         return (double)NAN;
     }
@@ -281,6 +299,7 @@ static void read_date(struct reading *r, size_t input, const json_t *value) {
 static void read_at(struct reading *r, const json_t *root) {
     const size_t n = dn_encoder_n_inputs(r->encoder);
     const json_t *at = NULL;
+    struct nearest nearest;
     r->out.row = arena_alloc(http_arena(r->call), (n + 1) * sizeof *r->out.row);
     if (!r->out.row) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for a row of %zu inputs", n);
@@ -298,7 +317,8 @@ static void read_at(struct reading *r, const json_t *root) {
         const size_t part = find_part(r->encoder, name),
                      input = part != SIZE_MAX ? part : find_column(r->encoder, name);
         if (input == SIZE_MAX) {
-            json_fault(r->problem, "/at", name, "is not an input of the model");
+            json_fault(r->problem, "/at", name, "is not an input of the model%s",
+                       r->problem->n_errors < HINTS ? hint_column(r->encoder, name, &nearest) : "");
         } else if (grid_request_varies(&r->out, r->encoder, input)) {
             json_fault(r->problem, "/at", name, "varies already, as %s",
                        strcmp(dn_encoder_input(r->encoder, r->out.axes[0].input)->column,
@@ -374,6 +394,7 @@ static void read_axis(struct reading *r, const json_t *root, const char *key) {
     const json_t *object = NULL;
     const char *name = NULL, *place = key[0] == 'x' ? "/x" : "/y";
     struct grid_axis axis = {.steps = USUAL_STEPS};
+    struct nearest nearest;
     int64_t steps = USUAL_STEPS;
     if (!json_read_object(root, key, key[0] == 'x', "", &object, r->problem)) {
         return;
@@ -387,7 +408,8 @@ static void read_axis(struct reading *r, const json_t *root, const char *key) {
     }
     axis.input = find_column(r->encoder, name);
     if (axis.input == SIZE_MAX) {
-        json_fault(r->problem, place, "column", "the model has no input \"%s\"", name);
+        json_fault(r->problem, place, "column", "the model has no input \"%s\"%s", name,
+                   hint_column(r->encoder, name, &nearest));
     } else if (dn_encoder_input(r->encoder, axis.input)->type != DN_NUMERIC &&
                !is_date(dn_encoder_input(r->encoder, axis.input))) {
         json_fault(r->problem, place, "column",

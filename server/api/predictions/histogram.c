@@ -114,7 +114,9 @@ bool api_histogram_answer(struct http_call *call, const struct serving_model *m,
     if (root == NULL) {
         return false;
     }
-    if (http_query(call, "keep") != NULL || http_query(call, "extra") != NULL) {
+    if (!api_reply_format(call, &format_json)->answers->document) {
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "histograms can be sent as " API_JSON " only");
+    } else if (http_query(call, "keep") != NULL || http_query(call, "extra") != NULL) {
         problem_set(&problem, PROBLEM_BAD_REQUEST,
                     "query parameter \"%s\" is for rows: a histogram has none",
                     http_query(call, "keep") != NULL ? "keep" : "extra");

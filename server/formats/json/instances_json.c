@@ -140,7 +140,8 @@ static void other_member(struct json_reading *r, struct text key, struct members
                         text_show(key.bytes, key.n, shown));
     } else if (!m->alone && !r->in->stopped) {
         fault_member(r, key, "unknown member ",
-                     ": there are only \"instances\", or \"columns\" and \"rows\"");
+                     ": there are only \"instances\", or \"columns\" and \"rows\", or \"dataset\" "
+                     "alone");
     }
     json_next(r);
     json_skip(r);

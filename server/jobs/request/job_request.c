@@ -79,9 +79,12 @@ static void read_limits(struct jobs_request *r, const struct jobs_limits *most,
                        r->limits.seconds);
         }
     }
-    r->memory_given = json_read_int(limits, "memory_mib", false, "/limits", 1,
-                                    most_mib > 0 ? most_mib : 1, &mib, r->problem);
-    if (r->memory_given) {
+    r->memory_given =
+        json_read_int(limits, "memory_mib", false, "/limits", 1, JSON_READ_EXACT, &mib, r->problem);
+    if (r->memory_given && mib > (most_mib > 0 ? most_mib : 1)) {
+        json_fault(r->problem, "/limits", "memory_mib",
+                   "must be at most %" PRId64 " (--job-memory), got %" PRId64, most_mib, mib);
+    } else if (r->memory_given) {
         r->limits.memory_bytes = mib << 20;
     }
     r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most->threads,

@@ -258,6 +258,12 @@ static void read_dataset(struct jobs_request *r, const json_t *validation) {
 
 void jobs_validation_read(struct jobs_request *r, const json_t *root) {
     const json_t *validation = json_object_get(root, "validation");
+    if (!r->targetless && r->target_missing > 0 && r->target_missing < r->data.n_rows) {
+        jobs_request_warn(r, DN_WARNING_OTHER,
+                          "%" PRId64 " of %" PRId64
+                          " rows have no value of the target \"%s\" and are left out",
+                          r->target_missing, r->data.n_rows, r->target.name);
+    }
     check_holdout(r);
     check_folds(r);
     if (json_is_object(validation)) {

@@ -1,5 +1,6 @@
 /* Reads the algorithm and the parameters of a job. The core checks each value by the algorithm's
  * table. */
+#include "base/nearest.h"
 #include "jobs/request/params.h"
 
 #include <inttypes.h>
@@ -297,11 +298,14 @@ static const dn_algorithm *read_algorithm(const json_t *root, struct problem *pr
     const dn_algorithm *algorithm = dn_algorithm_find(id);
     if (algorithm == NULL) {
         struct buf known = {0};
+        struct nearest nearest = nearest_to(id, strlen(id));
         for (size_t i = 0; i < dn_algorithm_count(); i++) {
+            nearest_offer(&nearest, dn_algorithm_at(i)->id, strlen(dn_algorithm_at(i)->id));
             buf_printf(&known, "%s%s", i > 0 ? ", " : "", dn_algorithm_at(i)->id);
         }
-        json_fault(problem, "", "algorithm", "there is no algorithm \"%s\"; the algorithms are %s",
-                   id, buf_cstr(&known) != NULL ? buf_cstr(&known) : "");
+        json_fault(problem, "", "algorithm",
+                   "there is no algorithm \"%s\"; the algorithms are %s%s", id,
+                   buf_cstr(&known) != NULL ? buf_cstr(&known) : "", nearest.hint);
         buf_done(&known);
     }
     return algorithm;
