@@ -14,6 +14,7 @@
 #include "jobs/jobs.h"
 #include "serving/serving.h"
 #include "settings.h"
+#include "store/copies.h"
 #include "store/store.h"
 #include "supervisor.h"
 #include <errno.h>
@@ -273,6 +274,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .draining = app_draining,
     };
     api_metrics_register(&d->app);
+    store_backup_clean(s->spool_dir);
     if (!start_http(d, problem)) {
         return false;
     }

@@ -69,6 +69,7 @@ void api_root(struct http_call *call);
 void api_version(struct http_call *call);
 void api_limits(struct http_call *call);
 void api_audit_list(struct http_call *call);
+void api_backup(struct http_call *call);
 void api_openapi(struct http_call *call);
 void api_docs_index(struct http_call *call);
 void api_docs_page(struct http_call *call);

@@ -50,6 +50,7 @@ SENDS(api_sends_events, "events", "text/event-stream");
 SENDS(api_sends_page, "the page", "text/html");
 SENDS(api_sends_pages, "the pages of the manual", "text/html", "text/css");
 SENDS(api_sends_series, "metrics", "text/plain");
+SENDS(api_sends_database, "the database", "application/vnd.sqlite3");
 static const char *const document_types[] = {API_JSON, NULL};
 static const struct http_media sends_document = {.kind = MEDIA_TYPES,
                                                  .what = "the reply",

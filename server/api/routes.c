@@ -233,6 +233,9 @@ const struct http_route api_routes[] = {
                .cache = "no-store", .query = query_none),
     READ_STORE("/v1/audit", "listAudit", .scope = HTTP_SCOPE_ADMIN, .handle = api_audit_list,
                .cache = "no-store", .offers = &api_sends_list, .query = query_audit),
+    READ_STORE("/v1/admin/backup", "getBackup", .scope = HTTP_SCOPE_ADMIN, .handle = api_backup,
+               .offers = &api_sends_database, .cache = "no-store", .query = query_none,
+               .plain = true),
     READ("/version", "getVersion", .scope = HTTP_SCOPE_ANY, .handle = api_version),
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

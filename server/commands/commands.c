@@ -2,6 +2,7 @@
 #include "commands/commands.h"
 #include "base/ids.h"
 #include "commands/audit_command.h"
+#include "commands/database_commands.h"
 #include "commands/token_command.h"
 
 #include <string.h>
@@ -10,11 +11,15 @@ enum { EXIT_REFUSED = 2 };
 
 static const struct {
     const char *name;
-    const char *help; /* what follows the name, and what the command does */
+    const char *words; /* what follows the name */
+    const char *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"audit", "verify FILE   checks the audit of a database", audit_command_run},
-    {"token", "add|list|revoke|rotate …   changes the token file", token_command_run},
+    {"audit", "verify FILE", "checks the audit of a database", audit_command_run},
+    {"backup", "FILE", "copies the database to a new file", backup_command_run},
+    {"check", "", "checks a database or a backup", check_command_run},
+    {"restore", "BACKUP", "makes the database of a backup", restore_command_run},
+    {"token", "add|list|revoke|rotate …", "changes the token file", token_command_run},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -36,6 +41,7 @@ bool commands_run(int argc, char **argv, int *status) {
 void commands_help(FILE *out) {
     fputs("\nCommands; discernd COMMAND --help shows more:\n", out);
     for (size_t i = 0; i < N_COMMANDS; i++) {
-        fprintf(out, "  discernd %s %s\n", commands[i].name, commands[i].help);
+        fprintf(out, "  discernd %s%s%s\n      %s\n", commands[i].name,
+                commands[i].words[0] != 0 ? " " : "", commands[i].words, commands[i].help);
     }
 }

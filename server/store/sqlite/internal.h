@@ -12,6 +12,7 @@
 #include "store/sqlite/parts.h"
 #include "store/sqlite/pins.h"
 #include "store/store.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +24,10 @@ struct store {
     char owner[33]; /* owner id of this process in leases: 32 hex digits and NUL */
     int64_t lease_ms;
     int64_t bulk_limit;
-    int64_t keep_audit; /* as in store_settings */
-    bool no_hints;      /* as in store_settings */
-    int64_t next_blob;  /* id of the next blob; used by the writer thread only */
+    int64_t keep_audit;      /* as in store_settings */
+    bool no_hints;           /* as in store_settings */
+    int64_t next_blob;       /* id of the next blob; used by the writer thread only */
+    atomic_bool backup_runs; /* a store_backup exists */
     struct store_lock lock;
     struct store_ring ring;
     struct store_readers readers;

@@ -366,13 +366,23 @@ static void test_a_backup_precedes_a_migration(void **state) {
     assert_int_equal(sql_ask(copy, "SELECT count(*) FROM migrations"), 1);
     assert_int_equal(sql_ask(copy, "PRAGMA application_id"), 77);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM a"), 0);
-    for (int i = 0; i < 2; i++) { /* a second attempt replaces the backup of the first */
+    for (int i = 0; i < 2; i++) { /* a second attempt keeps the backup of the first */
         assert_problem(f, store_migrate(c, list, 3, true, &f->problem), PROBLEM_INTERNAL, "syntax");
         assert_int_equal(n_backups(f), 2);
     }
+    /* the backup of another state does not replace the earlier ones */
+    store_connection_exec(c, "INSERT INTO a VALUES (8)", &f->problem);
+    for (int i = 0; i < 2; i++) {
+        assert_problem(f, store_migrate(c, list, 3, true, &f->problem), PROBLEM_INTERNAL, "syntax");
+        assert_int_equal(n_backups(f), 3);
+    }
+    snprintf(copy, sizeof copy, "%s.before-0003", f->path);
+    assert_int_equal(sql_ask(copy, "SELECT count(*) FROM a"), 0);
+    snprintf(copy, sizeof copy, "%s.before-0003.2", f->path);
+    assert_int_equal(sql_ask(copy, "SELECT x FROM a"), 8);
     const struct store_migration mended[] = {list[0], list[1], list[3]};
     assert_ok(f, store_migrate(c, mended, 3, false, &f->problem));
-    assert_int_equal(n_backups(f), 2);
+    assert_int_equal(n_backups(f), 3);
     store_connection_close(c);
 }
 
@@ -384,10 +394,10 @@ static void test_no_migration_without_its_backup(void **state) {
     const struct store_migration list[] = {MIGRATION("0001_a.sql", "CREATE TABLE a (x)"),
                                            MIGRATION("0002_b.sql", "DROP TABLE a")};
     assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
-    snprintf(copy, sizeof copy, "%s.before-0002", f->path);
+    snprintf(copy, sizeof copy, "%s.before-0002.part", f->path);
     assert_int_equal(mkdir(copy, 0700), 0);
     assert_problem(f, store_migrate(c, list, 2, true, &f->problem), PROBLEM_INTERNAL,
-                   ".before-0002\" before the upgrade of the database cannot be written");
+                   "the backup before the upgrade of the database cannot be written");
     assert_int_equal(n_backups(f), 1); /* counts the folder that has the name of the backup */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM a"), 0);
     assert_ok(f, store_migrate(c, list, 2, false, &f->problem));

@@ -99,6 +99,13 @@ void store_readers_admit(struct store_readers *readers) {
     pthread_mutex_unlock(&readers->mutex);
 }
 
+bool store_readers_wanted(struct store_readers *readers) {
+    pthread_mutex_lock(&readers->mutex);
+    const bool wanted = readers->shut;
+    pthread_mutex_unlock(&readers->mutex);
+    return wanted;
+}
+
 bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem) {
     return store_read_begin_within(r, store, WAIT_MS, problem);
 }

@@ -28,6 +28,8 @@ void store_readers_done(struct store_readers *readers);
  * Returns false if a read did not end within the time: then nothing has changed. */
 bool store_readers_shut(struct store_readers *readers, int64_t wait_ms);
 void store_readers_admit(struct store_readers *readers);
+/* Whether a thread waits in store_readers_shut: long reads should end. */
+bool store_readers_wanted(struct store_readers *readers);
 
 /* A read: one transaction, so all its statements see the same state of the database. */
 struct store_read {

@@ -1,69 +1,29 @@
-/* The backup before migrations: VACUUM INTO a temporary file, sync it, rename it. */
+/* The backup before migrations. */
 #include "store/sqlite/file/backup.h"
 #include "base/clock.h"
 #include "base/log/log.h"
 #include "store/sqlite/engine/query.h"
+#include "store/sqlite/file/copy.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MIB (1024.0 * 1024.0)
+enum { PIECE = 256 * 1024, MOST_COPIES = 1000 };
 
 struct backup {
-    char *path; /* path of the finished copy */
-    /* path while the copy is being written; a file that a crash left is replaced */
-    char *temporary;
+    struct buf prefix; /* FILE.before-NUMBER */
+    struct buf path;   /* name of the finished copy */
     char *folder;
 };
 
-static char *text_join(const char *a, const char *b, int n_b, const char *c) {
-    size_t size = strlen(a) + (size_t)n_b + strlen(c) + 1;
-    char *out = malloc(size);
-    if (out != NULL) {
-        snprintf(out, size, "%s%.*s%s", a, n_b, b, c);
-    }
-    return out;
-}
-
-static bool backup_init(struct backup *b, const char *database, const char *migration,
-                        struct problem *problem) {
-    const int number = (int)strcspn(migration, "_.");
-    const char *slash = strrchr(database, '/');
-    char *prefix = text_join(database, "", 0, ".before-");
-    *b = (struct backup){0};
-    if (prefix != NULL) {
-        b->path = text_join(prefix, migration, number, "");
-        b->temporary = text_join(prefix, migration, number, ".part");
-        b->folder = slash == NULL ? strdup(".") : strndup(database, (size_t)(slash - database) + 1);
-    }
-    free(prefix);
-    if (b->path == NULL || b->temporary == NULL || b->folder == NULL) {
-        (void)problem_no_memory(problem);
-        return false;
-    }
-    return true;
-}
-
-static void backup_done(struct backup *b) {
-    free(b->path);
-    free(b->temporary);
-    free(b->folder);
-}
-
-static bool backup_failed(const struct backup *b, struct problem *problem) {
-    return problem_set(problem, PROBLEM_INTERNAL,
-                       "the backup \"%s\" before the upgrade of the database cannot be written: %s",
-                       b->path, strerror(errno));
-}
-
 /* Returns the bytes that migrations may write: twice the rows without the chunks, to the log and to
  * the file. A migration writes no chunk. */
-static int64_t migration_bytes(struct store_connection *c, int64_t bytes, struct problem *problem) {
+static int64_t migration_bytes(struct store_connection *c, struct problem *problem) {
+    const int64_t bytes = STORE_ASK(c, problem, 0, "PRAGMA page_count", STORE_NO_VALUES) *
+                          STORE_ASK(c, problem, 0, "PRAGMA page_size", STORE_NO_VALUES);
     if (!STORE_ASK(c, problem, 0, "SELECT count(*) FROM sqlite_schema WHERE name = 'chunks'",
                    STORE_NO_VALUES)) {
         return 2 * bytes;
@@ -73,86 +33,129 @@ static int64_t migration_bytes(struct store_connection *c, int64_t bytes, struct
     return bytes > chunks ? 2 * (bytes - chunks) : 0;
 }
 
-/* Whether the copy and the migrations fit on the disk. */
-static bool backup_fits(struct store_connection *c, const struct backup *b, int64_t *bytes,
-                        struct problem *problem) {
-    struct statvfs v;
-    const int64_t pages = STORE_ASK(c, problem, 0, "PRAGMA page_count", STORE_NO_VALUES) -
-                          STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
-    *bytes = pages * STORE_ASK(c, problem, 0, "PRAGMA page_size", STORE_NO_VALUES);
-    if (problem->type) {
-        return false;
+/* Whether two files have the same bytes. A file that cannot be read differs. */
+static bool is_same(int a, int b) {
+    struct stat sizes[2];
+    char *pieces = malloc((size_t)2 * PIECE);
+    bool same = pieces != NULL && fstat(a, &sizes[0]) == 0 && fstat(b, &sizes[1]) == 0 &&
+                sizes[0].st_size == sizes[1].st_size;
+    for (off_t at = 0; same && at < sizes[0].st_size; at += PIECE) {
+        const ssize_t n = pread(a, pieces, PIECE, at);
+        same = n > 0 && pread(b, pieces + PIECE, PIECE, at) == n &&
+               memcmp(pieces, pieces + PIECE, (size_t)n) == 0;
     }
-    if (statvfs(b->folder, &v) != 0) {
-        /* if there is no room, the write will fail */
+    free(pieces);
+    return same;
+}
+
+/* Sets b->path to the name that the copy gets. *last: the copy of this number that was made last;
+ * -1: none. */
+static bool choose_name(struct backup *b, int *last, struct problem *problem) {
+    *last = -1;
+    for (int i = 1; i < MOST_COPIES; i++) {
+        const char *prefix = buf_cstr(&b->prefix);
+        buf_clear(&b->path);
+        if (i == 1) {
+            buf_puts(&b->path, prefix);
+        } else {
+            buf_printf(&b->path, "%s.%d", prefix, i);
+        }
+        const char *path = buf_cstr(&b->path);
+        if (path == NULL) {
+            return problem_no_memory(problem);
+        }
+        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 && errno == ENOENT) {
+            return true;
+        }
+        if (*last >= 0) {
+            close(*last);
+        }
+        *last = fd;
+    }
+    return problem_set(problem, PROBLEM_INTERNAL,
+                       "there are %d backups \"%s\" before the upgrade of the database: move them "
+                       "to another place, or start once with --no-upgrade-backup",
+                       MOST_COPIES, buf_cstr(&b->prefix));
+}
+
+/* Gives the written copy its name, unless the last copy is the same. */
+static bool backup_keep(struct backup *b, struct store_copy *copy, struct problem *problem) {
+    int last = -1;
+    bool good = choose_name(b, &last, problem);
+    if (good && last >= 0 && is_same(copy->fd, last)) {
+        log_info("store.backup_exists", log_str("path", buf_cstr(&b->prefix)));
+    } else if (good) {
+        good = store_copy_publish(copy, buf_cstr(&b->path), false, problem);
+    }
+    if (last >= 0) {
+        close(last);
+    }
+    return good;
+}
+
+static bool backup_init(struct backup *b, const char *database, const char *migration,
+                        struct problem *problem) {
+    *b = (struct backup){.folder = store_folder_of(database)};
+    buf_printf(&b->prefix, "%s.before-%.*s", database, (int)strcspn(migration, "_."), migration);
+    return (b->folder != NULL && buf_cstr(&b->prefix) != NULL) || problem_no_memory(problem);
+}
+
+static void backup_done(struct backup *b) {
+    buf_done(&b->prefix);
+    buf_done(&b->path);
+    free(b->folder);
+}
+
+static bool backup_write(struct store_connection *c, struct backup *b, const char *database,
+                         struct problem *problem) {
+    static const char advice[] =
+        "the database needs an upgrade with a backup; make room, or start once with "
+        "--no-upgrade-backup";
+    struct store_copy copy = {.fd = -1};
+    struct buf temporary = {0};
+    struct stat st;
+    int64_t bytes = 0;
+    const int64_t began = clock_monotonic_ns();
+    buf_printf(&temporary, "%s.part", buf_cstr(&b->prefix));
+    const char *path = buf_cstr(&temporary);
+    if (path == NULL) {
+        (void)problem_no_memory(problem);
+        goto cleanup;
+    }
+    if (stat(database, &st) != 0) {
+        problem_set(problem, PROBLEM_INTERNAL, "\"%s\" cannot be read: %s", database,
+                    strerror(errno));
+        goto cleanup;
+    }
+    if (!store_copy_begin(&copy, path, st.st_mode & 0777, problem) ||
+        !store_copy_fits(c, b->folder, migration_bytes(c, problem), advice, &bytes, problem)) {
+        goto cleanup;
+    }
+    log_info("store.backup", log_str("path", buf_cstr(&b->prefix)), log_int("bytes", bytes));
+    if (store_copy_write(&copy, c, NULL, problem) && backup_keep(b, &copy, problem)) {
+        log_info("store.backed_up", log_str("path", buf_cstr(&b->path)),
+                 log_dbl("seconds", (double)(clock_monotonic_ns() - began) * 1e-9));
+    }
+cleanup:
+    store_copy_done(&copy);
+    buf_done(&temporary);
+    return problem->type == PROBLEM_NONE;
+}
+
+bool store_backup_before(struct store_connection *c, const char *migration,
+                         struct problem *problem) {
+    const char *database = sqlite3_db_filename(c->db, "main");
+    struct problem own = {0};
+    struct backup b;
+    if (backup_init(&b, database, migration, &own) && backup_write(c, &b, database, &own)) {
+        backup_done(&b);
         return true;
     }
-    const double room = (double)v.f_bavail * (double)v.f_frsize,
-                 needed = (double)*bytes + (double)migration_bytes(c, *bytes, problem);
-    return room >= needed ||
-           problem_set(
-               problem, PROBLEM_STORAGE_FULL,
-               "the database needs an upgrade, but its disk has only %.0f MiB free and the upgrade "
-               "with its backup \"%s\" needs %.0f MiB: make room, or start once with "
-               "--no-upgrade-backup",
-               room / MIB, b->path, needed / MIB);
-}
-
-/* Creates the empty file with the permissions of the database; VACUUM INTO fills it. */
-static bool backup_create(const struct backup *b, const char *database, struct problem *problem) {
-    struct stat st;
-    (void)unlink(b->temporary);
-    if (stat(database, &st) != 0) {
-        return backup_failed(b, problem);
-    }
-    const mode_t mode = st.st_mode & 0777;
-    const int fd = open(b->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0) {
-        return backup_failed(b, problem);
-    }
-    const bool good = fchmod(fd, mode) == 0;
-    return (close(fd) == 0 && good) || backup_failed(b, problem);
-}
-
-static bool sync_path(const char *path, int flags) {
-    const int fd = open(path, flags | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    const bool good = fsync(fd) == 0;
-    return close(fd) == 0 && good;
-}
-
-static bool backup_write(struct store_connection *c, const struct backup *b,
-                         struct problem *problem) {
-    char *sql = sqlite3_mprintf("VACUUM INTO %Q", b->temporary);
-    if (sql == NULL) {
-        return problem_no_memory(problem);
-    }
-    const bool good = store_connection_exec(c, sql, problem);
-    sqlite3_free(sql);
-    return good && ((sync_path(b->temporary, O_RDWR) && rename(b->temporary, b->path) == 0 &&
-                     sync_path(b->folder, O_RDONLY | O_DIRECTORY)) ||
-                    backup_failed(b, problem));
-}
-
-bool store_backup(struct store_connection *c, const char *migration, struct problem *problem) {
-    const char *database = sqlite3_db_filename(c->db, "main");
-    const int64_t began = clock_monotonic_ns();
-    struct backup b;
-    int64_t bytes = 0;
-    bool good = backup_init(&b, database, migration, problem) &&
-                backup_fits(c, &b, &bytes, problem) && backup_create(&b, database, problem);
-    if (good) {
-        log_info("store.backup", log_str("path", b.path), log_int("bytes", bytes));
-        good = backup_write(c, &b, problem);
-        if (good) {
-            log_info("store.backed_up", log_str("path", b.path),
-                     log_dbl("seconds", (double)(clock_monotonic_ns() - began) * 1e-9));
-        } else {
-            (void)unlink(b.temporary);
-        }
-    }
     backup_done(&b);
-    return good;
+    problem_set(problem, own.type,
+                "the backup before the upgrade of the database cannot be written: %s",
+                own.detail != NULL ? own.detail : "out of memory");
+    problem_done(&own);
+    return false;
 }

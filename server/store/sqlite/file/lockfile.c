@@ -101,6 +101,11 @@ bool store_lock_take(struct store_lock *lock, const char *path, struct problem *
     return lock->database >= 0;
 }
 
+bool store_lock_take_name(struct store_lock *lock, const char *path, struct problem *problem) {
+    *lock = (struct store_lock){.file = lock_file(path, problem), .database = -1};
+    return lock->file >= 0;
+}
+
 void store_lock_release(struct store_lock *lock) {
     if (lock->database >= 0) {
         close(lock->database);

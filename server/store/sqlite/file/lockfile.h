@@ -17,6 +17,8 @@ struct store_lock {
  * it is in use, and with PROBLEM_INTERNAL if it has more than one hard link: the write-ahead log
  * lies beside one name, so a database that is opened by another name loses what the log has. */
 bool store_lock_take(struct store_lock *lock, const char *path, struct problem *problem);
+/* Locks FILE.lock only, before the database is created. */
+bool store_lock_take_name(struct store_lock *lock, const char *path, struct problem *problem);
 /* Unlocks. To be called after SQLite closed the database. FILE.lock is not removed: otherwise two
  * processes could lock two different files of the same name. Descriptors of -1 are allowed. */
 void store_lock_release(struct store_lock *lock);

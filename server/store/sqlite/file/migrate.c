@@ -107,10 +107,8 @@ static bool checksum_fits(const struct store_migration *m, const char *recorded,
 
 /* ---- applying ---- */
 
-/* Checks that the recorded migrations are the first migrations of the list, in the same order and
- * with the same checksums. *done: their number. */
-static bool compare(struct store_connection *c, const struct store_migration *list, size_t n,
-                    size_t *done, struct problem *problem) {
+bool store_migrations_compare(struct store_connection *c, const struct store_migration *list,
+                              size_t n, size_t *done, struct problem *problem) {
     *done = 0;
     if (!STORE_ASK(c, problem, 0, "SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'",
                    STORE_NO_VALUES)) {
@@ -188,13 +186,13 @@ static bool apply(struct store_connection *c, const struct store_migration *m, s
 bool store_migrate(struct store_connection *c, const struct store_migration *list, size_t n,
                    bool backup, struct problem *problem) {
     size_t done;
-    if (!compare(c, list, n, &done, problem)) {
+    if (!store_migrations_compare(c, list, n, &done, problem)) {
         return false;
     }
     if (done == n) {
         return true;
     }
-    if (backup && done > 0 && !store_backup(c, list[done].name, problem)) {
+    if (backup && done > 0 && !store_backup_before(c, list[done].name, problem)) {
         return false;
     }
     /* This pragma has no effect in a transaction. */

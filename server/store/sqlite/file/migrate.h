@@ -14,6 +14,10 @@ struct store_migration {
 };
 /* Returns the migrations of this binary. *n: their number. */
 const struct store_migration *store_migrations(size_t *n);
+/* Checks that the recorded migrations are the first migrations of the list, in the same order and
+ * with the same checksums. *done: their number. */
+bool store_migrations_compare(struct store_connection *c, const struct store_migration *list,
+                              size_t n, size_t *done, struct problem *problem);
 /* Applies the missing migrations. backup: if the database has migrations, it is copied before the
  * first missing migration is applied (store/sqlite/file/backup.h). Foreign keys are not enforced
  * while a migration runs, so that it may drop and rebuild a table; they are checked before its
