@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,18 +227,76 @@ static void test_one_at_a_time(void **state) {
     service_end();
 }
 
-/* Copies that a crash left are removed at the next start; others are not. */
+/* Copies that a crash left are removed at the next start, with their journals; others are not. */
 static void test_left_files(void **state) {
     (void)state;
     service_start(NULL);
     service_stop();
-    const char *left = text("%s/.discern-backup-a1B2c3", the_daemon.dir),
-               *other = beside(".discern-backup");
-    write_file(left, "x", 1);
+    const char *const left[] = {text("%s/.discern-backup-a1B2c3", the_daemon.dir),
+                                text("%s/.discern-backup-a1B2c3-journal", the_daemon.dir),
+                                text("%s/.discern-backup-d4E5f6-journal", the_daemon.dir)};
+    const char *used = text("%s/.discern-backup-g7H8i9", the_daemon.dir),
+               *journal = text("%s-journal", used), *other = beside(".discern-backup");
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+        write_file(left[i], "x", 1);
+    }
     write_file(other, "x", 1);
+    write_file(used, "x", 1);
+    write_file(journal, "x", 1);
+    const int fd = open(used, O_RDWR | O_CLOEXEC); /* as a daemon that writes the copy */
+    assert_int_equal(flock(fd, LOCK_EX), 0);
     service_restart(NULL);
-    assert_int_equal(access(left, F_OK), -1);
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+        assert_int_equal(access(left[i], F_OK), -1);
+    }
     assert_int_equal(access(other, F_OK), 0);
+    assert_int_equal(access(used, F_OK), 0);
+    assert_int_equal(access(journal, F_OK), 0);
+    close(fd);
+    service_stop();
+    service_restart(NULL);
+    assert_int_equal(access(used, F_OK), -1);
+    assert_int_equal(access(journal, F_OK), -1);
+    service_end();
+}
+
+/* A limit on the size of files ends the copy in the middle, as a full disk does. Nothing of it is
+ * left, and the database is as before. */
+static void test_no_room(void **state) {
+    (void)state;
+    struct rlimit limit;
+    service_start(NULL);
+    upload_much();
+    const char *copy = beside(".copy"), *small = beside(".small"), *out;
+    COMMAND(0, "backup", copy, "--database", the_daemon.database);
+    service_stop();
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    const struct rlimit low = {4 << 20, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+    const int backup =
+        discernd_run(FLAGS("backup", small, "--database", the_daemon.database), &out);
+    const char *why = out;
+    const int restore =
+        discernd_run(FLAGS("restore", copy, "--database", the_daemon.database, "--force"), &out);
+    service_restart(NULL);
+    const struct response *r = backup_get();
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(backup, 2);
+    contains(why, "the disk is full");
+    assert_int_equal(restore, 2);
+    contains(out, "the disk is full");
+    problem_check(r, 507, "storage-full");
+    assert_int_equal(n_files_left(), 0);
+    static const char *const gone[] = {".small", ".small.part", ".small.part-journal", ".restore",
+                                       ".restore-journal"};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        if (access(beside(gone[i]), F_OK) == 0) {
+            fail_msg("%s is left", gone[i]);
+        }
+    }
+    status_check(call_get("/v1/datasets/much"), 200);
+    service_stop();
+    contains(check(0, the_daemon.database), "no fault");
     service_end();
 }
 
@@ -375,7 +435,7 @@ static void test_refusals(void **state) {
     write_file(other,
                "no database, but a text of more than 100 bytes, which has to be longer than "
                "the header of an SQLite file is",
-               110);
+               104);
     contains(COMMAND(2, "check", "--database", other), "is not a Discern database");
     contains(COMMAND(2, "backup", beside(".x"), "--database", other), "is not a Discern database");
     contains(COMMAND(2, "restore", other, "--database", database, "--force"),
@@ -484,9 +544,16 @@ static void test_kills(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_backups_under_load), TEST(test_permissions),     TEST(test_one_at_a_time),
-        TEST(test_left_files),         TEST(test_damage_is_named), TEST(test_changed_bytes),
-        TEST(test_refusals),           TEST(test_read_only),       TEST(test_kills),
+        TEST(test_backups_under_load),
+        TEST(test_permissions),
+        TEST(test_one_at_a_time),
+        TEST(test_left_files),
+        TEST(test_no_room),
+        TEST(test_damage_is_named),
+        TEST(test_changed_bytes),
+        TEST(test_refusals),
+        TEST(test_read_only),
+        TEST(test_kills),
     };
     return RUN_WITHOUT_DAEMON(tests);
 }

@@ -134,6 +134,18 @@ void store_backup_free(struct store_backup *b) {
     free(b);
 }
 
+/* Removes a copy and its journal, unless another daemon with the same folder writes it: that one
+ * has locked the file. */
+static void clean(const char *path) {
+    const int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) == 0 : errno == ENOENT) {
+        store_copy_remove(path);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 void store_backup_clean(const char *folder) {
     struct buf pattern = {0};
     glob_t found = {0};
@@ -145,17 +157,21 @@ void store_backup_clean(const char *folder) {
     }
     buf_puts(&pattern, "/" SPOOL_PREFIX "??????");
     const char *text = buf_cstr(&pattern);
-    if (text != NULL && glob(text, GLOB_NOSORT, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            const int fd = open(found.gl_pathv[i], O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-            /* another daemon with the same folder has locked the file that it writes */
-            if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-                (void)unlink(found.gl_pathv[i]);
-            }
-            if (fd >= 0) {
-                close(fd);
-            }
+    const int status = text != NULL ? glob(text, GLOB_NOSORT, NULL, &found) : GLOB_NOSPACE;
+    buf_puts(&pattern, STORE_COPY_JOURNAL);
+    text = buf_cstr(&pattern);
+    if (text != NULL && (status == 0 || status == GLOB_NOMATCH)) {
+        /* a journal may be left without its copy */
+        (void)glob(text, GLOB_NOSORT | GLOB_APPEND, NULL, &found);
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *path = found.gl_pathv[i];
+        const size_t size = strlen(path);
+        if (size >= sizeof STORE_COPY_JOURNAL &&
+            strcmp(path + size - (sizeof STORE_COPY_JOURNAL - 1), STORE_COPY_JOURNAL) == 0) {
+            path[size - (sizeof STORE_COPY_JOURNAL - 1)] = '\0';
         }
+        clean(path);
     }
     globfree(&found);
     buf_done(&pattern);

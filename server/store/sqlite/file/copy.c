@@ -110,9 +110,20 @@ bool store_copy_begin_unnamed(struct store_copy *copy, const char *prefix,
     return true;
 }
 
+void store_copy_remove(const char *path) {
+    const size_t size = strlen(path) + sizeof STORE_COPY_JOURNAL;
+    char *journal = malloc(size);
+    if (journal != NULL) {
+        (void)snprintf(journal, size, "%s" STORE_COPY_JOURNAL, path);
+        (void)unlink(journal);
+    }
+    (void)unlink(path);
+    free(journal);
+}
+
 void store_copy_done(struct store_copy *copy) {
     if (copy->path != NULL && copy->fd >= 0) {
-        (void)unlink(copy->path);
+        store_copy_remove(copy->path);
     }
     if (copy->fd >= 0) {
         close(copy->fd);

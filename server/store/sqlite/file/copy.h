@@ -33,6 +33,10 @@ bool store_copy_write(struct store_copy *copy, struct store_connection *c,
 /* Syncs the file and gives it its name. replace: an existing file is replaced. */
 bool store_copy_publish(struct store_copy *copy, const char *path, bool replace,
                         struct problem *problem);
+/* SQLite writes a journal beside the file. It is left if the write fails or the process is killed. */
+#define STORE_COPY_JOURNAL "-journal"
+/* Removes an unfinished copy and its journal. */
+void store_copy_remove(const char *path);
 /* Closes the file; removes it, unless it was published. {.fd = -1} is allowed. */
 void store_copy_done(struct store_copy *copy);
 
