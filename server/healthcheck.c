@@ -1,5 +1,6 @@
 /* Sends one request without an HTTP library: it is too simple to need one. */
 #include "healthcheck.h"
+#include "http/http.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -96,12 +97,14 @@ static int connect_to(const char *listen, const char *port_file) {
 }
 
 /* Sends GET and writes the beginning of the answer. */
-static void ask(int fd, const char *path, char *answer, size_t room) {
+static void ask(int fd, bool tls, const char *path, char *answer, size_t room) {
     char request[128];
     const int n = snprintf(request, sizeof request,
                            "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
     size_t have = 0;
-    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) == n) {
+    if (tls) {
+        have = http_tls_ask(fd, request, (size_t)n, answer, room - 1);
+    } else if (send(fd, request, (size_t)n, MSG_NOSIGNAL) == n) {
         ssize_t got;
         while (have < room - 1 && (got = recv(fd, answer + have, room - 1 - have, 0)) > 0) {
             have += (size_t)got;
@@ -110,25 +113,25 @@ static void ask(int fd, const char *path, char *answer, size_t room) {
     answer[have] = '\0';
 }
 
-bool healthcheck_answers(const char *address) {
+bool healthcheck_answers(const char *address, bool tls) {
     char answer[16];
     const int fd = connect_to(address, NULL);
     if (fd < 0) {
         return false;
     }
-    ask(fd, "/healthz", answer, sizeof answer);
+    ask(fd, tls, "/healthz", answer, sizeof answer);
     close(fd);
     return strncmp(answer, "HTTP/1.1 ", 9) == 0;
 }
 
-bool healthcheck_run(const char *listen, const char *port_file) {
+bool healthcheck_run(const char *listen, const char *port_file, bool tls) {
     char answer[64];
     const int fd = connect_to(listen, port_file);
     if (fd < 0) {
         fprintf(stderr, "discernd: nothing answers at %s: %s\n", listen, strerror(errno));
         return false;
     }
-    ask(fd, "/readyz", answer, sizeof answer);
+    ask(fd, tls, "/readyz", answer, sizeof answer);
     close(fd);
     const bool ready = strncmp(answer, "HTTP/1.1 200", 12) == 0;
     if (!ready) {

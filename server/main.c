@@ -44,8 +44,9 @@ struct daemon {
     struct api_app app; /* http_start sets app.server before the first call */
     pthread_t signals, notifier;
     bool notifier_started;
-    atomic_bool stopping; /* the notifier thread must end */
-    pthread_mutex_t lock; /* guards `asked`; a leaf */
+    atomic_bool stopping;       /* the notifier thread must end */
+    pthread_mutex_t lock;       /* guards the next two */
+    struct http_server *server; /* reads its files again on SIGHUP; NULL: does not run */
     pthread_cond_t cond;
     int asked; /* signal that asked for the shutdown; 0: none */
 };
@@ -88,6 +89,24 @@ static void take_end(struct daemon *d, int sig) {
     }
 }
 
+static void reload(struct daemon *d) {
+    struct auth *auth = atomic_load(&d->auth);
+    if (auth != NULL) {
+        auth_reload(auth);
+    }
+    pthread_mutex_lock(&d->lock);
+    if (d->server != NULL) {
+        http_reload(d->server);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void set_reloaded(struct daemon *d, struct http_server *server) {
+    pthread_mutex_lock(&d->lock);
+    d->server = server;
+    pthread_mutex_unlock(&d->lock);
+}
+
 static void *signals_main(void *arg) {
     struct daemon *d = arg;
     int hangups = 0, ends = 0; /* signals taken */
@@ -101,10 +120,9 @@ static void *signals_main(void *arg) {
         for (; ends < atomic_load(&n_ends); ends++) {
             take_end(d, signal_number);
         }
-        struct auth *auth = atomic_load(&d->auth);
-        if (hangups != atomic_load(&n_hangups) && auth != NULL) {
+        if (hangups != atomic_load(&n_hangups)) {
             hangups = atomic_load(&n_hangups);
-            auth_reload(auth);
+            reload(d);
         }
     }
     return NULL;
@@ -190,6 +208,9 @@ static struct http_settings http_settings_of(const struct settings *s) {
         .allow_origins = s->allow_origins,
         .trusted_proxies = s->trusted_proxies,
         .check_host = s->tokens == NULL,
+        .tls_cert = s->tls_cert,
+        .tls_key = s->tls_key,
+        .tls_client_ca = s->tls_client_ca,
         .admit = api_admit,
     };
 }
@@ -217,6 +238,7 @@ static bool start_http(struct daemon *d, struct problem *problem) {
     if (!http_start(&http, api_routes, api_n_routes, &d->app, &d->app.server, problem)) {
         return false;
     }
+    set_reloaded(d, d->app.server);
     log_listening(d);
     return !s->port_file || write_port_file(s->port_file, http_port(d->app.server), problem);
 }
@@ -270,6 +292,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .max_queued_jobs = s->max_queued_jobs,
         .max_keys = s->idempotency_keys,
         .max_wait_seconds = MAX_WAIT_SECONDS,
+        .client_certificates = s->tls_client_ca != NULL,
         .started_ms = clock_real_ms(),
         .draining = app_draining,
     };
@@ -320,6 +343,7 @@ static void stop(struct daemon *d) {
         store_wake(d->store);
         pthread_join(d->notifier, NULL);
     }
+    set_reloaded(d, NULL);
     if (!http_stop(d->app.server)) {
         abandon(d);
     }
@@ -360,11 +384,13 @@ static int serve(struct daemon *d) {
     const int64_t limit = supervisor_watchdog_ms();
     const char *health = http_health_address(d->app.server);
     const char *address = health ? health : http_address(d->app.server);
-    const char *plain = strncmp(address, "http://", 7) == 0 ? address + 7 : address;
+    const bool tls = strncmp(address, "https://", 8) == 0;
+    const char *scheme_end = strstr(address, "://");
+    const char *plain = scheme_end != NULL ? scheme_end + 3 : address;
     int sig;
     supervisor_tell("READY=1");
     while ((sig = wait_for_signal(d, limit > 0 ? limit / 3 + 1 : 0)) == 0) {
-        if (healthcheck_answers(plain)) {
+        if (healthcheck_answers(plain, tls)) {
             supervisor_tell("WATCHDOG=1");
         }
     }
@@ -404,54 +430,62 @@ static void open_log(const struct settings *s) {
     log_open(STDERR_FILENO, format, level);
 }
 
-/* Returns the folder of a file, which realpath may have resolved; NULL without memory. */
-static char *folder_of(const char *path, bool resolve) {
-    char *copy = resolve ? realpath(path, NULL) : strdup(path);
-    char *folder = copy ? strdup(dirname(copy)) : NULL;
+/* Paths of folders, of which NULL are left out. */
+struct folders {
+    char *paths[16]; /* [n] */
+    size_t n;
+};
+
+/* Adds the folder of a file; path NULL: none. Without memory it is left out. resolve: the folder of
+ * the file that symbolic links lead to. */
+static void add_folder(struct folders *f, const char *path, bool resolve) {
+    char *copy = path == NULL ? NULL : resolve ? realpath(path, NULL) : strdup(path);
+    char *folder = copy != NULL ? strdup(dirname(copy)) : NULL;
     free(copy);
-    return folder;
+    if (folder != NULL && f->n < sizeof f->paths / sizeof f->paths[0]) {
+        f->paths[f->n++] = folder;
+    } else {
+        free(folder);
+    }
 }
 
-/* Returns the folder of a listen address "unix:PATH"; NULL: another address, or none. */
-static char *folder_of_socket(const char *address) {
-    return address != NULL && strncmp(address, "unix:", 5) == 0 ? folder_of(address + 5, false)
-                                                                : NULL;
+static void folders_done(struct folders *f) {
+    for (size_t i = 0; i < f->n; i++) {
+        free(f->paths[i]);
+    }
+}
+
+/* The same of a listen address "unix:PATH"; NULL: none. Other addresses have no folder. */
+static void add_folder_of_socket(struct folders *f, const char *address) {
+    if (address != NULL && strncmp(address, "unix:", 5) == 0) {
+        add_folder(f, address + 5, false);
+    }
 }
 
 /* Allows the files that the daemon needs. A database that is a symbolic link has its other files in
- * the folder that the link names. A new token file replaces the old one in its folder. */
+ * the folder that the link names. New tokens and certificates replace the old ones in their folders:
+ * that of the link, and that of the file which the link names. */
 static void enter_sandbox(struct daemon *d) {
     const struct settings *s = &d->settings;
-    char *const made[] = {
-        folder_of(s->database, false),
-        folder_of(s->database, true),
-        s->port_file ? folder_of(s->port_file, false) : NULL,
-        folder_of_socket(s->listen),
-        folder_of_socket(s->health_listen),
-    };
-    const size_t n_made = sizeof made / sizeof made[0];
-    char *const of_tokens[] = {s->tokens ? folder_of(s->tokens, false) : NULL,
-                               s->tokens ? folder_of(s->tokens, true) : NULL};
-    const char *readable[sizeof of_tokens / sizeof of_tokens[0]];
-    const char *folders[1 + sizeof made / sizeof made[0]] = {s->spool_dir};
-    size_t n = 1, n_readable = 0;
-    for (size_t i = 0; i < n_made; i++) {
-        if (made[i]) {
-            folders[n++] = made[i];
-        }
+    const char *const read_again[] = {s->tokens, s->tls_cert, s->tls_key, s->tls_client_ca};
+    struct folders made = {.n = 0}, readable = {.n = 0};
+    made.paths[made.n++] = strdup(s->spool_dir);
+    if (made.paths[0] == NULL) {
+        made.n = 0;
     }
-    for (size_t i = 0; i < sizeof of_tokens / sizeof of_tokens[0]; i++) {
-        if (of_tokens[i]) {
-            readable[n_readable++] = of_tokens[i];
-        }
+    add_folder(&made, s->database, false);
+    add_folder(&made, s->database, true);
+    add_folder(&made, s->port_file, false);
+    add_folder_of_socket(&made, s->listen);
+    add_folder_of_socket(&made, s->health_listen);
+    for (size_t i = 0; i < sizeof read_again / sizeof read_again[0]; i++) {
+        add_folder(&readable, read_again[i], false);
+        add_folder(&readable, read_again[i], true);
     }
-    d->sandbox = sandbox_enter(folders, n, readable, n_readable);
-    for (size_t i = 0; i < n_made; i++) {
-        free(made[i]);
-    }
-    for (size_t i = 0; i < sizeof of_tokens / sizeof of_tokens[0]; i++) {
-        free(of_tokens[i]);
-    }
+    d->sandbox = sandbox_enter((const char *const *)made.paths, made.n,
+                               (const char *const *)readable.paths, readable.n);
+    folders_done(&made);
+    folders_done(&readable);
 }
 
 int main(int argc, char **argv) {
@@ -477,7 +511,8 @@ int main(int argc, char **argv) {
     if (d.settings.healthcheck) {
         return healthcheck_run(d.settings.health_listen != NULL ? d.settings.health_listen
                                                                 : d.settings.listen,
-                               d.settings.port_file)
+                               d.settings.port_file,
+                               d.settings.health_listen == NULL && d.settings.tls_cert != NULL)
                    ? EXIT_SUCCESS
                    : EXIT_FAILURE;
     }

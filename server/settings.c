@@ -25,13 +25,26 @@ const struct option_row settings_rows[] = {
     {"port-file", OPTION_STRING, AT(port_file), NULL, 0, 0, NULL, "FILE",
      "File to write the port to when the daemon listens.", "Listening"},
     {"insecure", OPTION_FLAG, AT(insecure), NULL, 0, 0, NULL, NULL,
-     "Allow an address beyond loopback without --tokens: everyone who reaches the port may read "
+     "Allow an address beyond loopback without --tokens or --tls-client-ca: everyone who reaches "
+     "the port may read "
      "and "
      "change all data.",
      "Listening"},
     {"tokens", OPTION_STRING, AT(tokens), NULL, 0, 0, NULL, "FILE",
      "Token file: calls need a token, except health checks and problem types. It is read again on "
      "SIGHUP and when it has changed. discernd token --help shows how to make tokens.",
+     "Listening"},
+    {"tls-cert", OPTION_STRING, AT(tls_cert), NULL, 0, 0, NULL, "FILE",
+     "Serve --listen by TLS 1.2 and 1.3, with this certificate and those that lead to its "
+     "authority (PEM). It is read again on SIGHUP and when it has changed.",
+     "Listening"},
+    {"tls-key", OPTION_STRING, AT(tls_key), NULL, 0, 0, NULL, "FILE",
+     "Private key of the certificate (PEM, without a password, not readable by others).",
+     "Listening"},
+    {"tls-client-ca", OPTION_STRING, AT(tls_client_ca), NULL, 0, 0, NULL, "FILE",
+     "Certificates of authorities (PEM). A client with a certificate by one of them may call: with "
+     "--tokens as the token that the certificate's common name (CN) names, otherwise without a "
+     "limit.",
      "Listening"},
     {"base-path", OPTION_STRING, AT(base_path), "", 0, 0, NULL, "/PREFIX",
      "Prefix of every Location and link, for a proxy that serves Discern under a path.",
@@ -270,6 +283,33 @@ static bool check_address(const char *option, const char *address, bool protecte
                        option, address);
 }
 
+/* The files themselves are checked by http_check_settings. */
+static bool check_tls(const struct settings *s, struct problem *problem) {
+    const struct {
+        const char *option, *path;
+    } files[] = {{"--tls-cert", s->tls_cert},
+                 {"--tls-key", s->tls_key},
+                 {"--tls-client-ca", s->tls_client_ca}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i].path != NULL && files[i].path[0] == '\0') {
+            return problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "%s must be the name of a file, got \"\"", files[i].option);
+        }
+    }
+    if ((s->tls_cert == NULL) != (s->tls_key == NULL)) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--tls-cert and --tls-key must be given together; %s is missing",
+                           s->tls_cert == NULL ? "--tls-cert" : "--tls-key");
+    }
+    if (s->tls_client_ca != NULL && s->tls_cert == NULL) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--tls-client-ca needs --tls-cert and --tls-key");
+    }
+    return s->tls_cert == NULL || strncmp(s->listen, "unix:", 5) != 0 ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "--tls-cert needs a TCP address in --listen, got \"%s\"", s->listen);
+}
+
 bool settings_check(struct settings *s, struct problem *problem) {
     if (!check_base_path(s, problem)) {
         return false;
@@ -292,7 +332,10 @@ bool settings_check(struct settings *s, struct problem *problem) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "--tokens must be the name of a file, got \"\"");
     }
-    const bool protected = s->tokens != NULL || s->insecure;
+    if (!check_tls(s, problem)) {
+        return false;
+    }
+    const bool protected = s->tokens != NULL || s->tls_client_ca != NULL || s->insecure;
     if (!check_address("--listen", s->listen, protected, problem) ||
         (s->health_listen != NULL &&
          !check_address("--health-listen", s->health_listen, protected, problem))) {

@@ -20,6 +20,7 @@ struct settings {
     /* addresses other than loopback are allowed, without tokens too */
     bool insecure;
     bool no_sandbox;
+    const char *tls_cert, *tls_key, *tls_client_ca; /* paths; NULL: none */
     const char *tokens; /* path of the token file; NULL: no call needs a token */
     int64_t workers, http_threads, call_threads, train_threads;
     int64_t max_upload, max_body, max_spool, body_memory, discard_limit; /* in bytes */

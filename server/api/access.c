@@ -61,8 +61,8 @@ static const struct {
 
 /* Who sends a request. In the arena of the call. */
 struct client {
-    const struct auth_token *token;
-    bool heavy; /* counted by auth_usage_enter */
+    const struct auth_token *token; /* NULL: a certificate, without tokens */
+    bool heavy;                     /* counted by auth_usage_enter */
 };
 
 static void release(void *arg) {
@@ -73,15 +73,16 @@ static void release(void *arg) {
     auth_release(c->token);
 }
 
-/* Takes the reference to the token. Returns false if out of memory. */
-static bool set_client(struct http_call *call, const struct auth_token *token) {
+/* Takes the reference to the token; NULL: none. name: logged with the request. Returns false if out
+ * of memory. */
+static bool set_client(struct http_call *call, const struct auth_token *token, const char *name) {
     struct client *c = arena_alloc(http_arena(call), sizeof *c);
     if (c == NULL) {
         auth_release(token);
         return false;
     }
     *c = (struct client){.token = token};
-    http_set_client(call, token->name, c, release);
+    http_set_client(call, name, c, release);
     return true;
 }
 
@@ -100,7 +101,54 @@ static const char *secret_of(const char *value, size_t *n) {
     return *n > 0 ? secret : NULL;
 }
 
-/* Returns the token of the request; NULL after setting the problem. */
+static const struct auth_token *take_token(struct http_call *call, enum auth_result result,
+                                           const struct auth_token *token,
+                                           struct problem *problem) {
+    if (!set_client(call, token, token->name)) {
+        (void)problem_no_memory(problem);
+        return NULL;
+    }
+    if (result == AUTH_EXPIRED) {
+        refuse_token(call, "invalid_token", "the token has expired", problem);
+        return NULL;
+    }
+    return token;
+}
+
+/* Returns the token that the client's certificate names, for a request without a secret; NULL after
+ * setting the problem. */
+static const struct auth_token *find_named(struct http_call *call, struct auth *auth,
+                                           struct problem *problem) {
+    const struct auth_token *token = NULL;
+    const char *text;
+    const enum http_peer peer = http_peer(call, &text);
+    if (peer == HTTP_PEER_VALID) {
+        const enum auth_result result = auth_find_named(auth, text, &token);
+        if (result != AUTH_UNKNOWN && token != NULL) {
+            return take_token(call, result, token, problem);
+        }
+    }
+    challenge(call, NULL, NULL);
+    if (peer == HTTP_PEER_NONE) {
+        problem_set(problem, PROBLEM_UNAUTHORIZED,
+                    "a token is needed: Authorization: Bearer SECRET");
+    } else if (peer == HTTP_PEER_INVALID) {
+        problem_set(problem, PROBLEM_UNAUTHORIZED, "the client certificate is not accepted: %s",
+                    text);
+    } else if (text[0] == '\0') {
+        problem_set(problem, PROBLEM_UNAUTHORIZED,
+                    "the client certificate names no token: its subject must have one common name "
+                    "(CN)");
+    } else {
+        problem_set(problem, PROBLEM_UNAUTHORIZED,
+                    "the client certificate is for \"%.100s\", which is the name of no token",
+                    text);
+    }
+    return NULL;
+}
+
+/* Returns the token of the request; NULL after setting the problem. A secret precedes the client's
+ * certificate. */
 static const struct auth_token *find_token(struct http_call *call, struct auth *auth,
                                            struct problem *problem) {
     const char *value, *secret;
@@ -108,8 +156,7 @@ static const struct auth_token *find_token(struct http_call *call, struct auth *
     const unsigned count = http_authorization(call, &value);
     size_t n = 0;
     if (count == 0) {
-        refuse_token(call, NULL, "a token is needed: Authorization: Bearer SECRET", problem);
-        return NULL;
+        return find_named(call, auth, problem);
     }
     if (count > 1) {
         challenge(call, "invalid_request", NULL);
@@ -126,28 +173,46 @@ static const struct auth_token *find_token(struct http_call *call, struct auth *
         refuse_token(call, "invalid_token", "the token is not known", problem);
         return NULL;
     }
-    if (!set_client(call, token)) {
-        (void)problem_no_memory(problem);
-        return NULL;
+    return take_token(call, result, token, problem);
+}
+
+/* Without tokens: every client with a valid certificate may do everything. */
+static bool admit_certificate(struct http_call *call, struct problem *problem) {
+    const char *text;
+    switch (http_peer(call, &text)) {
+    case HTTP_PEER_VALID:
+        return set_client(call, NULL, text[0] != '\0' ? text : NULL) || problem_no_memory(problem);
+    case HTTP_PEER_INVALID:
+        return problem_set(problem, PROBLEM_FORBIDDEN, "the client certificate is not accepted: %s",
+                           text);
+    case HTTP_PEER_NONE:
+        break;
     }
-    if (result == AUTH_EXPIRED) {
-        refuse_token(call, "invalid_token", "the token has expired", problem);
-        return NULL;
-    }
-    return token;
+    return problem_set(problem, PROBLEM_FORBIDDEN, "a client certificate is needed");
 }
 
 /* A public route needs no token: a token that is not valid has no effect. */
 static void find_public(struct http_call *call, struct auth *auth) {
-    const char *value, *secret;
+    const char *value, *secret, *name;
     const struct auth_token *token = NULL;
+    enum auth_result result = AUTH_UNKNOWN;
+    struct problem problem = {0};
+    const unsigned count = http_authorization(call, &value);
     size_t n = 0;
-    if (http_authorization(call, &value) != 1 || (secret = secret_of(value, &n)) == NULL) {
+    if (auth == NULL) {
+        if (!admit_certificate(call, &problem)) {
+            problem_done(&problem);
+        }
         return;
     }
-    switch (auth_find(auth, secret, n, &token)) {
+    if (count == 0 && http_peer(call, &name) == HTTP_PEER_VALID) {
+        result = auth_find_named(auth, name, &token);
+    } else if (count == 1 && (secret = secret_of(value, &n)) != NULL) {
+        result = auth_find(auth, secret, n, &token);
+    }
+    switch (result) {
     case AUTH_KNOWN:
-        (void)set_client(call, token); /* without memory as without a token */
+        (void)set_client(call, token, token->name); /* without memory as without a token */
         break;
     case AUTH_UNKNOWN:
         break;
@@ -217,17 +282,18 @@ static bool admit(struct http_call *call, struct auth *auth, enum http_scope sco
 }
 
 bool api_admit_token(struct http_call *call) {
-    struct auth *auth = ((const struct api_app *)http_app(call))->auth;
+    const struct api_app *app = http_app(call);
+    struct auth *auth = app->auth;
     const enum http_scope scope = http_route_of(call)->scope;
     struct problem problem = {0};
-    if (auth == NULL) {
+    if (auth == NULL && !app->client_certificates) {
         return true;
     }
     if (scope == HTTP_SCOPE_PUBLIC) {
         find_public(call, auth);
         return true;
     }
-    if (admit(call, auth, scope, &problem)) {
+    if (auth != NULL ? admit(call, auth, scope, &problem) : admit_certificate(call, &problem)) {
         return true;
     }
     http_reply_problem(call, &problem);
@@ -243,7 +309,7 @@ const struct auth_token *api_token(const struct http_call *call) {
 
 bool api_take_heavy(struct http_call *call, struct problem *problem) {
     struct client *c = http_client(call);
-    if (c == NULL || c->heavy) {
+    if (c == NULL || c->token == NULL || c->heavy) {
         return true;
     }
     c->heavy = auth_usage_enter(c->token->usage, &c->token->limits);
@@ -319,5 +385,6 @@ bool api_may_see_all(struct http_call *call) {
 }
 
 bool api_is_known(const struct http_call *call) {
-    return ((const struct api_app *)http_app(call))->auth == NULL || api_token(call) != NULL;
+    const struct api_app *app = http_app(call);
+    return (app->auth == NULL && !app->client_certificates) || http_client(call) != NULL;
 }

@@ -30,6 +30,7 @@ struct api_app {
     const char *spool_dir;    /* folder of the files that hold long replies (--spool-dir) */
     int64_t max_spool;        /* bytes of such a file (--max-spool, 4 GiB) */
     int64_t max_wait_seconds; /* 50 */
+    bool client_certificates; /* the server checks certificates of clients */
     int64_t started_ms;
     bool (*draining)(const struct api_app *app);
     struct api_metrics *metrics; /* set by api_metrics_register; NULL before */

@@ -20,6 +20,10 @@ enum auth_result { AUTH_KNOWN, AUTH_UNKNOWN, AUTH_EXPIRED };
  * back by auth_release. */
 enum auth_result auth_find(struct auth *auth, const char *secret, size_t n,
                            const struct auth_token **out);
+/* The same by the name of the token. The caller has checked that the client may use it: its
+ * certificate has this name. */
+enum auth_result auth_find_named(struct auth *auth, const char *name,
+                                 const struct auth_token **out);
 void auth_release(const struct auth_token *token);
 
 #endif

@@ -1,5 +1,6 @@
 /* Token files on the disk. */
 #include "auth/token_file.h"
+#include "base/config_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,57 +10,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { FILE_MAX_BYTES = 1 << 20 };
-
-static bool check_info(const char *path, const struct stat *info, struct problem *problem) {
-    if (!S_ISREG(info->st_mode)) {
-        return problem_set(problem, PROBLEM_INVALID, "%.300s is not a regular file", path);
-    }
-    if ((info->st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        return problem_set(problem, PROBLEM_INVALID,
-                           "%.300s may be written by its group or by others (mode %04o), who could "
-                           "add tokens; chmod 600 it",
-                           path, (unsigned)(info->st_mode & 07777));
-    }
-    if (info->st_size > FILE_MAX_BYTES) {
-        return problem_set(problem, PROBLEM_INVALID, "%.300s is longer than 1 MiB", path);
-    }
-    return true;
-}
-
-/* Reads all of an open file, at most one byte more than FILE_MAX_BYTES. */
-static bool read_all(int fd, struct buf *out) {
-    char bytes[16384];
-    ssize_t n;
-    while ((n = read(fd, bytes, sizeof bytes)) != 0 && out->size <= FILE_MAX_BYTES) {
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        buf_append(out, bytes, n > 0 ? (size_t)n : 0);
-    }
-    return true;
-}
-
 bool token_file_read(const char *path, struct buf *out, struct stat *info,
                      struct problem *problem) {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a FIFO */
-    bool good = fd >= 0 && fstat(fd, info) == 0;
-    if (good && !check_info(path, info, problem)) {
-        (void)close(fd);
-        return false;
-    }
-    good = good && read_all(fd, out);
-    if (!good) {
-        problem_set(problem, PROBLEM_INVALID, "%.300s cannot be read: %s", path, strerror(errno));
-    } else if (out->failed) {
-        problem_no_memory(problem);
-    } else if (out->size > FILE_MAX_BYTES) {
-        problem_set(problem, PROBLEM_INVALID, "%.300s is longer than 1 MiB", path);
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return problem->type == PROBLEM_NONE;
+    static const struct config_file_rule rule = {.forbidden = S_IWGRP | S_IWOTH,
+                                                 .fault =
+                                                     "may be written by its group or by others",
+                                                 .advice = "who could add tokens; chmod 600 it"};
+    return config_file_read(path, &rule, out, info, problem);
 }
 
 /* Opens the folder of a file. */

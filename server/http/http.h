@@ -60,6 +60,11 @@ struct http_settings {
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
     bool check_host; /* Host must be local, the listen address or allowed (otherwise 421); for
                         servers whose clients need no token */
+    /* TLS for the connections of `listen`, not for those of health_listen: a chain of certificates
+     * and the private key of the first one. NULL: no TLS */
+    const char *tls_cert, *tls_key;
+    const char *tls_client_ca; /* clients are asked for a certificate by one of these authorities;
+                                  http_peer shows it. NULL: no */
     /* Checks a request against the policy of its route, by its header, before any of the body is
      * taken. Returns false after it filled the reply. I/O thread; must not block. NULL: no check.
      */
@@ -72,6 +77,10 @@ bool http_check_settings(const struct http_settings *settings, struct problem *p
 /* Whether the address can be bound now: binds and closes it. Returns true without binding if
  * systemd passes sockets. */
 bool http_probe_listen(const char *address, struct problem *problem);
+/* Sends a request over TLS on a connected descriptor, and reads at most `room` bytes of the answer.
+ * Returns their number; 0: a failure. The certificate of the server is not checked: the answer shows
+ * that a server is there, not which one. Blocks as long as the descriptor's time-outs permit. */
+size_t http_tls_ask(int fd, const char *request, size_t n, char *answer, size_t room);
 /* Starts listening. http_app returns `app`. *out is set before the first connection is accepted. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes,
                 size_t n_routes, void *app, struct http_server **out, struct problem *problem);
@@ -91,6 +100,9 @@ bool http_idle(struct http_server *server, double timeout_s);
  * freed, and what handlers use must stay valid. May be called again. */
 bool http_stop(struct http_server *server);
 bool http_draining(const struct http_server *server);
+/* Lets the server read the files of TLS again, soon. Connections go on. A faulty file has no effect
+ * but a line "tls.refused". Any thread. */
+void http_reload(struct http_server *server);
 /* Reports a change: the checks of watches and the waiting streams with this topic run soon. topic
  * 0: those of all topics. Cheap, any thread. */
 void http_poke(struct http_server *server, int64_t topic);
@@ -218,6 +230,12 @@ int64_t http_body_length(const struct http_call *call);
 unsigned http_authorization(const struct http_call *call, const char **value);
 /* Returns the number of Idempotency-Key headers. *value: the first one; NULL: none. */
 unsigned http_idempotency_key(const struct http_call *call, const char **value);
+/* The certificate that the client has shown in the handshake of TLS. */
+enum http_peer { HTTP_PEER_NONE, HTTP_PEER_VALID, HTTP_PEER_INVALID };
+/* HTTP_PEER_VALID: an authority of tls_client_ca has signed it, and *text is the common name (CN) of
+ * its subject; "": it has none, or several. HTTP_PEER_INVALID: *text is the reason. The text is valid
+ * as long as the call. I/O thread only. */
+enum http_peer http_peer(const struct http_call *call, const char **text);
 /* Called by http_settings.admit when it knows who sends the request. name: logged with the request;
  * valid until `release`, which is called with `client` when the call is over. */
 void http_set_client(struct http_call *call, const char *name, void *client,

@@ -37,8 +37,8 @@ static const struct probe {
     PROBE("its own error pages", HEAD "Content-Length: abc\r\n\r\n", true),
 };
 
-/* Gives the descriptor to the first I/O thread. */
-static bool connect_to(struct http_server *server, int fd) {
+/* Gives the descriptor to the I/O thread. */
+static bool connect_to(struct http_server *server, const struct io *io, int fd) {
     static const struct admission admission = {.admitted = true, .kind = CONNECTION_PROBE};
     const struct sockaddr sa = {.sa_family = AF_UNIX};
     bool stale = false;
@@ -54,7 +54,7 @@ static bool connect_to(struct http_server *server, int fd) {
     address_format(&c->peer, c->peer_text);
     admission_enter(server, c, &admission);
     connections_publish(c);
-    if (MHD_add_connection(server->io[0].daemon, fd, &sa, sizeof sa.sa_family) == MHD_YES) {
+    if (MHD_add_connection(io->daemon, fd, &sa, sizeof sa.sa_family) == MHD_YES) {
         return true;
     }
     listener_forget(server, c); /* the library has closed the descriptor */
@@ -64,7 +64,8 @@ static bool connect_to(struct http_server *server, int fd) {
 
 /* Sends the bytes and reads the answer into out[size]. Returns its status; 0: the connection was
  * closed without one; -1: no result. */
-static int ask(struct http_server *server, const char *bytes, size_t n, char *out, size_t size) {
+static int ask(struct http_server *server, const struct io *io, const char *bytes, size_t n,
+               char *out, size_t size) {
     static const struct timeval patience = {.tv_sec = PATIENCE_S};
     int fds[2];
     size_t got = 0;
@@ -73,7 +74,7 @@ static int ask(struct http_server *server, const char *bytes, size_t n, char *ou
         return -1;
     }
     (void)setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    if (!sockets_set_flags(fds[1]) || !connect_to(server, fds[1])) {
+    if (!sockets_set_flags(fds[1]) || !connect_to(server, io, fds[1])) {
         (void)close(fds[0]);
         return -1;
     }
@@ -89,13 +90,13 @@ static int ask(struct http_server *server, const char *bytes, size_t n, char *ou
                                                         : -1;
 }
 
-bool library_probe(struct http_server *server, struct problem *problem) {
+bool library_probe(struct http_server *server, const struct io *io, struct problem *problem) {
     static const char good[] = HEAD "Cookie: a=b\r\nX: a\r\n\r\n";
     char answer[2048], list[300] = "";
-    int status = ask(server, good, sizeof good - 1, answer, sizeof answer);
+    int status = ask(server, io, good, sizeof good - 1, answer, sizeof answer);
     if (status == 400) { /* it keeps the header in another way than its version does */
         library_lines_ignore();
-        status = ask(server, good, sizeof good - 1, answer, sizeof answer);
+        status = ask(server, io, good, sizeof good - 1, answer, sizeof answer);
     }
     if (status != 204) {
         return problem_set(problem, PROBLEM_INTERNAL,
@@ -115,7 +116,7 @@ bool library_probe(struct http_server *server, struct problem *problem) {
     size_t used = 0;
     for (size_t i = 0; i < sizeof PROBES / sizeof PROBES[0]; i++) {
         const struct probe *p = &PROBES[i];
-        status = ask(server, p->bytes, p->n, answer, sizeof answer);
+        status = ask(server, io, p->bytes, p->n, answer, sizeof answer);
         const bool refused = p->document ? strstr(answer, "application/problem+json") != NULL
                                          : status == 400 || status == 0;
         if (!refused) {

@@ -7,7 +7,6 @@
 #include "http/call/dispatch.h"
 #include "http/call/record.h"
 #include "http/library_probe.h"
-#include "http/net/tcp_progress.h"
 #include "http/protocol/origin.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -54,7 +53,8 @@ static void fill_defaults(struct http_settings *s) {
 bool http_check_settings(const struct http_settings *settings, struct problem *problem) {
     struct address_rules rules;
     return address_rules_init(&rules, &settings->trusted_proxies, problem) &&
-           origin_check_lists(&settings->allowed_hosts, &settings->allow_origins, problem);
+           origin_check_lists(&settings->allowed_hosts, &settings->allow_origins, problem) &&
+           tls_check(settings, problem);
 }
 
 /* Checks the base path and keeps it without the slash at its end. */
@@ -108,13 +108,37 @@ static size_t slots_of(const struct http_server *server) {
 static bool start_io(struct http_server *server, struct problem *problem) {
     const int64_t n = server->settings.io_threads + (server->health.n > 0 ? 1 : 0);
     for (int64_t i = 0; i < n; i++) {
-        server->io[i].server = server;
-        if (!dispatch_start(&server->io[i], problem)) {
+        struct io *io = &server->io[i];
+        io->server = server;
+        io->secure = server->tls != NULL && i < server->settings.io_threads;
+        if (!dispatch_start(io, problem)) {
             return false;
         }
         server->n_io++;
     }
     return true;
+}
+
+static void io_done(struct io *io) {
+    call_spares_free(io);
+    free(io->decoded);
+    io->decoded = NULL;
+}
+
+/* Probes the library. A daemon without TLS is started for that if all others have TLS. */
+static bool probe(struct http_server *server, struct problem *problem) {
+    struct io *last = &server->io[server->n_io - 1];
+    if (!last->secure) {
+        return library_probe(server, last, problem);
+    }
+    struct io plain = {.server = server};
+    if (!dispatch_start(&plain, problem)) {
+        return false;
+    }
+    const bool good = library_probe(server, &plain, problem);
+    MHD_stop_daemon(plain.daemon);
+    io_done(&plain);
+    return good;
 }
 
 static bool start_all(struct http_server *server, struct problem *problem) {
@@ -144,9 +168,10 @@ static bool start_all(struct http_server *server, struct problem *problem) {
     if (!record_init(server) || !connections_init(&server->connections, slots_of(server))) {
         return problem_no_memory(problem);
     }
-    if (!listener_open(&server->listener, s->listen, true, problem) ||
+    if (!listener_open(&server->listener, s->listen, true, s->tls_cert != NULL, problem) ||
         (s->health_listen != NULL &&
-         !listener_open(&server->health, s->health_listen, false, problem))) {
+         !listener_open(&server->health, s->health_listen, false, false, problem)) ||
+        (s->tls_cert != NULL && !tls_open(s, dispatch_spoke_plain, &server->tls, problem))) {
         return false;
     }
     if (!pool_start(&server->pool, (size_t)s->pool_threads) ||
@@ -158,7 +183,7 @@ static bool start_all(struct http_server *server, struct problem *problem) {
     if (!start_io(server, problem)) {
         return false;
     }
-    if (!library_probe(server, problem)) {
+    if (!probe(server, problem)) {
         return false;
     }
     if (!sweeper_start(&server->sweeper, server) || !listener_start(&server->listener, server)) {
@@ -213,6 +238,12 @@ int http_port(const struct http_server *server) {
 
 /* ---- drain and stop ---- */
 
+void http_reload(struct http_server *server) {
+    if (server->tls != NULL) {
+        tls_reload(server->tls);
+    }
+}
+
 void http_poke(struct http_server *server, int64_t topic) {
     watchers_poke(&server->watchers, topic);
 }
@@ -256,7 +287,7 @@ static bool arriving(struct http_server *server) {
         if (c->fd >= 0) {
             struct tcp_progress progress;
             int unread = 0;
-            tcp_progress_read(c->fd, &progress);
+            connection_progress(c, &progress);
             found = (phase == PHASE_HEADER && progress.received > 0) ||
                     (ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0);
         }
@@ -298,12 +329,6 @@ static bool wait_for_suspended(struct http_server *server) {
     return true;
 }
 
-static void io_done(struct io *io) {
-    call_spares_free(io);
-    free(io->decoded);
-    io->decoded = NULL;
-}
-
 bool http_stop(struct http_server *server) {
     if (server == NULL) {
         return true;
@@ -337,6 +362,7 @@ bool http_stop(struct http_server *server) {
         io_done(&server->io[i]);
     }
     connections_done(&server->connections);
+    tls_close(server->tls);
     record_done(server);
     address_counts_done(&server->per_address);
     router_free(server->router);

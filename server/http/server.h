@@ -14,6 +14,7 @@
 #include "http/net/linger.h"
 #include "http/net/listener.h"
 #include "http/net/sweeper.h"
+#include "http/net/tls.h"
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,6 +28,7 @@
 struct io {
     struct http_server *server;
     struct MHD_Daemon *daemon;
+    bool secure; /* its connections speak TLS */
     /* Used by the I/O thread only: */
     uint64_t id_seed, id_count; /* state of request ids: a random start, and a count */
     struct http_call *spare;    /* [n_spare] calls for reuse, linked by next */
@@ -50,6 +52,8 @@ struct server_metrics {
     struct metric *refused_long;    /* long calls refused by --max-waiting-calls */
     struct metric *long_waiting;    /* gauge: long calls that wait; set at a scrape */
     struct metric *replaced;        /* idle connections that were ended for new ones */
+    struct metric *handshakes;      /* of TLS, that failed; NULL without TLS */
+    struct metric *tls_expires;     /* gauge; set at a scrape; NULL without TLS */
     struct metric *timeouts;        /* connections ended by the sweeper */
     struct metric *held;          /* gauge: bytes counted against --body-memory; set at a scrape */
     struct route_metrics *routes; /* [n_routes + 1] the last is "unmatched" */
@@ -68,6 +72,7 @@ struct http_server {
     struct connections connections;
     struct listener listener;
     struct listener health; /* of --health-listen; n 0: none. Its thread is that of `listener` */
+    struct tls *tls;        /* of `listener`; NULL: none */
     struct lingerer linger;
     struct sweeper sweeper;
     struct pool pool;           /* HTTP_ON_POOL, sinks, streams, waiting calls */

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 const char *client_token;
+struct client_tls client_tls;
 
 struct bytes {
     char *data;
@@ -90,6 +91,17 @@ static void set_body(CURL *curl, struct transfer *t) {
     }
 }
 
+static void set_tls(CURL *curl) {
+    if (client_tls.ca != NULL) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, client_tls.ca);
+    }
+    if (client_tls.certificate != NULL) {
+        curl_easy_setopt(curl, CURLOPT_SSLCERT, client_tls.certificate);
+        curl_easy_setopt(curl, CURLOPT_SSLKEY, client_tls.key);
+    }
+    curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1 | client_tls.max_version);
+}
+
 static CURLcode perform(struct transfer *t, long *status) {
     const struct request *q = t->request;
     struct curl_slist *headers = NULL;
@@ -116,6 +128,7 @@ static CURLcode perform(struct transfer *t, long *status) {
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_head);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, t);
+    set_tls(curl);
     set_body(curl, t);
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);

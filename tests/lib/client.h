@@ -22,6 +22,14 @@ struct response {
 /* The secret of the token that each request has, in the header Authorization; NULL: none. */
 extern const char *client_token;
 
+/* What TLS requests use: files in PEM form, NULL: none; max_version: CURL_SSLVERSION_MAX_…, 0: any.
+ */
+struct client_tls {
+    const char *ca, *certificate, *key;
+    long max_version;
+};
+extern struct client_tls client_tls;
+
 struct request {
     const char *method;
     const char *path;

@@ -76,12 +76,16 @@ bool daemon_try(struct daemon *d, int *status) {
     for (size_t i = 0; d->flags != NULL && d->flags[i] != NULL && n < MAX_ARGUMENTS - 1; i++) {
         arguments[n++] = d->flags[i];
     }
+    const char *scheme = "http";
+    for (size_t i = 0; i < n; i++) {
+        scheme = strcmp(arguments[i], "--tls-cert") == 0 ? "https" : scheme;
+    }
     unlink(port_file);
     d->pid = run(arguments, text("%s/log", d->dir));
     for (double end = now() + WAIT_SECONDS; now() < end; pause_ms(TICK_MS)) {
         if (access(port_file, R_OK) == 0) {
             d->port = (int)strtol(read_whole(port_file, NULL), NULL, 10);
-            (void)snprintf(d->url, sizeof d->url, "http://127.0.0.1:%d", d->port);
+            (void)snprintf(d->url, sizeof d->url, "%s://127.0.0.1:%d", scheme, d->port);
             return true;
         }
         if (reap(&d->pid, status)) {

@@ -15,7 +15,7 @@ struct daemon {
     int port;
     char dir[64];             /* contains discern.db, log, port */
     char database[128];       /* file name */
-    char url[64];             /* "http://127.0.0.1:PORT" */
+    char url[64];             /* "http://127.0.0.1:PORT", or https with the flag --tls-cert */
     const char *const *flags; /* more command-line flags, ending in NULL; NULL: none */
 };
 

@@ -8,6 +8,7 @@
 #include "http/call/body.h"
 #include "http/call/reply.h"
 #include "http/library_quirks.h"
+#include "http/net/tls.h"
 #include "http/server.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 
 /* ---- the descriptor ---- */
 
-void body_write(int fd, const char *text, size_t size) {
+static void write_plain(int fd, const char *text, size_t size) {
     while (size > 0) {
         ssize_t n = send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR) {
@@ -43,9 +44,47 @@ void body_write_refusal(struct http_server *server, int fd, enum problem_type ty
     struct buf text = {0};
     reply_problem_text(server, type, detail, &text);
     if (!text.failed) {
-        body_write(fd, text.data, text.size);
+        write_plain(fd, text.data, text.size);
     }
     buf_done(&text);
+}
+
+/* On the I/O thread. */
+static void write_here(struct connection *c, const struct buf *text) {
+    if (text->failed) {
+        return;
+    }
+    if (c->tls != NULL) {
+        tls_write(c, text->data, text->size);
+    } else {
+        write_plain(c->fd, text->data, text->size);
+    }
+}
+
+void body_refuse_request(struct connection *c, enum problem_type type, const char *detail) {
+    struct buf text = {0};
+    reply_problem_text(c->server, type, detail, &text);
+    write_here(c, &text);
+    buf_done(&text);
+}
+
+void body_end_from_outside(struct connection *c, enum problem_type type, const char *detail,
+                           bool reads_on) {
+    if (type != PROBLEM_NONE) {
+        struct buf text = {0};
+        reply_problem_text(c->server, type, detail, &text);
+        free(c->final_response);
+        c->final_response = buf_take(&text, &c->final_response_size);
+        buf_done(&text);
+    }
+    if (c->secure && c->final_response != NULL) {
+        (void)shutdown(c->fd, SHUT_RD); /* wakes the I/O thread */
+        return;
+    }
+    if (c->final_response != NULL) {
+        write_plain(c->fd, c->final_response, c->final_response_size);
+    }
+    (void)shutdown(c->fd, reads_on ? SHUT_WR : SHUT_RDWR);
 }
 
 void body_answer_and_close(struct http_call *call) {
@@ -56,9 +95,7 @@ void body_answer_and_close(struct http_call *call) {
     }
     struct buf text = {0};
     reply_text(call, &text);
-    if (!text.failed) {
-        body_write(c->fd, text.data, text.size);
-    }
+    write_here(c, &text);
     buf_done(&text);
     call->reply.sent = call->reply.size;
 }

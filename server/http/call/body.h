@@ -1,5 +1,5 @@
-/* Accepts, takes, refuses and discards the body of a request. body.c is the only file that writes
- * to the descriptor of a connection. */
+/* Accepts, takes, refuses and discards the body of a request. Only body.c writes to the descriptor
+ * of a connection, and with TLS net/tls.c. */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 
@@ -41,12 +41,17 @@ enum body_end {
 enum body_end body_complete(struct http_call *call);
 /* Writes the filled reply to the socket. The caller closes the connection. */
 void body_answer_and_close(struct http_call *call);
-/* Writes as many bytes to the socket as it takes without blocking. */
-void body_write(int fd, const char *text, size_t size);
-/* Writes a response with a problem document, as body_write does. Nothing may have been written for
- * this request before. */
+/* Writes a response with a problem document to a descriptor that does not speak TLS, as many bytes
+ * as it takes without blocking. Nothing may have been written for this request before. */
 void body_write_refusal(struct http_server *server, int fd, enum problem_type type,
                         const char *detail);
+/* The same on the I/O thread of the connection, with TLS too. */
+void body_refuse_request(struct connection *c, enum problem_type type, const char *detail);
+/* For another thread, which has entered PHASE_CUT and holds the lock of the connection. Writes
+ * final_response, or if type is not PROBLEM_NONE a problem document, and shuts the connection down.
+ * reads_on: the client may send more. With TLS the I/O thread writes the response. */
+void body_end_from_outside(struct connection *c, enum problem_type type, const char *detail,
+                           bool reads_on);
 /* To be called when the connection is over: aborts a sink that is still open. */
 void body_abandon(struct http_call *call);
 /* Frees the memory of the body. */

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 static void count_in_flight(struct io *io, int64_t by) {
     atomic_store_explicit(&io->in_flight,
@@ -296,8 +297,22 @@ static void connection_ended(struct http_server *server, struct connection *c) {
             linger_add(&server->linger, copy);
         }
     }
+    if (c->secure && atomic_load(&c->handshake) == 0) {
+        metric_add(server->metrics.handshakes, 1);
+    }
     listener_forget(server, c);
+    tls_end(c);
     connections_close(c);
+}
+
+/* A connection that cannot begin is shut down. */
+static void begin_tls(struct io *io, struct connection *c, struct MHD_Connection *mhd) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info == NULL || !tls_begin(io->server->tls, c, info->tls_session)) {
+        log_warn("tls.begin", log_str("reason", "out of memory"));
+        (void)shutdown(c->fd, SHUT_RDWR);
+    }
 }
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
@@ -307,7 +322,12 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
         size_t fd = info != NULL ? (size_t)info->connect_fd : SIZE_MAX;
-        *context = fd < io->server->connections.n_slots ? &io->server->connections.slots[fd] : NULL;
+        struct connection *c =
+            fd < io->server->connections.n_slots ? &io->server->connections.slots[fd] : NULL;
+        *context = c;
+        if (c != NULL && io->secure) {
+            begin_tls(io, c, mhd);
+        }
     } else if (*context != NULL) {
         connection_ended(io->server, *context);
         *context = NULL;
@@ -375,9 +395,16 @@ static void on_refused(struct MHD_Connection *mhd, unsigned status) {
     }
     c->linger = true;
     if (connection_enter(c, PHASE_SEND)) {
-        body_write_refusal(c->server, c->fd, refusal.type, refusal.detail);
+        body_refuse_request(c, refusal.type, refusal.detail);
         record_refusal(c->server, c, problem_status(refusal.type));
     }
+}
+
+void dispatch_spoke_plain(struct connection *c) {
+    c->linger = true;
+    body_write_refusal(c->server, c->fd, PROBLEM_BAD_REQUEST,
+                       "this port speaks TLS: the address begins with https://");
+    record_refusal(c->server, c, problem_status(PROBLEM_BAD_REQUEST));
 }
 
 /* ---- start ---- */
@@ -400,7 +427,8 @@ static void on_log(void *cls, const char *format, va_list ap) {
 
 bool dispatch_start(struct io *io, struct problem *problem) {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                     MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG;
+                     MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | (io->secure ? MHD_USE_TLS : 0);
+    static struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     /* The acceptor's limit is lower; connections that were ended may still be open. */
     unsigned limit = 2 * (unsigned)io->server->settings.max_connections + 256;
     io->daemon =
@@ -410,7 +438,8 @@ bool dispatch_start(struct io *io, struct problem *problem) {
                          MHD_OPTION_URI_LOG_CALLBACK, on_target, io, MHD_OPTION_UNESCAPE_CALLBACK,
                          on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, io,
                          MHD_OPTION_NOTIFY_CONNECTION, on_connection, io, MHD_OPTION_ARRAY,
-                         library_options(), MHD_OPTION_END);
+                         library_options(), MHD_OPTION_ARRAY,
+                         io->secure ? tls_library_options() : none, MHD_OPTION_END);
     if (io->daemon == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start an I/O thread");
     }

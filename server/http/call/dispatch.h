@@ -10,5 +10,7 @@ bool dispatch_init(void);
 /* Starts one daemon of the library: a thread with its own epoll. The acceptor gives it connections.
  */
 bool dispatch_start(struct io *io, struct problem *problem);
+/* Answers a client that speaks HTTP where TLS is expected. On the I/O thread. */
+void dispatch_spoke_plain(struct connection *c);
 
 #endif

@@ -16,6 +16,22 @@ static void collect(void *arg) {
     struct http_server *server = arg;
     metric_set(server->metrics.long_waiting, (double)atomic_load(&server->long_jobs.n_waiting));
     metric_set(server->metrics.held, (double)atomic_load(&server->memory.held));
+    if (server->tls != NULL) {
+        metric_set(server->metrics.tls_expires, (double)tls_expires(server->tls));
+    }
+}
+
+static void init_tls(struct server_metrics *m) {
+    m->handshakes =
+        metrics_series(metrics_register(METRICS_COUNTER, "discern_tls_failed_handshakes_total",
+                                        "Connections that ended before their TLS handshake.", "",
+                                        NULL, 0),
+                       (char *)NULL);
+    m->tls_expires = metrics_series(
+        metrics_register(METRICS_GAUGE, "discern_tls_certificate_expires_timestamp_seconds",
+                         "Time at which the certificate in use ends, in seconds since 1970.", "",
+                         NULL, 0),
+        (char *)NULL);
 }
 
 bool record_init(struct http_server *server) {
@@ -56,6 +72,9 @@ bool record_init(struct http_server *server) {
             "Bytes of request bodies, upload readers and answers, counted against --body-memory.",
             "", NULL, 0),
         (char *)NULL);
+    if (server->settings.tls_cert != NULL) {
+        init_tls(m);
+    }
     m->refused_limit = metrics_series(refused, "connections", (char *)NULL);
     m->refused_address = metrics_series(refused, "address", (char *)NULL);
     m->routes = calloc(server->n_routes + 1, sizeof *m->routes);

@@ -87,6 +87,10 @@ unsigned http_idempotency_key(const struct http_call *call, const char **value) 
     return call->request.headers.n_idempotency_key;
 }
 
+enum http_peer http_peer(const struct http_call *call, const char **text) {
+    return tls_peer(call->connection, text);
+}
+
 void http_set_client(struct http_call *call, const char *name, void *client,
                      void (*release)(void *client)) {
     call->request.client_name = name;

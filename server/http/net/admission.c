@@ -30,6 +30,11 @@ struct metric *admission_metric(struct http_server *server, enum problem_type re
                                                 : server->metrics.refused_limit;
 }
 
+/* A handshake counts as idle after SILENT_NS, whatever has arrived of it. */
+static bool may_be_idle(enum phase phase) {
+    return phase == PHASE_HANDSHAKE || phase == PHASE_HEADER || phase == PHASE_IDLE;
+}
+
 /* Returns the time since which the connection has been idle; INT64_MAX: it is not idle. Idle means
  * that no byte of a request has arrived. The caller holds the lock of the connection. */
 static int64_t idle_since(const struct connection *c, uint64_t state, int64_t now) {
@@ -37,14 +42,17 @@ static int64_t idle_since(const struct connection *c, uint64_t state, int64_t no
     const struct deadline *d = &c->deadline;
     struct tcp_progress progress;
     int unread = 0;
-    if (c->fd < 0 || (phase != PHASE_HEADER && phase != PHASE_IDLE)) {
+    if (c->fd < 0 || !may_be_idle(phase)) {
         return INT64_MAX;
     }
     const bool swept = d->epoch == state >> 8;
     if (c->kind == CONNECTION_RESERVED) {
         return swept ? d->since_ns : now;
     }
-    tcp_progress_read(c->fd, &progress);
+    if (phase == PHASE_HANDSHAKE) {
+        return now - d->since_ns >= SILENT_NS ? d->since_ns : INT64_MAX;
+    }
+    connection_progress(c, &progress);
     if (ioctl(c->fd, FIONREAD, &unread) != 0 || unread > 0) {
         return INT64_MAX;
     }
@@ -67,9 +75,8 @@ static bool end_idle(struct http_server *server, struct connection *c, uint64_t 
         c->fd >= 0 &&
         atomic_compare_exchange_strong(&c->state, &state, ((state >> 8) + 1) << 8 | PHASE_CUT);
     if (ends && answers) {
-        body_write_refusal(server, c->fd, c->refusal, admission_refusal(c->refusal));
-    }
-    if (ends) {
+        body_end_from_outside(c, c->refusal, admission_refusal(c->refusal), false);
+    } else if (ends) {
         (void)shutdown(c->fd, SHUT_RDWR); /* makes the library close the connection */
     }
     (void)pthread_mutex_unlock(&c->lock);
@@ -92,7 +99,7 @@ static bool end_oldest(struct http_server *server, enum connection_kind kind,
     for (size_t i = 0; i < high; i++) {
         struct connection *c = &server->connections.slots[i];
         const enum phase phase = connection_phase(c);
-        if (c->kind != kind || (phase != PHASE_HEADER && phase != PHASE_IDLE) ||
+        if (c->kind != kind || !may_be_idle(phase) ||
             (of != NULL && !(atomic_load(&c->counted) && address_equal(&c->peer, of)))) {
             continue;
         }

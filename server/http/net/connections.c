@@ -42,8 +42,12 @@ struct connection *connections_open(struct connections *table, int fd, bool *sta
     c->fd = fd;
     c->call = NULL;
     c->linger = false;
+    c->secure = false;
+    c->tls = NULL;
     c->host[0] = '\0';
     atomic_store(&c->body, 0);
+    atomic_store(&c->pulled, 0);
+    atomic_store(&c->handshake, 0);
     atomic_store(&c->sent, 0);
     atomic_store(&c->gone, false);
     atomic_store(&c->state, ((atomic_load(&c->state) >> 8) + 1) << 8 | PHASE_NONE);
@@ -55,7 +59,7 @@ void connections_publish(struct connection *c) {
     (void)pthread_mutex_lock(&c->lock);
     uint64_t epoch = (atomic_load(&c->state) >> 8) + 1;
     deadline_open(&c->deadline, epoch, clock_monotonic_ns());
-    atomic_store(&c->state, epoch << 8 | PHASE_HEADER);
+    atomic_store(&c->state, epoch << 8 | (c->secure ? PHASE_HANDSHAKE : PHASE_HEADER));
     (void)pthread_mutex_unlock(&c->lock);
 }
 
@@ -89,4 +93,10 @@ bool connection_enter(struct connection *c, enum phase phase) {
 
 enum phase connection_phase(const struct connection *c) {
     return (enum phase)(atomic_load(&c->state) & 0xff);
+}
+
+void connection_progress(const struct connection *c, struct tcp_progress *out) {
+    tcp_progress_read(c->fd, out);
+    const uint64_t handshake = atomic_load(&c->handshake);
+    out->received -= out->received < handshake ? out->received : handshake;
 }

@@ -4,6 +4,7 @@
 
 #include "http/net/address.h"
 #include "http/net/deadline.h"
+#include "http/net/tcp_progress.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 
 struct http_call;
 struct http_server;
+struct tls_link;
 
 enum connection_kind {
     CONNECTION_COMMON,
@@ -32,7 +34,11 @@ struct connection {
     /* bytes of replies passed to the library in pieces; the I/O thread writes */
     _Atomic uint64_t sent;
     atomic_bool gone; /* the peer has closed its side during a call; the sweeper writes */
-    bool tcp;         /* the kernel counts the bytes that the peer has acknowledged (TCP_INFO) */
+    bool secure;      /* speaks TLS; the acceptor writes it before the connection is published */
+    struct tls_link *tls;       /* NULL: does not speak TLS; I/O thread only */
+    _Atomic uint64_t pulled;    /* bytes that TLS has read from the socket */
+    _Atomic uint64_t handshake; /* bytes of them that belong to the handshake; 0: it goes on */
+    bool tcp; /* the kernel counts the bytes that the peer has acknowledged (TCP_INFO) */
     struct http_server *server;
     struct http_call *call; /* the current call; NULL: none; I/O thread only */
     char host[64];          /* the last value of Host that was allowed; "": none; I/O thread only */
@@ -46,7 +52,8 @@ struct connection {
     bool linger;          /* after the close the lingerer reads what still arrives, so that no reset
                     overtakes the reply; I/O thread only */
     char *final_response; /* [final_response_size] what the sweeper writes if discarding a body
-                                   takes too long; NULL: nothing */
+                                   takes too long; with TLS, what the I/O thread writes in
+                                   PHASE_CUT; NULL: nothing */
     size_t final_response_size; /* bytes */
     struct deadline deadline;   /* the sweeper's */
 };
@@ -65,7 +72,8 @@ void connections_done(struct connections *table);
  * did not report the end of the slot's last connection, so the caller must undo what it counted for
  * it. The caller fills in the peer, then publishes. The acceptor only. */
 struct connection *connections_open(struct connections *table, int fd, bool *stale);
-void connections_publish(struct connection *c); /* enters PHASE_HEADER: the deadlines begin */
+/* Enters PHASE_HEADER, or with TLS PHASE_HANDSHAKE: the deadlines begin. */
+void connections_publish(struct connection *c);
 /* Frees the slot. The library closes the descriptor afterwards. */
 void connections_close(struct connection *c);
 /* Sets the response that the sweeper writes when PHASE_DISCARD takes too long, and takes ownership
@@ -75,5 +83,8 @@ void connection_final_response(struct connection *c, char *text, size_t size);
  * written. */
 bool connection_enter(struct connection *c, enum phase phase);
 enum phase connection_phase(const struct connection *c);
+/* tcp_progress_read of the descriptor, without the bytes that the handshake of TLS received. The
+ * caller holds the lock, and the descriptor is open. */
+void connection_progress(const struct connection *c, struct tcp_progress *out);
 
 #endif

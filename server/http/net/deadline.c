@@ -50,6 +50,8 @@ enum verdict deadline_check(struct deadline *d, const struct deadline_view *view
         d->progress_ns = now_ns;
     }
     switch (view->phase) {
+    case PHASE_HANDSHAKE:
+        return now_ns - d->since_ns > limits->header_ns ? VERDICT_DROP : VERDICT_KEEP;
     case PHASE_HEADER:
         if (now_ns - d->since_ns <= limits->header_ns) {
             return VERDICT_KEEP;

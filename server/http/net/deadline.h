@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 enum phase {
-    PHASE_NONE,    /* no connection */
-    PHASE_HEADER,  /* a request header is due */
-    PHASE_IDLE,    /* between two requests */
-    PHASE_BODY,    /* the body is being read */
-    PHASE_DISCARD, /* the body of a refused request is being discarded */
-    PHASE_WORK,    /* a handler runs or waits: nothing is due from the client */
-    PHASE_SEND,    /* the reply is being sent */
-    PHASE_CUT      /* the sweeper has ended the connection */
+    PHASE_NONE,      /* no connection */
+    PHASE_HANDSHAKE, /* the handshake of TLS */
+    PHASE_HEADER,    /* a request header is due */
+    PHASE_IDLE,      /* between two requests */
+    PHASE_BODY,      /* the body is being read */
+    PHASE_DISCARD,   /* the body of a refused request is being discarded */
+    PHASE_WORK,      /* a handler runs or waits: nothing is due from the client */
+    PHASE_SEND,      /* the reply is being sent */
+    PHASE_CUT        /* the sweeper has ended the connection */
 };
 
 enum verdict {
@@ -25,7 +26,8 @@ enum verdict {
 };
 
 struct deadline_limits {
-    int64_t header_ns, idle_ns, keep_alive_ns, discard_ns;
+    int64_t header_ns; /* also of a handshake */
+    int64_t idle_ns, keep_alive_ns, discard_ns;
     double minimum_rate; /* bytes/s over DEADLINE_WINDOW_NS; 0: none */
 };
 #define DEADLINE_WINDOW_NS 30000000000

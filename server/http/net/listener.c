@@ -20,9 +20,10 @@
 #define BATCH 64       /* connections that are accepted from one socket at a time */
 #define SHORT_OF_MS 50 /* ms without accepting when there are no descriptors left */
 
-bool listener_open(struct listener *l, const char *address, bool inherits,
+bool listener_open(struct listener *l, const char *address, bool inherits, bool secure,
                    struct problem *problem) {
     memset(l, 0, sizeof *l);
+    l->secure = secure;
     if (!wake_pipe_open(l->pipe)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot create a pipe: %s",
                            strerror(errno));
@@ -60,11 +61,14 @@ bool http_probe_listen(const char *address, struct problem *problem) {
 
 /* ---- one connection ---- */
 
-static void refuse(struct http_server *server, int fd, enum problem_type type, const char *detail,
-                   struct metric *counter) {
+/* A client that expects TLS gets no response: the connection ends before a handshake. */
+static void refuse(struct http_server *server, int fd, bool secure, enum problem_type type,
+                   const char *detail, struct metric *counter) {
     metric_add(counter, 1);
     log_debug("http.refused", log_str("reason", detail));
-    body_write_refusal(server, fd, type, detail);
+    if (!secure) {
+        body_write_refusal(server, fd, type, detail);
+    }
     /* a close before the request is read would send a reset to the client */
     linger_add(&server->linger, fd);
 }
@@ -86,8 +90,9 @@ static void take(struct http_server *server, bool health, int fd, const struct s
     struct address peer = address_of_sockaddr(sa);
     bool trusted = address_rules_match(&server->trusted, &peer);
     const struct admission admission = admission_decide(server, &peer, trusted, health);
+    const bool secure = !health && server->listener.secure;
     if (!admission.admitted) {
-        refuse(server, fd, admission.refusal, admission_refusal(admission.refusal),
+        refuse(server, fd, secure, admission.refusal, admission_refusal(admission.refusal),
                admission_metric(server, admission.refusal));
         return;
     }
@@ -97,7 +102,7 @@ static void take(struct http_server *server, bool health, int fd, const struct s
         if (admission.counted) {
             address_counts_leave(&server->per_address, &peer);
         }
-        refuse(server, fd, PROBLEM_UNAVAILABLE, "the daemon cannot hold another connection",
+        refuse(server, fd, secure, PROBLEM_UNAVAILABLE, "the daemon cannot hold another connection",
                server->metrics.refused_limit);
         return;
     }
@@ -108,6 +113,7 @@ static void take(struct http_server *server, bool health, int fd, const struct s
     c->server = server;
     c->peer = peer;
     c->trusted = trusted;
+    c->secure = secure;
     admission_enter(server, c, &admission);
     int on = 1;
     c->tcp = peer.family != ADDRESS_UNIX &&

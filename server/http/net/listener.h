@@ -14,8 +14,9 @@ struct http_server;
 struct listener {
     int fds[LISTENER_MAX]; /* listening sockets */
     size_t n;
+    bool secure;       /* its connections speak TLS */
     bool inherited;    /* from systemd */
-    char address[300]; /* "http://127.0.0.1:8080" or "unix:/path" */
+    char address[300]; /* "http://127.0.0.1:8080", "https://…" or "unix:/path" */
     char host[256];    /* the host in `address`: "127.0.0.1", "::1"; "" for a local socket */
     char path[108];    /* file of a local socket that this process made; "": none */
     bool complained;   /* the lack of descriptors was logged; cleared by a new connection */
@@ -28,9 +29,9 @@ struct listener {
     atomic_bool closed; /* no more connections are accepted, and the kernel's queue is empty */
 };
 
-/* Binds the address; inherits: or takes the sockets of systemd. Accepts nothing yet. On failure
- * nothing is left open. */
-bool listener_open(struct listener *listener, const char *address, bool inherits,
+/* Binds the address; inherits: or takes the sockets of systemd; secure: for TLS. Accepts nothing yet.
+ * On failure nothing is left open. */
+bool listener_open(struct listener *listener, const char *address, bool inherits, bool secure,
                    struct problem *problem);
 /* Starts the acceptor of server->listener, which serves server->health too. */
 bool listener_start(struct listener *listener, struct http_server *server);

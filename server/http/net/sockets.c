@@ -44,8 +44,8 @@ static bool describe(struct listener *l, int fd) {
         return false;
     }
     bool v6 = sa.ss_family == AF_INET6;
-    (void)snprintf(l->address, sizeof l->address, v6 ? "http://[%s]:%s" : "http://%s:%s", host,
-                   port);
+    (void)snprintf(l->address, sizeof l->address, v6 ? "%s://[%s]:%s" : "%s://%s:%s",
+                   l->secure ? "https" : "http", host, port);
     l->port = (int)strtol(port, NULL, 10);
     return true;
 }
@@ -56,6 +56,12 @@ static bool take(struct listener *l, int fd) {
     }
     l->fds[l->n++] = fd;
     return true;
+}
+
+static bool is_unix(int fd) {
+    struct sockaddr_storage sa;
+    socklen_t size = sizeof sa;
+    return getsockname(fd, (struct sockaddr *)&sa, &size) == 0 && sa.ss_family == AF_UNIX;
 }
 
 /* ---- local sockets ---- */
@@ -226,6 +232,12 @@ bool sockets_inherit(struct listener *l, bool *found, struct problem *problem) {
     *found = false;
     long n = handed_over();
     for (long i = 0; i < n && i < LISTENER_MAX; i++) {
+        if (l->secure && is_unix(FIRST_INHERITED + (int)i)) {
+            return problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "--tls-cert needs a TCP socket, and the socket given as descriptor "
+                               "%ld is a Unix socket",
+                               FIRST_INHERITED + i);
+        }
         if (!take(l, FIRST_INHERITED + (int)i)) {
             return problem_set(problem, PROBLEM_UNAVAILABLE,
                                "cannot listen on the socket given as descriptor %ld: %s",

@@ -24,16 +24,14 @@ static void cut(struct http_server *server, struct connection *c, uint64_t state
               log_int("phase", (int64_t)(state & 0xff)));
     metric_add(server->metrics.timeouts, 1);
     if (verdict == VERDICT_ANSWER && c->final_response != NULL) {
-        body_write(c->fd, c->final_response, c->final_response_size);
-        (void)shutdown(c->fd, SHUT_WR); /* PHASE_CUT reads on, so that no reset overtakes the
-                                           response */
-        return;
+        /* PHASE_CUT reads on, so that no reset overtakes the response */
+        body_end_from_outside(c, PROBLEM_NONE, NULL, true);
+    } else if (verdict == VERDICT_TIMEOUT) {
+        body_end_from_outside(c, PROBLEM_REQUEST_TIMEOUT, "the request did not arrive in time",
+                              false);
+    } else {
+        (void)shutdown(c->fd, SHUT_RDWR); /* makes the library close the connection */
     }
-    if (verdict == VERDICT_TIMEOUT) {
-        body_write_refusal(server, c->fd, PROBLEM_REQUEST_TIMEOUT,
-                           "the request did not arrive in time");
-    }
-    (void)shutdown(c->fd, SHUT_RDWR); /* makes the library close the connection */
 }
 
 /* For a connection in PHASE_WORK. Returns true if the client has left since the last sweep. */
@@ -55,7 +53,7 @@ static void look(struct http_server *server, struct connection *c,
         return;
     }
     struct tcp_progress progress;
-    tcp_progress_read(c->fd, &progress);
+    connection_progress(c, &progress);
     if (!progress.counted) {
         progress.sent += atomic_load(&c->sent);
     }
@@ -68,8 +66,8 @@ static void look(struct http_server *server, struct connection *c,
     /* After a read that returned less than was asked for, the library waits for an event of its
      * edge-triggered epoll. There is none for a FIN that arrived before that read; this shutdown
      * makes one. */
-    bool reading = phase == PHASE_HEADER || phase == PHASE_IDLE || phase == PHASE_BODY ||
-                   phase == PHASE_DISCARD;
+    bool reading = phase == PHASE_HANDSHAKE || phase == PHASE_HEADER || phase == PHASE_IDLE ||
+                   phase == PHASE_BODY || phase == PHASE_DISCARD;
     if (reading && progress.ended) {
         (void)shutdown(c->fd, SHUT_RD);
     }

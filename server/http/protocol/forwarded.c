@@ -167,7 +167,10 @@ bool forwarded_read(struct http_call *call, struct problem *problem) {
 
 const char *forwarded_scheme(const struct http_call *call) {
     const char *scheme = call->request.scheme;
-    return scheme != NULL && strcasecmp(scheme, "https") == 0 ? "https" : "http";
+    if (scheme == NULL) {
+        return call->connection->secure ? "https" : "http";
+    }
+    return strcasecmp(scheme, "https") == 0 ? "https" : "http";
 }
 
 const char *forwarded_host(const struct http_call *call) {
