@@ -90,6 +90,13 @@ struct MHD_OptionItem *library_options(void) {
     return options;
 }
 
+/* Handshakes of TLS. Needed by: 0.9.75, whose epoll loop takes a socket for readable until a request
+ * is read from it: while a handshake waits for the client, the I/O thread does not sleep. With poll
+ * it does. Test: test_tls, "waiting_handshakes". */
+unsigned library_event_loop(bool secure) {
+    return secure ? MHD_USE_POLL_INTERNAL_THREAD : MHD_USE_EPOLL_INTERNAL_THREAD;
+}
+
 /* Chunked bodies. Needed by: 0.9.75 and 1.0.1, which call the handler again with the next chunk in
  * their buffer after the handler has suspended the connection. Test: test_bodies. */
 bool library_is_suspended(struct MHD_Connection *mhd) {

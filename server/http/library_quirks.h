@@ -27,6 +27,8 @@ bool library_asked_for_cookies(void);
 
 /* Options of MHD_start_daemon that make the library refuse ambiguous requests. */
 struct MHD_OptionItem *library_options(void);
+/* The flag of the event loop of a daemon with or without TLS. */
+unsigned library_event_loop(bool secure);
 
 /* Makes a response without a body and without Content-Length. NULL: out of memory. */
 struct MHD_Response *library_response_without_length(void);

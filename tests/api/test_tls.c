@@ -395,6 +395,36 @@ static void test_clients_without_tokens(void **state) {
 
 /* ---- handshakes ---- */
 
+/* Returns the processor time of the daemon in ms. */
+static long cpu_ms(void) {
+    unsigned long user = 0, system = 0;
+    const char *stat = read_whole(text("/proc/%d/stat", (int)the_daemon.pid), NULL);
+    const char *after = strrchr(stat, ')');
+    assert_int_equal(sscanf(after, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+                            &system),
+                     2);
+    return (long)((user + system) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK));
+}
+
+/* Handshakes that have begun cost no processor time while they wait. */
+static void test_waiting_handshakes_are_idle(void **state) {
+    (void)state;
+    int fds[4];
+    service_start(FLAGS(TLS, "--header-timeout", "60"));
+    for (int i = 0; i < 4; i++) {
+        fds[i] = raw_open();
+        assert_true(fds[i] >= 0 && raw_send(fds[i], "\x16\x03\x01\x02", 4));
+    }
+    status_check(call_get("/version"), 200);
+    const long before = cpu_ms();
+    pause_ms(1500);
+    assert_true(cpu_ms() - before < 150);
+    for (int i = 0; i < 4; i++) {
+        close(fds[i]);
+    }
+    service_end();
+}
+
 /* Silent connections take all places. They are closed for others after a second, and by
  * --header-timeout in any case. */
 static void test_handshakes_that_never_end(void **state) {
@@ -436,6 +466,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_files_are_read_again, forget),
         cmocka_unit_test_teardown(test_clients_with_tokens, forget),
         cmocka_unit_test_teardown(test_clients_without_tokens, forget),
+        cmocka_unit_test_teardown(test_waiting_handshakes_are_idle, forget),
         cmocka_unit_test_teardown(test_handshakes_that_never_end, forget),
     };
     return cmocka_run_group_tests(tests, open_dir, close_dir);

@@ -426,7 +426,7 @@ static void on_log(void *cls, const char *format, va_list ap) {
 }
 
 bool dispatch_start(struct io *io, struct problem *problem) {
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+    unsigned flags = library_event_loop(io->secure) | MHD_ALLOW_SUSPEND_RESUME |
                      MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | (io->secure ? MHD_USE_TLS : 0);
     static struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     /* The acceptor's limit is lower; connections that were ended may still be open. */
