@@ -146,7 +146,9 @@ static void test_one_row_and_grid(void **state) {
                   "bad-request");
     problem_check(call_get("/v1/models/m/predict?x=1&keep="), 400, "bad-request");
     problem_check(call_get("/v1/models/m/predict?x=1&keep=id"), 422, "invalid-instances");
-    problem_check(call_get("/v1/models/m/predict?x=1&id=7"), 422, "invalid-instances");
+    const struct response *extra = status_check(call_get("/v1/models/m/predict?x=1&id=7"), 200);
+    assert_string_equal(string_at(extra, "/ignored_columns/0"), "id");
+    problem_check(call_get("/v1/models/m/predict?x=1&id=7&extra=error"), 422, "invalid-instances");
     fault_check(problem_check(call_post("/v1/models/m/evaluate_grid",
                                         "{'x':{'column':'x'},'decision':'votes'}"),
                               422, "invalid"),

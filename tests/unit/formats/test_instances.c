@@ -266,7 +266,7 @@ static void test_json_faults(void **state) {
     refused(numeric, "{\"a\":[{}],\"instances\":[[1,2]]}",
             "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there are only "
             "\\\"instances\\\", or \\\"columns\\\" and "
-            "\\\"rows\\\"\"}");
+            "\\\"rows\\\", or \\\"dataset\\\" alone\"}");
     refused(numeric, "{\"instances\":[[1,2]],\"instances\":[[1,2]]}",
             "member \\\"instances\\\" comes twice");
     const char *const both[] = {"\"pointer\":\"/0/0\"", "\"pointer\":\"/2\"",

@@ -126,11 +126,12 @@ static void test_refused_lines(void **state) {
           "1.4 the instance, column \"y\": must be a finite number (got \"2\")\n2.1 the instance "
           "must be an array or an object\n"
           "3.7 nothing may follow the value\n4.2 the instance, column \"x\": must be a finite "
-          "number (got 1e999)\n");
-    check(numeric, "{}\n[3,4]\n{\"class\":1}\n{\"z\":1}\n",
-          "1.1 the instance names no column of the model, such as \"x\"\n2: 3 4\n"
-          "3.1 the instance names no column of the model, such as \"x\"\n4.2 the instance: the "
-          "model has no column \"z\"\n");
+          "number (got 1e999): the number is beyond the range of double precision\n");
+    check(
+        numeric, "{}\n[3,4]\n{\"class\":1}\n{\"z\":1}\n",
+        "1.1 the instance names no column of the model, such as \"x\"\n2: 3 4\n"
+        "3.2 the instance: the column \"class\" is the target, which is not an input of the model\n"
+        "4.2 the instance: the model has no column \"z\"\n");
     check(numeric, "[1,2]\n[1,2,                                                        ]\n[3,4]\n",
           "1: 1 2\n2.1 the line is longer than 60 bytes\n3: 3 4\n");
 }
