@@ -21,7 +21,8 @@ def chunks(megabytes):
 
 def attempt(base, megabytes, method, path, framing, status):
     url = urlsplit(base)
-    connection = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
+    connect = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+    connection = connect(url.hostname, url.port, timeout=60)
     headers = {"Content-Type": "text/csv"}
     if framing == "plain":
         headers["Content-Length"] = str(megabytes << 20)
