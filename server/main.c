@@ -186,6 +186,20 @@ static bool app_draining(const struct api_app *app) {
     return http_draining(app->server);
 }
 
+/* Adds an entry to the audit for what is no call. */
+static void audit(struct daemon *d, const char *action, const char *result, const char *detail) {
+    const struct store_audit_new entry = {.action = action, .result = result, .detail = detail};
+    struct problem problem = {0};
+    if (!store_audit_add(d->store, &entry, &problem)) {
+        log_warn("audit.failed", log_str("action", action), log_str("problem", problem.detail));
+    }
+    problem_done(&problem);
+}
+
+static void on_tokens(void *arg, const struct auth_event *event) {
+    audit(arg, "tokens.reload", event->loaded ? "done" : "refused", event->what);
+}
+
 static struct http_settings http_settings_of(const struct settings *s) {
     return (struct http_settings){
         .listen = s->listen,
@@ -298,6 +312,12 @@ static bool start(struct daemon *d, struct problem *problem) {
     };
     api_metrics_register(&d->app);
     store_backup_clean(s->spool_dir);
+    audit(d, "daemon.start", "done",
+          s->tokens != NULL ? "discernd " DISCERN_VERSION ", with tokens"
+                            : "discernd " DISCERN_VERSION ", without tokens");
+    if (d->app.auth != NULL) {
+        auth_watch(d->app.auth, on_tokens, d);
+    }
     if (!start_http(d, problem)) {
         return false;
     }
@@ -348,6 +368,7 @@ static void stop(struct daemon *d) {
         abandon(d);
     }
     jobs_stop(d->jobs);
+    auth_stop(atomic_load(&d->auth));
     api_metrics_forget(&d->app);
     serving_close(d->serving);
     store_close(d->store);

@@ -21,15 +21,33 @@ static void challenge(struct http_call *call, const char *error, const char *sco
     http_reply_header(call, "WWW-Authenticate", text != NULL ? text : "Bearer");
 }
 
+/* Counts the refusal for the audit. name: of a dataset or model; NULL: that of the path. */
+static void note_refusal(struct http_call *call, bool forbidden, const char *name) {
+    static const char *const placeholders[] = {"dataset", "model"};
+    for (size_t i = 0; name == NULL && i < sizeof placeholders / sizeof *placeholders; i++) {
+        const char *value = http_path_param(call, placeholders[i]);
+        name = ids_name_valid(value, strlen(value)) ? value : NULL;
+    }
+    const struct http_route *route = http_route_of(call);
+    const struct store_refusal refusal = {.by = api_actor(call),
+                                          .name = name,
+                                          .call = arena_printf(http_arena(call), "%s %s",
+                                                               route->method, route->path),
+                                          .forbidden = forbidden};
+    store_audit_refused(((const struct api_app *)http_app(call))->store, &refusal);
+}
+
 static void refuse_token(struct http_call *call, const char *error, const char *why,
                          struct problem *problem) {
     challenge(call, error, NULL);
+    note_refusal(call, false, NULL);
     (void)problem_set(problem, PROBLEM_UNAUTHORIZED, "%s", why);
 }
 
 static bool refuse_scope(struct http_call *call, const struct auth_token *token, const char *scope,
                          struct problem *problem) {
     challenge(call, "insufficient_scope", scope);
+    note_refusal(call, true, NULL);
     return problem_set(problem, PROBLEM_FORBIDDEN, "%s %s needs the scope %s; token \"%s\" has %s",
                        http_method(call), http_route_of(call)->path, scope, token->name,
                        token->scope_text);
@@ -38,6 +56,7 @@ static bool refuse_scope(struct http_call *call, const struct auth_token *token,
 static bool refuse_name(struct http_call *call, const struct auth_token *token, const char *noun,
                         const char *name, struct problem *problem) {
     challenge(call, "insufficient_scope", NULL);
+    note_refusal(call, true, ids_name_valid(name, strlen(name)) ? name : NULL);
     return problem_set(problem, PROBLEM_FORBIDDEN,
                        "token \"%s\" is for %.300s only, not for %s \"%.100s\"", token->name,
                        token->only, noun, name);
@@ -62,6 +81,7 @@ static const struct {
 /* Who sends a request. In the arena of the call. */
 struct client {
     const struct auth_token *token; /* NULL: a certificate, without tokens */
+    const char *name;               /* of the token or in the certificate; NULL: it has none */
     bool heavy;                     /* counted by auth_usage_enter */
 };
 
@@ -81,7 +101,7 @@ static bool set_client(struct http_call *call, const struct auth_token *token, c
         auth_release(token);
         return false;
     }
-    *c = (struct client){.token = token};
+    *c = (struct client){.token = token, .name = name};
     http_set_client(call, name, c, release);
     return true;
 }
@@ -129,6 +149,7 @@ static const struct auth_token *find_named(struct http_call *call, struct auth *
         }
     }
     challenge(call, NULL, NULL);
+    note_refusal(call, false, NULL);
     if (peer == HTTP_PEER_NONE) {
         problem_set(problem, PROBLEM_UNAUTHORIZED,
                     "a token is needed: Authorization: Bearer SECRET");
@@ -296,6 +317,9 @@ bool api_admit_token(struct http_call *call) {
     if (auth != NULL ? admit(call, auth, scope, &problem) : admit_certificate(call, &problem)) {
         return true;
     }
+    if (auth == NULL && problem.type == PROBLEM_FORBIDDEN) {
+        note_refusal(call, true, NULL);
+    }
     http_reply_problem(call, &problem);
     return false;
 }
@@ -338,8 +362,8 @@ struct store_quota api_quota(const struct http_call *call) {
 }
 
 struct store_actor api_actor(const struct http_call *call) {
-    const struct auth_token *token = api_token(call);
-    return (struct store_actor){.token = token != NULL ? token->name : NULL,
+    const struct client *c = http_client(call);
+    return (struct store_actor){.token = c != NULL ? c->name : NULL,
                                 .client = http_client_address(call),
                                 .request = http_request_id(call)};
 }
@@ -378,6 +402,7 @@ bool api_may_see_all(struct http_call *call) {
         return true;
     }
     challenge(call, "insufficient_scope", NULL);
+    note_refusal(call, true, NULL);
     http_fail(call, PROBLEM_FORBIDDEN,
               "%s shows what belongs to all names; token \"%s\" is for %.300s only",
               http_route_of(call)->path, token->name, token->only);

@@ -14,7 +14,9 @@
 struct auth {
     char *path;
     struct reloader reloader;
-    pthread_mutex_t lock;  /* guards `tokens`; a leaf */
+    pthread_mutex_t lock;                                     /* guards the next three; a leaf */
+    void (*event)(void *arg, const struct auth_event *event); /* NULL: none */
+    void *event_arg;
     struct tokens *tokens; /* changed by the reloader only */
     struct stat seen;      /* the file as it was read; st_ino 0: it was refused. Reloader only */
     char *refused;         /* last line "tokens.refused"; NULL: the file is good. Reloader only */
@@ -38,6 +40,41 @@ static bool load(const char *path, const struct tokens *old, struct tokens **out
     return good;
 }
 
+static void tell(struct auth *auth, bool loaded, const char *what) {
+    const struct auth_event event = {loaded, what};
+    pthread_mutex_lock(&auth->lock);
+    void (*fn)(void *arg, const struct auth_event *event) = auth->event;
+    void *arg = auth->event_arg;
+    pthread_mutex_unlock(&auth->lock);
+    if (fn != NULL) {
+        fn(arg, &event);
+    }
+}
+
+static bool limits_differ(const struct auth_limits *a, const struct auth_limits *b) {
+    return a->requests != b->requests || a->rows != b->rows || a->calls != b->calls ||
+           a->jobs != b->jobs || a->bytes != b->bytes;
+}
+
+/* Appends the names of `a` that are not in `b`, or, with `changed`, those that differ in b. */
+static void put_names(const struct tokens *a, const struct tokens *b, bool changed,
+                      const char *heading, struct buf *out) {
+    bool first = true;
+    for (size_t i = 0; i < tokens_count(a); i++) {
+        const struct auth_token *t = tokens_at(a, i), *u = tokens_named(b, t->name);
+        const bool differs =
+            u != NULL &&
+            (!hash_equal(t->hash, u->hash, sizeof t->hash) || t->scopes != u->scopes ||
+             t->expires_ms != u->expires_ms ||
+             strcmp(t->only != NULL ? t->only : "", u->only != NULL ? u->only : "") != 0 ||
+             limits_differ(&t->limits, &u->limits));
+        if (changed ? differs : u == NULL) {
+            buf_printf(out, "%s%s", first ? heading : ", ", t->name);
+            first = false;
+        }
+    }
+}
+
 /* Logs a reason once, not in every second in which it holds. */
 static void log_refused(struct auth *auth, struct problem *problem) {
     const char *reason = problem->detail != NULL ? problem->detail : "out of memory";
@@ -46,6 +83,7 @@ static void log_refused(struct auth *auth, struct problem *problem) {
                   log_str("tokens", "those read before stay"));
         free(auth->refused);
         auth->refused = strdup(reason);
+        tell(auth, false, reason);
     }
     problem_done(problem);
 }
@@ -59,6 +97,14 @@ static void replace(struct auth *auth, struct tokens *fresh, bool asked) {
     if (asked || auth->refused != NULL || !tokens_equal(old, fresh)) {
         log_info("tokens.loaded", log_str("file", auth->path),
                  log_int("tokens", (int64_t)tokens_count(fresh)));
+        struct buf what = {0};
+        buf_printf(&what, "%zu tokens", tokens_count(fresh));
+        put_names(fresh, old, false, "; added ", &what);
+        put_names(old, fresh, false, "; removed ", &what);
+        put_names(fresh, old, true, "; changed ", &what);
+        const char *text = buf_cstr(&what);
+        tell(auth, true, text != NULL ? text : "out of memory");
+        buf_done(&what);
     }
     free(auth->refused);
     auth->refused = NULL;
@@ -102,11 +148,25 @@ bool auth_open(const char *path, struct auth **out, struct problem *problem) {
     return true;
 }
 
+void auth_watch(struct auth *auth, void (*event)(void *arg, const struct auth_event *event),
+                void *arg) {
+    pthread_mutex_lock(&auth->lock);
+    auth->event = event;
+    auth->event_arg = arg;
+    pthread_mutex_unlock(&auth->lock);
+}
+
+void auth_stop(struct auth *auth) {
+    if (auth != NULL) {
+        reloader_stop(&auth->reloader);
+    }
+}
+
 void auth_close(struct auth *auth) {
     if (auth == NULL) {
         return;
     }
-    reloader_stop(&auth->reloader);
+    auth_stop(auth);
     tokens_unref(auth->tokens);
     pthread_mutex_destroy(&auth->lock);
     free(auth->refused);

@@ -12,6 +12,17 @@ struct auth;
 /* Reads the file and starts the thread. Fails if the file is missing or faulty. */
 bool auth_open(const char *path, struct auth **out, struct problem *problem);
 void auth_close(struct auth *auth); /* NULL is allowed */
+/* What the thread did with a new file. */
+struct auth_event {
+    bool loaded;      /* the tokens were replaced; false: the file was refused */
+    const char *what; /* which tokens were added, removed and changed, or the reason */
+};
+/* Sets a function that the thread calls after each such event. To be called once, before signals and
+ * changes of the file. */
+void auth_watch(struct auth *auth, void (*event)(void *arg, const struct auth_event *event),
+                void *arg);
+/* Ends the thread. The tokens stay in use. NULL is allowed. */
+void auth_stop(struct auth *auth);
 /* Lets the thread read the file at once. */
 void auth_reload(struct auth *auth);
 

@@ -244,7 +244,7 @@ bool store_owned(struct store *store, const char *owner, int64_t *jobs, int64_t 
 /* Who asks for a change. Each function that makes a change adds an entry in the transaction of the
  * change. */
 struct store_actor {
-    const char *token;   /* name of the token; NULL: there was none */
+    const char *token;   /* name of the token or in the client certificate; NULL: none */
     const char *client;  /* address of the client; NULL: the daemon itself */
     const char *request; /* id of the request; NULL: none */
 };
@@ -262,6 +262,16 @@ struct store_audit_new {
 /* Adds an entry in a transaction of its own. For what is no change of the store. */
 bool store_audit_add(struct store *store, const struct store_audit_new *entry,
                      struct problem *problem);
+/* A call that was answered 401 or 403. */
+struct store_refusal {
+    struct store_actor by;
+    const char *name; /* of the dataset or model in the path; NULL: none */
+    const char *call; /* method and path of the route */
+    bool forbidden;   /* 403; otherwise 401 */
+};
+/* Counts a refused call for the audit. A flood of them makes few entries; see "Audit" in README.md.
+ * Does not wait. */
+void store_audit_refused(struct store *store, const struct store_refusal *refusal);
 struct store_audit_entry {
     int64_t seq, at;
     char *token, *client, *request; /* may be NULL */

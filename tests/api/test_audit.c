@@ -2,7 +2,9 @@
 #include "lib/api.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *verify(int expected, const char *head) {
     const char *out;
@@ -112,6 +114,22 @@ static void test_changes(void **state) {
     assert_non_null(strstr(verify(0, NULL), "intact: "));
 }
 
+/* A request that is sent again with its Idempotency-Key changes nothing. */
+static void test_repeated_request(void **state) {
+    (void)state;
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    for (int i = 0; i < 2; i++) {
+        status_check(call_bytes("POST", "/v1/datasets/iris/rows",
+                                HEADERS("Content-Type: text/csv", "Idempotency-Key: append-1"),
+                                "sepal_length,sepal_width,petal_length,petal_width,class\n"
+                                "5,3,1,0.2,setosa\n",
+                                0),
+                     201);
+    }
+    assert_int_equal(count_at(call_get("/v1/audit?action=dataset.append"), "/items"), 1);
+}
+
 static void test_list(void **state) {
     (void)state;
     service_start(NULL);
@@ -182,11 +200,97 @@ static void test_verify(void **state) {
     service_restart(NULL);
 }
 
+/* ---- with tokens ---- */
+
+static char file[80];
+
+static const char *token_add(const char *name, const char *scope) {
+    const char *out;
+    const int status = discernd_run((const char *const[]){"token", "add", name, "--scope", scope,
+                                                          "--tokens", file, NULL},
+                                    &out);
+    assert_int_equal(status, 0);
+    return text("%.72s", out);
+}
+
+/* Waits until the query has an entry, and returns the list. */
+static const struct response *await_entry(const char *query) {
+    const double end = now() + 30;
+    for (;;) {
+        const struct response *r = status_check(call_get("/v1/audit?%s", query), 200);
+        if (count_at(r, "/items") > 0) {
+            return r;
+        }
+        assert_true(now() < end);
+        pause_ms(50);
+    }
+}
+
+static void test_tokens(void **state) {
+    (void)state;
+    char dir[] = "/tmp/discern-audit.XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(file, sizeof file, "%s/tokens", dir);
+    const char *admin = token_add("root", "admin"), *writer = token_add("ci", "write");
+    service_start(FLAGS("--tokens", file));
+    client_token = writer;
+    upload_file("iris", "iris.csv");
+    problem_check(call_get("/v1/audit"), 403, "forbidden");
+    client_token = admin;
+    const struct response *r =
+        newest_is("token=ci&action=dataset.create", "dataset.create", "dataset", "iris");
+    assert_json(r, "/items/0/token", "'ci'");
+    r = await_entry("action=access.refused&token=ci");
+    assert_json(r, "/items/0/result", "'forbidden'");
+    assert_json(r, "/items/0/detail", "'GET /v1/audit'");
+    assert_json(r, "/items/0/client", "'127.0.0.1'");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}");
+    r = newest_is("action=job.end", "job.end", "job", "m");
+    assert_json(r, "/items/0/token", "'root'");
+    status_check(call_get("/v1/admin/backup"), 200);
+    r = last("backup.read", NULL, NULL);
+    assert_json(r, "/items/0/token", "'root'");
+    /* a flood of unknown tokens has two entries */
+    for (int i = 0; i < 50; i++) {
+        client_token = i % 2 != 0 ? text("discern_%064d", i) : NULL;
+        problem_check(call_get("/v1/datasets/iris"), 401, "unauthorized");
+    }
+    client_token = admin;
+    r = await_entry("action=access.refused&name=iris");
+    assert_json(r, "/items/0/result", "'unauthorized'");
+    assert_json(r, "/items/0/token", "null");
+    /* the file changes, and is refused */
+    (void)token_add("third", "read");
+    r = await_entry("action=tokens.reload");
+    assert_json(r, "/items/0/detail", "'3 tokens; added third'");
+    FILE *f = fopen(file, "a");
+    assert_non_null(f);
+    assert_true(fputs("third b2:x read\n", f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    const double end = now() + 30;
+    while (strcmp(string_at(r, "/items/0/result"), "refused") != 0) {
+        assert_true(now() < end);
+        pause_ms(50);
+        r = call_get("/v1/audit?action=tokens.reload&limit=1");
+    }
+    client_token = NULL;
+    service_stop();
+    (void)verify(0, NULL);
+    /* without tokens everybody may read the audit */
+    service_restart(NULL);
+    r = call_get("/v1/audit?action=access.refused&name=iris");
+    assert_int_equal(count_at(r, "/items"), 2);
+    assert_int_equal(whole_at(r, "/items/0/count") + whole_at(r, "/items/1/count"), 50);
+    last("daemon.start", NULL, NULL);
+    unlink(file);
+    (void)unlink(text("%s.lock", file));
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_changes),
-        TEST(test_list),
-        TEST(test_verify),
+        TEST(test_changes), TEST(test_repeated_request), TEST(test_list),
+        TEST(test_verify),  TEST(test_tokens),
     };
     return RUN_WITHOUT_DAEMON(tests);
 }

@@ -180,7 +180,8 @@ static void test_every_route_and_every_scope(void **state) {
         const bool public = r->scope == HTTP_SCOPE_PUBLIC;
         const bool named =
             strstr(r->path, "{dataset}") != NULL || strstr(r->path, "{model}") != NULL;
-        const bool daemon = strcmp(r->path, "/metrics") == 0 || strcmp(r->path, "/v1/audit") == 0;
+        const bool daemon = strcmp(r->path, "/metrics") == 0 || strcmp(r->path, "/v1/audit") == 0 ||
+                            strcmp(r->path, "/v1/admin/backup") == 0;
         const int refused = public ? 0 : 401;
         client_token = NULL;
         expect(r, "without a token", call_route(r, NULL), refused);

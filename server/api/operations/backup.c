@@ -1,8 +1,10 @@
 /* A backup of the database. The copy is made in the spool folder, in slices that let the calls of
  * other clients compute, and then sent. No path comes from the request. */
+#include "api/access.h"
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/clock.h"
+#include "base/log/log.h"
 #include "store/copies.h"
 
 #include <ctype.h>
@@ -66,10 +68,26 @@ static bool go_on(void *arg) {
     return http_go_on(arg);
 }
 
+/* A backup goes on without its entry: it matters most when the disk fails. */
+static void note_read(struct http_call *call) {
+    const struct store_audit_new entry = {.by = api_actor(call),
+                                          .action = "backup.read",
+                                          .result = "done"};
+    struct problem problem = {0};
+    if (!store_audit_add(api_app_of(call)->store, &entry, &problem)) {
+        log_warn("audit.failed", log_str("request", http_request_id(call)),
+                 log_str("action", entry.action), log_str("problem", problem.detail));
+    }
+    problem_done(&problem);
+}
+
 void api_backup(struct http_call *call) {
     const struct api_app *app = api_app_of(call);
     const struct store_watch watch = {go_on, call};
     struct problem problem = {0};
+    if (!api_may_see_all(call)) {
+        return;
+    }
     if (strcmp(http_method(call), "HEAD") == 0) {
         name_file(call);
         http_stream(call, 200, TYPE, 0, no_piece);
@@ -85,6 +103,7 @@ void api_backup(struct http_call *call) {
         return;
     }
     *s = (struct sending){0};
+    note_read(call);
     if (!store_backup_make(app->store, app->spool_dir, &watch, &s->backup, &problem)) {
         http_reply_problem(call, &problem);
         return;

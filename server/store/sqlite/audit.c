@@ -66,8 +66,13 @@ static void prune(struct store_tx *tx, int64_t seq) {
     if (keep == 0) {
         return;
     }
-    const int64_t n = seq - STORE_ASK(tx->connection, tx->problem, 0,
-                                      "SELECT seq FROM audit_anchor", STORE_NO_VALUES);
+    /* a damaged anchor does not move */
+    const int64_t n =
+        seq -
+        STORE_ASK(tx->connection, tx->problem, seq,
+                  "SELECT seq FROM audit_anchor WHERE typeof(seq) = 'integer' AND seq BETWEEN "
+                  "0 AND ?",
+                  store_int(seq));
     if (n <= keep + keep / 10) {
         return;
     }
@@ -241,7 +246,7 @@ static void check_entries(struct store_connection *c, int64_t anchor, struct sto
                 STORE_NO_VALUES);
     while (store_query_row(&q)) {
         const int64_t seq = store_query_int(&q, 0);
-        if (seq != last + 1) {
+        if (last == INT64_MAX || seq != last + 1) { /* damaged numbers may be any */
             add_fault(r, "entry %" PRId64 " follows entry %" PRId64, seq, last);
         } else if (store_query_int(&q, 1) == 0) {
             add_fault(r, "entry %" PRId64 " does not match its hash", seq);

@@ -11,6 +11,7 @@
 #include "store/sqlite/keys.h"
 #include "store/sqlite/parts.h"
 #include "store/sqlite/pins.h"
+#include "store/sqlite/refusals.h"
 #include "store/store.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct store {
     struct store_parts parts;
     struct store_pins pins;
     struct store_appends appends;
+    struct store_refusals refusals;
     struct store_keys keys;
     struct store_writer writer;
 };

@@ -151,6 +151,7 @@ static void dismantle(struct store *store) {
     store_parts_done(&store->parts);
     store_pins_done(&store->pins);
     store_appends_done(&store->appends);
+    store_refusals_done(&store->refusals);
     store_keys_done(&store->keys);
     store_ring_done(&store->ring);
     /* released last, so that no other process opens the file before */
@@ -169,6 +170,7 @@ bool store_open(const struct store_settings *settings, struct store **out,
     store->lock = (struct store_lock){-1, -1};
     store_pins_init(&store->pins);
     store_appends_init(&store->appends);
+    store_refusals_init(&store->refusals);
     store_keys_init(&store->keys);
     bool ok = store_ring_init(&store->ring, problem);
     ok = store_readers_init(&store->readers, problem) && ok;
@@ -191,6 +193,7 @@ void store_close(struct store *store) {
     }
     /* after this the connection belongs to this thread. The next store_open ends the leases */
     store_writer_stop(store);
+    store_refusals_write(store, true);
     store_checkpoint_last(store);
     log_info("store.closed", log_str("path", store->path));
     dismantle(store);

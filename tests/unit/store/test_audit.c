@@ -233,6 +233,38 @@ static void test_damage_prevents_no_change(void **state) {
                   store_dataset_patch(f->store, &by, "data", "x", NULL, NULL, NULL, &f->problem));
         assert_true(verify(f, NULL).n_faults > 0);
     }
+    fixture_close(f);
+    const struct store_settings settings = {.path = f->path, .keep_audit = 1};
+    assert_ok(f, store_open(&settings, &f->store, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, &by, "data", "y", NULL, NULL, NULL, &f->problem));
+}
+
+/* Refused calls of many clients: few entries, and no call is lost from the count. */
+static void test_refusals(void **state) {
+    struct fixture *f = *state;
+    enum { CLIENTS = 500, CALLS = 3 };
+    for (int i = 0; i < CLIENTS * CALLS; i++) {
+        char client[32];
+        snprintf(client, sizeof client, "192.0.2.%d", i % CLIENTS);
+        const struct store_refusal refusal = {.by = {NULL, client, "r"},
+                                              .name = "a",
+                                              .call = "GET /v1/datasets"};
+        store_audit_refused(f->store, &refusal);
+    }
+    /* a known token is not crowded out */
+    const struct store_refusal known = {.by = by, .call = "GET /v1/audit", .forbidden = true};
+    store_audit_refused(f->store, &known);
+    sql_await(f->path, "SELECT count(*) FROM audit WHERE result = 'unauthorized'", 16);
+    sql_await(f->path, "SELECT count(*) FROM audit WHERE result = 'forbidden' AND token = 'ops'",
+              1);
+    fixture_close(f); /* ends the window */
+    assert_true(sql_ask(f->path, "SELECT count(*) FROM audit") <= 2 * 16 + 2);
+    assert_int_equal(sql_ask(f->path, "SELECT sum(count) FROM audit WHERE action = "
+                                      "'access.refused'"),
+                     CLIENTS * CALLS + 1);
+    assert_int_equal(sql_ask(f->path, "SELECT max(count) FROM audit WHERE client IS NULL"),
+                     (CLIENTS - 16) * CALLS);
+    assert_int_equal(verify(f, NULL).n_faults, 0);
 }
 
 static void test_other_files(void **state) {
@@ -257,6 +289,7 @@ int main(void) {
         TEST(test_entries_are_only_added),
         TEST(test_old_entries_are_deleted),
         TEST(test_damage_prevents_no_change),
+        TEST(test_refusals),
         TEST(test_other_files),
     };
 #undef TEST

@@ -105,6 +105,13 @@ void store_writer_kick(struct store *store) {
     pthread_mutex_unlock(&store->writer.mutex);
 }
 
+void store_writer_refused(struct store *store) {
+    pthread_mutex_lock(&store->writer.mutex);
+    store->writer.refused = true;
+    pthread_cond_signal(&store->writer.work);
+    pthread_mutex_unlock(&store->writer.mutex);
+}
+
 void store_writer_pulse(struct store *store, int64_t timeout_ms, struct store_health *out) {
     struct store_writer *w = &store->writer;
     struct timespec until = store_deadline(timeout_ms);
@@ -178,6 +185,7 @@ static void keep_house(struct store *store, bool asked) {
     struct store_writer *w = &store->writer;
     pthread_mutex_lock(&w->mutex);
     bool pressing = w->state.first != NULL;
+    w->refused = false;
     pthread_mutex_unlock(&w->mutex);
     store_checkpoint_due(store, pressing);
     store_writes_note(store);
@@ -199,6 +207,9 @@ static void keep_house(struct store *store, bool asked) {
         problem_done(&problem);
     }
     sweep(store);
+    if (!w->lost) {
+        store_refusals_write(store, false);
+    }
     store_writes_note(store);
 }
 
@@ -222,8 +233,8 @@ static void wait_for_work(struct store_writer *w) {
     for (;;) {
         int64_t now = clock_monotonic_ns();
         const int64_t until = next_time(w);
-        if (w->state.first || w->bulk.first || w->stopping || (w->sweep && !w->lost) ||
-            w->answered != w->asked || now >= until) {
+        if (w->state.first || w->bulk.first || w->stopping ||
+            ((w->sweep || w->refused) && !w->lost) || w->answered != w->asked || now >= until) {
             w->working_since = clock_real_ms();
             return;
         }

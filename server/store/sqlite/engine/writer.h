@@ -61,6 +61,7 @@ struct store_writer {
     struct store_queue state, bulk;
     bool stopping; /* the thread ends when the queues are empty */
     bool sweep;    /* a step of the sweep is due */
+    bool refused;  /* entries of refused calls are due */
     /* store_writer_pulse: number of requests, and number of those that the thread has answered */
     uint64_t asked, answered;
     enum store_writes writes;            /* OK, FAILING or FULL; see writes.h */
@@ -107,6 +108,8 @@ bool store_write(struct store *store, store_tx_fn fn, void *arg, struct problem 
 bool store_write_lazy(struct store *store, store_tx_fn fn, void *arg, struct problem *problem);
 /* Queues a bulk transaction. Returns false if the queue is now over its limit. */
 bool store_writer_push_bulk(struct store *store, struct store_work *work);
+/* Makes the entries of refused calls due. */
+void store_writer_refused(struct store *store);
 /* Makes a step of the sweep due. */
 void store_writer_kick(struct store *store);
 /* Asks the writer thread whether writes succeed. Sets out->writes and out->since: STORE_WRITES_STUCK
