@@ -283,9 +283,8 @@ static bool take_answers(struct talk *t, const struct mutated_request *r, char *
         if (t->last) {
             return t->got.size == t->at || wrong(fault, "bytes follow the last answer");
         }
-        bool well =
-            answer_read(&a, t->got.size > t->at ? t->got.data + t->at : "", t->got.size - t->at,
-                        first && strcmp(r->method, "HEAD") == 0, t->closed, fault);
+        bool well = answer_read(&a, buf_cstr(&t->got) + t->at, t->got.size - t->at,
+                                first && strcmp(r->method, "HEAD") == 0, t->closed, fault);
         const bool take = well && a.complete && (t->got.size > t->at);
         well = well && (!take || check_answer(r, &a, first, fault));
         if (take && well) {
