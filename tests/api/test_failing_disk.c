@@ -84,7 +84,12 @@ static void test_upload_beside_a_failed_fsync(void **state) {
     const struct response *r = raw_talk(fd, body, LEFT, 60);
     close(fd);
     problem_check(r, 503, "unavailable");
-    assert_non_null(strstr(string_at(r, "/detail"), "send the data again"));
+    /* a chunk that was queued during the failure was refused, or the staged one is lost */
+    const char *detail = string_at(r, "/detail");
+    if (strstr(detail, "send the data again") == NULL &&
+        strstr(detail, "send the request again") == NULL) {
+        fail_msg("%s", detail);
+    }
     assert_non_null(header_of(r, "Retry-After"));
     await_ready();
     assert_int_equal(metric_at("discern_store_reopened_total"), 1);

@@ -17,14 +17,13 @@ static _Noreturn void lost_for_good(const struct store *store, const char *what)
     _exit(STORE_EXIT_LOST);
 }
 
-/* Overwrites the frames of the failed transaction by a transaction that changes nothing. If this
- * fails, recovery may find the failed transaction as a committed one: its caller was told that it
- * failed. */
-static void supersede(struct store *store) {
+void store_supersede(struct store *store) {
     struct store_writer *w = &store->writer;
     if (w->connection != NULL) {
         w->lost = false; /* allows this transaction */
-        store_writes_try(store, false);
+        w->superseding = true;
+        w->in_log = !store_writes_try(store, false);
+        w->superseding = false;
         w->lost = true;
     }
 }
@@ -77,7 +76,9 @@ static bool reopen(struct store *store, struct problem *problem) {
 bool store_reopen(struct store *store) {
     struct store_writer *w = &store->writer;
     struct problem problem = {0};
-    supersede(store);
+    if (w->in_log) {
+        store_supersede(store);
+    }
     if (!store_readers_shut(&store->readers, READERS_MS)) {
         log_warn("store.reopen", log_str("problem", "a read has not ended"));
         return false;
@@ -88,7 +89,7 @@ bool store_reopen(struct store *store) {
     if (good) {
         /* a transaction that was reported as failed may be committed: caches read again */
         store_ring_lose(&store->ring);
-        w->lost = false;
+        w->lost = w->in_log = false;
         metric_add(w->reopened, 1);
         log_warn("store.reopened", log_str("database", store->path));
     } else {

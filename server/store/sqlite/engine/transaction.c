@@ -1,6 +1,7 @@
 /* Transactions of the writer thread: one work item, or several in one COMMIT, each in a
  * savepoint. */
 #include "base/clock.h"
+#include "store/sqlite/engine/reopen.h"
 #include "store/sqlite/engine/writes.h"
 #include "store/sqlite/internal.h"
 
@@ -91,6 +92,7 @@ static void fail_all(struct store_work *works, const struct problem *why) {
 void store_run_group(struct store *store, struct store_work *works, struct metric *seconds) {
     struct store_writer *w = &store->writer;
     struct problem problem = {0};
+    const bool lost = w->lost;
     bool durable = false;
     for (struct store_work *work = works; work; work = work->next) {
         durable = durable || !work->lazy;
@@ -108,6 +110,10 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
     store_ring_end(&store->ring, w->changes, problem.type ? 0 : w->n_changes);
     problem_done(&problem);
     store_writes_note(store);
+    if (w->lost && !lost && !w->superseding) {
+        w->in_log = true;
+        store_supersede(store);
+    }
     for (struct store_work *work = works, *next; work; work = next) {
         next = work->next; /* `done` may free the item */
         metric_observe(seconds, (double)(clock_monotonic_ns() - work->queued_ns) * 1e-9);

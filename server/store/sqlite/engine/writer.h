@@ -67,8 +67,10 @@ struct store_writer {
     enum store_writes writes;            /* OK, FAILING or FULL; see writes.h */
     int64_t writes_since, working_since; /* ms since 1970; 0: writes are OK; the thread waits */
     /* only the writer thread uses the members below */
-    bool lost; /* the database must be opened again before the next transaction; see reopen.h */
-    bool lost_full; /* for lack of room on the disk */
+    bool lost;   /* the database must be opened again before the next transaction; see reopen.h */
+    bool in_log; /* the log may have the frames of a transaction that failed */
+    bool superseding; /* these frames are being overwritten */
+    bool lost_full;   /* for lack of room on the disk */
     /* time of the next probe, or of the next attempt to open the database again */
     int64_t probe_ns;
     size_t refused_bytes; /* size of the last chunk that the disk had no room for; 0: none */

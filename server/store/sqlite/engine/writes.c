@@ -66,7 +66,7 @@ bool store_writes_allowed(struct store *store, struct problem *problem) {
     } else if (w->lost) {
         problem_set(problem, PROBLEM_UNAVAILABLE,
                     "the database cannot be written: a write or fsync failed, and the database is "
-                    "being opened again");
+                    "being opened again: send the request again");
     }
     return problem->type == PROBLEM_NONE;
 }
