@@ -484,8 +484,8 @@ static void add_folder_of_socket(struct folders *f, const char *address) {
 }
 
 /* Allows the files that the daemon needs. A database that is a symbolic link has its other files in
- * the folder that the link names. New tokens and certificates replace the old ones in their folders:
- * that of the link, and that of the file which the link names. */
+ * the folder that the link names. New tokens and certificates replace the old ones in their
+ * folders: that of the link, and that of the file which the link names. */
 static void enter_sandbox(struct daemon *d) {
     const struct settings *s = &d->settings;
     const char *const read_again[] = {s->tokens, s->tls_cert, s->tls_key, s->tls_client_ca};

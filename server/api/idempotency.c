@@ -11,7 +11,8 @@ enum { KEY_MOST = 255 };
 
 /* ---- the header ---- */
 
-/* Reads a string of RFC 8941: "…" with \" and \\. Returns NULL if it is not one, or out of memory. */
+/* Reads a string of RFC 8941: "…" with \" and \\. Returns NULL if it is not one, or out of
+ * memory. */
 static const char *read_string(struct arena *arena, const char *text) {
     const size_t n = strlen(text);
     char *out = n >= 2 ? arena_alloc(arena, n) : NULL, *at = out;
@@ -87,8 +88,8 @@ static void add_text(struct hash_sha256 *h, const char *text, size_t n) {
     hash_sha256_add(h, text, n);
 }
 
-/* Hashes what the request is: the route, the names in its path, its query, and how its body is to be
- * read. Returns false if out of memory. */
+/* Hashes what the request is: the route, the names in its path, its query, and how its body is to
+ * be read. Returns false if out of memory. */
 static bool digest_request(const struct http_call *call, char out[STORE_DIGEST_SIZE]) {
     static const char *const placeholders[] = {"dataset", "model", "version", "id"};
     struct hash_sha256 *h = hash_sha256_new();

@@ -1,6 +1,6 @@
-/* Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a request that is sent again with the
- * same key gets the answer of the first one. Routes with `keyed` take it. Only answers to requests
- * that made something are kept. */
+/* Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a request that is sent again with
+ * the same key gets the answer of the first one. Routes with `keyed` take it. Only answers to
+ * requests that made something are kept. */
 #ifndef API_IDEMPOTENCY_H
 #define API_IDEMPOTENCY_H
 

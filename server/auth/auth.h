@@ -17,8 +17,8 @@ struct auth_event {
     bool loaded;      /* the tokens were replaced; false: the file was refused */
     const char *what; /* which tokens were added, removed and changed, or the reason */
 };
-/* Sets a function that the thread calls after each such event. To be called once, before signals and
- * changes of the file. */
+/* Sets a function that the thread calls after each such event. To be called once, before signals
+ * and changes of the file. */
 void auth_watch(struct auth *auth, void (*event)(void *arg, const struct auth_event *event),
                 void *arg);
 /* Ends the thread. The tokens stay in use. NULL is allowed. */

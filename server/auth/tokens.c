@@ -387,8 +387,8 @@ const struct auth_token *tokens_named(const struct tokens *t, const char *name) 
     return NULL;
 }
 
-/* Returns the token of a secret that was found before. If there is none, returns NULL and sets *slot
- * to the place where the secret may be added. */
+/* Returns the token of a secret that was found before. If there is none, returns NULL and sets
+ * *slot to the place where the secret may be added. */
 static const struct auth_token *find_seen(const struct tokens *t,
                                           const uint8_t hash[HASH_KEYED_SIZE], size_t *slot) {
     uint64_t start;

@@ -1,4 +1,5 @@
-/* Small files that the daemon reads at the start and again when they change: tokens, certificates. */
+/* Small files that the daemon reads at the start and again when they change: tokens,
+ * certificates. */
 #ifndef BASE_CONFIG_FILE_H
 #define BASE_CONFIG_FILE_H
 
@@ -7,7 +8,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* The permissions that a file must not have. The message is "PATH <fault> (mode 0666), <advice>". */
+/* The permissions that a file must not have. The message is "PATH <fault> (mode 0666),
+ * <advice>". */
 struct config_file_rule {
     mode_t forbidden; /* bits, S_IWGRP … */
     const char *fault;

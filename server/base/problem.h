@@ -74,8 +74,8 @@
     X(PROBLEM_INVALID, "invalid", 422, "Invalid content",                                          \
       "The body is well-formed but violates rules; errors lists each fault and its location.")     \
     X(PROBLEM_KEY_REUSED, "idempotency-key-reused", 422, "Idempotency-Key reused",                 \
-      "The Idempotency-Key was used for another request in the last 24 hours. Each request needs " \
-      "a key of its own; its repetition must be equal in method, path, query and body.")           \
+      "The Idempotency-Key was used for another request in the last 24 hours. Use a new key for "  \
+      "each request; a repetition must have the same method, path, query and body.")               \
     X(PROBLEM_INVALID_DATASET, "invalid-dataset", 422, "Invalid dataset",                          \
       "The table cannot be read; errors lists the faults with line and column.")                   \
     X(PROBLEM_INVALID_INSTANCES, "invalid-instances", 422, "Invalid instances",                    \

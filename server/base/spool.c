@@ -80,12 +80,12 @@ bool spool_write(struct spool *s, struct buf *bytes, struct problem *problem) {
     return true;
 }
 
-bool spool_read(const struct spool *s, int64_t offset, size_t n, struct buf *out) {
+bool spool_read_file(int fd, int64_t size, int64_t offset, size_t n, struct buf *out) {
     if (!buf_reserve(out, n)) {
         return false;
     }
-    while (n > 0 && offset < s->size) {
-        const ssize_t got = pread(s->fd, out->data + out->size, n, (off_t)offset);
+    while (n > 0 && offset < size) {
+        const ssize_t got = pread(fd, out->data + out->size, n, (off_t)offset);
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -97,6 +97,10 @@ bool spool_read(const struct spool *s, int64_t offset, size_t n, struct buf *out
         n -= (size_t)got;
     }
     return true;
+}
+
+bool spool_read(const struct spool *s, int64_t offset, size_t n, struct buf *out) {
+    return spool_read_file(s->fd, s->size, offset, n, out);
 }
 
 bool spool_check(const char *folder, struct problem *problem) {

@@ -25,6 +25,8 @@ bool spool_write(struct spool *s, struct buf *bytes, struct problem *problem);
 /* Appends up to n bytes of the file, from `offset` on, to the buffer. Returns false if they could
  * not be read or if out of memory. */
 bool spool_read(const struct spool *s, int64_t offset, size_t n, struct buf *out);
+/* Does the same for a descriptor of a file of `size` bytes. */
+bool spool_read_file(int fd, int64_t size, int64_t offset, size_t n, struct buf *out);
 /* Whether a file can be created in the folder. Returns false after setting PROBLEM_BAD_REQUEST with
  * the reason. */
 bool spool_check(const char *folder, struct problem *problem);

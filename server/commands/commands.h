@@ -1,4 +1,5 @@
-/* The commands of the program: `discernd COMMAND …`. Without a command the program is the daemon. */
+/* The commands of the program: `discernd COMMAND …`. Without a command the program is the
+ * daemon. */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
 

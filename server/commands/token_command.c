@@ -180,13 +180,6 @@ static void put_kept_limits(struct work *w, const struct auth_limits *l) {
 
 /* ---- the commands: each makes w->changed of w->text ---- */
 
-static bool must_exist(const struct work *w, const struct auth_token **out,
-                       struct problem *problem) {
-    *out = tokens_named(w->tokens, w->name);
-    return *out != NULL || problem_set(problem, PROBLEM_INVALID, "%.300s has no token \"%.100s\"",
-                                       w->arguments->file, w->name);
-}
-
 /* Returns the start of a line (from 1) of the text, or its end if it has fewer. */
 static size_t line_start(const struct buf *text, size_t line) {
     size_t at = 0;
@@ -237,27 +230,41 @@ static bool token_add(struct work *w, struct problem *problem) {
     return good;
 }
 
+/* Returns the token of this name after copying the lines above its own; NULL after setting a problem.
+ * *rest: the start of the lines below. */
+static const struct auth_token *copy_lines_above(struct work *w, size_t *rest,
+                                                 struct problem *problem) {
+    const struct auth_token *token = tokens_named(w->tokens, w->name);
+    if (token == NULL) {
+        problem_set(problem, PROBLEM_INVALID, "%.300s has no token \"%.100s\"", w->arguments->file,
+                    w->name);
+        return NULL;
+    }
+    buf_append(&w->changed, w->text.data, line_start(&w->text, token->line));
+    *rest = line_start(&w->text, token->line + 1);
+    return token;
+}
+
+static void copy_lines_from(struct work *w, size_t rest) {
+    buf_append(&w->changed, w->text.data + rest, w->text.size - rest);
+}
+
 static bool token_revoke(struct work *w, struct problem *problem) {
-    const struct auth_token *token;
-    if (!must_exist(w, &token, problem)) {
+    size_t rest;
+    if (copy_lines_above(w, &rest, problem) == NULL) {
         return false;
     }
-    const size_t from = line_start(&w->text, token->line),
-                 to = line_start(&w->text, token->line + 1);
-    buf_append(&w->changed, w->text.data, from);
-    buf_append(&w->changed, w->text.data + to, w->text.size - to);
+    copy_lines_from(w, rest);
     return true;
 }
 
 /* Writes the line again, with another hash and, with --expires, another time. */
 static bool token_rotate(struct work *w, struct problem *problem) {
-    const struct auth_token *token;
-    if (!must_exist(w, &token, problem)) {
+    size_t rest;
+    const struct auth_token *token = copy_lines_above(w, &rest, problem);
+    if (token == NULL) {
         return false;
     }
-    const size_t from = line_start(&w->text, token->line),
-                 to = line_start(&w->text, token->line + 1);
-    buf_append(&w->changed, w->text.data, from);
     buf_printf(&w->changed, "%s ", token->name);
     put_secret(w);
     buf_printf(&w->changed, " %s", token->scope_text);
@@ -274,7 +281,7 @@ static bool token_rotate(struct work *w, struct problem *problem) {
         buf_printf(&w->changed, " expires=%s", text);
     }
     buf_putc(&w->changed, '\n');
-    buf_append(&w->changed, w->text.data + to, w->text.size - to);
+    copy_lines_from(w, rest);
     return good;
 }
 

@@ -78,8 +78,9 @@ bool http_check_settings(const struct http_settings *settings, struct problem *p
  * systemd passes sockets. */
 bool http_probe_listen(const char *address, struct problem *problem);
 /* Sends a request over TLS on a connected descriptor, and reads at most `room` bytes of the answer.
- * Returns their number; 0: a failure. The certificate of the server is not checked: the answer shows
- * that a server is there, not which one. Blocks as long as the descriptor's time-outs permit. */
+ * Returns their number; 0: a failure. The certificate of the server is not checked: the answer
+ * shows that a server is there, not which one. Blocks as long as the descriptor's time-outs
+ * permit. */
 size_t http_tls_ask(int fd, const char *request, size_t n, char *answer, size_t room);
 /* Starts listening. http_app returns `app`. *out is set before the first connection is accepted. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes,
@@ -232,9 +233,9 @@ unsigned http_authorization(const struct http_call *call, const char **value);
 unsigned http_idempotency_key(const struct http_call *call, const char **value);
 /* The certificate that the client has shown in the handshake of TLS. */
 enum http_peer { HTTP_PEER_NONE, HTTP_PEER_VALID, HTTP_PEER_INVALID };
-/* HTTP_PEER_VALID: an authority of tls_client_ca has signed it, and *text is the common name (CN) of
- * its subject; "": it has none, or several. HTTP_PEER_INVALID: *text is the reason. The text is valid
- * as long as the call. I/O thread only. */
+/* HTTP_PEER_VALID: an authority of tls_client_ca has signed it, and *text is the common name (CN)
+ * of its subject; "": it has none, or several. HTTP_PEER_INVALID: *text is the reason. The text is
+ * valid as long as the call. I/O thread only. */
 enum http_peer http_peer(const struct http_call *call, const char **text);
 /* Called by http_settings.admit when it knows who sends the request. name: logged with the request;
  * valid until `release`, which is called with `client` when the call is over. */

@@ -90,9 +90,9 @@ struct MHD_OptionItem *library_options(void) {
     return options;
 }
 
-/* Handshakes of TLS. Needed by: 0.9.75, whose epoll loop takes a socket for readable until a request
- * is read from it: while a handshake waits for the client, the I/O thread does not sleep. With poll
- * it does. Test: test_tls, "waiting_handshakes". */
+/* Handshakes of TLS. Needed by: 0.9.75, whose epoll loop takes a socket for readable until a
+ * request is read from it: while a handshake waits for the client, the I/O thread does not sleep.
+ * With poll it does. Test: test_tls, "waiting_handshakes". */
 unsigned library_event_loop(bool secure) {
     return secure ? MHD_USE_POLL_INTERNAL_THREAD : MHD_USE_EPOLL_INTERNAL_THREAD;
 }

@@ -218,8 +218,8 @@ struct store_key_use;
 struct store_key_use *store_key_enter(struct store *store, const struct store_key *key,
                                       struct problem *problem);
 void store_key_leave(struct store *store, struct store_key_use *use); /* NULL is allowed */
-/* Looks for the answer to an earlier request with the key. Fails with PROBLEM_KEY_REUSED if that was
- * another request. *out: to be freed if *found. */
+/* Looks for the answer to an earlier request with the key. Fails with PROBLEM_KEY_REUSED if that
+ * was another request. *out: to be freed if *found. */
 bool store_key_find(struct store *store, const struct store_key *key, struct store_answer *out,
                     bool *found, struct problem *problem);
 /* Compares the digests. Sets PROBLEM_KEY_REUSED if they differ. */
@@ -259,7 +259,8 @@ struct store_audit_new {
     int64_t count;      /* how many events the entry stands for; 0: 1 */
     const char *detail; /* NULL: none */
 };
-/* Adds an entry in a transaction of its own. For what is no change of the store. */
+/* Adds an entry in a separate transaction. Used for events that do not change the store, such as a
+ * start of the daemon. */
 bool store_audit_add(struct store *store, const struct store_audit_new *entry,
                      struct problem *problem);
 /* A call that was answered 401 or 403. */
@@ -305,9 +306,9 @@ struct store_audit_report {
     int64_t n_faults;
     char fault[256]; /* the first fault; "": the chain is intact */
 };
-/* Checks the chain in a database file, which a daemon may have open, and changes nothing. known: the
- * hash of an entry, hexadecimal, that the chain must have; NULL: none. Returns false after setting
- * the problem if the file cannot be read; a chain that is not intact is no problem. */
+/* Checks the chain in a database file, which a daemon may have open, and changes nothing. known:
+ * the hash of an entry, hexadecimal, that the chain must have; NULL: none. Returns false after
+ * setting the problem if the file cannot be read; a chain that is not intact is no problem. */
 bool store_audit_verify(const char *path, const char *known, struct store_audit_report *out,
                         struct problem *problem);
 
@@ -399,7 +400,8 @@ bool store_dataset_versions(struct store *store, const char *name, int64_t after
                             const struct store_limit *limit, struct store_page *out,
                             struct problem *problem);
 /* Changes description and tags. NULL leaves the old value; the description "" removes it. by: NULL:
- * the daemon itself. dataset: gets the newest version as it was committed, which the caller frees; may be NULL. */
+ * the daemon itself. dataset: gets the newest version as it was committed, which the caller frees;
+ * may be NULL. */
 bool store_dataset_patch(struct store *store, const struct store_actor *by, const char *name,
                          const char *description, const char *tags,
                          const struct store_condition *condition, struct store_dataset *dataset,

@@ -1,5 +1,5 @@
-/* Backups: GET /v1/admin/backup and the commands backup, check and restore, under load, with damaged
- * files, with clients that leave, and killed at any time. */
+/* Backups: GET /v1/admin/backup and the commands backup, check and restore, under load, with
+ * damaged files, with clients that leave, and killed at any time. */
 #include "lib/api.h"
 #include "lib/database.h"
 

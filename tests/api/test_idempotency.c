@@ -291,8 +291,8 @@ static void test_damage(void **state) {
     repeated(first, post("/v1/jobs", "Idempotency-Key: d2", JOB));
 }
 
-/* Makes a key as old as 24 hours and a second. The checksum is that of the changed row. Returns false
- * if there is no such key. */
+/* Makes a key as old as 24 hours and a second. The checksum is that of the changed row. Returns
+ * false if there is no such key. */
 static bool age(const char *key) {
     return database_damage("UPDATE idempotency_keys SET created_at = created_at - 86401000 WHERE "
                            "key = '%s'",

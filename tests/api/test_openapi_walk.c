@@ -1,11 +1,11 @@
-/* Calls every operation of the OpenAPI document with boundary values: each
- * parameter and each member of a JSON body, one at a time, is absent, null, of
- * another type, at and beyond its bounds, empty, huge, not ASCII, or unknown.
- * No call may hang or be answered with a status that the document does not
- * have, or with 500. lib/client.c compares each answer with its schema.
+/* Calls every operation of the OpenAPI document with boundary values: each parameter and each member
+ * of a JSON body, one at a time, is absent, null, of another type, at and beyond its bounds, empty,
+ * huge, not ASCII, or unknown. No call may hang or be answered with a status that the document does
+ * not have, or with 500. lib/client.c compares each answer with its schema.
  *
- *   WALK=all   with all values for parameters that several operations share,
- * and with the operations that differ by a version in their path only */
+ *   WALK=all   with all values for parameters that several operations share, and with the operations
+ * that differ by a version in their path only */
+#include "lib/answer_schema.h"
 #include "lib/api.h"
 
 #include <stdio.h>
@@ -19,22 +19,12 @@ enum { CALL_SECONDS = 100, HUGE_BYTES = 5000, MAX_DEPTH = 3, MAX_SEEN = 200 };
 static json_t *doc;
 static size_t n_calls, n_faults, n_by_status[600];
 static bool all;
-static const char *seen[MAX_SEEN]; /* names of shared parameters that all values
-                                      were given to */
+/* names of shared parameters that all values were given to */
+static const char *seen[MAX_SEEN];
 static size_t n_seen;
 
 static const json_t *resolve(const json_t *schema) {
-    const char *reference = json_string_value(json_object_get(schema, "$ref"));
-    if (reference == NULL) {
-        return schema;
-    }
-    const json_t *at = doc;
-    for (const char *part = reference + 2; *part != '\0';) {
-        const size_t n = strcspn(part, "/");
-        at = json_object_getn(at, part, n);
-        part += n + (part[n] == '/');
-    }
-    return resolve(at);
+    return answer_schema_resolve(doc, schema);
 }
 
 static bool is_shared(const json_t *parameter) {

@@ -1,5 +1,5 @@
-/* Reads the input as a cell: as a number (compared with strtod), a number with marks, a date. What is
- * accepted must be the same value after it was written and read again. */
+/* Reads the input as a cell: as a number (compared with strtod), a number with marks, a date. What
+ * is accepted must be the same value after it was written and read again. */
 #include "formats/text/cell.h"
 #include "formats/text/marks.h"
 #include "fuzz/support.h"

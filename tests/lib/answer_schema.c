@@ -61,20 +61,18 @@ static bool valid_member(struct check *c, const json_t *schema, const char *key,
     return good;
 }
 
-/* Returns the schema that a "$ref" such as "#/a/b" refers to; the schema itself if it has no
- * "$ref". tests/unit/api/test_openapi.c checks that all references exist. */
-static const json_t *resolve(const json_t *schema) {
+const json_t *answer_schema_resolve(const json_t *document, const json_t *schema) {
     const char *reference = json_string_value(json_object_get(schema, "$ref"));
     if (reference == NULL) {
         return schema;
     }
-    const json_t *at = doc;
+    const json_t *at = document;
     for (const char *part = reference + 2; *part != '\0';) {
         const size_t n = strcspn(part, "/");
         at = json_object_getn(at, part, n);
         part += n + (part[n] == '/');
     }
-    return resolve(at);
+    return answer_schema_resolve(document, at);
 }
 
 static bool has_type(const json_t *value, const char *type) {
@@ -264,7 +262,7 @@ static bool permits_all(const json_t *schema) {
 }
 
 static bool apply(struct check *c, const json_t *schema, const json_t *value, bool *described) {
-    schema = resolve(schema);
+    schema = answer_schema_resolve(doc, schema);
     for (size_t i = 0; permits_all(schema) && i < json_object_size(value); i++) {
         described[i] = true;
     }
@@ -367,7 +365,7 @@ bool answer_conforms(const struct answer_seen *answer, char *fault, size_t size)
     } else if (response == NULL) {
         response = json_object_get(responses, "default");
     }
-    const json_t *content = json_object_get(resolve(response), "content");
+    const json_t *content = json_object_get(answer_schema_resolve(doc, response), "content");
     if (answer->type == NULL) {
         return true;
     }

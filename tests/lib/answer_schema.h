@@ -25,4 +25,8 @@ bool answer_conforms(const struct answer_seen *answer, char *fault, size_t size)
  * program fails when it ends. Any thread may call it. */
 void answer_check(const struct answer_seen *answer);
 
+/* Returns the schema that a "$ref" such as "#/a/b" refers to; the schema itself if it has no
+ * "$ref". tests/unit/api/test_openapi.c checks that all references exist. */
+const json_t *answer_schema_resolve(const json_t *document, const json_t *schema);
+
 #endif

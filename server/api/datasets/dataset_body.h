@@ -80,8 +80,8 @@ struct table_sink dataset_body_sink(struct dataset_body *b);
 bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem);
 /* Waits until all chunks are committed, or one has failed. Pool thread. */
 bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
-/* Frees the reader, drops staged chunks that are not published, gives up the place in the queue, and
- * releases the Idempotency-Key; dataset_body_release_data: except the key. */
+/* Frees the reader, drops staged chunks that are not published, gives up the place in the queue,
+ * and releases the Idempotency-Key; dataset_body_release_data: except the key. */
 void dataset_body_release(struct dataset_body *b);
 void dataset_body_release_data(struct dataset_body *b);
 

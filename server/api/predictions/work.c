@@ -21,8 +21,8 @@ enum http_load api_load_of(double products) {
                                           : HTTP_LONG;
 }
 
-/* Returns an upper bound of the number of rows: each has a line, which ends with LF, CR or CR LF, or
- * a bracket of JSON. */
+/* Returns an upper bound of the number of rows: each has a line, which ends with LF, CR or CR LF,
+ * or a bracket of JSON. */
 static double most_rows(const char *bytes, size_t n) {
     size_t rows = 1;
     for (size_t i = 0; i < n && i < COUNTED_BYTES; i++) {

@@ -8,7 +8,8 @@
 
 enum { PIECE = 8 * 1024 }; /* bytes that are converted at a time */
 
-/* Names of the WHATWG standard, in lower case, and usual ones of other programs, and the names of the iconv converters. */
+/* Names of the WHATWG standard, in lower case, and usual ones of other programs, and the names of
+ * the iconv converters. */
 static const struct {
     const char *name, *converter;
 } encodings[] = {

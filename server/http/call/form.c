@@ -103,9 +103,10 @@ static enum MHD_Result part_bytes(void *arg, enum MHD_ValueKind kind, const char
     return form->content.failed ? MHD_NO : MHD_YES;
 }
 
-/* Makes the post processor. It takes all that follows "boundary=" in the Content-Type, in lower case,
- * as the boundary. While it is made, the name of the parameter is therefore in lower case, and the
- * header ends behind its value. The processor keeps a pointer to the value and its length. */
+/* Makes the post processor. It takes all that follows "boundary=" in the Content-Type, in lower
+ * case, as the boundary. While it is made, the name of the parameter is therefore in lower case,
+ * and the header ends behind its value. The processor keeps a pointer to the value and its
+ * length. */
 static struct MHD_PostProcessor *make_processor(struct MHD_Connection *mhd, struct form *form) {
     static const char lower[] = "boundary";
     enum { NAME = sizeof lower - 1 };

@@ -29,8 +29,8 @@ struct listener {
     atomic_bool closed; /* no more connections are accepted, and the kernel's queue is empty */
 };
 
-/* Binds the address; inherits: or takes the sockets of systemd; secure: for TLS. Accepts nothing yet.
- * On failure nothing is left open. */
+/* Binds the address; inherits: or takes the sockets of systemd; secure: for TLS. Accepts nothing
+ * yet. On failure nothing is left open. */
 bool listener_open(struct listener *listener, const char *address, bool inherits, bool secure,
                    struct problem *problem);
 /* Starts the acceptor of server->listener, which serves server->health too. */

@@ -533,8 +533,8 @@ static enum http_peer set_invalid(struct tls_link *link, const char *why) {
     return HTTP_PEER_INVALID;
 }
 
-/* Sets `text` to the common name of the subject. "": there is none, several, or one that is too long
- * or has a NUL byte. */
+/* Sets `text` to the common name of the subject. "": there is none, several, or one that is too
+ * long or has a NUL byte. */
 static void read_name(struct tls_link *link, gnutls_x509_crt_t certificate) {
     char name[NAME_SIZE];
     size_t size = sizeof name, more = 0;

@@ -1,11 +1,11 @@
 /* TLS 1.2 and 1.3 of --listen, by GnuTLS. libmicrohttpd makes a session for each connection and
  * drives it; tls_begin gives the session the certificate in use, the rules and a function that
- * reads from the socket. The files of the certificate are read at the start, and again on tls_reload
- * and when they change. A connection keeps the certificate that it began with.
+ * reads from the socket. The files of the certificate are read at the start, and again on
+ * tls_reload and when they change. A connection keeps the certificate that it began with.
  *
  * A session is used by the I/O thread of its connection only. Another thread that ends a connection
- * leaves the response with it (connections.h) and calls shutdown(SHUT_RD): the I/O thread then reads
- * from the socket, and the function that reads sends the response first.
+ * leaves the response with it (connections.h) and calls shutdown(SHUT_RD): the I/O thread then
+ * reads from the socket, and the function that reads sends the response first.
  *
  * This header shows no type of GnuTLS. */
 #ifndef HTTP_TLS_H

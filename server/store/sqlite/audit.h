@@ -1,6 +1,6 @@
 /* The audit: an entry for each change, in the transaction of the change. Each entry has the hash of
- * itself and of the entry before (engine/audit_hash.h), so that a change of an entry, or its removal
- * from the middle, is detected. */
+ * itself and of the entry before (engine/audit_hash.h), so that a change of an entry, or its
+ * removal from the middle, is detected. */
 #ifndef STORE_AUDIT_H
 #define STORE_AUDIT_H
 

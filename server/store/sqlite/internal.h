@@ -1,5 +1,5 @@
-/* The parts of a store. ring, readers, parts, pins, appends, keys and writer have one lock each. The
- * locks are leaves: while one is held, no other lock is taken and no SQL runs. */
+/* The parts of a store. ring, readers, parts, pins, appends, keys and writer have one lock each.
+ * The locks are leaves: while one is held, no other lock is taken and no SQL runs. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
@@ -78,7 +78,8 @@ void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kin
                      const char *progress);
 void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows,
                        size_t n);
-/* Adds the last events of an ended job and its entry of the audit, and unpins its dataset versions. */
+/* Adds the last events of an ended job and its entry of the audit, and unpins its dataset
+ * versions. */
 void store_job_close(struct store_tx *tx, int64_t job);
 
 /* store.c: sets the problem of a dataset or model that was not found. version 0: of no version.

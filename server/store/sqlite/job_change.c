@@ -170,8 +170,8 @@ static void delete(struct store_tx *tx, void *arg) {
     const int64_t state = store_job_state(tx->connection, id, etag, &damage);
     const bool conditional = d->condition != NULL && (d->condition->if_match != NULL ||
                                                       d->condition->if_none_match != NULL);
-    /* not permanent: there is no such job, or the row could not be read now, so that its state is not
-     * known. The ETag of a damaged job is not known. */
+    /* not permanent: there is no such job, or the row could not be read now, so that its state is
+     * not known. The ETag of a damaged job is not known. */
     if (state < 0 && (!damage.permanent || conditional)) {
         problem_copy(tx->problem, &damage);
     } else if (state >= 0 && !store_condition_check_job(d->condition, id, etag, tx->problem)) {

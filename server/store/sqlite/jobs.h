@@ -28,8 +28,8 @@ bool store_job_load(struct store_query *q, void *out);
  * is none. */
 bool store_job_find(struct store_connection *c, int64_t id, bool brief, struct store_job *out,
                     struct problem *problem);
-/* Returns the state of a job, and its ETag unless etag is NULL. Returns -1 after setting a problem if
- * there is no such job, or if it is damaged. */
+/* Returns the state of a job, and its ETag unless etag is NULL. Returns -1 after setting a problem
+ * if there is no such job, or if it is damaged. */
 int64_t store_job_state(struct store_connection *c, int64_t id, char etag[64],
                         struct problem *problem);
 

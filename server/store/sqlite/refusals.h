@@ -1,7 +1,7 @@
-/* Refused calls on their way to the audit. A flood of them must not fill the disk: in each window of
- * 10 minutes at most REFUSALS_SLOTS kinds of refusals have entries, the first at once, all further
- * ones of the window as one entry with their number at its end. The rest of the window is one
- * entry. */
+/* Refused calls on their way to the audit. A flood of them must not fill the disk: in each window
+ * of 10 minutes at most REFUSALS_SLOTS kinds of refusals have entries, the first at once, all
+ * further ones of the window as one entry with their number at its end. The rest of the window is
+ * one entry. */
 #ifndef STORE_REFUSALS_H
 #define STORE_REFUSALS_H
 

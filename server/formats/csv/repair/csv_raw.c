@@ -107,8 +107,8 @@ static bool check_limits(struct csv_raw *r) {
 }
 
 /* Whether the row is written with another quote character although it has the expected number of
- * cells: all its cells are empty, numbers, or within this character, and one of these is in a column
- * of quoted cells. */
+ * cells: all its cells are empty, numbers, or within this character, and one of these is in a
+ * column of quoted cells. */
 static bool is_wrapped(const struct csv_raw *r, char quote) {
     bool found = false;
     for (size_t i = 0; i < r->split.n; i++) {

@@ -70,7 +70,8 @@ static void aside_end(struct csv_repair *r, struct csv_cell *cell) {
     cell->length = (uint32_t)(r->aside.size - cell->start);
 }
 
-/* Sets the text of a cell whose quotes are doubled, because it lost its opening or closing quote. */
+/* Sets the text of a cell whose quotes are doubled, because it lost its opening or closing
+ * quote. */
 static void put_quoted(struct csv_repair *r, const struct csv_raw_row *row, size_t from, size_t to,
                        struct csv_cell *cell) {
     const struct csv_piece piece = {.from = from, .to = to, .quoted = true};

@@ -1,6 +1,7 @@
 /* A backup of the store that this process has open, in a file that loses its name when it is
  * complete. A place of the pool of readers is used, so that the store knows of the connection when
  * it must open the database again. */
+#include "base/spool.h"
 #include "store/copies.h"
 #include "store/sqlite/file/copy.h"
 #include "store/sqlite/internal.h"
@@ -105,22 +106,7 @@ int64_t store_backup_size(const struct store_backup *b) {
 }
 
 bool store_backup_read(const struct store_backup *b, int64_t offset, size_t n, struct buf *out) {
-    if (!buf_reserve(out, n)) {
-        return false;
-    }
-    while (n > 0 && offset < b->size) {
-        const ssize_t got = pread(b->fd, out->data + out->size, n, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        out->size += (size_t)got;
-        offset += got;
-        n -= (size_t)got;
-    }
-    return true;
+    return spool_read_file(b->fd, b->size, offset, n, out);
 }
 
 void store_backup_free(struct store_backup *b) {

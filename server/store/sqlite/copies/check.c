@@ -1,6 +1,6 @@
-/* Checks a database. The statements are made from the tables that the file has, so that databases of
- * earlier releases and tables of later ones are checked too: each table with a column crc, except
- * blobs, has the row_crc of its other columns in it.
+/* Checks a database. The statements are made from the tables that the file has, so that databases
+ * of earlier releases and tables of later ones are checked too: each table with a column crc,
+ * except blobs, has the row_crc of its other columns in it.
  *
  * The check is made of many statements, each a short read, so that a daemon can restart its log
  * between them. Only PRAGMA integrity_check reads the whole file in one. Counts are compared in one
@@ -356,8 +356,8 @@ static void check_blobs(struct checking *k) {
 
 /* ---- counts ---- */
 
-/* SQL of conditions: the row "t" of the table has its checksum, or the table has none. A damaged row
- * is reported once, by check_rows. */
+/* SQL of conditions: the row "t" of the table has its checksum, or the table has none. A damaged
+ * row is reported once, by check_rows. */
 struct intact {
     struct buf datasets, versions, places, parts, chunks, models, model_versions;
 };

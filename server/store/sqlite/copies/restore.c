@@ -4,10 +4,11 @@
  *   2. the backup is checked
  *   3. the backup is copied to FILE.restore and synced
  *   4. the old database leaves its write-ahead log: SQLite copies the log into the file and removes
- *      it. So the old database is complete in its file, and no log is beside it
+ *      it. The old database is then complete in its file
  *   5. FILE.restore is renamed to FILE, and the folder is synced
  *
- * A log that stayed beside the new file would be taken for its own: SQLite does not compare them. */
+ * A log that stayed beside the new file would be taken for its own: SQLite does not compare
+ * them. */
 #include "store/copies.h"
 #include "store/sqlite/copies/source.h"
 #include "store/sqlite/file/copy.h"

@@ -7,8 +7,8 @@
  * no fsync. What was acknowledged as durable was synced before. So after the failure
  *
  *   1. All staged parts that have chunks fail (parts.h). Their callers stage the data again.
- *   2. The frames of the failed transaction are overwritten, so that step 5 does not find them. This
- *      is done before its callers are answered, and again if it fails.
+ *   2. The frames of the failed transaction are overwritten, so that step 5 does not find them.
+ *      This is done before its callers are answered, and again if it fails.
  *   3. All connections are closed without a checkpoint. Reads wait.
  *   4. The log is written again and synced (logfile.h). If this fails, too, nothing is lost: reads
  *      go on, transactions are refused, and the attempt is repeated each second.
@@ -25,8 +25,8 @@
 #include "store/sqlite/internal.h"
 
 /* Does step 2 on the writer thread: a transaction that changes nothing overwrites the frames of the
- * failed one, which have a commit mark. If it fails, writer.in_log stays true, and recovery may find
- * the failed transaction as a committed one, although its caller was told that it failed. */
+ * failed one, which have a commit mark. If it fails, writer.in_log stays true, and recovery may
+ * find the failed transaction as a committed one, although its caller was told that it failed. */
 void store_supersede(struct store *store);
 
 /* Does steps 2 to 6 on the writer thread. Returns false if the disk still fails or a read does not

@@ -1,6 +1,6 @@
-/* A copy of a database in one file, made by VACUUM INTO. The file is written under a temporary name,
- * which is locked with flock while it is written, so that a file that a crash has left can be told
- * from one that is being written. */
+/* A copy of a database in one file, made by VACUUM INTO. The file is written under a temporary
+ * name, which is locked with flock while it is written, so that a file that a crash has left can be
+ * told from one that is being written. */
 #ifndef STORE_COPY_H
 #define STORE_COPY_H
 
@@ -33,7 +33,8 @@ bool store_copy_write(struct store_copy *copy, struct store_connection *c,
 /* Syncs the file and gives it its name. replace: an existing file is replaced. */
 bool store_copy_publish(struct store_copy *copy, const char *path, bool replace,
                         struct problem *problem);
-/* SQLite writes a journal beside the file. It is left if the write fails or the process is killed. */
+/* SQLite writes a journal beside the file. It is left if the write fails or the process is
+ * killed. */
 #define STORE_COPY_JOURNAL "-journal"
 /* Removes an unfinished copy and its journal. */
 void store_copy_remove(const char *path);
