@@ -1,6 +1,7 @@
 /* The table of commands. */
 #include "commands/commands.h"
 #include "base/ids.h"
+#include "base/nearest.h"
 #include "commands/audit_command.h"
 #include "commands/database_commands.h"
 #include "commands/token_command.h"
@@ -35,7 +36,17 @@ bool commands_run(int argc, char **argv, int *status) {
             return true;
         }
     }
-    return false;
+    if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') {
+        return false;
+    }
+    struct nearest nearest = nearest_to(argv[1], strlen(argv[1]));
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        nearest_offer(&nearest, commands[i].name, strlen(commands[i].name));
+    }
+    fprintf(stderr, "discernd: unknown command \"%.100s\"%s%s\n", argv[1], nearest.hint,
+            nearest.hint[0] != '\0' ? "" : "; discernd --help lists commands and options");
+    *status = EXIT_REFUSED;
+    return true;
 }
 
 void commands_help(FILE *out) {

@@ -415,6 +415,8 @@ static void test_refusals(void **state) {
     const char *database = the_daemon.database, *copy = beside(".copy"), *other = beside(".other");
     COMMAND(0, "backup", copy, "--database", database);
     contains(COMMAND(2, "backup", copy, "--database", database), "does not replace a file");
+    contains(COMMAND(2, "chekc", "--database", database), "did you mean \"check\"?");
+    contains(COMMAND(2, "file.csv"), "unknown command \"file.csv\"; discernd --help");
     contains(COMMAND(2, "restore", copy, "--database", database, "--force"), "is in use");
     assert_string_equal(predictions(), predictions());
     service_stop();

@@ -19,8 +19,8 @@ static void follow_links(const char *base) {
     const struct response *r = status_check(call_get("%s/", base), 200);
     const char *name;
     json_t *link;
-    static const char *const names[] = {"datasets", "models",  "jobs",   "algorithms",
-                                        "openapi",  "metrics", "health", "docs"};
+    static const char *const names[] = {"datasets", "models", "jobs", "algorithms", "openapi",
+                                        "metrics",  "health", "docs", "limits",     "audit"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         (void)string_at(r, text("/links/%s", names[i]));
     }

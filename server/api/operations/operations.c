@@ -110,7 +110,8 @@ void api_root(struct http_call *call) {
         {"datasets", "/v1/datasets"},     {"models", "/v1/models"}, {"jobs", "/v1/jobs"},
         {"algorithms", "/v1/algorithms"}, {"docs", "/docs"},        {"openapi", "/openapi.json"},
         {"problems", "/problems"},        {"health", "/healthz"},   {"readiness", "/readyz"},
-        {"metrics", "/metrics"},          {"version", "/version"}};
+        {"metrics", "/metrics"},          {"limits", "/v1/limits"}, {"audit", "/v1/audit"},
+        {"version", "/version"}};
     struct buf body = {0};
     struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);

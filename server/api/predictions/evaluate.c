@@ -339,8 +339,6 @@ static size_t find_input(const dn_encoder *encoder, const char *name, size_t fir
 /* Counts the missing cells of column j in chunk c. */
 static bool count_missing(struct evaluation *e, const dn_table_source *table, size_t c, size_t j,
                           size_t *n) {
-    char room[DN_NUMBER_SIZE];
-    struct text text;
     dn_column_view view;
     dn_error err;
     dn_error_clear(&err);
@@ -348,7 +346,7 @@ static bool count_missing(struct evaluation *e, const dn_table_source *table, si
         return refuse(e, true, &err);
     }
     for (size_t i = 0; i < view.n_rows; i++) {
-        *n += !view_cell(&view, i, room, &text);
+        *n += view_missing(&view, i);
     }
     return true;
 }

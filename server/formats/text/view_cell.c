@@ -10,19 +10,19 @@ void number_write(double x, struct buf *out) {
 
 bool view_cell(const dn_column_view *view, size_t row, char room[DN_NUMBER_SIZE],
                struct text *out) {
+    if (view_missing(view, row)) {
+        return false;
+    }
     switch (view->type) {
     case DN_NUMERIC:
     case DN_DATETIME: /* columns of dates that are shown are read as strings */
         *out = (struct text){room, dn_number_format(view->number[row], room)};
-        return !isnan(view->number[row]);
+        return true;
     case DN_BOOLEAN:
         *out = view->number[row] != 0 ? (struct text){"true", 4} : (struct text){"false", 5};
-        return !isnan(view->number[row]);
+        return true;
     case DN_CATEGORICAL:
     case DN_TEXT:
-        if (view->code[row] == DN_CODE_MISSING) {
-            return false;
-        }
         *out = strings_text(&view->strings, view->code[row]);
         return true;
     case DN_SPARSE:

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "formats/text/cell.h"
 #include <discern/table.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,21 @@ void number_write(double x, struct buf *out);
  * the view. `room` is memory for the text of a number. Returns false if the cell is missing or the
  * column is sparse. */
 bool view_cell(const dn_column_view *view, size_t row, char room[DN_NUMBER_SIZE], struct text *out);
+/* Whether the cell is missing or the column is sparse. */
+static inline bool view_missing(const dn_column_view *view, size_t row) {
+    switch (view->type) {
+    case DN_NUMERIC:
+    case DN_DATETIME:
+    case DN_BOOLEAN:
+        return isnan(view->number[row]);
+    case DN_CATEGORICAL:
+    case DN_TEXT:
+        return view->code[row] == DN_CODE_MISSING;
+    case DN_SPARSE:
+        break;
+    }
+    return true;
+}
 static inline bool view_has_strings(const dn_column_view *view) {
     return view->type == DN_CATEGORICAL || view->type == DN_TEXT;
 }
