@@ -1,7 +1,7 @@
 /* The option table, and the rules that concern several options. */
 #include "settings.h"
 
-#include "base/spool.h"
+#include "base/process/spool.h"
 #include "commands/commands.h"
 #include "http/http.h"
 #include <arpa/inet.h>

@@ -2,7 +2,7 @@
 #ifndef API_CELLS_H
 #define API_CELLS_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <stddef.h>
 
 /* Appends a header line with the paths of all objects, in the order in which they first occur, and

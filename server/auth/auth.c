@@ -1,10 +1,10 @@
 /* The tokens in use, and the thread that reads the file again. */
 #include "auth/auth.h"
 #include "auth/token_file.h"
-#include "base/clock.h"
 #include "base/config_file.h"
 #include "base/log/log.h"
-#include "base/reloader.h"
+#include "base/process/clock.h"
+#include "base/process/reloader.h"
 
 #include <pthread.h>
 #include <stdlib.h>

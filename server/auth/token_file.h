@@ -2,7 +2,7 @@
 #ifndef AUTH_TOKEN_FILE_H
 #define AUTH_TOKEN_FILE_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* Parses token files, and finds tokens by their secrets. */
 #include "auth/tokens.h"
-#include "base/buf.h"
-#include "base/clock.h"
+#include "base/memory/buf.h"
+#include "base/process/clock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* Token buckets and counters. */
 #include "auth/usage.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 
 #include <math.h>
 #include <pthread.h>

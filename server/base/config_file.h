@@ -3,7 +3,7 @@
 #ifndef BASE_CONFIG_FILE_H
 #define BASE_CONFIG_FILE_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 #ifndef BASE_ETAG_H
 #define BASE_ETAG_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <stdbool.h>
 
 /* Whether the header value `list` ("*" or comma-separated entity tags) contains `etag`, given with

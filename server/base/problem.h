@@ -5,8 +5,8 @@
 #ifndef BASE_PROBLEM_H
 #define BASE_PROBLEM_H
 
-#include "base/buf.h"
 #include "base/json/json_write.h"
+#include "base/memory/buf.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>

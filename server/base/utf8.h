@@ -2,7 +2,7 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 #include "commands/token_command.h"
 #include "auth/token_file.h"
 #include "auth/tokens.h"
-#include "base/clock.h"
 #include "base/options/options.h"
+#include "base/process/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef FORMATS_FORMAT_H
 #define FORMATS_FORMAT_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <discern/table.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #ifndef FORMATS_FORMATS_H
 #define FORMATS_FORMATS_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include "formats/format.h"
 #include "formats/instances/keep.h"

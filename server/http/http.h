@@ -12,8 +12,8 @@
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "base/memory/arena.h"
+#include "base/memory/buf.h"
 #include "base/options/options.h"
 #include "base/problem.h"
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* Start, drain and stop of the server. */
 #include "http/server.h"
-#include "base/clock.h"
 #include "base/ids.h"
 #include "base/log/log.h"
-#include "http/call/body.h"
+#include "base/process/clock.h"
+#include "http/body/body.h"
 #include "http/call/dispatch.h"
 #include "http/call/record.h"
 #include "http/library_probe.h"

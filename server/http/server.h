@@ -3,11 +3,8 @@
 #define HTTP_SERVER_H
 
 #include "base/metrics/metrics.h"
-#include "http/call/long_jobs.h"
 #include "http/call/memory.h"
-#include "http/call/pool.h"
 #include "http/call/router.h"
-#include "http/call/watch.h"
 #include "http/http.h"
 #include "http/net/address.h"
 #include "http/net/connections.h"
@@ -15,6 +12,9 @@
 #include "http/net/listener.h"
 #include "http/net/sweeper.h"
 #include "http/net/tls.h"
+#include "http/threads/long_jobs.h"
+#include "http/threads/pool.h"
+#include "http/threads/watch.h"
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
 #ifndef JOBS_DOCUMENTS_H
 #define JOBS_DOCUMENTS_H
 
-#include "base/buf.h"
 #include "base/json/json_write.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include "jobs/request/job_request.h"
 #include <discern/discern.h>

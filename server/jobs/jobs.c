@@ -2,8 +2,8 @@
  * again. Without a job it waits for jobs_poke, at most LOOK_SECONDS. */
 #include "jobs/jobs.h"
 
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "jobs/mailbox.h"
 #include "jobs/training.h"
 #include <errno.h>

@@ -2,7 +2,7 @@
  * reporter to the training. The history has every iteration to 1,000 and at most 900 rows for each
  * further power of ten. */
 #include "jobs/mailbox.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #include "base/json/json_write.h"
 #include "base/log/log.h"

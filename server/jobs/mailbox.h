@@ -4,7 +4,7 @@
 #ifndef JOBS_MAILBOX_H
 #define JOBS_MAILBOX_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "store/store.h"
 #include <discern/discern.h>
 #include <pthread.h>

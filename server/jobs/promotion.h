@@ -3,7 +3,7 @@
 #ifndef JOBS_PROMOTION_H
 #define JOBS_PROMOTION_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "jobs/request/job_request.h"
 #include "store/store.h"
 #include <discern/discern.h>

@@ -3,7 +3,7 @@
 #ifndef JOBS_RESULT_H
 #define JOBS_RESULT_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "jobs/promotion.h"
 #include "jobs/request/job_request.h"
 #include "store/store.h"

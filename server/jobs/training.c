@@ -2,8 +2,8 @@
  * job's end in one transaction. */
 #include "jobs/training.h"
 
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
 #include "jobs/promotion.h"

@@ -3,7 +3,7 @@
 #ifndef STORE_COPIES_H
 #define STORE_COPIES_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <stdint.h>

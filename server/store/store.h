@@ -13,8 +13,8 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
-#include "base/buf.h"
 #include "base/ids.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <stddef.h>

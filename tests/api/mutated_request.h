@@ -3,7 +3,7 @@
 #ifndef TESTS_API_MUTATED_REQUEST_H
 #define TESTS_API_MUTATED_REQUEST_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <stdbool.h>
 #include <stdint.h>
 

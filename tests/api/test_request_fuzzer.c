@@ -7,7 +7,7 @@
  *   FUZZ_SEED       the first request (1): request i depends on FUZZ_SEED + i only
  *
  * The output names the number of a failed request: FUZZ_SEED=number FUZZ_REQUESTS=1 repeats it. */
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "http/protocol/coding.h"
 #include "lib/answer_schema.h"
 #include "lib/api.h"

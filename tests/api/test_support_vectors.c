@@ -1,6 +1,6 @@
 /* GET …/weights?support_vectors=true: rows, coefficients and slack checked by hand and against the
  * rows of the dataset; models without support vectors. ?expand=true: polynomials against scores. */
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "lib/api.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Jobs of support vector machines: kernels as objects, refused members with their places, the
  * parameters that the model shows; columns that a kernel cannot use; precomputed kernels; memory;
  * outliers. */
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "lib/api.h"
 
 #include <math.h>

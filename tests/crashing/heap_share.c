@@ -1,7 +1,7 @@
 /* Replaces heap_share (ld --wrap), the first function that main calls, in the daemon of
  * tests/api/test_failing_disk.c: the database is on a disk whose writes and fsyncs fail as the file
  * $TEST_FAULTS says. The file is mapped before the daemon confines itself. */
-#include "base/heap.h"
+#include "base/memory/heap.h"
 #include "lib/faulty_vfs.h"
 
 #include <stdlib.h>

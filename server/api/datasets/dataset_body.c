@@ -4,7 +4,7 @@
 #include "api/documents.h"
 #include "api/policy.h"
 #include "api/support.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

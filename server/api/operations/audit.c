@@ -2,7 +2,7 @@
 #include "api/access.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "api/access.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "store/copies.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "api/access.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 
 static void put_limit(struct json_writer *w, const char *key, int64_t limit) {
     json_put_key(w, key);

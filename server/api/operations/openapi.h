@@ -2,7 +2,7 @@
 #ifndef API_OPENAPI_H
 #define API_OPENAPI_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /* Returns the embedded document, NUL-terminated. */
 const char *api_openapi_document(void);

@@ -2,8 +2,8 @@
 #include "api/access.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/clock.h"
 #include "base/metrics/metrics.h"
+#include "base/process/clock.h"
 
 #include <discern/model.h>
 #include <inttypes.h>

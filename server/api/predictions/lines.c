@@ -11,7 +11,7 @@
 #include "api/predictions/plan.h"
 #include "api/predictions/work.h"
 #include "api/support.h"
-#include "base/spool.h"
+#include "base/process/spool.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/answer.h"
-#include "api/predictions/histogram.h"
+#include "api/predictions/grids/histogram.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/lines.h"
 #include "api/predictions/score.h"

@@ -3,7 +3,7 @@
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include <jansson.h>
 

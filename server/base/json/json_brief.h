@@ -2,7 +2,7 @@
 #ifndef BASE_JSON_BRIEF_H
 #define BASE_JSON_BRIEF_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /* Appends `document` without the members of these names (NULL-terminated list; the names need no
  * escapes), at any depth. A name that ends in "[" or "{", such as "folds[", means only members

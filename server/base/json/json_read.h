@@ -10,8 +10,8 @@
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H
 
-#include "base/arena.h"
 #include "base/json/json.h"
+#include "base/memory/arena.h"
 #include "base/problem.h"
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The JSON writer, and the escaping of strings. */
 #include "base/json/json_write.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "base/utf8.h"
 
 #include <assert.h>

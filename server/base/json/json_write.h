@@ -3,7 +3,7 @@
 #ifndef BASE_JSON_WRITE_H
 #define BASE_JSON_WRITE_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <discern/number.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* The log: its level, the names of levels and formats, and the two functions that write lines. */
 #include "base/log/log.h"
-#include "base/clock.h"
 #include "base/log/log_line.h"
 #include "base/log/log_output.h"
+#include "base/process/clock.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Formats one line of the log: key=value, or a JSON object. */
 #include "base/log/log_line.h"
-#include "base/clock.h"
 #include "base/json/json_write.h"
+#include "base/process/clock.h"
 #include "base/utf8.h"
 
 #include <discern/number.h>

@@ -8,7 +8,7 @@
 #ifndef BASE_METRICS_H
 #define BASE_METRICS_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <stdint.h>
 
 #define METRICS_MAX_SERIES 1000

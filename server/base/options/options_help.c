@@ -2,7 +2,7 @@
  * variable. */
 #include "base/options/options_parse.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "formats/arff/arff.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #include <discern/datetime.h>
 #include <inttypes.h>

@@ -19,7 +19,7 @@
 #ifndef FORMATS_ARFF_H
 #define FORMATS_ARFF_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/text/names.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@
 #ifndef FORMATS_CSV_H
 #define FORMATS_CSV_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/formats.h"
 #include "formats/text/scan.h"
 #include "formats/text/text_input.h"

@@ -1,6 +1,6 @@
 /* Completes cells and rows of separated text, and reads unquoted cells in a fast loop. A number is
  * parsed at once, because the parser also finds the end of the cell. */
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/csv/csv_reader.h"
 #include "formats/text/scan.h"
 

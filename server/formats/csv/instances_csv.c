@@ -2,7 +2,7 @@
  * The first line is a header if each of its cells names a column of the model, or if one cell does
  * and none is a number. The columns of a header may have any order; instances_cells.c finds those
  * of rows without a header. */
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/nearest.h"
 #include "formats/csv/csv.h"
 #include "formats/csv/csv_heading.h"

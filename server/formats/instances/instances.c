@@ -1,7 +1,7 @@
 /* The matrix of instances and the sparse entries. instances_inputs.c finds the input of a name or a
  * cell, instances_value.c checks values. The readers are in the folders of the formats. */
 #include "formats/instances/instances.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/instances/row_notes.h"
 
 #include <math.h>

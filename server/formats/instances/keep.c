@@ -1,7 +1,7 @@
 /* Columns that an answer repeats. */
 #include "formats/instances/keep.h"
-#include "base/array.h"
 #include "base/json/json_write.h"
+#include "base/memory/array.h"
 #include "formats/formats.h"
 
 #include <stdlib.h>

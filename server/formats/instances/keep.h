@@ -3,7 +3,7 @@
 #ifndef FORMATS_KEEP_H
 #define FORMATS_KEEP_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include "formats/text/names.h"
 

@@ -1,7 +1,7 @@
 /* Notes about rows that are accepted. */
 #include "formats/instances/row_notes.h"
-#include "base/array.h"
 #include "base/json/json_write.h"
+#include "base/memory/array.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "formats/text/view_cell.h"

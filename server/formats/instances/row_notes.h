@@ -3,8 +3,8 @@
 #ifndef FORMATS_ROW_NOTES_H
 #define FORMATS_ROW_NOTES_H
 
-#include "base/arena.h"
 #include "base/hash.h"
+#include "base/memory/arena.h"
 #include "formats/formats.h"
 #include "formats/text/names.h"
 

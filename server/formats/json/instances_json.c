@@ -2,7 +2,7 @@
  * "rows": [[…]]}, where "columns" must come first, as in uploads. instances_json_row.c reads a
  * single instance. */
 #include "formats/json/instances_json.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/json/format_json.h"
 
 #include "base/json/json.h"

@@ -11,7 +11,7 @@
 #ifndef FORMATS_JSON_READER_H
 #define FORMATS_JSON_READER_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
  *
  * Arrays: with "columns" a row has as many values as there are columns; in NDJSON as many as the
  * first row. */
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/formats.h"
 #include "formats/json/table_json.h"
 

@@ -12,7 +12,7 @@
 #ifndef FORMATS_COLUMN_SUMMARY_SAVED_H
 #define FORMATS_COLUMN_SUMMARY_SAVED_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/summary/column_summary.h"
 
 enum { COLUMN_SUMMARY_VERSION = 3 };

@@ -1,6 +1,6 @@
 /* Counts of texts in a hash table with open addressing. */
 #include "formats/summary/tally.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #include <stdlib.h>
 #include <string.h>

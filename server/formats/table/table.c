@@ -1,8 +1,8 @@
 /* The table reader: chooses the format from the first bytes, passes the body to the reader of that
  * format, writes the notes. */
 #include "formats/table/table.h"
-#include "base/heap.h"
 #include "base/json/json_write.h"
+#include "base/memory/heap.h"
 #include "formats/formats.h"
 #include "formats/text/foreign.h"
 

@@ -1,6 +1,6 @@
 /* Appending: maps the columns of the body to those of the table, by name or by position. */
-#include "base/array.h"
 #include "base/json/json.h"
+#include "base/memory/array.h"
 #include "base/nearest.h"
 #include "formats/csv/csv_heading.h"
 #include "formats/table/table.h"

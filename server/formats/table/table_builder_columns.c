@@ -1,5 +1,5 @@
 /* The columns of a table builder: adding columns, and the types given by the caller. */
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/table/table_builder.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Encodes and delivers chunks, makes the summaries of columns, and ends a table: resolves the
  * types, reads chunks back, computes the content hash. */
-#include "base/heap.h"
 #include "base/log/log.h"
+#include "base/memory/heap.h"
 #include "formats/summary/column_summary_saved.h"
 #include "formats/summary/column_words.h"
 #include "formats/table/table_builder.h"

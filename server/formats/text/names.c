@@ -1,6 +1,6 @@
 /* A set of names in a hash table with open addressing. */
 #include "formats/text/names.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>

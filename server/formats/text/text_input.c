@@ -1,5 +1,5 @@
 #include "formats/text/text_input.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/csv/csv_text.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef FORMATS_VIEW_CELL_H
 #define FORMATS_VIEW_CELL_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/text/cell.h"
 #include <discern/table.h>
 #include <math.h>

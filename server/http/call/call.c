@@ -1,7 +1,7 @@
 /* Calls: their states, their references, and their jobs on the pool. */
 #include "http/call/call.h"
-#include "base/clock.h"
-#include "http/call/body.h"
+#include "base/process/clock.h"
+#include "http/body/body.h"
 #include "http/call/reply.h"
 #include "http/call/stream.h"
 #include "http/server.h"

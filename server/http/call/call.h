@@ -2,16 +2,16 @@
 #ifndef HTTP_CALL_H
 #define HTTP_CALL_H
 
-#include "base/arena.h"
-#include "http/call/form.h"
-#include "http/call/pool.h"
-#include "http/call/relay.h"
+#include "base/memory/arena.h"
+#include "http/body/form.h"
+#include "http/body/relay.h"
 #include "http/call/router.h"
 #include "http/http.h"
 #include "http/net/connections.h"
 #include "http/protocol/coding.h"
 #include "http/protocol/headers.h"
 #include "http/protocol/target.h"
+#include "http/threads/pool.h"
 #include <microhttpd.h>
 #include <stdatomic.h>
 

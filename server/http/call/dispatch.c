@@ -1,7 +1,7 @@
 /* The callbacks of the library. All of them run on the I/O thread of the connection. */
 #include "http/call/dispatch.h"
 #include "base/log/log.h"
-#include "http/call/body.h"
+#include "http/body/body.h"
 #include "http/call/record.h"
 #include "http/call/reply.h"
 #include "http/call/stream.h"

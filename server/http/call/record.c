@@ -1,7 +1,7 @@
 /* One log line and some counters for each request. */
 #include "http/call/record.h"
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "http/server.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "http/call/reply.h"
 #include "base/ids.h"
 #include "base/log/log.h"
-#include "http/call/body.h"
+#include "http/body/body.h"
 #include "http/call/reply_coding.h"
 #include "http/call/stream.h"
 #include "http/library_quirks.h"

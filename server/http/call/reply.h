@@ -2,7 +2,7 @@
 #ifndef HTTP_REPLY_H
 #define HTTP_REPLY_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "http/call/call.h"
 
 /* Sets status and kind. Returns false if the reply is filled already; it stays as it is. */

@@ -5,7 +5,7 @@
  * set, the connection is suspended in CALL_STARVED. The thread that clears it resumes the
  * connection. */
 #include "http/call/stream.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "http/call/reply.h"
 #include "http/call/reply_coding.h"
 #include "http/server.h"

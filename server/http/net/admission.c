@@ -7,8 +7,8 @@
  * oldest one is closed: a client that sends its request at once is answered, however many others
  * connect. */
 #include "http/net/admission.h"
-#include "base/clock.h"
-#include "http/call/body.h"
+#include "base/process/clock.h"
+#include "http/body/body.h"
 #include "http/net/tcp_progress.h"
 #include "http/server.h"
 #include <sys/ioctl.h>

@@ -1,6 +1,6 @@
 /* The table of connections. */
 #include "http/net/connections.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Lingering closes. */
 #include "http/net/linger.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "http/net/wake_pipe.h"
 #include <errno.h>
 #include <poll.h>

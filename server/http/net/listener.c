@@ -1,9 +1,9 @@
 /* The acceptor: accepts connections, refuses those above a limit with a response, and gives the
  * others to the I/O threads in turn. */
 #include "http/net/listener.h"
-#include "base/clock.h"
 #include "base/log/log.h"
-#include "http/call/body.h"
+#include "base/process/clock.h"
+#include "http/body/body.h"
 #include "http/net/admission.h"
 #include "http/net/sockets.h"
 #include "http/net/wake_pipe.h"

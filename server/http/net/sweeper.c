@@ -1,9 +1,9 @@
 /* The sweeper. It holds the lock of a connection while it uses the descriptor. The calls that it
  * makes there do not block: TCP_INFO, shutdown, and one send without waiting. */
 #include "http/net/sweeper.h"
-#include "base/clock.h"
 #include "base/log/log.h"
-#include "http/call/body.h"
+#include "base/process/clock.h"
+#include "http/body/body.h"
 #include "http/net/tcp_progress.h"
 #include "http/server.h"
 #include <sys/socket.h>

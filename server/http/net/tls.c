@@ -1,9 +1,9 @@
 /* TLS: certificates, sessions, certificates of clients. */
 #include "http/net/tls.h"
-#include "base/buf.h"
 #include "base/config_file.h"
 #include "base/log/log.h"
-#include "base/reloader.h"
+#include "base/memory/buf.h"
+#include "base/process/reloader.h"
 #include "http/net/connections.h"
 #include <errno.h>
 #include <gnutls/abstract.h>

@@ -1,5 +1,5 @@
 /* The client side of TLS, for `discernd --healthcheck` and the watchdog. */
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "http/http.h"
 #include <gnutls/gnutls.h>
 

@@ -4,7 +4,7 @@
 #ifndef HTTP_CODING_H
 #define HTTP_CODING_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #ifndef HTTP_HEADERS_H
 #define HTTP_HEADERS_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/problem.h"
 #include <microhttpd.h>
 #include <stdbool.h>

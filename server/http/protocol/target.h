@@ -2,7 +2,7 @@
 #ifndef HTTP_TARGET_H
 #define HTTP_TARGET_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <stddef.h>

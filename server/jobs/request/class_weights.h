@@ -2,7 +2,7 @@
 #ifndef JOBS_CLASS_WEIGHTS_H
 #define JOBS_CLASS_WEIGHTS_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/problem.h"
 #include "jobs/request/job_request.h"
 

@@ -4,9 +4,9 @@
 #ifndef JOBS_FEATURES_H
 #define JOBS_FEATURES_H
 
-#include "base/arena.h"
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
+#include "base/memory/arena.h"
 #include <discern/discern.h>
 
 #define JOBS_MAX_BASES 16

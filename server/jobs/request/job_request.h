@@ -4,10 +4,10 @@
 #ifndef JOBS_JOB_REQUEST_H
 #define JOBS_JOB_REQUEST_H
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/ids.h"
 #include "base/json/json_read.h"
+#include "base/memory/arena.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include "formats/formats.h"
 #include "jobs/request/features.h"

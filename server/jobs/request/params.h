@@ -4,9 +4,9 @@
 #ifndef JOBS_PARAMS_H
 #define JOBS_PARAMS_H
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/json/json_read.h"
+#include "base/memory/arena.h"
+#include "base/memory/buf.h"
 #include <discern/algorithm.h>
 #include <stdbool.h>
 #include <stdint.h>

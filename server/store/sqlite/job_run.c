@@ -10,7 +10,7 @@
  * it. So all attempts of a job but the current one are crashes (a shutdown does not count). A job
  * with a crash is a suspect. One suspect runs at a time, and its last attempt runs while no other
  * job runs, so that a job fails only because of a crash that it caused. */
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  * one key run at the same time. What a call made and its answer are committed together: after a
  * crash both exist or neither. */
 #include "store/sqlite/keys.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* Counts refused calls, and adds their entries to the audit. */
 #include "store/sqlite/refusals.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "store/sqlite/audit.h"
 
 void store_refusals_init(struct store_refusals *r) {

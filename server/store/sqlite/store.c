@@ -1,7 +1,7 @@
 /* Opens and closes a store; reports its health and its sizes. */
-#include "base/clock.h"
 #include "base/log/log.h"
 #include "base/nearest.h"
+#include "base/process/clock.h"
 #include "store/sqlite/engine/writes.h"
 #include "store/sqlite/file/dbfile.h"
 #include "store/sqlite/file/logfile.h"

@@ -2,7 +2,7 @@
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #include <stdint.h>
 #include <stdlib.h>

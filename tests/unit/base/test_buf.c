@@ -2,7 +2,7 @@
 #include "lib/cmocka.h"
 #include "unit/base/alloc_fail.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 #include <stdbool.h>
 #include <stdio.h>

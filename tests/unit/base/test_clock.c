@@ -1,7 +1,7 @@
 /* Tests of the clocks and of the text of a time, compared with the C library's calendar. */
 #include "lib/cmocka.h"
 
-#include "base/clock.h"
+#include "base/process/clock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tests of the sandbox. A child process enters it, tries calls and reports what they returned; what
  * is restricted cannot be undone in this process. Without Landlock or seccomp the tests skip. */
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 #include "lib/cmocka.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Tests of the spool: it returns the bytes that were written, it leaves no file name behind, and it
  * reports limits and full disks. */
-#include "base/spool.h"
+#include "base/process/spool.h"
 #include "lib/cmocka.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* The size of the stacks of threads. */
 #define _GNU_SOURCE /* pthread_getattr_np */
-#include "base/threads.h"
+#include "base/process/threads.h"
 
 #include "lib/cmocka.h"
 #include <pthread.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/summary/column_summary.h"
 #include "unit/base/alloc_fail.h"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
 #include "base/json/json_write.h"
+#include "base/memory/buf.h"
 #include "formats/csv/csv.h"
 #include <discern/table.h>
 

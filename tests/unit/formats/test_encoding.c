@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/text/encoding.h"
 #include "formats/text/foreign.h"
 

@@ -4,7 +4,7 @@
 
 #include "lib/raw.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "http/http.h"
 
 #include <stdio.h>

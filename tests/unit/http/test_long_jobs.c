@@ -1,6 +1,6 @@
 /* Queues that take turns between clients, and long jobs that give up their turn. */
-#include "base/clock.h"
-#include "http/call/long_jobs.h"
+#include "base/process/clock.h"
+#include "http/threads/long_jobs.h"
 
 #include "lib/cmocka.h"
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* The pool: jobs that last leave a thread to the others, none is forgotten, all are run before it
  * ends. */
-#include "base/clock.h"
-#include "http/call/pool.h"
+#include "base/process/clock.h"
+#include "http/threads/pool.h"
 #include "http/timer_thread.h"
 
 #include <setjmp.h>

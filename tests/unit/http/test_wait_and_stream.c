@@ -1,6 +1,6 @@
 /* Calls that wait and answers that stream: pokes, deadlines, clients that are slow or leave, drain.
  */
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "unit/http/replies.h"
 #include "unit/http/toy.h"
 

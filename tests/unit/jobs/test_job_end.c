@@ -2,7 +2,7 @@
  * the job is cancelled, the data are damaged or the daemon drains. */
 #include "jobs/jobs.h"
 
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "database.h"
 #include "lib/faulty_vfs.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Documents of a finished training. */
 #include "lib/cmocka.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "jobs/result.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Tests of the checkpoints of the write-ahead log: the lengths of the log at which they are
  * made. */
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
 

@@ -1,5 +1,5 @@
 #include "formats/csv/repair/csv_repair.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/text/scan.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 #include "formats/csv/repair/csv_split.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #include <stdlib.h>
 #include <string.h>

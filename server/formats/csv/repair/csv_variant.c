@@ -1,5 +1,5 @@
 #include "formats/csv/repair/csv_variant.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/csv/repair/csv_dialect.h"
 #include "formats/text/scan.h"
 

@@ -1,7 +1,7 @@
 /* A backup of the store that this process has open, in a file that loses its name when it is
  * complete. A place of the pool of readers is used, so that the store knows of the connection when
  * it must open the database again. */
-#include "base/spool.h"
+#include "base/process/spool.h"
 #include "store/copies.h"
 #include "store/sqlite/file/copy.h"
 #include "store/sqlite/internal.h"

@@ -1,7 +1,7 @@
 /* The hash of an entry of the audit, as an SQL function. */
 #include "store/sqlite/engine/audit_hash.h"
-#include "base/buf.h"
 #include "base/hash.h"
+#include "base/memory/buf.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Checkpoints of the write-ahead log, made by the writer thread between transactions. They are
  * frequent and small, so that the log stays short and no commit waits long. */
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "store/sqlite/internal.h"
 
 #define PAGES(mib) ((mib)*1024 * 1024 / STORE_PAGE_SIZE)

@@ -1,7 +1,7 @@
 #include "store/sqlite/engine/row_crc.h"
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Transactions of the writer thread: one work item, or several in one COMMIT, each in a
  * savepoint. */
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "store/sqlite/engine/reopen.h"
 #include "store/sqlite/engine/writes.h"
 #include "store/sqlite/internal.h"

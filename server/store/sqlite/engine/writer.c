@@ -1,7 +1,7 @@
 /* The writer thread and its queues. */
 #include "store/sqlite/engine/writer.h"
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "store/sqlite/engine/writes.h"
 #include "store/sqlite/internal.h"
 #include <assert.h>

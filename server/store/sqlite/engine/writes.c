@@ -1,7 +1,7 @@
 /* Keeps the state of writes: notes failures, probes whether writes succeed again. */
 #include "store/sqlite/engine/writes.h"
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "store/sqlite/engine/reopen.h"
 #include "store/sqlite/internal.h"
 

@@ -1,7 +1,7 @@
 /* The backup before migrations. */
 #include "store/sqlite/file/backup.h"
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "store/sqlite/engine/query.h"
 #include "store/sqlite/file/copy.h"
 #include <errno.h>

@@ -2,7 +2,7 @@
  * would drop SQLite's locks. */
 #define _GNU_SOURCE /* renameat2 */
 #include "store/sqlite/file/copy.h"
-#include "base/clock.h"
+#include "base/process/clock.h"
 #include "store/sqlite/engine/query.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* Applies the embedded migrations. The transaction of the first migration creates the table in
  * which migrations are recorded. */
 #include "store/sqlite/file/migrate.h"
-#include "base/clock.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
 #include "store/sqlite/engine/query.h"
 #include "store/sqlite/file/backup.h"
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* The thread that reads changed files. */
-#include "base/reloader.h"
+#include "base/process/reloader.h"
 
 #include <time.h>
 

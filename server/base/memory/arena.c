@@ -1,6 +1,6 @@
 /* The arena: blocks of growing size, the newest first. A large allocation gets a block of its own
  * after the newest block in the list, so that the free space of the newest block stays in use. */
-#include "base/arena.h"
+#include "base/memory/arena.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

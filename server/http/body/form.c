@@ -1,7 +1,7 @@
 /* Forms. The post processor of libmicrohttpd calls part_bytes for each piece of the content of a
  * part; a part without content gets one call. */
-#include "http/call/form.h"
-#include "base/buf.h"
+#include "http/body/form.h"
+#include "base/memory/buf.h"
 #include "http/protocol/fields.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Histograms of the coordinates of a stored dataset, by class. */
-#include "api/predictions/histogram.h"
+#include "api/predictions/grids/histogram.h"
 #include "api/policy.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/evaluation.h"

@@ -1,6 +1,6 @@
 /* Calls that wait for a change, and http_watch. */
-#include "http/call/watch.h"
-#include "base/clock.h"
+#include "http/threads/watch.h"
+#include "base/process/clock.h"
 #include "http/call/call.h"
 #include "http/server.h"
 

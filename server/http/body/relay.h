@@ -6,7 +6,7 @@
 #ifndef HTTP_RELAY_H
 #define HTTP_RELAY_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>

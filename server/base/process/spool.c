@@ -1,5 +1,5 @@
 /* A temporary file that is unlinked as soon as it is open. */
-#include "base/spool.h"
+#include "base/process/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

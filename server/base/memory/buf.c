@@ -1,6 +1,6 @@
 /* The growable byte buffer. Its capacity is doubled when needed. A failure sets a sticky flag, so
  * the caller need not check each append. */
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 #include <stdint.h>
 #include <stdio.h>

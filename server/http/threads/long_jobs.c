@@ -1,6 +1,6 @@
 /* Long jobs in turns. */
-#include "http/call/long_jobs.h"
-#include "base/clock.h"
+#include "http/threads/long_jobs.h"
+#include "base/process/clock.h"
 #include "http/timer_thread.h"
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HTTP_LONG_JOBS_H
 #define HTTP_LONG_JOBS_H
 
-#include "http/call/fair_queue.h"
+#include "http/threads/fair_queue.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/answer.h"
-#include "api/predictions/grid_request.h"
+#include "api/predictions/grids/grid_request.h"
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
 #include "api/predictions/snapshot.h"

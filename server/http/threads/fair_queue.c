@@ -1,5 +1,5 @@
 /* A queue of jobs that takes turns between clients. */
-#include "http/call/fair_queue.h"
+#include "http/threads/fair_queue.h"
 
 void fair_push(struct fair_queue *q, struct pool_job *job) {
     const unsigned b = fair_bucket(job);

@@ -1,6 +1,6 @@
 /* Reads the body of POST …/evaluate_grid. Defaults come from the summary of the dataset that the
  * model was trained on, or from the model if the dataset was deleted. */
-#include "api/predictions/grid_request.h"
+#include "api/predictions/grids/grid_request.h"
 #include "api/access.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"

@@ -1,6 +1,6 @@
 /* Landlock by its system calls, for which the C library has no functions; seccomp by libseccomp. */
 #define _GNU_SOURCE /* O_PATH */
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

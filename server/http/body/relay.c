@@ -1,6 +1,6 @@
 /* Passes bodies from the I/O thread to sinks on the pool. The I/O thread gathers bytes in one
  * buffer while the sink takes those of the other. */
-#include "http/call/relay.h"
+#include "http/body/relay.h"
 #include "http/call/call.h"
 #include "http/call/reply.h"
 #include "http/server.h"

@@ -1,6 +1,6 @@
 /* pthread_setattr_default_np is an extension of glibc and musl. */
 #define _GNU_SOURCE
-#include "base/threads.h"
+#include "base/process/threads.h"
 #include <pthread.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

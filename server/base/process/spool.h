@@ -3,7 +3,7 @@
 #ifndef BASE_SPOOL_H
 #define BASE_SPOOL_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <stdint.h>

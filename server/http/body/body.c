@@ -5,7 +5,7 @@
  * reset. So a refused body is read to its end before the reply is sent. If that would take too
  * long, or if the connection must be closed anyway, this file writes the reply to the socket
  * itself: the library writes nothing at that time. */
-#include "http/call/body.h"
+#include "http/body/body.h"
 #include "http/call/reply.h"
 #include "http/library_quirks.h"
 #include "http/net/tls.h"

@@ -1,5 +1,5 @@
 /* `array` points to a pointer of any type, so the pointer is copied as bytes. */
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef HTTP_POOL_H
 #define HTTP_POOL_H
 
-#include "http/call/fair_queue.h"
+#include "http/threads/fair_queue.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>

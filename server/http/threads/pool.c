@@ -1,7 +1,7 @@
 /* The pool. Its queue has no limit: a job is part of a call, and the number of connections limits
  * that of calls. */
-#include "http/call/pool.h"
-#include "base/clock.h"
+#include "http/threads/pool.h"
+#include "base/process/clock.h"
 #include "http/timer_thread.h"
 #include <stdlib.h>
 #include <string.h>

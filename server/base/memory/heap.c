@@ -1,5 +1,5 @@
 /* The functions are for glibc's malloc; with other C libraries they do nothing. */
-#include "base/heap.h"
+#include "base/memory/heap.h"
 
 #include <stdlib.h> /* has __GLIBC__ */
 

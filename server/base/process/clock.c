@@ -1,5 +1,5 @@
 /* The two clocks, and the text of a time. */
-#include "base/clock.h"
+#include "base/process/clock.h"
 
 #include <string.h>
 #include <time.h>

@@ -2,7 +2,7 @@
  * a pool thread. */
 #include "api/handlers.h"
 #include "api/predictions/evaluation.h"
-#include "api/predictions/grid_request.h"
+#include "api/predictions/grids/grid_request.h"
 #include "api/predictions/plan.h"
 #include "api/predictions/work.h"
 #include "api/support.h"
