@@ -346,6 +346,10 @@ static bool put(struct instances *in, struct slot slot, const struct value *valu
     }
     double *out = &in->rows.raw[(in->rows.n - 1) * in->n_inputs + i];
     const dn_column_type type = (dn_column_type)in->schema->type[i];
+    if (type == DN_NUMERIC && value->kind == VALUE_NUMBER && !in->missing->numbers) {
+        *out = value->number; /* the usual value of JSON */
+        return true;
+    }
     if (is_missing(in, value, type == DN_NUMERIC || type == DN_SPARSE)) {
         return true;
     }

@@ -102,9 +102,9 @@ static struct value value_of(const struct json_token *token) {
  * position. */
 static void put(struct json_reading *r, struct slot slot, bool keyed, size_t position) {
     const struct value value = value_of(&r->token);
-    char shown[SLOT_SHOWN];
     const char *why = instances_put(r->in, slot, &value);
     if (why != NULL) {
+        char shown[SLOT_SHOWN]; /* here, because compilers zero it */
         const char *name = instances_show(r->in, slot, shown);
         const struct text key = {name + 1, strlen(name) - 2}; /* the name without the quotes */
         fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name, why);
