@@ -325,6 +325,8 @@ static const struct {
     {"UPDATE idempotency_keys SET answer = '{}'", "idempotency_keys, row 1 "},
     {"DROP TRIGGER audit_updated; UPDATE audit SET name = 'x' WHERE seq = 1",
      "audit: entry 1 does not match its hash"},
+    {"DROP TRIGGER audit_updated; UPDATE audit SET name = 'x' WHERE seq IN (1, 2, 3)",
+     "audit: entry 3 does not match its hash"},
     /* with their checksums: counts and references */
     {"DELETE FROM blobs WHERE id = 2", " has 4 blobs"},
     {"DELETE FROM model_versions", "models, row 'm': version 1, the live one, is missing"},

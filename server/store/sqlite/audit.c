@@ -225,20 +225,30 @@ bool store_audit_list(struct store *store, const struct store_audit_filter *filt
 
 /* ---- check ---- */
 
-static void add_fault(struct store_audit_report *r, const char *format, ...)
+struct chain_check {
+    struct store_audit_report report;
+    const struct store_audit_sink *sink; /* NULL: none */
+};
+
+static void add_fault(struct chain_check *k, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void add_fault(struct store_audit_report *r, const char *format, ...) {
-    if (r->n_faults++ == 0) {
-        va_list values;
-        va_start(values, format);
-        (void)vsnprintf(r->fault, sizeof r->fault, format, values);
-        va_end(values);
+static void add_fault(struct chain_check *k, const char *format, ...) {
+    char text[sizeof k->report.fault];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    if (k->report.n_faults++ == 0) {
+        memcpy(k->report.fault, text, sizeof text);
+    }
+    if (k->sink != NULL) {
+        k->sink->fault(k->sink->arg, text);
     }
 }
 
 /* Checks the numbers and the hashes of the entries. */
-static void check_entries(struct store_connection *c, int64_t anchor, struct store_audit_report *r,
+static void check_entries(struct store_connection *c, int64_t anchor, struct chain_check *k,
                           struct problem *problem) {
     struct store_query q;
     int64_t last = anchor;
@@ -247,56 +257,57 @@ static void check_entries(struct store_connection *c, int64_t anchor, struct sto
     while (store_query_row(&q)) {
         const int64_t seq = store_query_int(&q, 0);
         if (last == INT64_MAX || seq != last + 1) { /* damaged numbers may be any */
-            add_fault(r, "entry %" PRId64 " follows entry %" PRId64, seq, last);
+            add_fault(k, "entry %" PRId64 " follows entry %" PRId64, seq, last);
         } else if (store_query_int(&q, 1) == 0) {
-            add_fault(r, "entry %" PRId64 " does not match its hash", seq);
+            add_fault(k, "entry %" PRId64 " does not match its hash", seq);
         }
         last = seq;
-        r->n_entries++;
+        k->report.n_entries++;
     }
     store_query_end(&q);
 }
 
 /* Checks that the anchor is the one that the newest entry "audit.prune" notes. */
-static void check_anchor(struct store_connection *c, struct store_audit_report *r,
+static void check_anchor(struct store_connection *c, struct chain_check *k,
                          struct problem *problem) {
     if (STORE_ASK(c, problem, 0,
                   "SELECT count(*) <> 1 OR coalesce(max(seq || ' ' || lower(hex(hash))), '') <> "
                   "coalesce((SELECT detail FROM audit WHERE action = 'audit.prune' ORDER BY seq "
                   "DESC LIMIT 1), '0 ' || lower(hex(zeroblob(32)))) FROM audit_anchor",
                   STORE_NO_VALUES)) {
-        add_fault(r, "the anchor, the hash before the first entry, is not the one that the last "
+        add_fault(k, "the anchor, the hash before the first entry, is not the one that the last "
                      "deletion of old entries noted");
     }
 }
 
 bool store_audit_check(struct store_connection *c, const char *known,
-                       struct store_audit_report *out, struct problem *problem) {
-    struct store_audit_report r = {0};
+                       const struct store_audit_sink *sink, struct store_audit_report *out,
+                       struct problem *problem) {
+    struct chain_check k = {.sink = sink};
     if (!STORE_RUN(c, problem, "BEGIN", STORE_NO_VALUES)) {
         return false;
     }
-    check_entries(c, STORE_ASK(c, problem, 0, "SELECT seq FROM audit_anchor", STORE_NO_VALUES), &r,
+    check_entries(c, STORE_ASK(c, problem, 0, "SELECT seq FROM audit_anchor", STORE_NO_VALUES), &k,
                   problem);
-    check_anchor(c, &r, problem);
+    check_anchor(c, &k, problem);
     if (known != NULL &&
         STORE_ASK(c, problem, 0,
                   "SELECT NOT EXISTS (SELECT 1 FROM audit WHERE hex(hash) = upper(?1)) AND NOT "
                   "EXISTS (SELECT 1 FROM audit_anchor WHERE hex(hash) = upper(?1))",
                   store_text(known))) {
-        add_fault(&r,
+        add_fault(&k,
                   "no entry has the hash %.64s: entries at the end are missing, or it was "
                   "deleted as old",
                   known);
     }
-    read_head(c, &r.head, problem);
+    read_head(c, &k.report.head, problem);
     struct problem ignored = {0};
     STORE_RUN(c, &ignored, "COMMIT", STORE_NO_VALUES);
     problem_done(&ignored);
     if (problem->type != PROBLEM_NONE) {
         return false;
     }
-    *out = r;
+    *out = k.report;
     return true;
 }
 
@@ -316,7 +327,7 @@ bool store_audit_verify(const char *path, const char *known, struct store_audit_
                     "wrote it",
                     path);
     }
-    good = good && store_audit_check(c, known, out, problem);
+    good = good && store_audit_check(c, known, NULL, out, problem);
     store_connection_close(c);
     return good;
 }

@@ -15,8 +15,14 @@ static inline struct store_actor store_actor_of(const struct store_actor *by) {
     return by != NULL ? *by : (struct store_actor){0};
 }
 
-/* Checks the chain, as store_audit_verify, on an open connection. */
+/* Takes each fault that a check finds, as a text. */
+struct store_audit_sink {
+    void (*fault)(void *arg, const char *text);
+    void *arg;
+};
+/* Checks the chain, as store_audit_verify, on an open connection. sink: NULL: none. */
 bool store_audit_check(struct store_connection *c, const char *known,
-                       struct store_audit_report *out, struct problem *problem);
+                       const struct store_audit_sink *sink, struct store_audit_report *out,
+                       struct problem *problem);
 
 #endif
