@@ -247,7 +247,7 @@ tsan: ## the whole suite under ThreadSanitizer
 FUZZ_SECONDS ?= $(if $(FUZZ_RUNS),0,60)
 FUZZ_RUNS    ?=
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60), or for FUZZ_RUNS inputs, with clang's libFuzzer
-	$(MAKE) CC=clang BUILD=$(BUILD)-fuzz HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" fuzzers
+	$(MAKE) CC=clang BUILD=$(BUILD)-fuzz HARDEN=-fPIE CFLAGS="-O2 -g" EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" fuzzers
 	BUILD=$(BUILD)-fuzz FUZZ_RUNS=$(FUZZ_RUNS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
 fuzzers: $(FUZZ_BIN)
 FUZZ_REQUESTS ?= 100000
