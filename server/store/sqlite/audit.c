@@ -146,6 +146,11 @@ void store_audit_job_end(struct store_tx *tx, int64_t job) {
     "FROM audit_anchor n WHERE n.seq = a.seq - 1)), a.seq, a.at, a.token, a.client, a.request, "   \
     "a.action, a.kind, a.name, a.version, a.job, a.result, a.count, a.detail)"
 
+#define LIST(name)                                                                                 \
+    "SELECT seq, at, token, client, request, action, kind, name, version, job, result, count, "    \
+    "detail, lower(hex(hash)), hash = " HASH " FROM audit a WHERE seq < ?1 AND at >= ?2 AND " name \
+    " AND (?4 IS NULL OR token = ?4) AND (?5 IS NULL OR action = ?5) ORDER BY seq DESC LIMIT ?6"
+
 static void entry_done(void *item) {
     struct store_audit_entry *e = item;
     free(e->token);
@@ -212,11 +217,9 @@ bool store_audit_list(struct store *store, const struct store_audit_filter *filt
         return false;
     }
     read_head(r.connection, head, problem);
+    /* with a name, SQLite reads the index audit_names, which is in the order of seq, too */
     STORE_QUERY(&q, r.connection, problem,
-                "SELECT seq, at, token, client, request, action, kind, name, version, job, result, "
-                "count, detail, lower(hex(hash)), hash = " HASH " FROM audit a WHERE seq < ?1 AND "
-                "at >= ?2 AND (?3 IS NULL OR name = ?3) AND (?4 IS NULL OR token = ?4) AND (?5 IS "
-                "NULL OR action = ?5) ORDER BY seq DESC LIMIT ?6",
+                filter->name != NULL ? LIST("name = ?3") : LIST("?3 IS NULL"),
                 store_int(filter->before > 0 ? filter->before : INT64_MAX),
                 store_int(filter->since), store_text(filter->name), store_text(filter->token),
                 store_text(filter->action), store_page_rows(limit));
