@@ -35,7 +35,7 @@ enum table_on_error { TABLE_REJECT, TABLE_SKIP, TABLE_REPAIR };
 
 struct table_options {
     const struct format *format; /* NULL: the format is detected from the body */
-    /* from encoding_find; NULL: UTF-8, or UTF-16 by its byte order mark */
+    /* from encoding_find; NULL: UTF-8, or UTF-16 or UTF-32 by their byte order mark */
     const char *encoding;
     enum table_header header;
     /* TABLE_HEADER_YES: number of header lines, whose cells are joined by blanks; 0: one */

@@ -115,6 +115,14 @@ static void test_bytes_of_other_formats(void **state) {
         {"\x1F\x8B\x08\0\0\0\0\0\0\x03", 10, "Content-Encoding: gzip"},
         {"PK\x03\x04\x14\0[Content_Types].xml", 25, "Excel"},
         {"a\0,\0b\0\n\0", 8, "encoding=utf-16le"},
+        {"a\0\0\0,\0\0\0", 8, "encoding=utf-32le"},
+        {"7z\xBC\xAF\x27\x1C\0\x04", 8, "7z x FILE"},
+        {"Rar!\x1A\x07\x01\0\xFF", 9, "unrar x FILE"},
+        {"\x04\x22\x4D\x18\x64\x40\xA7", 7, "unlz4 FILE"},
+        {"\x89PNG\r\n\x1A\n\0", 9, "picture"},
+        {"\x80\x04\x95\x10\0", 5, "read_pickle"},
+        {"$FL2@(#) SPSS DATA FILE\x02\0", 25, "SPSS"},
+        {"\n<!DOCTYPE html><html><body>not found", 37, "HTML page"},
         {"a,b\n1,caf\xE9,\n", 12, "encoding=windows-1252"},
         {"a,b\n1,\"x\n2,y\n", 13, "the quote is not closed"},
     };
@@ -149,6 +157,11 @@ static void test_encodings(void **state) {
     r = status_check(call_upload_bytes("/v1/datasets/e2", latin, n, charset), 201);
     assert_string_equal(string_at(r, "/content"), content);
     r = status_check(call_upload_bytes("/v1/datasets/e3", utf16, n16, NULL), 201);
+    assert_string_equal(string_at(r, "/content"), content);
+    static const char utf32[] = "\xFF\xFE\0\0c\0\0\0a\0\0\0f\0\0\0\xE9\0\0\0,\0\0\0y\0\0\0\n\0\0\0"
+                                "1\0\0\0,\0\0\0a\0\0\0\n\0\0\0"
+                                "2\0\0\0,\0\0\0b\0\0\0\n\0\0\0";
+    r = status_check(call_upload_bytes("/v1/datasets/e4", utf32, sizeof utf32 - 1, NULL), 201);
     assert_string_equal(string_at(r, "/content"), content);
     fault_check(problem_check(call_upload_bytes("/v1/datasets/refused?encoding=windows-1252",
                                                 "a,b\n1,\x81\n", 8, NULL),

@@ -57,10 +57,6 @@ static bool convert(struct instances *in, const char *body, size_t size, struct 
     return end == ENCODING_WELL;
 }
 
-static bool begins_utf16(const char *body, size_t size) {
-    return size >= 2 && (memcmp(body, "\xFF\xFE", 2) == 0 || memcmp(body, "\xFE\xFF", 2) == 0);
-}
-
 static bool read_text(struct instances *in, const char *body, size_t size,
                       struct instance_rows *out) {
     const struct format *format = in->options->format;
@@ -86,7 +82,7 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     struct buf converted = {0};
     bool well = instances_init(&in, model, options->schema, options->labelled, problem);
     well = well && instances_use_options(&in, options);
-    if (well && (options->encoding != NULL || begins_utf16(body, size))) {
+    if (well && (options->encoding != NULL || encoding_has_mark(body, size))) {
         well = convert(&in, body, size, &converted);
         body = converted.data != NULL ? converted.data : "";
         size = converted.size;

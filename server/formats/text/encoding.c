@@ -7,6 +7,7 @@
 #include <strings.h>
 
 enum { PIECE = 8 * 1024 }; /* bytes that are converted at a time */
+enum { MARK_MAX = 4 };     /* length of the longest byte order mark */
 
 /* Names of the WHATWG standard, in lower case, and usual ones of other programs, and the names of
  * the iconv converters. */
@@ -67,6 +68,9 @@ static const struct {
     {"utf-16", "UTF-16"},
     {"utf-16le", "UTF-16LE"},
     {"utf-16be", "UTF-16BE"},
+    {"utf-32", "UTF-32"},
+    {"utf-32le", "UTF-32LE"},
+    {"utf-32be", "UTF-32BE"},
     {"shift_jis", "CP932"},
     {"sjis", "CP932"},
     {"euc-jp", "EUC-JP"},
@@ -123,21 +127,46 @@ void encoding_done(struct encoding *e) {
     *e = (struct encoding){0};
 }
 
-/* Chooses the converter from the name and the first two bytes. *skip: length of the byte order
+/* Byte order marks and their encodings. That of UTF-32LE begins with that of UTF-16LE. */
+static const struct mark {
+    const char *bytes;
+    size_t n;
+    const char *name;
+} marks[] = {
+    {"\xFF\xFE\0\0", 4, "UTF-32LE"},
+    {"\0\0\xFE\xFF", 4, "UTF-32BE"},
+    {"\xFF\xFE", 2, "UTF-16LE"},
+    {"\xFE\xFF", 2, "UTF-16BE"},
+};
+
+enum { WIDE = 6 }; /* length of "UTF-16" and "UTF-32" */
+
+/* Returns the mark at the start of the bytes which the named encoding may have (name NULL: any);
+ * NULL if there is none. */
+static const struct mark *mark_of(const char *name, const char *bytes, size_t n) {
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (n >= marks[i].n && memcmp(bytes, marks[i].bytes, marks[i].n) == 0 &&
+            (name == NULL || strncmp(name, marks[i].name, WIDE) == 0)) {
+            return &marks[i];
+        }
+    }
+    return NULL;
+}
+
+bool encoding_has_mark(const char *bytes, size_t n) {
+    return mark_of(NULL, bytes, n) != NULL;
+}
+
+/* Chooses the converter from the name and the first MARK_MAX bytes. *skip: length of the byte order
  * mark. */
 static bool start(struct encoding *e, const char *bytes, size_t n, size_t *skip) {
-    const bool little = n >= 2 && memcmp(bytes, "\xFF\xFE", 2) == 0,
-               big = n >= 2 && memcmp(bytes, "\xFE\xFF", 2) == 0;
-    const char *name = e->name;
+    const struct mark *mark = mark_of(e->name, bytes, n);
+    const char *name = mark != NULL                                        ? mark->name
+                       : e->name != NULL && strcmp(e->name, "UTF-16") == 0 ? "UTF-16LE"
+                       : e->name != NULL && strcmp(e->name, "UTF-32") == 0 ? "UTF-32LE"
+                                                                           : e->name;
     e->started = true;
-    *skip = 0;
-    if (name == NULL || strncmp(name, "UTF-16", 6) == 0) {
-        *skip = little || big ? 2 : 0;
-        name = big                                           ? "UTF-16BE"
-               : little                                      ? "UTF-16LE"
-               : name != NULL && strcmp(name, "UTF-16") == 0 ? "UTF-16LE"
-                                                             : name;
-    }
+    *skip = mark != NULL ? mark->n : 0;
     if (name == NULL) {
         return true;
     }
@@ -213,7 +242,8 @@ static enum encoding_end begin(struct encoding *e,
     if (!start(e, e->held, e->n_held, &mark)) {
         return ENCODING_NO_MEMORY;
     }
-    e->n_held -= mark; /* the mark is 0 bytes or all held bytes */
+    e->n_held -= mark;
+    memmove(e->held, e->held + mark, e->n_held);
     if (e->converter != NULL) {
         return convert_held(e, take, arg);
     }
@@ -226,8 +256,8 @@ enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n,
                                 bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
     enum encoding_end end = ENCODING_WELL;
     if (!e->started) {
-        hold(e, 2, &bytes, &n);
-        if (e->n_held < 2 && !final) {
+        hold(e, MARK_MAX, &bytes, &n);
+        if (e->n_held < MARK_MAX && !final) {
             return ENCODING_WELL;
         }
         end = begin(e, take, arg);

@@ -2,8 +2,8 @@
  *
  * The names are those of the WHATWG Encoding Standard, section 4.2, case-insensitive. As in that
  * standard, latin1 and iso-8859-1 mean windows-1252, a superset of their printable characters. If
- * no encoding is given, a body is UTF-8, or UTF-16 if it begins with the byte order mark of
- * UTF-16. */
+ * no encoding is given, a body is UTF-8, or UTF-16 or UTF-32 if it begins with their byte order
+ * mark. */
 #ifndef FORMATS_ENCODING_H
 #define FORMATS_ENCODING_H
 
@@ -30,14 +30,17 @@ struct encoding {
     const char *name; /* iconv name; NULL: chosen by the first bytes; "": no conversion */
     void *converter;  /* iconv_t; NULL: no conversion */
     bool started;
-    /* bytes that are not converted yet: the first byte of the text, or an incomplete character */
+    /* bytes that are not converted yet: the first bytes of the text, or an incomplete character */
     char held[16];
     size_t n_held;
     int64_t line, column; /* position of the next byte of converted text, both from 1 */
     unsigned char wrong;  /* the byte that is not valid */
 };
 
-/* name: from encoding_find; NULL or "": UTF-8, or UTF-16 by its byte order mark. */
+/* Whether the bytes begin with the byte order mark of UTF-16 or UTF-32. */
+bool encoding_has_mark(const char *bytes, size_t n);
+
+/* name: from encoding_find; NULL or "": UTF-8, or UTF-16 or UTF-32 by its byte order mark. */
 void encoding_init(struct encoding *e, const char *name);
 void encoding_done(struct encoding *e);
 /* Converts n more bytes and passes the text to `take` in pieces. final: the text ends with these

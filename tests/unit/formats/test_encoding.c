@@ -69,6 +69,10 @@ static void test_encodings(void **state) {
     CHECK("utf-16", "a\0b\0", "ab");
     CHECK("utf-16be", "\0a\0b", "ab");
     CHECK("utf-16", "\xFE\xFF\0a", "a");
+    CHECK(NULL, "\xFF\xFE\0\0a\0\0\0\xE9\0\0\0", "a\xC3\xA9");
+    CHECK(NULL, "\0\0\xFE\xFF\0\0\0a\0\x01\xF6\0", "a\xF0\x9F\x98\x80");
+    CHECK("utf-32", "a\0\0\0", "a");
+    CHECK("utf-32be", "\0\0\0a", "a");
     CHECK_INVALID("windows-1252", "a\n\xE9\x81z", "a\n\xC3\xA9");
     CHECK_INVALID("utf-16le", "a\0b", "a");
     CHECK_INVALID("shift_jis", "a\x93", "a");
@@ -154,12 +158,29 @@ static void test_foreign(void **state) {
     FOREIGN("\x93NUMPY\x01\0", "npy");
     FOREIGN("a\0,\0b\0", "encoding=utf-16le");
     FOREIGN("\0a\0,\0b", "encoding=utf-16be");
+    FOREIGN("a\0\0\0,\0\0\0b\0\0\0", "encoding=utf-32le");
+    FOREIGN("\0\0\0a\0\0\0,\0\0\0b", "encoding=utf-32be");
+    FOREIGN("7z\xBC\xAF\x27\x1C\0\x04", "7z x");
+    FOREIGN("Rar!\x1A\x07\x01\0", "unrar");
+    FOREIGN("\x04\x22\x4D\x18\x64\x40\xA7", "unlz4");
+    FOREIGN("\x80\x04\x95\x10\0\0", "pickle");
+    FOREIGN("\x89PNG\r\n\x1A\n\0", "picture");
+    FOREIGN("\xFF\xD8\xFF\xE0\0", "picture");
+    FOREIGN("Obj\x01\x04\x14", "Avro");
+    FOREIGN("$FL2@(#) SPSS DATA FILE\x02\0", "SPSS");
+    FOREIGN("<stata_dta><header><release>118", "Stata");
+    FOREIGN("<!DOCTYPE html>\n<html>", "HTML");
+    FOREIGN("\xEF\xBB\xBF\n <HTML lang=en>", "HTML");
+    FOREIGN("<?xml version=\"1.0\"?>", "XML");
+    FOREIGN("%PDF-1.7\n1 0 obj", "PDF");
     assert_non_null(strstr(foreign_body(tar, sizeof tar), "tar -xf"));
     /* texts that only begin like these formats */
     assert_null(foreign_body("BZh,b\n1,2\n", 10));
     assert_null(foreign_body("PAR1,b\n1,2\n", 11));
     assert_null(foreign_body("PK\x03\x04,b\n", 7));
     assert_null(foreign_body("%PDF-,b\n", 8));
+    assert_null(foreign_body("<html_tag,b\n1,2\n", 16));
+    assert_null(foreign_body("ORC,b\n1,2\n", 10));
     assert_null(foreign_body("", 0));
     /* not UTF-8, but not a known format either */
     assert_null(foreign_body("a,b\ncaf\xE9,1\n", 12));
