@@ -101,11 +101,29 @@ static bool is_separator(char c) {
     return c == '-' || c == '/' || c == '.';
 }
 
+/* Reads MMDD after a year of four digits. */
+static const char *read_compact(struct text *t, int year, struct cell *cell) {
+    int rest = 0;
+    if (read_digits(t, 4, &rest) != 4 || (t->at < t->end && is_digit(*t->at))) {
+        return "";
+    }
+    cell->year = year;
+    cell->first = rest / 100;
+    cell->second = rest % 100;
+    cell->form.orders = (uint8_t)possible_orders(cell, true);
+    return cell->form.orders != 0 ? NULL
+           : year < 1             ? "years are 0001 to 9999"
+                                  : "there is no such day in the calendar";
+}
+
 /* Reads a date whose first number of n digits was read. */
 static const char *read_date(struct text *t, int n, int number, struct cell *cell) {
     static const char none[] = "";
     const bool year_first = n == 4;
     int n_second = 0, n_third = 0, second = 0, third = 0;
+    if (year_first && t->at < t->end && is_digit(*t->at)) {
+        return read_compact(t, number, cell);
+    }
     cell->form.separator = t->at < t->end ? *t->at : '\0';
     if (n < 1 || n == 3 || t->at == t->end || !is_separator(*t->at)) {
         return none;
@@ -253,6 +271,9 @@ bool dn_datetime_add(const char *text, size_t length, unsigned orders, dn_dateti
         return false;
     }
     const bool dated = cell.form.orders != 0;
+    if (first && dated && cell.form.separator == '\0' && (orders & DN_DATE_COMPACT) == 0) {
+        return false;
+    }
     cell.form.orders &= (uint8_t)(first ? orders : form->orders);
     if ((dated && cell.form.orders == 0) || (!first && !is_alike(&cell.form, form))) {
         return false;
@@ -307,17 +328,23 @@ static void put_number(struct line *l, int64_t number, int digits) {
     l->n += n > 0 ? (size_t)n : 0;
 }
 
+static void put_separator(struct line *l, const dn_datetime_form *form) {
+    if (form->separator != '\0') {
+        put_char(l, form->separator);
+    }
+}
+
 static void put_date(struct line *l, const dn_datetime_fields *at, const dn_datetime_form *form) {
     const int digits = form->short_date ? 1 : 2;
     if (form->orders == DN_DATE_YMD) {
         put_number(l, at->year, 4);
-        put_char(l, form->separator);
+        put_separator(l, form);
     }
     put_number(l, form->orders == DN_DATE_DMY ? at->day : at->month, digits);
-    put_char(l, form->separator);
+    put_separator(l, form);
     put_number(l, form->orders == DN_DATE_DMY ? at->month : at->day, digits);
     if (form->orders != DN_DATE_YMD) {
-        put_char(l, form->separator);
+        put_separator(l, form);
         put_number(l, at->year, 4);
     }
 }
@@ -396,9 +423,9 @@ size_t dn_datetime_form_write(const dn_datetime_form *form, char out[DN_DATETIME
     const bool day_first = form->orders == DN_DATE_DMY, year_first = form->orders == DN_DATE_YMD;
     if (form->orders != 0) {
         put_text(&l, year_first ? "YYYY" : day_first ? day : month);
-        put_char(&l, form->separator);
+        put_separator(&l, form);
         put_text(&l, day_first || year_first ? month : day);
-        put_char(&l, form->separator);
+        put_separator(&l, form);
         put_text(&l, year_first ? day : "YYYY");
     }
     if (form->joint != '\0') {
@@ -433,6 +460,10 @@ static bool take_word(struct text *t, const char *word) {
 }
 
 static bool parse_date(struct text *t, dn_datetime_form *form) {
+    if (take_word(t, "YYYYMMDD")) {
+        form->orders = DN_DATE_YMD;
+        return true;
+    }
     const bool year_first = take_word(t, "YYYY");
     const bool leads = year_first && t->at < t->end;
     if (year_first) {

@@ -60,6 +60,42 @@ static void test_not_guessed(void **state) {
     assert_json(r, "/columns/0/missing", "1");
 }
 
+/* Dates without separators are numbers, unless the type of the column is given. */
+static void test_compact(void **state) {
+    (void)state;
+    static const char dates[] = "d,y\n19700101,a\n19700102,a\n,a\n19700104,b\n19700105,b\n";
+    const struct response *r = upload("", dates);
+    assert_string_equal(string_at(r, "/columns/0/type"), "numeric");
+    assert_non_null(strstr(string_at(r, "/notes/warnings/0"), "types=d:datetime reads them"));
+    r = upload("?types=d:numeric", dates);
+    assert_int_equal(count_at(r, "/notes/warnings"), 0);
+    r = upload("", "d,y\n20240131,1\n20240232,2\n");
+    assert_int_equal(count_at(r, "/notes/warnings"), 0);
+    check_form("?types=d:datetime", "20240131", "20240201", "YYYYMMDD");
+    check_form("?types=d:datetime(ymd)", "00010101", "99991231", "YYYYMMDD");
+    check_form("?types=d:datetime", "20240131 08:30", "20240201 00:00", "YYYYMMDD hh:mm");
+    r = problem_check(call_upload("/v1/datasets/open?types=d:datetime",
+                                  "d,y\n20240131,1\n20240230,2\n"),
+                      422, "invalid-dataset");
+    assert_non_null(strstr(string_at(r, "/errors/0/detail"), "no such day"));
+    status_check(call_upload("/v1/datasets/compact?types=d:datetime", dates), 201);
+    status_check(call_text("POST", "/v1/datasets/compact/rows", "Content-Type: application/json",
+                           "[{\"d\":19700106,\"y\":\"b\"}]"),
+                 201);
+    job_train("{'model':'compact','dataset':'compact','target':'y','algorithm':'logistic'}");
+    const char *body = "{\"instances\":[{\"d\":19700101},{\"d\":\"19700106\"}]}";
+    r = status_check(call_text("POST", "/v1/models/compact/predict",
+                               "Content-Type: application/json", body),
+                     200);
+    assert_json(r, "/predictions/0/label", "'a'");
+    assert_json(r, "/predictions/1/label", "'b'");
+    r = status_check(call_text("POST", "/v1/models/compact/predict", "Content-Type: text/csv",
+                               "d\n19700101\n19700106\n"),
+                     200);
+    assert_json(r, "/predictions/0/label", "'a'");
+    assert_json(r, "/predictions/1/label", "'b'");
+}
+
 static void test_appended_and_predicted(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/days?types=when:datetime(dmy)",
@@ -189,9 +225,10 @@ static void test_shown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_forms),  TEST(test_not_guessed),   TEST(test_appended_and_predicted),
-        TEST(test_append), TEST(test_missing_words), TEST(test_repaired),
-        TEST(test_shown),
+        TEST(test_forms),    TEST(test_not_guessed),
+        TEST(test_compact),  TEST(test_appended_and_predicted),
+        TEST(test_append),   TEST(test_missing_words),
+        TEST(test_repaired), TEST(test_shown),
     };
     return cmocka_run_group_tests(tests, group_start, group_end);
 }

@@ -189,11 +189,42 @@ static void test_reasons(void **state) {
                      3); /* the date, the hexadecimal number, the large integer */
 }
 
+/* UTF-8 that is sent with the name of another encoding. */
+static void test_doubtful_encoding(void **state) {
+    (void)state;
+    static const char utf8[] = "a,y\n1,x\n2,caf\xC3\xA9 noir\n3,x\n4,\xE2\x82\xAC\n";
+    static const char charset[] = "Content-Type: text/csv; charset=iso-8859-1";
+    const struct response *r =
+        status_check(call_upload("/v1/datasets/doubt?encoding=latin1", utf8), 201);
+    assert_non_null(strstr(string_at(r, "/notes/warnings/0"),
+                           "line 3 (caf\xC3\xA9 noir) and 1 more character;"));
+    r = status_check(call_text("POST", "/v1/datasets:preview", charset, utf8), 200);
+    assert_int_equal(count_at(r, "/notes/warnings"), 1);
+    r = status_check(call_text("POST", "/v1/datasets/doubt/rows", charset, utf8), 201);
+    assert_non_null(strstr(string_at(r, "/notes/append/warnings/0"), "the body is UTF-8"));
+    r = status_check(call_upload_bytes("/v1/datasets/well?encoding=latin1", "a,y\n1,caf\xE9\n2,x\n",
+                                       15, NULL),
+                     201);
+    assert_int_equal(count_at(r, "/notes/warnings"), 0);
+    r = problem_check(call_upload("/v1/datasets/refused?encoding=windows-1252",
+                                  "a,y\n1,\xC3\x81\n"),
+                      422, "invalid-dataset");
+    assert_non_null(strstr(string_at(r, "/errors/0/detail"), "the bytes are UTF-8"));
+    job_train("{'model':'doubt','dataset':'well','target':'y','algorithm':'logistic'}");
+    r = status_check(call_text("POST", "/v1/models/doubt/predict", charset, "a,b\n1,\xC3\xA9\n"),
+                     200);
+    assert_non_null(strstr(string_at(r, "/warnings/0"), "the body is UTF-8"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_ndjson),   TEST(test_comments),
-        TEST(test_on_error), TEST(test_bytes_of_other_formats),
-        TEST(test_reasons),  TEST(test_encodings),
+        TEST(test_ndjson),
+        TEST(test_comments),
+        TEST(test_on_error),
+        TEST(test_bytes_of_other_formats),
+        TEST(test_reasons),
+        TEST(test_encodings),
+        TEST(test_doubtful_encoding),
     };
     return RUN(tests);
 }

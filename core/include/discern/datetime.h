@@ -7,6 +7,7 @@
  *   2024-01-31, 2024/1/31, 31.01.2024, 1/31/2024   year first, day first or month first; the
  *                                                  separators are - / and . and the year has four
  *                                                  digits, 0001 to 9999
+ *   20240131                                       only where it is allowed (DN_DATE_COMPACT)
  *   a date, T or a blank, then a time              2024-01-31T08:30:00.25+02:00
  *   HH:MM, HH:MM:SS                                a time of day, 00:00 to 23:59:59
  *   fractions                                      after seconds, 1 to 9 digits
@@ -30,7 +31,9 @@ enum dn_date_order {
     DN_DATE_YMD = 1,
     DN_DATE_DMY = 2,
     DN_DATE_MDY = 4,
-    DN_DATE_ANY = DN_DATE_YMD | DN_DATE_DMY | DN_DATE_MDY
+    DN_DATE_ANY = DN_DATE_YMD | DN_DATE_DMY | DN_DATE_MDY,
+    /* allows DN_DATE_YMD without separators, which is a number as well; no order of a form */
+    DN_DATE_COMPACT = 8
 };
 
 enum dn_datetime_zone {
@@ -44,7 +47,7 @@ enum dn_datetime_zone {
  * is a zone are equal; the other members say how a value is written. */
 typedef struct dn_datetime_form {
     uint8_t orders;   /* possible orders of the date; 0: there is no date */
-    char separator;   /* '-', '/' or '.'; '\0': there is no date */
+    char separator;   /* '-', '/' or '.'; '\0': there is no date, or it has no separators */
     char joint;       /* 'T' or ' ' between date and time; '\0': there are not both */
     uint8_t clock;    /* numbers of the time: 0, 2 (HH:MM) or 3 (HH:MM:SS) */
     uint8_t decimals; /* digits of the longest fraction of a second */
@@ -77,7 +80,7 @@ bool dn_datetime_is_alike(const dn_datetime_form *a, const dn_datetime_form *b);
 
 /* Adds a text without blanks at its ends to the form of a column.
  *
- *   orders  the orders that are allowed, if `form` is {0}
+ *   orders  the orders that are allowed, if `form` is {0}; with DN_DATE_COMPACT, YYYYMMDD is, too
  *   form    {0}: any form is taken. On success it describes the texts so far with this one
  *
  * Returns false if the text is no date or time, or not one of this form; `form` is unchanged. */

@@ -190,6 +190,9 @@ static int read_date_format(struct cursor *c, struct arff_attribute *attribute) 
     }
     if (day != NULL && month != NULL && year != NULL) {
         attribute->orders = year < day ? DN_DATE_YMD : day < month ? DN_DATE_DMY : DN_DATE_MDY;
+        if (month == year + 4 && day == month + 2) { /* yyyyMMdd */
+            attribute->orders |= DN_DATE_COMPACT;
+        }
     }
     return status;
 }

@@ -110,7 +110,8 @@ static bool check_cell(struct table *t, const struct arff_cell *cell) {
                                arff_of(t)->arff.attributes[cell->attribute].name.bytes,
                                text_show(cell->text.bytes, cell->text.n, shown));
     }
-    return (numeric ? builder_number_fits(b, given, number, cell->text.bytes, cell->text.n)
+    return (numeric ? builder_number_fits(b, &b->column[i], given, number, cell->text.bytes,
+                                          cell->text.n)
                     : builder_text_fits(b, &b->column[i], given, cell->text.bytes, cell->text.n)) ||
            table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
                            "column \"%s\": a cell must be %s (got %s)%s", b->column[i].name,

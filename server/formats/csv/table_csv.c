@@ -148,9 +148,10 @@ static bool check_cells(struct table *t, const struct csv_row *row) {
         const dn_column_type given = builder_given_type(b, i);
         const char *text = csv_cell_text(row, cell);
         const bool marked = builder_has_commas(b) && memchr(text, '.', cell->length) != NULL;
-        const bool fits = cell->kind == CSV_TEXT || marked
-                              ? builder_text_fits(b, &b->column[i], given, text, cell->length)
-                              : builder_number_fits(b, given, cell->number, text, cell->length);
+        const bool fits =
+            cell->kind == CSV_TEXT || marked
+                ? builder_text_fits(b, &b->column[i], given, text, cell->length)
+                : builder_number_fits(b, &b->column[i], given, cell->number, text, cell->length);
         if (!fits && !misfit(t, row, i)) {
             return false;
         }

@@ -136,6 +136,12 @@ void instances_no_memory(struct instances *in) {
     in->stopped = true;
 }
 
+void instances_warn(struct instances *in, const char *text) {
+    if (!row_notes_need(&in->rows.notes, in->n_inputs) || !row_notes_warn(in->rows.notes, text)) {
+        instances_no_memory(in);
+    }
+}
+
 void instances_fault(struct instances *in, const char *pointer, int64_t line, int64_t column,
                      const char *format, ...) {
     struct buf text = {0};

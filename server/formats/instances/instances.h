@@ -236,6 +236,8 @@ void instances_fault(struct instances *in, const char *pointer, int64_t line, in
 void instances_fault_cell(struct instances *in, struct slot slot, int64_t line, int64_t column,
                           const char *why);
 void instances_no_memory(struct instances *in);
+/* Notes a warning about how the rows were read. */
+void instances_warn(struct instances *in, const char *text);
 /* Reads a body line by line; LF, CRLF or CR ends a line. `line` is called with `arg` for each line
  * and returns false to stop. */
 void instances_read_lines(struct instances *in, const char *body, size_t size,

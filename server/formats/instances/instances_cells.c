@@ -105,9 +105,7 @@ static void note_target(struct instances *in) {
                    "the rows do not name their columns, and the model does not know where its "
                    "training table had %s: the last value of each row was read as %s",
                    instances_show(in, (struct slot){in->n_inputs, 0}, shown), shown);
-    if (!row_notes_need(&in->rows.notes, in->n_inputs) || !row_notes_warn(in->rows.notes, text)) {
-        instances_no_memory(in);
-    }
+    instances_warn(in, text);
 }
 
 bool instances_know_cells(struct instances *in, size_t n, const char *pointer, int64_t line) {

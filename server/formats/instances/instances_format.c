@@ -42,7 +42,7 @@ static bool take_text(void *arg, const char *bytes, size_t n) {
 static bool convert(struct instances *in, const char *body, size_t size, struct buf *out) {
     struct conversion c = {.in = in};
     struct encoding encoding;
-    char text[ENCODING_FAULT];
+    char text[ENCODING_FAULT], doubt[ENCODING_DOUBT];
     int64_t line = 0, column = 0;
     encoding_init(&encoding, in->options->encoding);
     const enum encoding_end end = encoding_feed(&encoding, body, size, true, take_text, &c);
@@ -51,6 +51,8 @@ static bool convert(struct instances *in, const char *body, size_t size, struct 
         instances_fault(in, NULL, line, column, "%s", text);
     } else if (end != ENCODING_WELL) {
         instances_no_memory(in);
+    } else if (encoding_doubt(&encoding, doubt)) {
+        instances_warn(in, doubt);
     }
     encoding_done(&encoding);
     *out = c.text;

@@ -186,6 +186,12 @@ static bool check_parts(struct instances *in, size_t i, double seconds, const do
     return true;
 }
 
+/* Whether the value may be a date: a text, or a number of a column of dates YYYYMMDD. */
+static bool may_be_date(const struct value *value, const dn_datetime_form *form) {
+    return is_text(value) ||
+           (value->kind == VALUE_NUMBER && form->orders != 0 && form->separator == '\0');
+}
+
 /* Reads a date or time of input i, and of the inputs that follow it. */
 static bool as_date(struct instances *in, size_t i, const struct value *value, double *out,
                     struct buf *why) {
@@ -194,14 +200,14 @@ static bool as_date(struct instances *in, size_t i, const struct value *value, d
     const struct text t = text_trim(value->text.bytes, value->text.n);
     char shape[DN_DATETIME_FORM_SIZE], rule[DN_DATETIME_FORM_SIZE + 64];
     double seconds = 0;
-    if (is_text(value) && dn_datetime_parse(t.bytes, t.n, form, &seconds)) {
+    if (may_be_date(value, form) && dn_datetime_parse(t.bytes, t.n, form, &seconds)) {
         const size_t n = dn_encoder_date(in->encoder, i, seconds, out);
         return !in->schema->parts || check_parts(in, i, seconds, out, n, why);
     }
     (void)dn_datetime_form_write(form, shape);
     (void)snprintf(rule, sizeof rule, "must be a date or time of the form %s", shape);
     (void)refuse_type(value, rule, why);
-    const char *fault = is_text(value) ? dn_datetime_fault(t.bytes, t.n) : NULL;
+    const char *fault = may_be_date(value, form) ? dn_datetime_fault(t.bytes, t.n) : NULL;
     if (fault != NULL) {
         buf_puts(why, ": ");
         buf_puts(why, fault);
@@ -217,7 +223,7 @@ bool instances_note_date(struct instances *in, size_t i, const struct value *val
     double seconds = 0;
     char text[DN_DATE_PART_SIZE];
     bool well = true;
-    if (!is_text(value) || is_missing(in, value, false) ||
+    if (!may_be_date(value, form) || is_missing(in, value, false) ||
         !dn_datetime_parse(t.bytes, t.n, form, &seconds)) {
         return true;
     }

@@ -75,7 +75,8 @@ static bool new_date_fits(const struct table *t, const struct json_cell *cell) {
     const struct text *names = json_of(t)->new_names.text;
     const size_t i = cell->column - b->n_columns;
     const unsigned orders = builder_given_orders_of(b, names[i].bytes, names[i].n);
-    return builder_date_fits(NULL, orders, text) == builder_date_fits(NULL, DN_DATE_ANY, text);
+    return builder_date_fits(NULL, orders, text) ==
+           builder_date_fits(NULL, DN_DATE_ANY | DN_DATE_COMPACT, text);
 }
 
 static bool fits(const struct table *t, dn_column_type given, const struct json_cell *cell) {
@@ -89,9 +90,8 @@ static bool fits(const struct table *t, dn_column_type given, const struct json_
     case JSON_TOKEN_FALSE:
         return builder_boolean_fits(&t->builder, given, cell->kind == JSON_TOKEN_TRUE);
     case JSON_TOKEN_NUMBER:
-        return cell->finite
-                   ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
-                   : builder_text_fits(b, c, given, text, cell->length);
+        return cell->finite ? builder_number_fits(b, c, given, cell->number, text, cell->length)
+                            : builder_text_fits(b, c, given, text, cell->length);
     default:
         return builder_text_fits(b, c, given, text, cell->length) &&
                (c != NULL || given != DN_DATETIME || new_date_fits(t, cell));

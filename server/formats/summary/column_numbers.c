@@ -3,6 +3,7 @@
 #include "formats/summary/column_summary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,6 +396,24 @@ static void block_moments(struct moments *m, const double *x, size_t n) {
     }
 }
 
+/* Whether a number is written like a date YYYYMMDD of the years 1900 to 2100. */
+static bool is_date(double x) {
+    const dn_datetime_form form = {.orders = DN_DATE_YMD};
+    char text[16];
+    double seconds = 0;
+    if (!(x >= 19000101 && x <= 21001231) || x != floor(x)) {
+        return false;
+    }
+    const int n = snprintf(text, sizeof text, "%d", (int)x);
+    return dn_datetime_parse(text, (size_t)n, &form, &seconds);
+}
+
+static void check_dates(struct column_summary *s, const double *x, size_t k) {
+    for (size_t i = 0; i < k && !s->undated; i++) {
+        s->undated = !is_date(x[i]);
+    }
+}
+
 /* Adds n <= COLUMN_BLOCK numbers to the digest and the counts. whole: the numbers are a complete
  * block, and are added to the moments too. */
 static bool add_block(struct column_summary *s, const double *x, size_t n, bool whole,
@@ -405,6 +424,7 @@ static bool add_block(struct column_summary *s, const double *x, size_t n, bool 
     unsigned any = 0;
     if (block_small(x, n, small, &any)) {
         hash_blake2b_add(s->digest, form, put_small(small, n, any, form));
+        s->undated |= n > 0;
         if (whole) {
             moments_small(&s->moments, small, n, any);
         }
@@ -416,6 +436,7 @@ static bool add_block(struct column_summary *s, const double *x, size_t n, bool 
     s->missing += (int64_t)missing;
     const double *y = missing == 0 ? x : present;
     const size_t k = missing == 0 ? n : block_present(x, n, present);
+    check_dates(s, y, k);
     if (whole && k > 0) {
         moments_any(&s->moments, y, k);
     }

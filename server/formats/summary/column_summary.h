@@ -47,6 +47,8 @@ struct column_summary {
     /* numeric: row i has the number first + i, for all rows so far; a whole number */
     bool counts_up;
     double first;
+    /* numeric: some numbers are no dates YYYYMMDD of the years 1900 to 2100. Not saved */
+    bool undated;
     struct number_tally numbers; /* numeric: exact counts */
     struct tally texts;          /* categorical, text: exact counts */
     int64_t truths[2];           /* boolean: number of false cells, number of true cells */

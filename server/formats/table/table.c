@@ -272,6 +272,10 @@ static bool read_end(struct table *t) {
     const bool keys = t->reader->keyed;
     const struct type_override *unused = NULL;
     char shown[TEXT_SHOWN];
+    char doubt[ENCODING_DOUBT];
+    if (encoding_doubt(&t->encoding, doubt)) {
+        table_warn(t, "%s", doubt);
+    }
     table_judge_skipped(t);
     table_warn_of_repairs(t);
     table_append_end(t);

@@ -145,7 +145,9 @@ static bool add_column(struct table *t, size_t i, const struct schema_column *c,
         return false;
     }
     if (found->forced) {
-        builder_force(b, i, c->type, c->form.orders != 0 ? c->form.orders : DN_DATE_ANY);
+        builder_force(b, i, c->type,
+                      dn_datetime_is_form(&c->form) ? c->form.orders
+                                                    : DN_DATE_ANY | DN_DATE_COMPACT);
     }
     b->column[i].form = c->form;
     b->column[i].state = found->state;

@@ -273,6 +273,9 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
         column_fall(b, c, spelling, n);
         break;
     case COLUMN_DATES:
+        if (builder_take_date(b, c, spelling, n)) { /* YYYYMMDD */
+            return put_string(b, c, spelling, n);
+        }
         if (column_is_fixed(c)) {
             return BUILDER_MISFIT;
         }

@@ -269,8 +269,8 @@ void builder_fall(struct table_builder *b, struct column *c);
  * builder_number or builder_boolean do not return BUILDER_MISFIT. */
 bool builder_text_fits(const struct table_builder *b, const struct column *c, dn_column_type given,
                        const char *text, size_t n);
-bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
-                         const char *spelling, size_t n);
+bool builder_number_fits(const struct table_builder *b, const struct column *c,
+                         dn_column_type given, double number, const char *spelling, size_t n);
 bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth);
 /* Returns the next item of the option `types`, from *i on, for which there is no column; NULL if
  * there is none. Advances *i. */

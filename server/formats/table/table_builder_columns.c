@@ -136,15 +136,18 @@ bool builder_text_fits(const struct table_builder *b, const struct column *c, dn
         return true;
     }
     if (given == DN_DATETIME) {
-        return builder_date_fits(c, DN_DATE_ANY, trimmed);
+        return builder_date_fits(c, DN_DATE_ANY | DN_DATE_COMPACT, trimmed);
     }
     return given == DN_NUMERIC
                ? builder_read_number(b, c, trimmed, &number, &mark)
                : text_boolean(trimmed, &truth) || text_is(trimmed, "0") || text_is(trimmed, "1");
 }
 
-bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
-                         const char *spelling, size_t n) {
+bool builder_number_fits(const struct table_builder *b, const struct column *c,
+                         dn_column_type given, double number, const char *spelling, size_t n) {
+    if (given == DN_DATETIME) {
+        return builder_text_fits(b, c, given, spelling, n);
+    }
     return (given != DN_BOOLEAN && given != DN_DATETIME) ||
            (given == DN_BOOLEAN && (number == 0 || number == 1)) ||
            (b->missing.numbers && missing_has(&b->missing, text_trim(spelling, n)));

@@ -581,6 +581,16 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
                        of);
             warn(w, &text, &n);
         }
+        if (c->type == DN_NUMERIC && !c->forced && !b->onto && !c->summary.undated &&
+            c->summary.missing < c->summary.n_rows) {
+            buf_printf(
+                &text,
+                "column \"%s\": all its numbers are dates of the form YYYYMMDD, and were read "
+                "as numbers: types=%s:datetime reads them as dates, types=%s:numeric keeps "
+                "the numbers",
+                c->name, c->name, c->name);
+            warn(w, &text, &n);
+        }
         if (c->kept && c->type == DN_CATEGORICAL && !c->many_before && has_many_texts(c)) {
             buf_printf(&text,
                        "column \"%s\": it has so many different values that it would be text in an "

@@ -15,7 +15,7 @@ static bool type_parse(const char *text, size_t n, struct type_override *out) {
     static const struct {
         const char *name;
         uint8_t orders;
-    } dates[] = {{"datetime(ymd)", DN_DATE_YMD},
+    } dates[] = {{"datetime(ymd)", DN_DATE_YMD | DN_DATE_COMPACT},
                  {"datetime(dmy)", DN_DATE_DMY},
                  {"datetime(mdy)", DN_DATE_MDY}};
     char name[16];
@@ -24,7 +24,7 @@ static bool type_parse(const char *text, size_t n, struct type_override *out) {
     }
     memcpy(name, text, n);
     name[n] = '\0';
-    out->orders = DN_DATE_ANY;
+    out->orders = DN_DATE_ANY | DN_DATE_COMPACT;
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         if (strcmp(name, dates[i].name) == 0) {
             out->type = DN_DATETIME;

@@ -1,7 +1,10 @@
 #include "formats/text/encoding.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <iconv.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -114,8 +117,74 @@ const char *encoding_find(const char *name, size_t n) {
     return NULL;
 }
 
+/* ---- text that is UTF-8 already ---- */
+/* Whether the text of the encoding may look like UTF-8 by mistake: it is made of bytes. */
+static bool is_watched(const char *name) {
+    return name != NULL && name[0] != '\0' && strncmp(name, "UTF-", 4) != 0;
+}
+
+/* Takes a byte of the cell with the first character of several bytes. */
+static void watch_cell(struct utf8_watch *w, unsigned char c) {
+    if (w->whole) {
+        return;
+    }
+    if (strchr(",;|\t\n\r\"", c) != NULL && c != '\0') {
+        w->whole = w->characters > 0;
+        w->n_cell = w->whole ? w->n_cell : 0;
+        return;
+    }
+    if (w->n_cell == sizeof w->cell && w->characters == 0 && w->need == 0) {
+        w->n_cell /= 2; /* these bytes are ASCII */
+        memmove(w->cell, w->cell + w->n_cell, w->n_cell);
+    }
+    if (w->n_cell < sizeof w->cell) {
+        w->cell[w->n_cell++] = (char)c;
+    }
+    w->whole = w->n_cell == sizeof w->cell && w->characters > 0;
+}
+
+static void watch(struct utf8_watch *w, const char *bytes, size_t n) {
+    for (size_t i = 0; i < n && !w->refuted; i++) {
+        const unsigned char c = (unsigned char)bytes[i];
+        if (w->need > 0) {
+            w->refuted = c < w->least || c > w->most;
+            w->least = 0x80;
+            w->most = 0xBF;
+            w->characters += --w->need == 0;
+        } else if (c >= 0x80) {
+            w->need = c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
+            w->least = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
+            w->most = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
+            w->refuted = c < 0xC2 || c > 0xF4;
+        } else if (w->characters == 0) {
+            w->line += c == '\n';
+        }
+        watch_cell(w, c);
+    }
+}
+
+bool encoding_doubt(const struct encoding *e, char out[ENCODING_DOUBT]) {
+    const struct utf8_watch *w = &e->watch;
+    if (!e->watched || w->refuted || w->need > 0 || w->characters == 0) {
+        return false;
+    }
+    char others[48] = "";
+    if (w->characters > 1) {
+        snprintf(others, sizeof others, " and %" PRId64 " more character%s", w->characters - 1,
+                 w->characters > 2 ? "s" : "");
+    }
+    snprintf(out, ENCODING_DOUBT,
+             "the body is UTF-8, but was converted from %s, as encoding= or the charset says: that "
+             "changed line %" PRId64 " (%.*s)%s; leave out encoding= and the charset",
+             e->name, w->line + 1, (int)utf8_cut(w->cell, w->n_cell, UTF8_WATCH_CELL - 4), w->cell,
+             others);
+    return true;
+}
+
+/* ---- conversion ---- */
 void encoding_init(struct encoding *e, const char *name) {
     *e = (struct encoding){.name = name != NULL && name[0] != '\0' ? name : NULL,
+                           .watched = is_watched(name),
                            .line = 1,
                            .column = 1};
 }
@@ -255,6 +324,9 @@ static enum encoding_end begin(struct encoding *e,
 enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n, bool final,
                                 bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
     enum encoding_end end = ENCODING_WELL;
+    if (e->watched) {
+        watch(&e->watch, bytes, n);
+    }
     if (!e->started) {
         hold(e, MARK_MAX, &bytes, &n);
         if (e->n_held < MARK_MAX && !final) {
@@ -284,8 +356,11 @@ enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n,
 
 void encoding_fault(const struct encoding *e, char out[ENCODING_FAULT], int64_t *line,
                     int64_t *column) {
-    snprintf(out, ENCODING_FAULT, "byte 0x%02X is not a character of the body's encoding",
-             e->wrong);
+    snprintf(out, ENCODING_FAULT, "byte 0x%02X is not a character of the body's encoding%s",
+             e->wrong,
+             e->watched && !e->watch.refuted && e->watch.characters > 0
+                 ? "; the bytes are UTF-8: leave out encoding= and the charset"
+                 : "");
     *line = e->line;
     *column = e->column;
 }

@@ -25,6 +25,19 @@ enum encoding_end {
     ENCODING_NO_MEMORY /* out of memory, or the C library has no such converter */
 };
 
+/* Finds out whether text that is converted from another encoding is UTF-8 already. {0}: no bytes. */
+#define UTF8_WATCH_CELL 48
+struct utf8_watch {
+    bool refuted;               /* some bytes are not UTF-8 */
+    unsigned char need;         /* bytes that the present character still needs */
+    unsigned char least, most;  /* of the next of these bytes */
+    int64_t characters;         /* number of characters that have several bytes */
+    int64_t line;               /* of the first of them; before it: of the present byte, less 1 */
+    char cell[UTF8_WATCH_CELL]; /* the cell with the first of them, from a separator to the next */
+    size_t n_cell;
+    bool whole; /* the cell is complete, or cut at the end of `cell` */
+};
+
 /* All members are private. {0}: not started. */
 struct encoding {
     const char *name; /* iconv name; NULL: chosen by the first bytes; "": no conversion */
@@ -33,8 +46,10 @@ struct encoding {
     /* bytes that are not converted yet: the first bytes of the text, or an incomplete character */
     char held[16];
     size_t n_held;
-    int64_t line, column; /* position of the next byte of converted text, both from 1 */
-    unsigned char wrong;  /* the byte that is not valid */
+    int64_t line, column;    /* position of the next byte of converted text, both from 1 */
+    unsigned char wrong;     /* the byte that is not valid */
+    struct utf8_watch watch; /* of the bytes before their conversion, if `watched` */
+    bool watched;
 };
 
 /* Whether the bytes begin with the byte order mark of UTF-16 or UTF-32. */
@@ -48,9 +63,13 @@ void encoding_done(struct encoding *e);
  * conversion is passed without a copy. */
 enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n, bool final,
                                 bool (*take)(void *arg, const char *bytes, size_t n), void *arg);
+/* After the last byte: whether all bytes are UTF-8 and some characters have several bytes, although
+ * another encoding was named. Writes a warning that names the first line and cell. */
+#define ENCODING_DOUBT 320
+bool encoding_doubt(const struct encoding *e, char out[ENCODING_DOUBT]);
 /* Writes a message about the byte that could not be converted, and sets its line and column in the
  * converted text. */
-#define ENCODING_FAULT 96
+#define ENCODING_FAULT 160
 void encoding_fault(const struct encoding *e, char out[ENCODING_FAULT], int64_t *line,
                     int64_t *column);
 

@@ -111,7 +111,7 @@ static void test_types(void **state) {
     assert_int_equal(list[0].type, DN_DATETIME);
     assert_int_equal(list[0].orders, DN_DATE_DMY);
     assert_int_equal(list[1].type, DN_DATETIME);
-    assert_int_equal(list[1].orders, DN_DATE_ANY);
+    assert_int_equal(list[1].orders, DN_DATE_ANY | DN_DATE_COMPACT);
     free(list);
     assert_true(table_types_parse(
         "\"a,b\":text,\"say \"\"hi\"\"\":boolean,e\"f:numeric,\"g:h\":categorical", &list, &n,

@@ -39,6 +39,8 @@ static void check(const char *text, const char *pattern, double seconds) {
 static void check_back(const char *text, const char *pattern, double seconds) {
     dn_datetime_form form = {0};
     char out[DN_DATETIME_SIZE];
+    check_as(DN_DATE_ANY | DN_DATE_COMPACT, "19700102", "YYYYMMDD", 86400);
+    assert_false(add("19700102", &(dn_datetime_form){0}));
     check(text, pattern, seconds);
     assert_true(add(text, &form));
     assert_int_equal(dn_datetime_format(seconds, &form, out), strlen(text));
