@@ -112,8 +112,67 @@ static void test_order_of_cells(void **state) {
     problem_check(preview("types=a:numeric", "a;b\n2.5;1\n1,234;2\n"), 422, "invalid-dataset");
 }
 
+/* Previews the body and checks that the first warning or fault contains the text; NULL: there is no
+ * warning. */
+static void check_says(const char *query, const char *body, const char *says) {
+    const struct response *r = preview(query, body);
+    if (says == NULL) {
+        assert_int_equal(count_at(status_check(r, 200), "/notes/warnings"), 0);
+    } else if (strstr(r->body, says) == NULL) {
+        fail_msg("%s is not in %s", says, r->body);
+    }
+}
+
+/* What is written around numbers and makes their column text. */
+static void test_decorated(void **state) {
+    (void)state;
+    check_says("", "a,b\n1,(5)\n2,7\n", "write (5) as -5");
+    check_says("", "a,b\n1,5-\n2,7\n", "write 5- as -5");
+    check_says("", "a,b\n1,5 EUR\n2,7 EUR\n", "all its numbers have EUR beside them");
+    check_says("", "a,b\n1,EUR 5\n2,7\n", "some of its numbers have EUR beside them");
+    check_says("", "a,b\n1,5kg\n2,7 g\n3,8 kg\n", "have kg and g beside them");
+    check_says("", "a;b\n1;(1.234,5 \xE2\x82\xAC)\n2;3,5 \xE2\x82\xAC\n",
+               "strip=\xE2\x82\xAC reads them; numbers in parentheses");
+    check_says("", "a,b\n1,12a\n2,3b\n3,9c\n", NULL);
+    check_says("", "a,b\n1,A5\n2,B7\n3,A9\n", NULL);
+    check_says("", "a,b\n1,5 kg\n2,heavy\n", NULL);
+}
+
+static void test_separator_lines(void **state) {
+    (void)state;
+    static const char *const lines[] = {"sep=;;;", "sep= ;", "\"sep=;\"", "SEP=;  "};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        check_names(preview("", text("%s\na;b\n1;2\n3;4\n", lines[i])), "a:numeric|b:numeric");
+    }
+    check_says("", "sep=x,y\n1,2\n3,4\n", "skip_rows=1 leaves it out");
+}
+
+/* Misspelt columns and types get the nearest name. */
+static void test_nearest(void **state) {
+    (void)state;
+    check_says("types=speces:text", "species,y\na,1\nb,2\n", "did you mean \\\"species\\\"?");
+    check_says("types=y:numerical", "species,y\na,1\nb,2\n", "did you mean \\\"numeric\\\"?");
+    check_says("label=Species", "species,y\na,1\nb,2\n", "did you mean \\\"species\\\"?");
+}
+
+static void test_repeated_attributes(void **state) {
+    (void)state;
+    static const char body[] = "@relation r\n@attribute x numeric\n@attribute x numeric\n"
+                               "@attribute x_2 {a,b}\n@data\n1,2,a\n3,4,b\n";
+    check_names(preview("duplicates=rename", body), "x:numeric|x_3:numeric|x_2:categorical");
+    check_says("duplicates=rename", body, "the name of column 2 is that of column 1");
+    check_says("", body, "attribute \\\"x\\\" is declared twice");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_followed), TEST(test_no_warning),
-                                       TEST(test_order_of_cells)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_followed),
+        TEST(test_no_warning),
+        TEST(test_order_of_cells),
+        TEST(test_decorated),
+        TEST(test_separator_lines),
+        TEST(test_nearest),
+        TEST(test_repeated_attributes),
+    };
     return RUN(tests);
 }

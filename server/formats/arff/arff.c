@@ -256,7 +256,8 @@ static int read_attribute(struct cursor *c, size_t max_attributes) {
     if (name.n == 0) {
         return wrong(c, token.column - 1, "the attribute has no name");
     }
-    if (names_find(&arff->names, name.bytes, name.n) >= 0) {
+    const bool again = names_find(&arff->names, name.bytes, name.n) >= 0;
+    if (again && !arff->repeats) {
         return wrong(c, token.column - 1, "attribute %s is declared twice",
                      text_show(name.bytes, name.n, shown));
     }
@@ -265,7 +266,7 @@ static int read_attribute(struct cursor *c, size_t max_attributes) {
         return READ_NO_MEMORY;
     }
     const char *kept = keep(arff, name);
-    if (kept == NULL || !names_add(&arff->names, kept, name.n)) {
+    if (kept == NULL || (!again && !names_add(&arff->names, kept, name.n))) {
         return READ_NO_MEMORY;
     }
     struct arff_attribute *attribute = &arff->attributes[arff->n_attributes++];

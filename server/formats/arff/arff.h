@@ -63,6 +63,7 @@ struct arff {
     struct arff_attribute *attributes;
     size_t n_attributes, capacity;
     struct names names; /* names of the attributes */
+    bool repeats;       /* set by the caller: attributes may have the name of an earlier one */
     bool in_data;       /* @data was read */
     int64_t comments;   /* number of lines with only a comment */
     /* [n_attributes] the current row: one value for each attribute, in order */

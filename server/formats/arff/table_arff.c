@@ -159,6 +159,7 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     struct table_arff *a = t->state;
     struct arff_fault fault;
     a->line = line;
+    a->arff.repeats = t->options.rename && !t->append.on;
     if (a->arff.in_data) {
         table_row_begin(t, line);
     }

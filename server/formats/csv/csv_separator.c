@@ -14,7 +14,7 @@ bool csv_delimiter_allowed(char c) {
            (ispunct((unsigned char)c) && strchr("\"'.+-", c) == NULL);
 }
 
-bool csv_separator_line(const struct csv_sample *sample, char *delimiter) {
+enum csv_separator_line csv_separator_line(const struct csv_sample *sample, char *delimiter) {
     static const char mark[] = "\xEF\xBB\xBF", sep[] = "sep=";
     const char *at = sample->bytes, *end = sample->bytes + sample->n;
     if (end - at >= 3 && memcmp(at, mark, 3) == 0) {
@@ -23,18 +23,26 @@ bool csv_separator_line(const struct csv_sample *sample, char *delimiter) {
     const bool quoted = at < end && *at == '"';
     at += quoted;
     if ((size_t)(end - at) < sizeof sep || strncasecmp(at, sep, sizeof sep - 1) != 0) {
-        return false;
+        return CSV_SEPARATOR_NONE;
     }
-    const char found = at[sizeof sep - 1];
-    at += sizeof sep;
-    if (quoted && at < end && *at == '"') {
+    at += sizeof sep - 1;
+    char found = *at++;
+    while (found == ' ' && at < end && strchr(" \"\r\n", *at) == NULL) {
+        found = *at++; /* blanks before the delimiter */
+    }
+    if (found == '\\' && at < end && *at == 't') {
+        found = '\t';
+        at++;
+    }
+    /* delimiters that a spreadsheet adds to each line, a quote, blanks */
+    while (at < end && (*at == found || *at == ' ' || (quoted && *at == '"'))) {
         at++;
     }
     if ((at < end && *at != '\n' && *at != '\r') || !csv_delimiter_allowed(found)) {
-        return false;
+        return CSV_SEPARATOR_UNUSED;
     }
     *delimiter = found;
-    return true;
+    return CSV_SEPARATOR_FOUND;
 }
 
 bool csv_is_numbers(struct text t, size_t *n) {

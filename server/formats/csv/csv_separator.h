@@ -8,9 +8,14 @@
 /* Whether a character can be the delimiter of separated text: a blank (CSV_BLANKS), a tab, or a
  * punctuation character that occurs neither in numbers nor as a quote. */
 bool csv_delimiter_allowed(char c);
-/* Whether the first line is "sep=;" or the like, with or without quotes. *delimiter: its character.
- * The line is not part of the table. */
-bool csv_separator_line(const struct csv_sample *sample, char *delimiter);
+enum csv_separator_line {
+    CSV_SEPARATOR_NONE,
+    CSV_SEPARATOR_FOUND,
+    CSV_SEPARATOR_UNUSED /* the line begins with sep=, but is read as a row */
+};
+/* Whether the first line is "sep=;" or the like, with or without quotes, and with delimiters or
+ * blanks behind it. *delimiter: its character. The line is not part of the table. */
+enum csv_separator_line csv_separator_line(const struct csv_sample *sample, char *delimiter);
 
 /* Whether the trimmed text is a number, or several numbers with blanks between them. *n: how
  * many. */

@@ -452,7 +452,7 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
                                 .comment = in->comment,
                                 .skip = table->skip_rows};
     struct csv_shape shape;
-    if (csv_separator_line(&sample, &delimiter) && sample.skip == 0) {
+    if (csv_separator_line(&sample, &delimiter) == CSV_SEPARATOR_FOUND && sample.skip == 0) {
         sample.skip = 1;
     }
     delimiter = table->delimiter != '\0' ? table->delimiter : delimiter;

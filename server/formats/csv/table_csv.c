@@ -471,7 +471,8 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
                                 .skip = t->options.skip_rows};
     char given = t->options.delimiter, written = '\0';
     struct csv_shape shape;
-    if (csv_separator_line(&sample, &written)) {
+    const enum csv_separator_line separator = csv_separator_line(&sample, &written);
+    if (separator == CSV_SEPARATOR_FOUND) {
         sample.skip = sample.skip > 0 ? sample.skip : 1;
     }
     if (given == '\0') {
@@ -524,6 +525,10 @@ static enum table_begin decide(struct table *t, const struct table_sample *first
     }
     if (!t->append.on && !doubt_delimiter(t, &sample, out->delimiter, &shape)) {
         return TABLE_BEGIN_REFUSED;
+    }
+    if (separator == CSV_SEPARATOR_UNUSED && sample.skip == 0) {
+        table_warn(t, "the first line begins with sep=, but names no delimiter: it was read as a "
+                      "row; skip_rows=1 leaves it out");
     }
     take_marks(t, out->delimiter);
     out->first_cells = shape.cells;

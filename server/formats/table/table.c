@@ -282,11 +282,12 @@ static bool read_end(struct table *t) {
     warn_of_unused(t);
     for (size_t i = 0; t->builder.n_columns > 0 && !(t->cut && keys) &&
                        (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
+        const struct nearest near = table_nearest(t, unused->name, unused->length);
         table_fault(t, 0, 0, "option \"types\" names %s, which is not a column of the table%s",
                     text_show(unused->name, unused->length, shown),
                     t->reader->sparse
                         ? " whose type could be chosen: the features of svmlight are numbers"
-                        : "");
+                        : near.hint);
     }
     for (size_t i = 0; i < t->builder.n_columns; i++) {
         const struct column *c = &t->builder.column[i];

@@ -9,6 +9,7 @@
 #ifndef FORMATS_TABLE_H
 #define FORMATS_TABLE_H
 
+#include "base/nearest.h"
 #include "formats/csv/csv.h"
 #include "formats/csv/repair/csv_repair_kind.h"
 #include "formats/format.h"
@@ -166,6 +167,8 @@ bool table_add_numbered(struct table *t, size_t n, const struct table_where *whe
 /* Checks that the option `label` is a column of a table whose columns have names. Returns false if
  * reading stops. */
 bool table_check_label(struct table *t);
+/* The column that a wrong name probably means. */
+struct nearest table_nearest(const struct table *t, const char *name, size_t n);
 /* Returns the name of the column that the option `label` means, after the columns were added. */
 const char *table_label_name(const struct table *t);
 /* Returns a name for a column whose name is that of column `same`: name_2, name_3, …, the first

@@ -357,7 +357,7 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
     c->signs.plain |= c->state == COLUMN_NUMBERS;
     column_fall(b, c, text, n);
     if (!tracks || !marks_signs_add(&c->signs, trimmed)) {
-        c->signs.text[0] = '\0';
+        c->signs = (struct marks_signs){0};
     }
     return put_string(b, c, text, n);
 }
@@ -372,8 +372,8 @@ enum builder_status builder_text(struct table_builder *b, size_t i, const char *
     if (c->state != COLUMN_STRINGS) {
         return text_by_what_it_says(b, c, text, n, trimmed);
     }
-    if (SCAN_UNLIKELY(c->signs.text[0] != '\0') && !marks_signs_add(&c->signs, trimmed)) {
-        c->signs.text[0] = '\0';
+    if (SCAN_UNLIKELY(marks_signs_any(&c->signs)) && !marks_signs_add(&c->signs, trimmed)) {
+        c->signs = (struct marks_signs){0};
     }
     return put_string(b, c, text, n);
 }
@@ -388,7 +388,7 @@ enum builder_status builder_string(struct table_builder *b, size_t i, const char
     if (column_is_fixed(c) && c->state != COLUMN_STRINGS) {
         return text_by_what_it_says(b, c, text, n, trimmed);
     }
-    c->signs.text[0] = '\0';
+    c->signs = (struct marks_signs){0};
     if ((c->state == COLUMN_UNKNOWN || c->state == COLUMN_DATES) &&
         builder_take_date(b, c, text, n)) {
         return put_string(b, c, text, n);

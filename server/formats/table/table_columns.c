@@ -1,5 +1,6 @@
 /* Names of columns: checks them and adds columns. */
 #include "base/json/json_write.h"
+#include "base/nearest.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
 
@@ -122,6 +123,14 @@ bool table_add_column(struct table *t, const char *bytes, size_t n, size_t posit
     return go_on;
 }
 
+struct nearest table_nearest(const struct table *t, const char *name, size_t n) {
+    struct nearest near = nearest_to(name, n);
+    for (size_t i = 0; i < t->builder.n_columns; i++) {
+        nearest_offer(&near, t->builder.column[i].name, strlen(t->builder.column[i].name));
+    }
+    return near;
+}
+
 /* Decides whether a label of digits is a name or a position. */
 static void resolve_label(struct table *t) {
     struct table_options *o = &t->options;
@@ -153,9 +162,12 @@ bool table_check_label(struct table *t) {
                            o->label != NULL ? o->label : position, t->builder.n_columns,
                            t->builder.n_columns == 1 ? "" : "s");
     }
-    return o->label == NULL || names_find(&t->builder.names, o->label, strlen(o->label)) >= 0 ||
-           table_fatal(t, 0, 0, "option \"label\" names %s, which is not a column of the table",
-                       text_show(o->label, strlen(o->label), shown));
+    if (o->label == NULL || names_find(&t->builder.names, o->label, strlen(o->label)) >= 0) {
+        return true;
+    }
+    const struct nearest near = table_nearest(t, o->label, strlen(o->label));
+    return table_fatal(t, 0, 0, "option \"label\" names %s, which is not a column of the table%s",
+                       text_show(o->label, strlen(o->label), shown), near.hint);
 }
 
 const char *table_label_name(const struct table *t) {

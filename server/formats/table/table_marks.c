@@ -115,16 +115,45 @@ const char *builder_mark_hint(const struct table_builder *b, const struct column
     return NULL;
 }
 
-/* Describes the signs around the numbers of a column. Returns false if out of memory. */
+/* Starts the next part of a description. */
+static void next_part(struct buf *text) {
+    buf_puts(text, text->size > 0 ? "; " : "");
+}
+
+/* Describes what is around the numbers of a column. Returns false if out of memory. */
 static bool describe_signs(const struct table_builder *b, struct column *c) {
     const struct marks_signs *s = &c->signs;
     const bool percent = strchr(s->text, '%') != NULL;
+    const char *some = s->plain ? "some of" : "all";
     struct buf text = {0};
     size_t size = 0;
-    buf_printf(&text, "%s its numbers have %s around them: strip=%s%s%s reads them%s",
-               s->plain ? "some of" : "all", s->text, s->text, s->groups ? "&thousands=," : "",
-               s->commas && !b->detects ? "&decimal=," : "",
-               percent ? " (a URL has %25 for %)" : "");
+    if (s->text[0] != '\0') {
+        buf_printf(&text, "%s its numbers have %s around them: strip=%s%s%s reads them%s", some,
+                   s->text, s->text, s->groups ? "&thousands=," : "",
+                   s->commas && !b->detects ? "&decimal=," : "",
+                   percent ? " (a URL has %25 for %)" : "");
+    }
+    if (s->unit[1][0] != '\0') {
+        next_part(&text);
+        buf_printf(
+            &text,
+            "its numbers have %s and %s beside them: if these are units, convert the numbers to "
+            "one unit, and write them without it",
+            s->unit[0], s->unit[1]);
+    } else if (s->unit[0][0] != '\0') {
+        next_part(&text);
+        buf_printf(&text,
+                   "%s its numbers have %s beside them: if this is a unit, write them without it",
+                   some, s->unit[0]);
+    }
+    if (s->parentheses) {
+        next_part(&text);
+        buf_puts(&text, "numbers in parentheses are probably negative: write (5) as -5");
+    }
+    if (s->behind) {
+        next_part(&text);
+        buf_puts(&text, "the sign of negative numbers stands behind them: write 5- as -5");
+    }
     free(c->reason.hint);
     c->reason.hint = buf_take(&text, &size);
     return c->reason.hint != NULL;
@@ -141,7 +170,7 @@ bool builder_settle_marks(struct table_builder *b, struct problem *problem) {
         } else if (c->mark == MARK_EITHER && c->state == COLUMN_NUMBERS) {
             builder_fall(b, c);
         }
-        if (c->signs.text[0] != '\0' && c->state == COLUMN_STRINGS && c->reason.line > 0) {
+        if (marks_signs_any(&c->signs) && c->state == COLUMN_STRINGS && c->reason.line > 0) {
             well = describe_signs(b, c) || problem_no_memory(problem);
         }
     }

@@ -1,6 +1,7 @@
 /* Query parameters of an upload: header, delimiter, skip_rows, names, duplicates, missing, decimal,
  * thousands, strip, types, label, comment, on_error, zero_based, rows. */
 #include "formats/table/table_options.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "formats/csv/csv_separator.h"
 #include "formats/text/cell.h"
@@ -36,6 +37,8 @@ static bool type_parse(const char *text, size_t n, struct type_override *out) {
     return dn_column_type_parse(name, &out->type) && out->type != DN_SPARSE;
 }
 
+static const char *const type_names[] = {"numeric", "boolean", "categorical", "text", "datetime"};
+
 /* Parses an item of the list. `name` (with room for the whole text) gets the name: the quoted text,
  * or everything before the last colon of the item. Returns the end of the item; NULL if the item is
  * invalid. */
@@ -60,11 +63,15 @@ static const char *override_parse(const char *item, char *name, size_t room,
         return NULL;
     }
     if (!type_parse(behind.bytes + 1, behind.n - 1, out)) {
+        struct nearest near = nearest_to(behind.bytes + 1, behind.n - 1);
+        for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+            nearest_offer(&near, type_names[i], strlen(type_names[i]));
+        }
         problem_set(
             problem, PROBLEM_BAD_REQUEST,
             "parameter \"types\": a type must be numeric, boolean, categorical, text, datetime, "
-            "datetime(dmy), datetime(mdy) or datetime(ymd) (got %s)",
-            text_show(behind.bytes + 1, behind.n - 1, shown));
+            "datetime(dmy), datetime(mdy) or datetime(ymd) (got %s)%s",
+            text_show(behind.bytes + 1, behind.n - 1, shown), near.hint);
         return NULL;
     }
     out->name = name;

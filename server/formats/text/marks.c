@@ -297,11 +297,10 @@ bool marks_is_comma(struct text t) {
 }
 
 /* ---- signs ---- */
-bool marks_signs_add(struct marks_signs *signs, struct text t) {
-    const struct peeled p = peel(t, is_sign, NULL, signs->text);
+/* Reads the number within the signs, whatever its marks are. */
+static bool read_signed(struct marks_signs *signs, struct peeled p) {
     double number = 0;
     size_t groups = 0;
-    signs->plain |= p.rest.n + (p.sign != '\0') == t.n;
     if (read_peeled(p, '.', '\0', &number, &groups)) {
         return true;
     }
@@ -311,4 +310,74 @@ bool marks_signs_add(struct marks_signs *signs, struct text t) {
     signs->commas |= comma;
     signs->groups |= grouped;
     return (either || comma || grouped) && !(signs->commas && signs->groups);
+}
+
+/* Returns the length of a unit at the end of the text: letters and the like behind a digit and
+ * blanks. 0: there is none. */
+static size_t unit_size(struct text t) {
+    size_t n = 0;
+    while (n < t.n && !is_digit(t.bytes[t.n - n - 1]) &&
+           blank_size_at_end((struct text){t.bytes, t.n - n}) == 0) {
+        const char c = t.bytes[t.n - n - 1];
+        if ((unsigned char)c < 0x80 && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && c != '/') {
+            return 0;
+        }
+        n++;
+    }
+    return n < t.n && n < MARKS_UNIT ? n : 0;
+}
+
+/* Returns the length of the code of a currency and blanks before a number: EUR 5. 0: there is
+ * none. */
+static size_t currency_size(struct text t) {
+    size_t n = 0;
+    while (n < t.n && t.bytes[n] >= 'A' && t.bytes[n] <= 'Z') {
+        n++;
+    }
+    return n == 3 && blank_size((struct text){t.bytes + n, t.n - n}) > 0 ? n : 0;
+}
+
+static bool note_unit(struct marks_signs *signs, struct text unit) {
+    for (size_t i = 0; i < 2; i++) {
+        if (signs->unit[i][0] == '\0') {
+            memcpy(signs->unit[i], unit.bytes, unit.n);
+            signs->unit[i][unit.n] = '\0';
+            return true;
+        }
+        if (text_is(unit, signs->unit[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool marks_signs_add(struct marks_signs *signs, struct text t) {
+    struct peeled p = peel(t, is_sign, NULL, signs->text);
+    const bool plain = p.rest.n + (p.sign != '\0') == t.n;
+    if (read_signed(signs, p)) {
+        signs->plain |= plain;
+        return true;
+    }
+    const size_t n = p.rest.n, unit = unit_size(p.rest), code = currency_size(p.rest);
+    if (n > 2 && p.sign == '\0' && p.rest.bytes[0] == '(' && p.rest.bytes[n - 1] == ')') {
+        signs->parentheses = true;
+        return read_signed(signs, peel((struct text){p.rest.bytes + 1, n - 2}, is_sign, NULL,
+                                       signs->text));
+    }
+    if (n > 1 && p.sign == '\0' && p.rest.bytes[n - 1] == '-') {
+        signs->behind = true;
+        p.rest.n--;
+        return is_digit(p.rest.bytes[0]) && read_signed(signs, p);
+    }
+    if (unit == 0 && code > 0) {
+        const struct text rest = {p.rest.bytes + code, n - code};
+        return note_unit(signs, (struct text){p.rest.bytes, code}) &&
+               read_signed(signs, peel(rest, is_sign, NULL, signs->text));
+    }
+    if (unit == 0 || !note_unit(signs, (struct text){p.rest.bytes + n - unit, unit})) {
+        return false;
+    }
+    p.rest = text_trim(p.rest.bytes, n - unit);
+    p.rest.n -= blank_size_at_end(p.rest);
+    return read_signed(signs, p);
 }

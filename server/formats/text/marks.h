@@ -53,14 +53,25 @@ bool marks_is_comma(struct text t);
     "its point may separate thousands, as the numbers of this column have decimal commas; "        \
     "decimal=. reads points as decimal marks"
 
-/* Signs of currencies and percentages around a number, for warnings. */
+/* What is written around the numbers of a column, for warnings: signs of currencies and percentages,
+ * units behind the number, negative numbers in parentheses or with the sign behind. */
 #define MARKS_SIGNS 24
+#define MARKS_UNIT 12
 struct marks_signs {
-    char text[MARKS_SIGNS]; /* the signs of all numbers so far; "": there are none */
-    bool plain;             /* a number has no sign */
-    bool commas, groups;    /* a number has a decimal comma; commas that separate thousands */
+    char text[MARKS_SIGNS];   /* the signs of all numbers so far; "": there are none */
+    bool plain;               /* a number has no sign */
+    bool commas, groups;      /* a number has a decimal comma; commas that separate thousands */
+    bool parentheses;         /* a number is written (5) */
+    bool behind;              /* a number is written 5- */
+    char unit[2][MARKS_UNIT]; /* units of the numbers; "": there is none */
 };
-/* Adds the signs of a number to `signs`. Returns false if the text is no number between signs. */
+/* Adds the signs of a number to `signs`. Returns false if the text is no number between signs, or
+ * the numbers have more than two units. */
 bool marks_signs_add(struct marks_signs *signs, struct text t);
+/* Whether a number had something around it. */
+static inline bool marks_signs_any(const struct marks_signs *signs) {
+    return signs->text[0] != '\0' || signs->parentheses || signs->behind ||
+           signs->unit[0][0] != '\0';
+}
 
 #endif
