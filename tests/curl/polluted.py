@@ -68,7 +68,7 @@ def variants(name, header, rows, always):
     """Yields kind, label, body, and the header and rows to recover; None: the body has to be refused."""
     table = [header] + rows
     clean = (header, rows)
-    for d in [";", "\t", "|", " ", "^", "~", ":", "#", "&", "@", "!", "*", "\x1f", ", ", "; ", "||", "::", ";;", " | "]:
+    for d in [";", "\t", "|", " ", "^", "~", ":", "#", "&", "@", "!", "*", "\x1f", "\x02", "¦", "§", ", ", "; ", "||", "::", ";;", " | "]:
         yield "delimiter", repr(d), write(table, delimiter=d, always=always), clean
     for q in "'`~|^":
         yield "quote", q, write(table, quote=q, always=always), clean
@@ -105,17 +105,17 @@ def variants(name, header, rows, always):
                          "four": "File x.csv\nCreated 2020-01-01\nBy me\n\n"}.items():
         yield "preamble", label, above + text, clean
     for label, below in {"total": "Total of all\n", "two": "Source: the office\nCreated 2020\n", "blank": "\nSource: the office\n",
-                         "end": "\n\nEnd of file.", "padded, blank": "\nEnd of the table" + padding + "\n"}.items():
+                         "end": "\n\nEnd of file.", "padding": padding + "\nEnd of the table" + padding + "\n", "padded, blank": "\nEnd of the table" + padding + "\n"}.items():
         yield "footer", label, text + below, clean
     if len(header) > 3:
         yield "footer", "padded", text + "End of the table" + padding + "\n", clean
-    for gap, label in {"\n": "blank", "": "no blank"}.items():
+    for gap, label in {"\n": "blank", "": "no blank", padding + "\n": "padding", "\nThe next table\n": "title"}.items():
         less = [["key", "value"]] + [[str(i), f"{i * i}.5"] for i in range(10)]
         more = [[f"col{i}" for i in range(12)]] + [[str(i * j) for i in range(12)] for j in range(1, 10)]
         same = [["p" + h for h in header]] + rows[:9]
         yield "second table", "less, " + label, text + gap + write(less), clean
         yield "second table", "more, " + label, text + gap + write(more), clean
-        if gap and name != "words":
+        if name != "words":
             yield "second table", "same, " + label, text + gap + write(same, always=always), clean
     faulty = [list(row) for row in written]
     for c in range(len(header)):
@@ -126,6 +126,9 @@ def variants(name, header, rows, always):
             faulty[0][c] = header[c][:at] + '"' + header[c][at:]
             names = header[:c] + [faulty[0][c]] + header[c + 1:]
             yield "extra quote in the header", f"{c},{at}", body(faulty), [(names, rows), (header, rows)]
+    if name != "words":
+        for d in " :^":
+            yield "header with another delimiter", repr(d), d.join(header) + "\n" + body(written[1:]), clean
     for c in range(len(header) - 1):
         faulty[0] = written[0][:c] + [header[c] + header[c + 1]] + written[0][c + 2:]
         names = header[:c] + [header[c] + header[c + 1]] + header[c + 2:]
@@ -150,6 +153,12 @@ def variants(name, header, rows, always):
                 faulty[r][c:c + 2] = [faulty[r][c] + faulty[r][c + 1]]
                 yield "row with one delimiter less", f"{r},{c}", body(faulty), \
                     (header, rows[:r - 1] + [[rows[r - 1][i] for i in range(c)] + [faulty[r][c]] + rows[r - 1][c + 2:]] + rows[r:])
+            elif any("," in t or "\n" in t for t in rows[r - 1][c:c + 2]):
+                faulty[r][c:c + 2] = [faulty[r][c] + faulty[r][c + 1]]
+                a, b = rows[r - 1][c:c + 2]
+                yield "row with one delimiter less beside a quoted cell", f"{r},{c}", body(faulty), \
+                    [(header, rows[:r - 1] + [rows[r - 1][:c] + [joined] + rows[r - 1][c + 2:]] + rows[r:])
+                     for joined in (faulty[r][c], a + b, a + '"' + b)]
         for c in range(0, len(header)):
             faulty = [list(row) for row in written]
             faulty[r].insert(c + 1, "")

@@ -23,7 +23,7 @@ bool csv_is_nothing(struct text t) {
            text_is(t, "?");
 }
 
-static bool is_date(struct text t) {
+bool csv_is_date(struct text t) {
     dn_datetime_form form = {0};
     return dn_datetime_add(t.bytes, t.n, DN_DATE_ANY, &form);
 }
@@ -49,6 +49,19 @@ static uint64_t shape_of(struct text t) {
     return hash | 1;
 }
 
+bool csv_piece_is_marked(const struct csv_dialect *d, const char *bytes,
+                         const struct csv_piece *piece) {
+    size_t quotes = 0;
+    if (piece->quoted || d->quote == '\0' ||
+        memchr(bytes + piece->from, d->quote, piece->to - piece->from) == NULL) {
+        return false;
+    }
+    for (size_t i = piece->from; i < piece->to; i++) {
+        quotes += bytes[i] == d->quote;
+    }
+    return quotes % 2 == 1;
+}
+
 void csv_trait_add(struct csv_trait *t, const struct csv_dialect *d, const char *bytes,
                    const struct csv_piece *piece) {
     const struct text text = csv_split_trimmed(bytes, piece);
@@ -61,8 +74,9 @@ void csv_trait_add(struct csv_trait *t, const struct csv_dialect *d, const char 
     const bool first = t->cells - t->empty == 1;
     t->shape = first || t->shape == shape ? shape : 0;
     t->quoted += piece->quoted;
+    t->marks += csv_piece_is_marked(d, bytes, piece);
     t->numbers += csv_is_value(text);
-    t->dates += is_date(text);
+    t->dates += csv_is_date(text);
     t->blanks += memchr(text.bytes, ' ', text.n) != NULL;
     if (piece->quoted) {
         bool holds = piece->escaped;

@@ -22,6 +22,7 @@ struct csv_trait {
     uint32_t empty, numbers, dates, quoted;
     uint32_t holds;  /* quoted cells with a delimiter, a line end or a quote */
     uint32_t blanks; /* cells with a blank between two words */
+    uint32_t marks;  /* cells without quotes around them, with a quote that has no partner */
     uint64_t shape;  /* shape of the first cell; 0: the cells differ in shape */
 };
 void csv_trait_add(struct csv_trait *t, const struct csv_dialect *d, const char *bytes,
@@ -36,8 +37,13 @@ static inline bool csv_trait_is_date(const struct csv_trait *t) {
 static inline bool csv_trait_is_quoted(const struct csv_trait *t, uint32_t percent) {
     return (uint64_t)100 * t->quoted > (uint64_t)percent * (t->cells - t->empty);
 }
+/* Whether an unquoted cell has a quote that has no partner. */
+bool csv_piece_is_marked(const struct csv_dialect *d, const char *bytes,
+                         const struct csv_piece *piece);
 /* Whether the text is a number. */
 bool csv_is_value(struct text t);
+/* Whether the text is a date or a time. */
+bool csv_is_date(struct text t);
 /* Whether the text is empty or a common token for missing. */
 bool csv_is_nothing(struct text t);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SCORE_BYTES = 64 * 1024, SCORE_ROWS = 300, LENGTHS = 64 };
+enum { SCORE_BYTES = 64 * 1024, SCORE_ROWS = 300, LENGTHS = 64, SIGNS = 16 };
 
 struct score {
     const struct csv_dialect *dialect;
@@ -180,9 +180,47 @@ static bool try_delimiter(const struct csv_sample *sample, const struct csv_dial
     return true;
 }
 
+/* The length of a sign that is not ASCII and no letter: U+00A1 to U+00BF, U+00D7, U+00F7 and the
+ * blocks U+2000 to U+2BFF (punctuation, arrows, shapes); or of a control character. 0: others. */
+static size_t sign_length(const char *bytes, size_t n) {
+    const unsigned char a = (unsigned char)bytes[0], b = n > 1 ? (unsigned char)bytes[1] : 0;
+    if (a < ' ') {
+        return a != '\t' && a != '\n' && a != '\r';
+    }
+    if (a == 0xC2 || a == 0xC3) {
+        return (a == 0xC2 && b >= 0xA1 && b <= 0xBF) || (a == 0xC3 && (b == 0x97 || b == 0xB7)) ? 2
+                                                                                                : 0;
+    }
+    return a == 0xE2 && b >= 0x80 && b <= 0xAF && n > 2 ? 3 : 0;
+}
+
+/* Tries the signs of the first line that has one. */
+static bool find_sign(const struct csv_sample *sample, struct csv_dialect *out, double *value) {
+    const size_t size = sample->n < SCORE_BYTES ? sample->n : SCORE_BYTES;
+    size_t tried = 0;
+    for (size_t i = 0; i < size && tried < SIGNS; i++) {
+        const size_t n = sign_length(sample->bytes + i, size - i);
+        if (n == 0) {
+            if (tried > 0 && (sample->bytes[i] == '\n' || sample->bytes[i] == '\r')) {
+                break;
+            }
+            continue;
+        }
+        struct csv_dialect d = {.n = (uint8_t)n, .quote = '"'};
+        memcpy(d.delimiter, sample->bytes + i, n);
+        tried++;
+        if (!is_same_delimiter(out, &d) && occurrences(sample, d.delimiter, n) > 2 &&
+            !try_delimiter(sample, &d, false, out, value)) {
+            return false;
+        }
+        i += n - 1;
+    }
+    return true;
+}
+
 /* Tries all delimiters. */
 static bool find_delimiter(const struct csv_sample *sample, struct csv_dialect *out) {
-    static const char usual[] = ",\t;|", odd[] = " :^~#&@!$%*/=_+-\x1f\x01\x1e";
+    static const char usual[] = ",\t;|", odd[] = " :^~#&@!$%*/=_+-";
     double value = 0;
     for (size_t i = 0; i < sizeof usual + sizeof odd - 2; i++) {
         const bool is_usual = i < sizeof usual - 1;
@@ -224,7 +262,7 @@ static bool find_delimiter(const struct csv_sample *sample, struct csv_dialect *
             return false;
         }
     }
-    return true;
+    return find_sign(sample, out, &value);
 }
 
 /* Whether the delimiter divides all rows into the same number of cells, and leaves little doubt. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAMES = 64 }; /* a name is compared with so many before it */
+
 /* One row of the sample. */
 struct shape {
     int64_t line;
@@ -11,16 +13,52 @@ struct shape {
     bool first;   /* the first cell is not empty */
     bool blank;   /* a blank line precedes the row */
     bool sharp;   /* begins with # */
+    /* of a row of one cell: for each of inner_delimiters, the number of different words between them;
+     * 0: there are others */
+    size_t inner[4];
 };
 struct shapes {
     struct shape row[CSV_SNIFF_ROWS];
     size_t n;
     char comment;
 };
+static const char inner_delimiters[] = " :^~";
 
 void csv_plan_done(struct csv_plan *p) {
     free(p->trait);
     p->trait = NULL;
+}
+
+static bool is_word(struct text t) {
+    bool letter = false;
+    for (size_t i = 0; i < t.n; i++) {
+        const unsigned char c = (unsigned char)t.bytes[i];
+        letter = letter || ((c | 32) >= 'a' && (c | 32) <= 'z') || c >= 0x80;
+    }
+    return letter && !csv_is_value(t) && !csv_is_date(t);
+}
+
+/* The number of words between the delimiters in a text; 0: one is empty, a number or occurs twice. */
+static size_t count_words(struct text t, char delimiter) {
+    struct text word[NAMES];
+    size_t n = 0, from = 0;
+    for (size_t i = 0; i <= t.n; i++) {
+        if (i < t.n && t.bytes[i] != delimiter) {
+            continue;
+        }
+        struct text *w = &word[n];
+        *w = text_trim(t.bytes + from, i - from);
+        from = i + 1;
+        for (size_t k = 0; k < n; k++) {
+            if (w->n == word[k].n && memcmp(w->bytes, word[k].bytes, w->n) == 0) {
+                return 0;
+            }
+        }
+        if (!is_word(*w) || ++n == NAMES) {
+            return 0;
+        }
+    }
+    return n;
 }
 
 static bool shape_row(void *arg, const struct csv_raw_row *row) {
@@ -36,6 +74,10 @@ static bool shape_row(void *arg, const struct csv_raw_row *row) {
         shape->words += row->bytes[i] == ' ';
     }
     shape->words += shape->filled;
+    const struct text only = csv_split_trimmed(row->bytes, &row->split->piece[0]);
+    for (size_t i = 0; i < sizeof inner_delimiters - 1 && row->split->n == 1 && s->n < 20; i++) {
+        shape->inner[i] = count_words(only, inner_delimiters[i]);
+    }
     return ++s->n < CSV_SNIFF_ROWS;
 }
 
@@ -122,6 +164,14 @@ static size_t find_start(const struct shapes *s, const struct group *g) {
         at -= near && before->n > 1 && before->values == 0 && 2 * before->filled > g->n &&
               !before->sharp && !s->row[at].blank && below;
     }
+    /* a header above rows that are divided in another way */
+    for (size_t i = at; i-- > 0 && at == first && i + 8 > first && g->n > 2;) {
+        const struct shape *row = &s->row[i];
+        if (row->n == g->n && row->filled == g->n && row->values == 0 && !row->sharp &&
+            s->row[first].values > 0 && s->row[i + 1].values > 0 && !s->row[first].blank) {
+            return i;
+        }
+    }
     while (at + 1 < s->n && g->n > 2 && s->row[at].n >= g->n &&
            (s->row[at].filled == 0 || (s->row[at].filled == 1 && s->row[at].first)) &&
            s->row[at].values == 0 && at < first + 20) {
@@ -153,6 +203,27 @@ bool csv_plan_is_heading(const struct csv_plan *p, const struct csv_raw_row *row
         }
     }
     return any;
+}
+
+size_t csv_plan_heading(const struct csv_plan *p, const struct csv_raw_row *row) {
+    size_t columns = p->numbers;
+    if (!csv_plan_is_heading(p, row)) {
+        return 0;
+    }
+    for (size_t i = 0; i < p->width; i++) {
+        const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
+        if (text.n == 0 || csv_is_date(text)) {
+            return 0;
+        }
+        for (size_t k = i > NAMES ? i - NAMES : 0; k < i; k++) {
+            const struct text name = csv_split_trimmed(row->bytes, &row->split->piece[k]);
+            if (text.n == name.n && memcmp(text.bytes, name.bytes, text.n) == 0) {
+                return 0;
+            }
+        }
+        columns += csv_trait_is_date(&p->trait[i]);
+    }
+    return columns;
 }
 
 static bool study_row(void *arg, const struct csv_raw_row *row) {
@@ -194,16 +265,28 @@ static size_t head_rows(const struct shapes *s, size_t start) {
     return at < s->n && at > start && at - start <= TABLE_MAX_HEADER_LINES ? at - start : 1;
 }
 
-/* Whether a row below the first one is a header line: it has no number, and words in most columns
- * of numbers. */
+/* Whether the text has digits and no letters: a number with a stray character, or a date. */
+static bool is_digits(struct text t) {
+    size_t digits = 0, letters = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        const unsigned char c = (unsigned char)t.bytes[i];
+        digits += c >= '0' && c <= '9';
+        letters += ((c | 32) >= 'a' && (c | 32) <= 'z') || c >= 0x80;
+    }
+    return digits > 0 && letters == 0;
+}
+
+/* Whether a row below the first one is a header line: it has no number and no date, and words in
+ * most columns of numbers. */
 static bool is_header_line(const struct csv_plan *p, const struct csv_raw_row *row) {
     size_t words = 0;
     for (size_t i = 0; i < p->width && i < row->split->n; i++) {
         const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
-        if (csv_is_value(text)) {
+        const bool number = csv_trait_is_number(&p->trait[i]);
+        if (csv_is_value(text) || csv_is_date(text) || (number && is_digits(text))) {
             return false;
         }
-        words += csv_trait_is_number(&p->trait[i]) && !csv_is_nothing(text);
+        words += number && !csv_is_nothing(text);
     }
     return 2 * words > p->numbers;
 }
@@ -219,6 +302,20 @@ static bool head_row(void *arg, const struct csv_raw_row *row) {
         return false;
     }
     return ++s->seen < s->plan->head;
+}
+
+/* The delimiter by which the row above the table is its header; '\0': it is not. */
+static char find_inner_header(const struct shapes *s, size_t start, size_t width) {
+    if (start == 0 || width < 3 || s->row[start].values == 0 || s->row[start].blank ||
+        s->row[start].n != width || s->row[start - 1].sharp) {
+        return '\0';
+    }
+    for (size_t i = 0; i < sizeof inner_delimiters - 1; i++) {
+        if (s->row[start - 1].inner[i] == width) {
+            return inner_delimiters[i];
+        }
+    }
+    return '\0';
 }
 
 /* cells: number of cells of all rows, if there is no fault; otherwise 0. */
@@ -244,6 +341,14 @@ static bool find_structure(const struct csv_sample *sample, size_t width, size_t
         const size_t start =
             cells > 0 ? find_faultless_start(shapes, cells) : find_start(shapes, &g);
         out->width = g.n;
+        out->head_delimiter = start < shapes->n ? find_inner_header(shapes, start, g.n) : '\0';
+        if (out->head_delimiter != '\0') {
+            out->line = shapes->row[start - 1].line;
+            out->head = 1;
+            out->head_cells = g.n;
+            out->named = true;
+            continue;
+        }
         out->line = start < shapes->n ? shapes->row[start].line : 0;
         out->head = head_rows(shapes, start);
         out->head_cells = start < shapes->n ? shapes->row[start].n : 0;

@@ -9,7 +9,8 @@
  * Preamble. The table begins with the first row of two that have the width and are at most two
  * rows apart. Lines before it, and rows of which only the first cell is not empty, above a row with
  * more, are the preamble. The row before is part of the table if it has no number, and more cells
- * than the width or one less.
+ * than the width or one less; or if a blank, : ^ or ~ divides it into as many different words as the
+ * table has columns, and the rows below have numbers.
  * The columns are described by the rows of the width below the header, up to a row that begins
  * another table. */
 #ifndef FORMATS_CSV_PLAN_H
@@ -21,11 +22,12 @@
 
 struct csv_plan {
     struct csv_dialect dialect;
-    size_t width;      /* number of columns; 0: there is no row */
-    int64_t line;      /* the first line of the table */
-    size_t head_cells; /* number of cells of the first row of the table */
-    bool faultless;    /* the sample is read without a fault and with the usual delimiter */
-    bool named;        /* the first row is a header: it has words, and another number of cells */
+    size_t width;        /* number of columns; 0: there is no row */
+    int64_t line;        /* the first line of the table */
+    char head_delimiter; /* of the first row, if it is another one; '\0': it is the same */
+    size_t head_cells;   /* number of cells of the first row of the table */
+    bool faultless;      /* the sample is read without a fault and with the usual delimiter */
+    bool named;          /* the first row is a header: it has words, and another number of cells */
     size_t head;    /* number of rows at the top that have no number, if the table has numbers; 1 */
     size_t least;   /* the least number of cells of a row that are not empty */
     size_t numbers; /* number of columns of numbers */
@@ -42,6 +44,9 @@ void csv_plan_done(struct csv_plan *p);
 
 /* Whether a row, which has `width` cells, has a word in each column of numbers and no number. */
 bool csv_plan_is_heading(const struct csv_plan *p, const struct csv_raw_row *row);
+/* The number of columns of numbers or dates, if the row is a heading of the table: a word that is no
+ * date in each column, and no word twice. Otherwise 0. */
+size_t csv_plan_heading(const struct csv_plan *p, const struct csv_raw_row *row);
 static inline bool csv_plan_is_comment(const struct csv_plan *p, const struct csv_raw_row *row) {
     return p->comment == '\0' && row->bytes[0] == '#' && row->split->n != p->width;
 }

@@ -123,8 +123,14 @@ static bool is_wrapped(const struct csv_raw *r, char quote) {
     return found;
 }
 
+/* Whether the character is a delimiter of a single row only if the cells fit their columns. */
+static bool is_in_texts(char c) {
+    return c == ' ' || c == ':' || c == '^' || c == '~';
+}
+
 /* Whether the way to divide a row with dialect d is better than r->split: it gives the expected
- * number of cells. Blanks are in many texts: the cells must also fit their columns. */
+ * number of cells. Blanks and colons are in many texts: the cells must also fit their columns, or
+ * quotes must show that blanks divide them. */
 static bool is_better(const struct csv_raw *r, const struct csv_dialect *d) {
     const struct csv_split *s = &r->other;
     size_t quoted = 0;
@@ -137,27 +143,32 @@ static bool is_better(const struct csv_raw *r, const struct csv_dialect *d) {
     if (d->quote != r->dialect->quote) {
         return quoted > 0;
     }
+    if (r->line == r->head_line && d->delimiter[0] == r->head_delimiter) {
+        return true;
+    }
     return r->split.n < r->width && (r->split.n == 1 || r->width > 2) &&
-           (d->delimiter[0] != ' ' || csv_align_fits(r->trait, r->width, r->in.data + r->row, s));
+           (!is_in_texts(d->delimiter[0]) || (quoted > 0 && r->split.n == 1 && !r->blank) ||
+            csv_align_fits(r->trait, r->width, r->in.data + r->row, s));
 }
 
 /* Whether a character can be the quote or the delimiter of the row, which was divided in another
  * way. */
 static bool is_candidate(const struct csv_raw *r, char c, bool quote) {
-    if (memchr(r->in.data + r->row, c, r->split.size) == NULL) {
+    if ((!quote && r->split.n == r->width) ||
+        memchr(r->in.data + r->row, c, r->split.size) == NULL) {
         return false;
     }
     if (quote) {
         return r->split.n != r->width || is_wrapped(r, c);
     }
-    return r->split.n != r->width && (c != ' ' || (r->trait != NULL && !r->dialect->run));
+    return !is_in_texts(c) || (r->trait != NULL && !r->dialect->run);
 }
 
 /* Tries other delimiters and quote characters for a row that does not have the expected number of
  * cells, or whose quotes are other ones. */
 static enum csv_split_status try_others(struct csv_raw *r, size_t n, bool final,
                                         const struct csv_dialect **dialect) {
-    static const char quotes[] = "'`", others[] = "'`,;\t| ";
+    static const char quotes[] = "'`", others[] = "'`,;\t| :^~";
     for (size_t i = 0; i < sizeof others - 1; i++) {
         struct csv_dialect d = *r->dialect;
         const bool quote = i < sizeof quotes - 1;
@@ -191,10 +202,63 @@ static enum csv_split_status try_others(struct csv_raw *r, size_t n, bool final,
     return CSV_SPLIT_WHOLE;
 }
 
+/* Whether the delimiter before or behind a quoted cell may be missing in the row. */
+static bool may_join(const struct csv_raw *r) {
+    const char *bytes = r->in.data + r->row;
+    const struct csv_split *s = &r->split;
+    if (r->trait == NULL || r->dialect->run || r->dialect->delimiter[0] == '\t' ||
+        r->dialect->quote == '\0' || r->dialect->escape != '\0' ||
+        memchr(bytes, r->dialect->quote, s->size) == NULL) {
+        return false;
+    }
+    bool found = s->open > 0 || (s->stray > 0 && s->n != r->width);
+    for (size_t i = 0; i < s->n && !found; i++) {
+        found = csv_piece_is_marked(r->dialect, bytes, &s->piece[i]);
+    }
+    return found;
+}
+
+/* Whether the row is better read with one cell less, because the delimiter before or behind a quoted
+ * cell is missing: its quotes enclose delimiters or line ends, as other cells of its column do. */
+static bool is_joined(const struct csv_raw *r) {
+    const char *bytes = r->in.data + r->row;
+    const struct csv_split *s = &r->other;
+    if (s->n == 0 || s->n + 1 != r->width || s->stray != 1) {
+        return false;
+    }
+    size_t at = 0;
+    while (!s->piece[at].stray) {
+        at++;
+    }
+    bool holds = s->piece[at].lines;
+    for (size_t i = s->piece[at].from; i < s->piece[at].to && !holds; i++) {
+        holds = csv_split_delimiter(r->dialect, bytes, s->piece[at].to, i) > 0;
+    }
+    const struct csv_trait *t = &r->trait[at];
+    return holds && t[0].holds + t[1].holds > 0 && t[0].marks < 2;
+}
+
+/* Tries to read a row without the delimiter before or behind a quoted cell. */
+static enum csv_split_status try_joined(struct csv_raw *r, size_t n, bool final, bool *joined) {
+    if (!may_join(r)) {
+        return CSV_SPLIT_WHOLE;
+    }
+    const enum csv_split_status status =
+        csv_split_joined(r->dialect, r->in.data + r->row, n, final, r->width, &r->work, &r->other);
+    *joined = status == CSV_SPLIT_WHOLE && is_joined(r);
+    if (*joined) {
+        const struct csv_split swap = r->split;
+        r->split = r->other;
+        r->other = swap;
+    }
+    return status;
+}
+
 /* Reads a row. Returns false if more bytes are needed, or reading stopped. */
 static bool read_row(struct csv_raw *r, bool final) {
     const size_t n = r->in.checked - r->row, work = r->work;
     size_t last = 0;
+    bool joined = false;
     char text[80];
     if (!final && n < r->tried + r->tried / 2) {
         return false;
@@ -204,6 +268,9 @@ static bool read_row(struct csv_raw *r, bool final) {
                                                  &r->work, &r->split, &r->spare);
     if (status == CSV_SPLIT_WHOLE && r->width > 1 && (r->split.n != r->width || r->trait != NULL)) {
         status = try_others(r, n, final, &dialect);
+    }
+    if (status == CSV_SPLIT_WHOLE && r->width > 1 && dialect == r->dialect) {
+        status = try_joined(r, n, final, &joined);
     }
     switch (status) {
     case CSV_SPLIT_NO_MEMORY:
@@ -229,6 +296,7 @@ static bool read_row(struct csv_raw *r, bool final) {
     const struct csv_raw_row row = {.bytes = bytes,
                                     .split = &r->split,
                                     .dialect = dialect,
+                                    .joined = joined,
                                     .line = r->line,
                                     .last = r->line + line_ends(bytes, r->split.size, &last),
                                     .blank = r->blank};

@@ -16,6 +16,7 @@ struct csv_raw_row {
     /* how the row was divided: the dialect of the body; or, if that does not give the expected
      * number of cells, one with another delimiter or quote character that does */
     const struct csv_dialect *dialect;
+    bool joined;        /* divided by csv_split_joined */
     int64_t line, last; /* the first and the last line of the row */
     bool blank;         /* a blank line precedes the row */
 };
@@ -36,6 +37,8 @@ struct csv_raw {
     /* [width] the columns; NULL: unknown. Rows divided by blanks, and rows with another quote
      * character that have the expected number of cells, are recognised by them */
     const struct csv_trait *trait;
+    int64_t head_line; /* the line of a header that has another delimiter; 0: there is none */
+    char head_delimiter;
     char comment;     /* lines that begin with it are skipped; '\0': none */
     int64_t skip;     /* number of lines that are still to be skipped */
     int64_t comments; /* number of comments */

@@ -284,8 +284,11 @@ static bool deliver_comment(struct csv_repair *r, const struct csv_raw_row *row)
 }
 
 static bool deliver_row(struct csv_repair *r, const struct csv_raw_row *row) {
-    const struct csv_align a = csv_align_row(row->dialect, r->plan->trait, r->plan->width,
-                                             row->bytes, row->split, r->sums);
+    struct csv_align a = {.how = CSV_ALIGN_EVEN};
+    if (row->split->n != r->plan->width) {
+        a = csv_align_row(row->dialect, r->plan->trait, r->plan->width, row->bytes, row->split,
+                          r->sums);
+    }
     r->taken++;
     return put_cells(r, row, &a) && deliver(r, row, r->plan->width);
 }
@@ -325,8 +328,12 @@ static struct csv_raw_row held_row(struct csv_repair *r, const struct csv_repair
                                     .line = held->line,
                                     .blank = held->blank};
     size_t work = CSV_SPLIT_WORK;
-    if (csv_split_row(row.dialect, row.bytes, held->size, true, r->plan->width, &work, &r->split,
-                      &r->spare) != CSV_SPLIT_WHOLE) {
+    const enum csv_split_status status =
+        held->joined ? csv_split_joined(row.dialect, row.bytes, held->size, true, r->plan->width,
+                                        &work, &r->split)
+                     : csv_split_row(row.dialect, row.bytes, held->size, true, r->plan->width,
+                                     &work, &r->split, &r->spare);
+    if (status != CSV_SPLIT_WHOLE) {
         r->no_memory = true;
     }
     return row;
@@ -397,10 +404,17 @@ static size_t find_footer(const struct csv_repair *r) {
     while (first > 0 && r->held[first - 1].filled <= few && !r->held[first - 1].fits) {
         first--;
     }
+    /* rows without any text at the end of a table without faults are rows of missing values */
+    const bool kept = r->plan->faultless && r->second == 0;
+    size_t padding = r->n_held;
+    while (kept && padding > first && r->held[padding - 1].filled == 0) {
+        padding--;
+    }
+    first = padding == first ? r->n_held : first;
     if (first + 1 == r->n_held && r->plan->width < 3) {
         const struct csv_repair_held *held = &r->held[first];
         const bool text = memchr(r->held_bytes.data + held->offset, ' ', held->size) != NULL;
-        first += !held->blank && !held->doubt && !text;
+        first += !held->blank && !held->doubt && !text && held->filled > 0;
     }
     return first;
 }
@@ -415,6 +429,17 @@ static bool begin_second(struct csv_repair *r, size_t first) {
     return release(r, footer);
 }
 
+/* Whether the row, which looks like a heading of the table, begins another one: it stands above at
+ * least two columns of numbers or dates, or below a blank line, or below titles that follow one. */
+static bool is_names(const struct csv_repair *r, const struct csv_raw_row *row) {
+    const size_t columns = r->taken > r->plan->head ? csv_plan_heading(r->plan, row) : 0;
+    bool titles = r->n_held > 0 && r->held[0].blank;
+    for (size_t i = 0; i < r->n_held && titles; i++) {
+        titles = r->held[i].filled <= 1;
+    }
+    return columns > 1 || (columns > 0 && (row->blank || titles));
+}
+
 static bool hold(struct csv_repair *r, const struct csv_raw_row *row, size_t filled, size_t values,
                  bool doubt) {
     static const char slack[TEXT_INPUT_SLACK] = {0};
@@ -423,20 +448,23 @@ static bool hold(struct csv_repair *r, const struct csv_raw_row *row, size_t fil
         r->no_memory = true;
         return false;
     }
-    r->held[r->n_held++] = (struct csv_repair_held){
+    const struct csv_repair_held held = {
         .offset = r->held_bytes.size,
         .size = row->split->size,
         .n = row->split->n,
         .filled = filled,
         .values = values,
         .dialect = *row->dialect,
+        .joined = row->joined,
         .line = row->line,
         .last = row->last,
         .blank = row->blank,
         .doubt = doubt,
         .fits = !row->blank && row->split->n > 1 && row->split->n < r->plan->width && filled > 1 &&
                 csv_align_fits(r->plan->trait, row->split->n, row->bytes, row->split),
-        .heading = values == 0 && filled == row->split->n && filled > 1};
+        .heading = values == 0 && filled == row->split->n && filled > 1,
+        .names = row->split->n == r->plan->width && is_names(r, row)};
+    r->held[r->n_held++] = held;
     extend_run(r);
     buf_append(&r->held_bytes, row->bytes, row->split->size);
     buf_append(&r->held_bytes, slack, sizeof slack);
@@ -462,17 +490,44 @@ static bool is_heading_again(const struct csv_repair *r, const struct csv_raw_ro
            r->plan->numbers > 0 && memcmp(row->bytes, r->heading.data, r->heading.size) == 0;
 }
 
+/* Whether at most `most` cells of the row are not empty. */
+static bool has_few(const struct csv_raw_row *row, size_t most) {
+    size_t filled = 0;
+    for (size_t i = 0; i < row->split->n && filled <= most; i++) {
+        filled += csv_split_trimmed(row->bytes, &row->split->piece[i]).n > 0;
+    }
+    return filled <= most;
+}
+
+/* The number of the row held back with which a second table begins if `row`, which fits the
+ * columns, follows: its names, with the titles above them. n_held: there is none. */
+static size_t find_names(const struct csv_repair *r) {
+    size_t at = r->n_held;
+    if (at > 0 && r->held[at - 1].names) {
+        at--;
+        while (at > 0 && r->held[at - 1].filled <= 1) {
+            at--;
+        }
+    }
+    return at;
+}
+
 /* Takes a row below the header. */
-static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
+static bool take_row(struct csv_repair *r, const struct csv_raw_row *given) {
     const struct csv_plan *p = r->plan;
-    const size_t n = row->split->n;
+    const size_t n = given->split->n;
     size_t filled = 0, values = 0;
+    struct csv_raw_row copy = *given;
+    const struct csv_raw_row *row = &copy;
+    copy.blank = copy.blank || (r->n_held > 0 && r->held[r->n_held - 1].filled == 0);
     if (is_heading_again(r, row)) {
         report_lines(r, CSV_REPAIR_AGAIN, row->line, row->last, "repeats the header and left out");
         return release(r, r->n_held);
     }
     const bool even = n == p->width, heading = even && csv_plan_is_heading(p, row);
-    const bool may = even && !heading && !row->blank && r->n_held == 0 && p->least < 3;
+    const bool padding = even && n > 1 && has_few(row, 0);
+    const bool may = even && !heading && !row->blank && !padding && r->n_held == 0 &&
+                     (p->least < 3 || !has_few(row, 1));
     if (may) {
         return deliver_row(r, row);
     }
@@ -487,9 +542,9 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
         const bool lone = filled == 1 && values == 0 &&
                           (!p->faultless || memchr(row->bytes, ' ', row->split->size) != NULL);
         const bool odd = misfits && !p->faultless;
-        doubt = (heading && (row->blank || p->numbers > 1)) || (row->blank && odd) ||
-                (lone && p->width > 3 && p->least > 2) || (lone && p->width > 2 && row->blank) ||
-                (r->n_held > 0 && (odd || filled == 0));
+        doubt = padding || (heading && (row->blank || p->numbers > 1 || is_names(r, row))) ||
+                (row->blank && odd) || (lone && p->width > 3 && p->least > 2) ||
+                (lone && p->width > 2 && row->blank) || (r->n_held > 0 && (odd || filled == 0));
     } else {
         doubt = true;
     }
@@ -499,8 +554,10 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *row) {
     if (even && r->n_held > 0) {
         /* below a heading after a blank line is another table, even if it has the same columns */
         const struct csv_repair_held *last = &r->held[r->n_held - 1];
-        if (last->n == n && last->blank && last->values == 0 && last->filled == n) {
-            const bool go_on = begin_second(r, r->n_held - 1);
+        const bool below = last->n == n && last->blank && last->values == 0 && last->filled == n;
+        const size_t names = below ? r->n_held - 1 : find_names(r);
+        if (names < r->n_held && r->taken > p->head) {
+            const bool go_on = begin_second(r, names);
             r->second_end = row->last;
             return go_on;
         }
@@ -559,6 +616,8 @@ bool csv_repair_init(struct csv_repair *r, const struct csv_plan *plan,
     csv_raw_init(&r->raw, &plan->dialect, plan->width, plan->comment, plan->skip,
                  &(struct csv_raw_handler){.row = on_raw, .fault = on_fault, .arg = r});
     r->raw.trait = plan->trait;
+    r->raw.head_line = plan->head_delimiter != '\0' ? plan->line : 0;
+    r->raw.head_delimiter = plan->head_delimiter;
     r->sums = calloc(2 * (plan->width + 1), sizeof *r->sums);
     return r->sums != NULL;
 }

@@ -33,9 +33,11 @@ struct csv_repair_held {
     size_t offset; /* of the row in `held_bytes`; TEXT_INPUT_SLACK bytes follow it */
     size_t size, n, filled, values;
     struct csv_dialect dialect;
+    bool joined; /* divided by csv_split_joined */
     int64_t line, last;
     bool blank, doubt; /* doubt: the row cannot be a row of the table */
     bool heading;      /* words only, and no empty cell */
+    bool names;        /* a row of the table's width that begins another table if rows follow */
     bool fits;         /* begins as a row of the table that misses its last cells */
 };
 /* The last rows held back that have the same number of cells. The members are numbers of rows;

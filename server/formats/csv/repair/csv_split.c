@@ -351,14 +351,120 @@ static enum way_result read_row(const struct text_of *t, unsigned way, size_t wi
     }
 }
 
+static bool spans_lines(const struct csv_split *s) {
+    bool found = false;
+    for (size_t i = 0; i < s->n && !found; i++) {
+        found = s->piece[i].lines;
+    }
+    return found;
+}
+
 /* How bad a reading is. The number of cells counts most, then quotes that are not closed. */
 static size_t badness(const struct csv_split *s, size_t width, unsigned way) {
     size_t distance = s->n > width ? s->n - width : width - s->n;
     if (distance > 1 && s->n > width && s->open == 1 && s->stray == 0) {
         distance = 1; /* the cells behind the open quote are parts of its cell */
     }
-    return (width > 0 ? 8 * distance : 0) + 3 * s->open + 4 * s->over + s->stray +
-           ((way & WAY_TAKES) != 0 ? 2 : 0) + ((way & WAY_LINES) != 0 ? 1 : 0);
+    /* a quote that the next quote of a later line closes is not the one that is open */
+    const bool closed = (way & WAY_LINES) != 0 && (way & WAY_OPENING) != 0 && s->open == 1 &&
+                        s->stray == 0 && spans_lines(s);
+    return (width > 0 ? 8 * distance : 0) + (closed ? 2 : 3 * s->open) + 4 * s->over + s->stray +
+           ((way & WAY_TAKES) != 0 ? 2 : 0) + ((way & WAY_LINES) != 0 && !closed ? 1 : 0);
+}
+
+/* Sets the text of a cell that ends at `end`: without its quotes if they enclose all of it. */
+static void set_joined(const struct text_of *t, size_t end, struct csv_piece *piece) {
+    const char quote = t->d->quote;
+    const struct text text = text_trim(t->bytes + piece->at, end - piece->at);
+    const size_t from = (size_t)(text.bytes - t->bytes), to = from + text.n;
+    size_t quotes = 0, pairs = 0;
+    for (size_t i = from; i < to; i++) {
+        quotes += t->bytes[i] == quote;
+    }
+    piece->to = end;
+    if (quotes == 0) {
+        return;
+    }
+    const bool around = text.n > 1 && t->bytes[from] == quote && t->bytes[to - 1] == quote;
+    for (size_t i = from + 1; around && i + 2 < to; i++) {
+        const bool pair = t->bytes[i] == quote && t->bytes[i + 1] == quote;
+        pairs += pair;
+        i += pair;
+    }
+    piece->quoted = around && quotes == 2 * pairs + 2;
+    piece->stray = !piece->quoted;
+    if (piece->quoted) {
+        piece->escaped = pairs > 0;
+        piece->from = from + 1;
+        piece->to = to - 1;
+    }
+}
+
+/* Finds the end of a cell in which each quote opens or closes a part that may have delimiters and
+ * line ends. *most: number of bytes that may still be searched. */
+static enum way_result find_joined_end(const struct text_of *t, size_t *most, size_t *end,
+                                       struct csv_piece *piece) {
+    bool within = false;
+    for (size_t i = piece->at;; i++) {
+        if (!t->final && i + AHEAD > t->n) {
+            return WAY_NEEDS_MORE;
+        }
+        if (i >= t->n && within) {
+            return WAY_FAILED;
+        }
+        if (!within && ends_cell(t, i)) {
+            *end = i;
+            return WAY_READ;
+        }
+        if ((*most)-- == 0) {
+            return WAY_FAILED;
+        }
+        const bool quote = t->bytes[i] == t->d->quote;
+        const bool first = i == skip_blanks(t, piece->at);
+        if (quote && (within ? looks_opening(t, i) && !first && t->bytes[i - 1] != t->d->quote
+                             : !first && ends_cell(t, i + 1) && t->bytes[i - 1] != t->d->quote)) {
+            return WAY_FAILED; /* a closing quote would open a part, or an opening one close it */
+        }
+        within = within != quote;
+        piece->lines = piece->lines || (within && is_end(t->bytes[i]));
+    }
+}
+
+enum csv_split_status csv_split_joined(const struct csv_dialect *d, const char *bytes, size_t n,
+                                       bool final, size_t width, size_t *work,
+                                       struct csv_split *out) {
+    struct search search = {.work = work, .from = 1};
+    const struct text_of t = {.d = d, .bytes = bytes, .n = n, .final = final, .search = &search};
+    size_t at = 0, most = *work < TABLE_MAX_CELL ? *work : TABLE_MAX_CELL;
+    const size_t before = most;
+    enum way_result result = WAY_READ;
+    out->n = out->stray = out->open = out->over = 0;
+    for (;;) {
+        struct csv_piece piece = {.at = at, .from = at};
+        size_t end = 0;
+        result = find_joined_end(&t, &most, &end, &piece);
+        if (result == WAY_NEEDS_MORE) {
+            return CSV_SPLIT_MORE; /* nothing is counted: the result is independent of the pieces */
+        }
+        if (result == WAY_FAILED || out->n == width) {
+            out->n = 0;
+            break;
+        }
+        set_joined(&t, end, &piece);
+        if (!push(out, &piece)) {
+            return CSV_SPLIT_NO_MEMORY;
+        }
+        const size_t skip = delimiter_at(&t, end);
+        if (skip == 0) {
+            out->size = end;
+            out->next = end + (end < n);
+            out->next += end + 1 < n && bytes[end] == '\r' && bytes[end + 1] == '\n';
+            break;
+        }
+        at = end + skip;
+    }
+    (void)spend(&t, before - most);
+    return CSV_SPLIT_WHOLE;
 }
 
 static void swap(struct csv_split *a, struct csv_split *b) {

@@ -60,6 +60,12 @@ enum csv_split_status {
 enum csv_split_status csv_split_row(const struct csv_dialect *d, const char *bytes, size_t n,
                                     bool final, size_t width, size_t *work, struct csv_split *out,
                                     struct csv_split *spare);
+/* Divides the row in another way: each quote opens or closes a part of a cell, which may contain
+ * delimiters and line ends. So `a"b, c"` is one cell, whose text has the quotes; `stray` counts such
+ * cells. out->n is 0 if a quote is not closed, or if there are more than `width` cells. */
+enum csv_split_status csv_split_joined(const struct csv_dialect *d, const char *bytes, size_t n,
+                                       bool final, size_t width, size_t *work,
+                                       struct csv_split *out);
 #define CSV_SPLIT_WORK ((size_t)2 << 20) /* for the first rows of a body */
 #define CSV_SPLIT_WORK_BYTE 32           /* more for each byte of a row */
 /* Length of the delimiter at the offset `at`; 0: there is none. */
