@@ -8,6 +8,7 @@
 #include "training/calibrate.h"
 #include "training/fold_classes.h"
 #include "training/folds.h"
+#include "training/unseen_categories.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct crossval {
     const dn_run *run;
     dn_report *report; /* report of the model */
     size_t n_model;    /* number of warnings in the report of the model */
+    dni_unseen unseen; /* categories that only one fold has */
 };
 
 /* Adds the warnings of a fold to the report of the model, except those that are among its first
@@ -48,6 +50,11 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
         return status;
     }
     dni_calibrated_report(&calibrated, fit);
+    status = dni_unseen_count(dn_model_encoder(fit->model), fit->request->source, fit->labels->role,
+                              fit->run, &c->unseen, err);
+    if (status != DN_OK) {
+        return status;
+    }
     if (c->pool != NULL) {
         /* leave-one-out has as many folds as rows: each kind of warning is added for its first fold
          * only */
@@ -103,6 +110,9 @@ dn_status dni_crossval(const dn_train_request *request, dni_labels *labels, cons
                              .make = make_fold,
                              .arg = &c};
     status = dni_folds_run(&folds, err);
+    if (status == DN_OK) {
+        dni_unseen_warn(&c.unseen, "held-out", report);
+    }
 cleanup:
     dn_run_free(run, fold);
     if (status == DN_OK) {

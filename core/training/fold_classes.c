@@ -1,4 +1,4 @@
-/* Names the folds without a row of some classes. */
+/* Names the classes that have no row in a fold, or no validation row. */
 #include "training/fold_classes.h"
 #include "catalogue/report.h"
 
@@ -111,4 +111,31 @@ dn_status dni_warn_of_fold_classes(const dni_labels *labels, size_t n_rows, cons
     warn_of_folds(labels, present, n_folds, report);
     dn_run_free(labels->run, memory);
     return DN_OK;
+}
+
+/* The classes without validation rows. */
+struct absent {
+    const dni_labels *labels;
+    const dn_metrics *metrics;
+};
+
+static bool name_absent(const void *ctx, size_t k, char out[DN_FIELD_SIZE]) {
+    const struct absent *a = ctx;
+    if (a->metrics->per_class[k].support > 0) {
+        return false;
+    }
+    dni_copy_name(a->labels->class_name[k], out);
+    return true;
+}
+
+void dni_warn_of_validation_classes(const dni_labels *labels, const dn_metrics *metrics,
+                                    const char *rows, dn_report *report) {
+    const struct absent absent = {labels, metrics};
+    char names[DNI_NAMES_SIZE];
+    dni_name_list(&absent, dni_labels_n_classes(labels), name_absent, NAMED, names);
+    if (names[0] != '\0') {
+        dn_report_warn(report, DN_WARNING_VALIDATION_CLASSES,
+                       "classes without a %s row, which the validation metrics do not cover: %s",
+                       rows, names);
+    }
 }

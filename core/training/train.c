@@ -6,11 +6,14 @@
 #include "model/model_impl.h"
 #include "number/number_text.h"
 #include "task/split.h"
+#include "task/target.h"
 #include "training/calibrate.h"
 #include "training/constant_inputs.h"
 #include "training/crossval.h"
+#include "training/fold_classes.h"
 #include "training/folds.h"
 #include "training/outlier_report.h"
+#include "training/unseen_categories.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,6 +177,26 @@ static dn_status count_folds(struct training *t, dn_error *err) {
     return DN_OK;
 }
 
+/* Refuses classes of the validation table that training does not have, before the fit. */
+static dn_status check_validation_classes(struct training *t, dn_error *err) {
+    const dn_table_source *table = t->request->validation;
+    const char *target = t->request->source->columns[t->request->target].name;
+    const size_t column = dni_source_column(table, target);
+    void *index = NULL;
+    if (column == SIZE_MAX) {
+        return DN_OK; /* the evaluation reports it */
+    }
+    dn_error error;
+    dn_error_clear(&error);
+    dn_status status =
+        dn_run_alloc(t->run, table->n_rows, sizeof(double), "the class indexes", &index, &error);
+    if (status == DN_OK) {
+        status = dni_target_match(table, column, &t->labels.classes, t->run, index, &error);
+    }
+    dn_run_free(t->run, index);
+    return status == DN_OK ? DN_OK : dni_error_prefixed(&error, status, "validation", err);
+}
+
 static dn_status load(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     dn_status status = dni_labels_read(r, t->run, &t->labels, err);
@@ -183,6 +206,12 @@ static dn_status load(struct training *t, dn_error *err) {
     status = count_folds(t, err);
     if (status != DN_OK) {
         return status;
+    }
+    if (r->validation != NULL && t->labels.task->has_truth) {
+        status = check_validation_classes(t, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
     if (r->folds > 0) {
         status = dni_labels_check_folds(&t->labels, r->folds, err);
@@ -233,6 +262,25 @@ static void add_metrics_warning(struct training *t, const char *rows,
     }
 }
 
+/* Adds the warnings about classes and categories of the validation rows.
+ *
+ *   role  of the rows of the source; NULL: all of them are validation rows */
+static dn_status warn_of_validation(struct training *t, const dn_table_source *source,
+                                    const uint8_t *role, const char *rows, dn_error *err) {
+    dni_unseen unseen = {0};
+    const dn_metrics *metrics = t->validation.metrics;
+    const dn_status status =
+        dni_unseen_count(dn_model_encoder(t->fit.model), source, role, t->run, &unseen, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_unseen_warn(&unseen, rows, &t->fit.report);
+    if (metrics != NULL && metrics->rows > 0) {
+        dni_warn_of_validation_classes(&t->labels, metrics, rows, &t->fit.report);
+    }
+    return DN_OK;
+}
+
 /* Returns true if the validation table has the weight column. Adds a warning otherwise. */
 static bool has_weights(struct training *t, const char *weight) {
     const dn_table_source *table = t->request->validation;
@@ -273,7 +321,7 @@ static dn_status validate_table(struct training *t, dn_error *err) {
                        "no row of the validation data has a %s: there are no validation metrics",
                        has_truth ? "class" : "weight above 0");
     }
-    return DN_OK;
+    return warn_of_validation(t, r->validation, NULL, "validation", err);
 }
 
 static dn_status validate(struct training *t, dn_error *err) {
@@ -293,7 +341,9 @@ static dn_status validate(struct training *t, dn_error *err) {
         return DN_OK;
     }
     t->has_validation = true;
-    return dni_fit_evaluate(&t->fit, DN_ROW_VALIDATE, r->curves, &t->validation, err);
+    dn_status status = dni_fit_evaluate(&t->fit, DN_ROW_VALIDATE, r->curves, &t->validation, err);
+    return status == DN_OK ? warn_of_validation(t, r->source, t->labels.role, "held-out", err)
+                           : status;
 }
 
 static dn_status evaluate(struct training *t, dn_error *err) {

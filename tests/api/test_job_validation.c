@@ -311,11 +311,82 @@ static void test_another_dataset(void **state) {
                     real_at(r, text("/result/metrics/validation/%s", scalars[i])));
     }
     job_train(JOB("even", ",'validation':{'dataset':'even@1'}"));
-    /* a class that the training rows lack is found when the job runs */
-    r = job_wait(job_post(JOB("even", ",'validation':{'dataset':'foreign'}")));
+}
+
+/* A class that the training rows lack is refused at once if the summaries list the classes,
+ * otherwise before the fit. */
+static void test_foreign_classes(void **state) {
+    (void)state;
+    const struct response *r =
+        call_post("/v1/jobs", "%s", JOB("even", ",'validation':{'dataset':'foreign'}"));
+    problem_check(r, 422, "invalid");
+    fault_contains(
+        r, "/validation/dataset",
+        "1 row of dataset \"foreign\" version 1 has the class \"rose\", which target \"class\" of "
+        "dataset \"even\" version 1 does not have: its classes are \"setosa\", \"versicolor\", "
+        "\"virginica\"");
+    const char *many = "x,c,n\n", *other = "x,c,n\n1,c0,0\n2,d0,1\n";
+    for (int i = 0; i < 48; i++) {
+        many = text("%s%d,c%d,%d\n", many, i, i % 12, i % 2);
+    }
+    status_check(call_upload("/v1/datasets/many", many), 201);
+    status_check(call_upload("/v1/datasets/others", other), 201);
+    r = job_wait(job_post("{'model':'m','dataset':'many','target':'c','algorithm':'logistic',"
+                          "'features':{'include':['x']},'validation':{'dataset':'others'}}"));
     assert_string_equal(string_at(r, "/state"), "failed");
     assert_string_equal(string_at(r, "/error/type"), "/problems/untrainable");
-    assert_non_null(strstr(string_at(r, "/error/detail"), "rose"));
+    assert_non_null(strstr(string_at(r, "/error/detail"), "d0"));
+    status_check(call_upload("/v1/datasets/others", "x,c,n\n1,c0,0\n2,c1,3\n"), 200);
+    r = call_post("/v1/jobs", "%s",
+                  "{'model':'m','dataset':'many','target':'n','algorithm':'logistic',"
+                  "'features':{'include':['x']},'validation':{'dataset':'others'}}");
+    problem_check(r, 422, "invalid");
+    fault_contains(r, "/validation/dataset",
+                   "dataset \"others\" version 2 has the class 3, which target \"n\" of dataset "
+                   "\"many\" version 1 does not have: its classes are 0 and 1");
+}
+
+/* Returns the warning that begins with a text, which must exist. */
+static const char *warning_check(const struct response *r, const char *start) {
+    for (size_t i = 0; i < count_at(r, "/warnings"); i++) {
+        const char *warning = string_at(r, text("/warnings/%zu", i));
+        if (strncmp(warning, start, strlen(start)) == 0) {
+            return warning;
+        }
+    }
+    fail_msg("no warning begins with: %s\n%s", start, r->body);
+    return "";
+}
+
+/* Classes without validation rows, and categories that only validation rows have, give warnings. */
+static void test_rare_values(void **state) {
+    (void)state;
+    static const char start[] = "{'model':'m','dataset':'hues','target':'c','algorithm':'logistic'";
+    const char *rows = "x,colour,c\n7,red,seldom\n8,red,never\n";
+    for (int i = 0; i < 40; i++) {
+        rows = text("%s%d,%s,%s\n", rows, i % 9, i % 3 ? "red" : "blue", i % 2 ? "yes" : "no");
+    }
+    status_check(call_upload("/v1/datasets/hues", rows), 201);
+    const struct response *r = job_train("%s,'validation':{'holdout':0.25}}", start);
+    warning_check(r, "classes without a held-out row, which the validation metrics do not "
+                     "cover: \"never\", \"seldom\"");
+    status_check(call_upload("/v1/datasets/later", "x,colour,c\n1,mauve,yes\n2,pink,no\n"
+                                                   "3,mauve,seldom\n4,,never\n5,red,no\n"),
+                 201);
+    r = job_train("%s,'validation':{'dataset':'later'}}", start);
+    warning_check(r, "the validation rows have 3 values that no training row has: \"mauve\" in "
+                     "column \"colour\" (2 rows), \"pink\" in column \"colour\" (1 row)");
+    status_check(call_upload("/v1/datasets/hues", text("%s3,grey,yes\n", rows)), 200);
+    r = job_train("%s,'validation':{'folds':4}}", start);
+    warning_check(r, "the held-out rows have 1 value that no training row has: \"grey\" in "
+                     "column \"colour\" (1 row)");
+    for (int i = 0; i < 30; i++) {
+        rows = text("%s3,colour_%d_%0100d,yes\n", rows, i, i);
+    }
+    status_check(call_upload("/v1/datasets/hues", rows), 200);
+    r = job_train("%s,'features':{'include':['colour','x']},'validation':{'folds':3}}", start);
+    const char *warning = warning_check(r, "the held-out rows have 30 values");
+    assert_non_null(strstr(warning, " of other categories"));
 }
 
 /* The curves of a job equal those of an evaluation of its model on the same rows; without `curves`
@@ -592,6 +663,8 @@ int main(void) {
         TEST(test_folds),
         TEST(test_folds_with_a_basis),
         TEST(test_another_dataset),
+        TEST(test_foreign_classes),
+        TEST(test_rare_values),
         TEST(test_curves),
         TEST(test_both_datasets_stay_while_the_job_runs),
         TEST(test_weights_count_as_rows),

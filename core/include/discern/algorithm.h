@@ -236,7 +236,10 @@ typedef enum dn_warning_code {
     DN_WARNING_CALIBRATION_FLAT,   /* calibrated probabilities are nearly independent of the
                                     * scores */
     DN_WARNING_SINGULAR,           /* a covariance is singular and was shrunk */
-    DN_WARNING_FOLD_CLASSES        /* some classes have no row in some folds */
+    DN_WARNING_FOLD_CLASSES,       /* some classes have no row in some folds */
+    DN_WARNING_VALIDATION_CLASSES, /* some classes have no validation row */
+    DN_WARNING_UNSEEN              /* some validation rows have categories that no training row
+                                    * has */
 } dn_warning_code;
 
 /* Value of machine and fold in dn_warning for a warning about the whole model. */

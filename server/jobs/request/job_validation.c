@@ -1,5 +1,6 @@
 /* Reads and checks "validation": a holdout, folds, or another dataset; and the calibration. */
 #include "base/json/json_read.h"
+#include "base/nearest.h"
 #include "jobs/request/job_request.h"
 
 #include <inttypes.h>
@@ -217,6 +218,104 @@ static bool find_column(struct jobs_request *r, const struct jobs_column *c, con
     return true;
 }
 
+/* ---- classes of another dataset ---- */
+
+/* Returns the text of a class in a summary. room: for a number */
+static const char *class_text(const json_t *value, char room[DN_NUMBER_SIZE]) {
+    if (json_is_number(value)) {
+        (void)dn_number_format(json_number_value(value), room);
+        return room;
+    }
+    return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
+                                  : json_string_value(value);
+}
+
+static void refuse_class(struct jobs_request *r, const char *name, int64_t rows,
+                         const json_t *known) {
+    char number[DN_NUMBER_SIZE];
+    struct buf list = {0};
+    struct nearest nearest = nearest_to(name, strlen(name));
+    for (size_t i = 0; i < json_array_size(known); i++) {
+        const char *text = class_text(json_array_get(json_array_get(known, i), 0), number);
+        buf_printf(&list, "%s\"%.100s\"", i > 0 ? ", " : "", text);
+        nearest_offer(&nearest, text, strlen(text));
+    }
+    const char *text = buf_cstr(&list);
+    json_fault(r->problem, "/validation", "dataset",
+               "%" PRId64 " row%s of dataset \"%s\" version %" PRId64
+               " ha%s the class \"%.100s\", which target \"%s\" of dataset \"%s\" version %" PRId64
+               " does not have: its classes are %s%s",
+               rows, rows == 1 ? "" : "s", r->validation_data.name, r->validation_data.version,
+               rows == 1 ? "s" : "ve", name, r->target.name, r->data.name, r->data.version,
+               text != NULL ? text : "others", nearest.hint);
+    buf_done(&list);
+}
+
+/* Refuses classes that the summary of the dataset does not have, if it lists all of them. */
+static void check_listed_classes(struct jobs_request *r, size_t column) {
+    struct problem ignored = {0};
+    json_t *own = json_parse(r->data.columns, strlen(r->data.columns), &ignored),
+           *other =
+               json_parse(r->validation_data.columns, strlen(r->validation_data.columns), &ignored);
+    const json_t *known = json_object_get(json_array_get(own, r->target.index), "top"),
+                 *given = json_object_get(json_array_get(other, column), "top");
+    for (size_t i = 0; json_array_size(known) == r->n_classes && i < json_array_size(given); i++) {
+        const json_t *class = json_array_get(given, i), *value = json_array_get(class, 0);
+        char number[DN_NUMBER_SIZE];
+        size_t k = 0;
+        while (k < r->n_classes &&
+               !json_equal(json_array_get(json_array_get(known, k), 0), value)) {
+            k++;
+        }
+        if (k == r->n_classes && class_text(value, number) != NULL) {
+            refuse_class(r, class_text(value, number),
+                         (int64_t)json_number_value(json_array_get(class, 1)), known);
+        }
+    }
+    problem_done(&ignored);
+    json_decref(own);
+    json_decref(other);
+}
+
+/* Refuses numbers of a numeric target that are outside the range of its classes. */
+static void check_class_range(struct jobs_request *r, const struct schema_column *other) {
+    const struct schema_column *own = &r->schema.columns[r->target.index];
+    const double ends[] = {other->minimum, other->maximum};
+    for (size_t i = 0; i < 2; i++) {
+        const bool between = ends[i] >= own->minimum && ends[i] <= own->maximum,
+                   known = between &&
+                           (r->n_classes > 2 || ends[i] == own->minimum || ends[i] == own->maximum);
+        char value[DN_NUMBER_SIZE], least[DN_NUMBER_SIZE], most[DN_NUMBER_SIZE];
+        if (known || isnan(ends[i]) || (i == 1 && ends[0] == ends[1])) {
+            continue;
+        }
+        (void)dn_number_format(ends[i], value);
+        (void)dn_number_format(own->minimum, least);
+        (void)dn_number_format(own->maximum, most);
+        json_fault(r->problem, "/validation", "dataset",
+                   "dataset \"%s\" version %" PRId64
+                   " has the class %s, which target \"%s\" of dataset \"%s\" version %" PRId64
+                   " does not have: its classes %s %s %s %s",
+                   r->validation_data.name, r->validation_data.version, value, r->target.name,
+                   r->data.name, r->data.version, r->n_classes > 2 ? "go from" : "are", least,
+                   r->n_classes > 2 ? "to" : "and", most);
+    }
+}
+
+/* Checks the classes of the validation dataset as far as the summaries tell. The job finds the
+ * others before it trains. */
+static void check_classes(struct jobs_request *r, size_t column) {
+    const struct schema_column *other = &r->validation_schema.columns[column];
+    if (r->n_classes < 2 || other->missing >= r->validation_data.n_rows) {
+        return;
+    }
+    if (other->type == DN_NUMERIC) {
+        check_class_range(r, other);
+    } else {
+        check_listed_classes(r, column);
+    }
+}
+
 static void find_columns(struct jobs_request *r) {
     struct jobs_validation *v = &r->validation;
     const size_t n = r->n_inputs, first = jobs_request_first_input(r);
@@ -225,12 +324,14 @@ static void find_columns(struct jobs_request *r) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
         return;
     }
-    if (first > 0 && find_column(r, &r->target, "the target", &columns[0]) &&
-        r->validation_schema.columns[columns[0].index].missing >= r->validation_data.n_rows &&
-        r->validation_data.n_rows > 0) {
-        json_fault(r->problem, "/validation", "dataset",
-                   "column \"%s\", the target, is missing in every row of dataset \"%s\"",
-                   r->target.name, r->validation_data.name);
+    if (first > 0 && find_column(r, &r->target, "the target", &columns[0])) {
+        if (r->validation_schema.columns[columns[0].index].missing >= r->validation_data.n_rows &&
+            r->validation_data.n_rows > 0) {
+            json_fault(r->problem, "/validation", "dataset",
+                       "column \"%s\", the target, is missing in every row of dataset \"%s\"",
+                       r->target.name, r->validation_data.name);
+        }
+        check_classes(r, columns[0].index);
     }
     for (size_t i = 0; r->has_inputs && i < n; i++) {
         find_column(r, &r->inputs[i], "an input", &columns[first + i]);
