@@ -81,12 +81,18 @@ const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, 
     for (size_t i = 0; given.n > 0 && choices[i] != NULL; i++) {
         const struct letters choice = letters_of(choices[i]);
         const size_t here = similarity(&choice, &given);
-        if (here < best) {
+        if (here == 0 || here < best) {
             continue;
         }
         unique = here > best;
         best = here;
         found = choices[i];
+    }
+    for (size_t i = 0; found == NULL && synonyms != NULL && synonyms[i].word != NULL; i++) {
+        const struct letters synonym = letters_of(synonyms[i].word);
+        if (is_slip(&synonym, &given)) {
+            return synonyms[i].choice;
+        }
     }
     return unique ? found : NULL;
 }

@@ -5,6 +5,7 @@
 #include "api/idempotency.h"
 #include "api/support.h"
 #include "base/etag.h"
+#include "base/nearest.h"
 #include "formats/text/encoding.h"
 
 #include <inttypes.h>
@@ -60,13 +61,15 @@ static const struct http_media sends_document = {.kind = MEDIA_TYPES,
 static void refuse_unknown(struct http_call *call, const char *name) {
     const char *const *known = http_route_of(call)->query;
     struct buf list = {0};
+    struct nearest nearest = nearest_to(name, strlen(name));
     for (size_t i = 0; known[i] != NULL; i++) {
         buf_printf(&list, "%s%s", i > 0 ? ", " : " (known: ", known[i]);
+        nearest_offer(&nearest, known[i], strlen(known[i]));
     }
     buf_puts(&list, known[0] != NULL ? ")" : ": the call has no query parameters");
     const char *text = buf_cstr(&list);
-    http_fail(call, PROBLEM_BAD_REQUEST, "unknown query parameter \"%.100s\"%s", name,
-              text != NULL ? text : "");
+    http_fail(call, PROBLEM_BAD_REQUEST, "unknown query parameter \"%.100s\"%s%s", name,
+              text != NULL ? text : "", nearest.hint);
     buf_done(&list);
 }
 

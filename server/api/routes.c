@@ -50,6 +50,7 @@ static const char *const query_append[] = {
     NULL};
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
+static const char *const query_extra[] = {"extra", NULL};
 static const char *const query_promote[] = {"promote", NULL};
 static const char *const query_weights[] = {"matrices",        "statistics", "level",
                                             "support_vectors", "expand",     NULL};
@@ -191,7 +192,7 @@ const struct http_route api_routes[] = {
     COMPUTE("POST", "/importance", "importance", .where = HTTP_ON_POOL,
             .handle = api_model_importance, OBJECT_BODY, .query = query_none),
     COMPUTE("POST", "/evaluate_grid", "evaluateGrid", .where = HTTP_ON_POOL,
-            .handle = api_model_evaluate_grid, OBJECT_BODY, .query = query_none,
+            .handle = api_model_evaluate_grid, OBJECT_BODY, .query = query_extra,
             .offers = &api_sends_grid),
     COMPUTE("POST", "/projection_curve", "projectionCurve", .where = HTTP_ON_POOL,
             .handle = api_model_projection_curve, OBJECT_BODY, .query = query_none),

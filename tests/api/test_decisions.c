@@ -170,12 +170,37 @@ static void test_ambiguous_rows_are_errors(void **state) {
     free(text);
 }
 
+/* `decision` beside `params` is `params.decision`. */
+static void test_beside_params(void **state) {
+    (void)state;
+    static const char job[] = "{'model':'beside','dataset':'blobs','target':'class','algorithm':"
+                              "'logistic','decision':'scores'%s}";
+    const struct response *r = job_train(job, ",'params':{'multiclass':'one_vs_one'}");
+    assert_json(r, "/request/decision", "'scores'");
+    assert_json(r, "/resolved/params/decision", "'scores'");
+    assert_false(has(r, "/resolved/decision"));
+    assert_json(r, "/result/params/decision", "'scores'");
+    job_train(job, ",'params':{'multiclass':'one_vs_one','decision':'scores'}");
+    r = call_post("/v1/jobs", job,
+                  ",'params':{'multiclass':'one_vs_one','decision':'probabilities'}");
+    fault_contains(problem_check(r, 422, "invalid"), "/decision",
+                   "is \"scores\", but params.decision has another value: give one of them");
+    r = call_post("/v1/jobs", "%s",
+                  "{'model':'m','dataset':'blobs','target':'class','algorithm':'fisher',"
+                  "'decision':'scores'}");
+    fault_contains(problem_check(r, 422, "invalid"), "/decision", "has no parameter \"decision\"");
+    r = call_post("/v1/jobs", "%s",
+                  "{'model':'m','dataset':'blobs','target':'class','algorithm':'logistic',"
+                  "'decision':'votes'}");
+    fault_contains(problem_check(r, 422, "invalid"), "/decision",
+                   "must be one of probabilities, scores");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_rules),
-        TEST(test_between_three_pairs),
-        TEST(test_probabilities),
-        TEST(test_ambiguous_rows_are_errors),
+        TEST(test_rules),         TEST(test_between_three_pairs),
+        TEST(test_probabilities), TEST(test_ambiguous_rows_are_errors),
+        TEST(test_beside_params),
     };
     return cmocka_run_group_tests(tests, outputs_open, outputs_close);
 }

@@ -183,12 +183,38 @@ static void what_is_left_out(void **state) {
                                "{'instances':[{'a':-1,'b':null,'kind':'green','wet':false}]}"),
                      200);
     assert_close(real_at(r, "/probabilities/1/0"), real_at(p, "/predictions/0/probabilities/1"), 0);
-    r = problem_check(call_post(path, "{'x':{'column':'a','steps':2},'at':{'kind':'mauve'}}"), 422,
-                      "invalid"); /* a level that training did not see */
-    fault_check(r, "/at/kind");
-    assert_string_equal(
-        string_at(r, "/errors/0/detail"),
-        "must be a category that training saw, got \"mauve\"; it saw blue, green, red");
+    /* a category that training did not see */
+    r = status_check(
+        call_post(path,
+                  "{'x':{'column':'a','from':2,'steps':2},'at':{'kind':'mauve','b':1,'wet':1}}"),
+        200);
+    assert_json(r, "/at/kind", "null");
+    assert_json(r, "/unseen", "[{'column':'kind','value':'mauve','rows':1}]");
+    assert_string_equal(header_of(r, "Discern-Unseen"), "1");
+    p = status_check(call_post("/v1/models/mixed/predict",
+                               "{'instances':[{'a':2,'b':1,'kind':'mauve','wet':true}]}"),
+                     200);
+    assert_close(real_at(r, "/probabilities/1/0"), real_at(p, "/predictions/0/probabilities/1"), 0);
+    job_train("{'model':'refusing','dataset':'mixed','target':'class','algorithm':'logistic','"
+              "features':{'unseen':'error'}}");
+    r = problem_check(call_post("/v1/models/refusing/evaluate_grid",
+                                "{'x':{'column':'a','steps':2},'at':{'kind':'mauve'}}"),
+                      422, "invalid");
+    fault_contains(r, "/at/kind",
+                   "must be a category that training saw, got \"mauve\"; it saw blue, green, red");
+
+    /* columns that the model does not have */
+    const char *others = "{'x':{'column':'a','steps':2},'at':{'class':'p','time':'now'}}";
+    r = status_check(call_post(path, "%s", others), 200);
+    assert_json(r, "/ignored_columns", "['class','time']");
+    assert_string_equal(header_of(r, "Discern-Ignored"), "2");
+    r = call_post("/v1/models/mixed/evaluate_grid?extra=error", "%s", others);
+    fault_contains(problem_check(r, 422, "invalid"), "/at/time",
+                   "the model has no column \"time\"");
+    r = call_post(path, "{'x':{'column':'a','steps':2},'at':{'kinds':'red'}}");
+    fault_contains(problem_check(r, 422, "invalid"), "/at/kinds", "did you mean \"kind\"?");
+    r = call_post(path, "{'x':{'column':'a','steps':2},'at':{'kinds':'red','kind':'red'}}");
+    assert_json(status_check(r, 200), "/ignored_columns", "['kinds']");
 
     job_train("{'model':'orphan','dataset':'mixed','target':'class','algorithm':'logistic'}");
     job_train("{'model':'plain','dataset':'mixed','target':'class','algorithm':'logistic','"
@@ -228,7 +254,7 @@ static void every_fault_has_its_place(void **state) {
         {"{'x':{'column':'petal_length'},'y':[]}", "/y"},
         {"{'x':{'column':'petal_length'},'at':[]}", "/at"},
         {"{'x':{'column':'petal_length'},'at':{'petal_length':3}}", "/at/petal_length"},
-        {"{'x':{'column':'petal_length'},'at':{'no':3}}", "/at/no"},
+        {"{'x':{'column':'petal_length'},'at':{'petal_widht':3}}", "/at/petal_widht"},
         {"{'x':{'column':'petal_length'},'at':{'sepal_width':'wide'}}", "/at/sepal_width"},
         {"{'x':{'column':'petal_length'},'at':{'sepal_width':true}}", "/at/sepal_width"},
         {"{'x':{'column':'petal_length'},'output':'label,contributions'}", "/output"},

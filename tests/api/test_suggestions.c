@@ -46,6 +46,13 @@ static void test_members(void **state) {
         {"'dataset':'iris','target':'class','features':{'includes':[]}", MEANT("include")},
         {"'dataset':'iris','target':'class','features':{'exclude':['sepal_lenght']}",
          MEANT("sepal_length")},
+        {"'dataset':'iris','target':'class','params':{'lamda':1}", MEANT("lambda")},
+        {"'dataset':'iris','target':'class','params':{'solver':'newtn'}", "did you mean newton"},
+        {"'dataset':'iris','target':'class','validation':{'hold_out':0.2}", MEANT("holdout")},
+        {"'dataset':'iris','target':'class','features':{'missing':'meen'}", MEANT("mean")},
+        {"'dataset':'iris','target':'class','decision':'score'", MEANT("scores")},
+        {"'dataset':'iris','target':'class','class_weight':{'setosaa':2}", MEANT("setosa")},
+        {"'dataset':'iris','target':'class','promote':'if_beter'", MEANT("if_better")},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct response *a =
@@ -63,6 +70,28 @@ static void test_methods(void **state) {
          MEANT("logistic"));
 }
 
+static void test_kernels(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {{"{'typ':'rbf'}", MEANT("type")},
+                                           {"{'type':'linaer'}", "did you mean linear"},
+                                           {"'gausian'", "did you mean rbf"},
+                                           {"{'type':'rbf','gama':1}", MEANT("gamma")}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        says(call_json("POST", "/v1/jobs",
+                       "{'model':'m','dataset':'iris','target':'class','algorithm':'svm',"
+                       "'params':{'kernel':%s}}",
+                       cases[i][0]),
+             cases[i][1]);
+    }
+}
+
+static void test_queries(void **state) {
+    (void)state;
+    says(call_get("/v1/datasets/iris?verison=1"), MEANT("version"));
+    says(call_json("POST", "/v1/models/flowers/predict?kep=a", "{'instances':[[1,2,3,4]]}"),
+         MEANT("keep"));
+}
+
 static void test_columns(void **state) {
     (void)state;
     static const char *const grids[] = {"'x':{'column':'petal_lenght'}",
@@ -71,6 +100,8 @@ static void test_columns(void **state) {
         says(call_json("POST", "/v1/models/flowers/evaluate_grid", "{%s}", grids[i]),
              MEANT("petal_length"));
     }
+    says(call_json("POST", "/v1/models/flowers/evaluate", "{'dataset':'iris','target':'clas'}"),
+         MEANT("class"));
     says(call_get("/v1/datasets/iris/rows?columns=sepal_widht"), MEANT("sepal_width"));
     says(call_text("POST", "/v1/datasets/iris/rows", NULL,
                    "sepal_length,sepal_width,petal_length,petal_widht,class\n1,2,3,4,x\n"),
@@ -131,7 +162,8 @@ static void test_missing_targets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_names),      TEST(test_members),
-                                       TEST(test_methods),    TEST(test_columns),
+                                       TEST(test_methods),    TEST(test_kernels),
+                                       TEST(test_queries),    TEST(test_columns),
                                        TEST(test_body_limit), TEST(test_job_limits),
                                        TEST(test_json),       TEST(test_missing_targets)};
     return cmocka_run_group_tests(tests, prepare, group_end);

@@ -12,6 +12,7 @@
 #include "api/predictions/work.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
+#include "base/nearest.h"
 #include "formats/formats.h"
 #include "formats/instances/row_notes.h"
 #include "formats/text/view_cell.h"
@@ -470,6 +471,22 @@ static bool note_ignored(struct evaluation *e, const struct schema *schema,
     return good || problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
 }
 
+/* Refuses a dataset without the column of the true classes. */
+static bool find_target(struct evaluation *e, const struct store_dataset *d,
+                        const struct schema *schema) {
+    if (schema_find(schema, e->target) >= 0) {
+        return true;
+    }
+    struct nearest nearest = nearest_to(e->target, strlen(e->target));
+    for (size_t i = 0; i < schema->n; i++) {
+        nearest_offer(&nearest, schema->columns[i].name, strlen(schema->columns[i].name));
+    }
+    return json_fault(e->problem, "", e->target_in_body ? "target" : "dataset",
+                      "dataset \"%s\" version %" PRId64
+                      " has no column \"%s\", the column of the true classes%s",
+                      d->name, d->version, e->target, nearest.hint);
+}
+
 static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d,
                              const struct schema *schema) {
     const size_t n_others = e->work != NULL ? e->work->n_columns : 0;
@@ -528,7 +545,8 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     if (!api_dataset_referenced(e->call, reference, &d, e->problem)) {
         return false;
     }
-    bool good = schema_parse(d.columns, &schema, e->problem) && evaluate_columns(e, &d, &schema);
+    bool good = schema_parse(d.columns, &schema, e->problem) && find_target(e, &d, &schema) &&
+                evaluate_columns(e, &d, &schema);
     schema_done(&schema);
     store_dataset_done(&d);
     return good;

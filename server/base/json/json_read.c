@@ -389,12 +389,20 @@ bool json_read_choice(const json_t *object, const char *key, bool required, cons
             return true;
         }
     }
-    struct buf rule = {0};
-    buf_puts(&rule, "one of ");
+    struct buf rule = {0}, got = {0};
     list_names(&rule, choices);
-    const char *text = buf_cstr(&rule);
-    json_refuse_value(problem, parent, key, text != NULL ? text : "one of the known values", value);
+    json_describe(&got, value);
+    const char *names = buf_cstr(&rule), *what = buf_cstr(&got);
+    const size_t n = json_is_string(value) ? json_string_length(value) : 0;
+    struct nearest nearest = nearest_to(n > 0 ? json_string_value(value) : "", n);
+    for (size_t i = 0; n > 0 && choices[i] != NULL; i++) {
+        nearest_offer(&nearest, choices[i], strlen(choices[i]));
+    }
+    json_fault(problem, parent, key, "must be one of %s, got %s%s",
+               names != NULL ? names : "the known values", what != NULL ? what : "something else",
+               nearest.hint);
     buf_done(&rule);
+    buf_done(&got);
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* Reads "weight" and checks "class_weight" against the summary of the dataset. The training checks
  * what the summary does not have. */
 #include "base/json/json_read.h"
+#include "base/nearest.h"
 #include "jobs/request/class_weights.h"
 #include "jobs/request/job_request.h"
 
@@ -121,8 +122,12 @@ static bool check_name(struct jobs_request *r, const json_t *classes, const char
                           c->minimum, c->maximum);
     }
     if (!may_be_class(classes, name)) {
-        return json_fault(r->problem, "/class_weight", name, "is not a value of the target \"%s\"",
-                          c->name);
+        struct nearest nearest = nearest_to(name, strlen(name));
+        for (size_t i = 0; i < json_array_size(classes); i++) {
+            nearest_offer(&nearest, class_name(classes, i), strlen(class_name(classes, i)));
+        }
+        return json_fault(r->problem, "/class_weight", name,
+                          "is not a value of the target \"%s\"%s", c->name, nearest.hint);
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* Reads the algorithm and the parameters of a job. The core checks each value by the algorithm's
  * table. */
+#include "base/json/json_read.h"
 #include "base/nearest.h"
 #include "jobs/request/params.h"
 
@@ -13,6 +14,7 @@ struct reading {
     const json_t **given; /* [n_params] the value of each parameter; NULL: absent */
     struct arena *arena;
     struct problem *problem;
+    bool decision_beside; /* `decision` is a member of the job, not of `params` */
 };
 
 /* One parameter of the body. */
@@ -171,6 +173,23 @@ static const char *list_names(const dn_algorithm *a, const char *owner, const dn
     return buf_cstr(out) != NULL ? buf_cstr(out) : "";
 }
 
+/* Returns a hint at the nearest of the names of list_names, in *nearest. */
+static const char *hint_name(const dn_algorithm *a, const char *owner, const char *name,
+                             struct nearest *nearest) {
+    *nearest = nearest_to(name, strlen(name));
+    for (size_t i = 0; i < a->n_params; i++) {
+        const char *member = jobs_param_member(&a->params[i]),
+                   *own = member != NULL ? member : a->params[i].name;
+        if (owner != NULL ? jobs_param_belongs(&a->params[i], owner) : member == NULL) {
+            nearest_offer(nearest, own, strlen(own));
+        }
+    }
+    if (owner != NULL) {
+        nearest_offer(nearest, "type", 4);
+    }
+    return nearest->hint;
+}
+
 /* Reads {"type": "rbf", "width": 2}. */
 static void read_object(struct reading *r, const dn_param *owner, const json_t *object) {
     const dn_algorithm *a = r->params->algorithm;
@@ -179,6 +198,7 @@ static void read_object(struct reading *r, const dn_param *owner, const json_t *
         const char *key = json_object_iter_key(at);
         char name[JOBS_POINTER_SIZE], pointer[JOBS_POINTER_SIZE];
         struct buf known = {0};
+        struct nearest nearest;
         (void)snprintf(name, sizeof name, "%s.%s", owner->name, key);
         const dn_param *member = dn_algorithm_param(a, name);
         if (strcmp(key, "type") == 0) {
@@ -187,8 +207,9 @@ static void read_object(struct reading *r, const dn_param *owner, const json_t *
             read_value(r, member, NULL, json_object_iter_value(at));
         } else {
             jobs_param_pointer(owner->name, pointer);
-            json_fault(r->problem, pointer, key, "is not a known member; known members: type, %s",
-                       list_names(a, owner->name, NULL, &known));
+            json_fault(r->problem, pointer, key, "is not a known member; known members: type, %s%s",
+                       list_names(a, owner->name, NULL, &known),
+                       hint_name(a, owner->name, key, &nearest));
         }
         buf_done(&known);
     }
@@ -223,9 +244,10 @@ static void read_param(struct reading *r, const char *key, const json_t *value) 
                    inner->hint != NULL ? "; " : "", inner->hint != NULL ? inner->hint : "");
     } else {
         struct buf known = {0};
+        struct nearest nearest;
         json_fault(r->problem, "/params", key,
-                   "algorithm \"%s\" has no parameter \"%.64s\"; it has %s", a->id, key,
-                   list_names(a, NULL, NULL, &known));
+                   "algorithm \"%s\" has no parameter \"%.64s\"; it has %s%s", a->id, key,
+                   list_names(a, NULL, NULL, &known), hint_name(a, NULL, key, &nearest));
         buf_done(&known);
     }
 }
@@ -262,6 +284,9 @@ static void check_effects(struct reading *r) {
         const char *hint = a->params[i].hint;
         char pointer[JOBS_POINTER_SIZE];
         jobs_param_pointer(a->params[i].name, pointer);
+        if (r->decision_beside && strcmp(a->params[i].name, "decision") == 0) {
+            (void)snprintf(pointer, sizeof pointer, "/decision");
+        }
         if (r->given[i] == NULL || dn_params_applies(r->params, i)) {
             continue;
         }
@@ -330,6 +355,32 @@ static void read_group(struct reading *r, const json_t *group) {
     }
 }
 
+/* Reads `decision` beside `params`, which means `params.decision`. */
+static void read_decision(struct reading *r, const json_t *root, const json_t *params) {
+    const dn_algorithm *a = r->params->algorithm;
+    const dn_param *param = dn_algorithm_param(a, "decision");
+    const json_t *value = json_read_any(root, "decision", false, "", r->problem),
+                 *other = json_object_get(params, "decision");
+    size_t choice = 0;
+    if (value == NULL) {
+        return;
+    }
+    if (param == NULL) {
+        json_fault(r->problem, "", "decision", "algorithm \"%s\" has no parameter \"decision\"",
+                   a->id);
+    } else if (!json_read_choice(root, "decision", false, "", param->choices, &choice,
+                                 r->problem)) {
+        return;
+    } else if (other != NULL && !json_equal(other, value)) {
+        json_fault(r->problem, "", "decision",
+                   "is \"%s\", but params.decision has another value: give one of them",
+                   json_string_value(value));
+    } else if (other == NULL) {
+        r->decision_beside = true;
+        read_param(r, "decision", value);
+    }
+}
+
 void jobs_params_read(const json_t *root, struct arena *arena, dn_params **out,
                       struct problem *problem) {
     static const char *const groups[] = {"numbers", "words", "lists"};
@@ -359,7 +410,8 @@ void jobs_params_read(const json_t *root, struct arena *arena, dn_params **out,
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         read_param(&r, json_object_iter_key(at), json_object_iter_value(at));
     }
-    if (object != NULL && count_faults(&r) == before) {
+    read_decision(&r, root, object);
+    if ((object != NULL || r.decision_beside) && count_faults(&r) == before) {
         check_effects(&r);
     }
     if (count_faults(&r) == before && dn_params_check(r.params, &err) != DN_OK) {

@@ -4,6 +4,7 @@
 #include "api/policy.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/grids/grid_request.h"
+#include "api/predictions/instances.h"
 #include "api/predictions/outputs.h"
 #include "api/predictions/plan.h"
 #include "api/predictions/snapshot.h"
@@ -123,6 +124,7 @@ static void grid_done(struct grid *g) {
     free(g->scores);
     free(g->raw);
     free(g->label);
+    grid_request_done(&g->request);
     snapshot_model_done(&g->snapshot);
 }
 
@@ -444,6 +446,7 @@ static bool write_answer(struct grid *g, struct buf *out) {
         good = put_planes(g, "posterior", g->posterior, g->n_posteriors, &w);
     }
     if (good) {
+        row_notes_write(r->notes, dn_model_encoder(g->m->model), &w);
         json_end_object(&w);
     }
     return good;
@@ -485,6 +488,9 @@ static void answer(struct http_call *call, const struct serving_model *m) {
         return;
     }
     const bool good = make_answer(&g);
+    if (good) {
+        api_instances_notes(call, m->name, m->model, g.request.notes);
+    }
     grid_done(&g);
     if (good && g.format->answers->document) {
         api_reply_json(call, 200, &body);

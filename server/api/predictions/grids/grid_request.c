@@ -2,11 +2,13 @@
  * model was trained on, or from the model if the dataset was deleted. */
 #include "api/predictions/grids/grid_request.h"
 #include "api/access.h"
+#include "api/predictions/instances.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
+#include "formats/instances/row_notes.h"
 #include "formats/text/cell.h"
 
 #include <math.h>
@@ -25,7 +27,8 @@ struct reading {
     const struct serving_model *m;
     const dn_encoder *encoder;
     struct problem *problem;
-    json_t *summary; /* columns of the dataset; NULL: the dataset was deleted */
+    json_t *summary;   /* columns of the dataset; NULL: the dataset was deleted */
+    bool refuse_extra; /* ?extra=error */
     struct grid_request out;
 };
 
@@ -39,13 +42,16 @@ static size_t find_column(const dn_encoder *encoder, const char *name) {
     return SIZE_MAX;
 }
 
-/* Returns a hint at the column whose name is nearest, in *nearest. */
-static const char *hint_column(const dn_encoder *encoder, const char *name,
+/* Returns a hint at the column whose name is nearest, in *nearest. given: the columns that have a
+ * value are left out; NULL: none has one. */
+static const char *hint_column(const struct reading *r, const json_t *given, const char *name,
                                struct nearest *nearest) {
     *nearest = nearest_to(name, strlen(name));
-    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
-        const char *own = dn_encoder_input(encoder, i)->column;
-        nearest_offer(nearest, own, strlen(own));
+    for (size_t i = 0; i < dn_encoder_n_inputs(r->encoder); i++) {
+        const char *own = dn_encoder_input(r->encoder, i)->column;
+        if (json_object_get(given, own) == NULL) {
+            nearest_offer(nearest, own, strlen(own));
+        }
     }
     return nearest->hint;
 }
@@ -212,8 +218,7 @@ static void refuse_date(struct reading *r, const char *parent, const char *key, 
     refuse_kind(r, parent, key, wanted, value);
 }
 
-/* Refuses a category that is not in the training rows. Predictions accept such categories, but here
- * a person has chosen it for a plot. */
+/* Refuses a category that is not in the training rows. */
 static void refuse_level(struct reading *r, size_t input, const char *text, size_t n) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     struct buf known = {0};
@@ -233,6 +238,14 @@ static void refuse_level(struct reading *r, size_t input, const char *text, size
     buf_done(&known);
 }
 
+static void note_unseen(struct reading *r, size_t input, const char *text, size_t n) {
+    if (row_notes_unseen_add(&r->out.notes, dn_encoder_n_inputs(r->encoder), input, text, n)) {
+        row_notes_row_end(r->out.notes);
+    } else {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for a category");
+    }
+}
+
 static double read_level(struct reading *r, size_t input, const json_t *value) {
     const char *name = dn_encoder_input(r->encoder, input)->name, *text = json_string_value(value);
     char number[DN_NUMBER_SIZE];
@@ -249,8 +262,10 @@ static double read_level(struct reading *r, size_t input, const json_t *value) {
         return 0;
     }
     const double level = dn_encoder_level(r->encoder, input, text, n);
-    if (level == DN_UNSEEN) {
+    if (level == DN_UNSEEN && dn_encoder_refuses_unseen(r->encoder)) {
         refuse_level(r, input, text, n);
+    } else if (level == DN_UNSEEN) {
+        note_unseen(r, input, text, n);
     }
     return level;
 }
@@ -296,10 +311,23 @@ static void read_date(struct reading *r, size_t input, const json_t *value) {
     }
 }
 
+/* Notes a column that the model does not have. It is refused if ?extra=error, or if its name is
+ * near to that of an input without a value: the value would be lost. */
+static void ignore_column(struct reading *r, const json_t *at, const char *name) {
+    const size_t n = strlen(name);
+    struct nearest nearest;
+    const char *hint = r->problem->n_errors < HINTS ? hint_column(r, at, name, &nearest) : "";
+    if (r->refuse_extra || hint[0] != '\0') {
+        json_fault(r->problem, "/at", name, "the model has no column \"%s\"%s", name, hint);
+    } else if (!row_notes_need(&r->out.notes, dn_encoder_n_inputs(r->encoder)) ||
+               row_notes_ignore(r->out.notes, name, n, r->encoder) == IGNORED_NO_MEMORY) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for a column");
+    }
+}
+
 static void read_at(struct reading *r, const json_t *root) {
     const size_t n = dn_encoder_n_inputs(r->encoder);
     const json_t *at = NULL;
-    struct nearest nearest;
     r->out.row = arena_alloc(http_arena(r->call), (n + 1) * sizeof *r->out.row);
     if (!r->out.row) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for a row of %zu inputs", n);
@@ -317,8 +345,7 @@ static void read_at(struct reading *r, const json_t *root) {
         const size_t part = find_part(r->encoder, name),
                      input = part != SIZE_MAX ? part : find_column(r->encoder, name);
         if (input == SIZE_MAX) {
-            json_fault(r->problem, "/at", name, "is not an input of the model%s",
-                       r->problem->n_errors < HINTS ? hint_column(r->encoder, name, &nearest) : "");
+            ignore_column(r, at, name);
         } else if (grid_request_varies(&r->out, r->encoder, input)) {
             json_fault(r->problem, "/at", name, "varies already, as %s",
                        strcmp(dn_encoder_input(r->encoder, r->out.axes[0].input)->column,
@@ -409,7 +436,7 @@ static void read_axis(struct reading *r, const json_t *root, const char *key) {
     axis.input = find_column(r->encoder, name);
     if (axis.input == SIZE_MAX) {
         json_fault(r->problem, place, "column", "the model has no input \"%s\"%s", name,
-                   hint_column(r->encoder, name, &nearest));
+                   hint_column(r, NULL, name, &nearest));
     } else if (dn_encoder_input(r->encoder, axis.input)->type != DN_NUMERIC &&
                !is_date(dn_encoder_input(r->encoder, axis.input))) {
         json_fault(r->problem, place, "column",
@@ -488,6 +515,9 @@ bool grid_request_read(struct http_call *call, const struct serving_model *m,
                         .m = m,
                         .encoder = dn_model_encoder(m->model),
                         .problem = &problem};
+    if (!api_instances_extra(call, &r.refuse_extra)) {
+        return false;
+    }
     json_t *root = api_body_object(call);
     if (!root) {
         return false;
@@ -496,11 +526,17 @@ bool grid_request_read(struct http_call *call, const struct serving_model *m,
     json_decref(r.summary);
     json_decref(root);
     if (problem.type) {
+        grid_request_done(&r.out);
         http_reply_problem(call, &problem);
         return false;
     }
     *out = r.out;
     return true;
+}
+
+void grid_request_done(struct grid_request *r) {
+    row_notes_free(r->notes);
+    r->notes = NULL;
 }
 
 static double axis_number(const struct grid_axis *axis, size_t i) {

@@ -3,6 +3,7 @@
 #ifndef API_GRID_REQUEST_H
 #define API_GRID_REQUEST_H
 
+#include "formats/formats.h"
 #include "http/http.h"
 #include "serving/serving.h"
 
@@ -17,7 +18,8 @@ struct grid_axis {
     const dn_datetime_form *form;
 };
 
-/* The caller sets it to {0} before grid_request_read. The arrays are in the arena of the call. */
+/* The caller sets it to {0} before grid_request_read, and calls grid_request_done at the end. The
+ * arrays are in the arena of the call. */
 struct grid_request {
     struct grid_axis axes[2]; /* x, y */
     size_t n_axes;
@@ -25,7 +27,10 @@ struct grid_request {
     unsigned outputs; /* answer_output bits of the request */
     dn_labels labels; /* the rule for the classes */
     int64_t snapshot; /* number of the snapshot of the training; -1: the trained model */
+    /* the unseen categories and the ignored columns among the values; NULL: there are none */
+    struct row_notes *notes;
 };
+void grid_request_done(struct grid_request *r);
 
 /* Reads the body of the call. Defaults are the ranges and the most frequent categories of the
  * dataset that the model was trained on, if it still exists. May wait for the store. Returns false
