@@ -261,6 +261,46 @@ static void test_null_is_not_given(void **state) {
         "/target", "string");
 }
 
+/* A target of numbers with signs or units is a measured quantity, as a numeric one is. */
+static void test_amounts_as_target(void **state) {
+    (void)state;
+    static const char refused[] = "looks like a measured quantity",
+                      warned[] = "numbers with signs or units, and each is a class";
+    static const struct {
+        const char *first, *second, *says; /* NULL: classes */
+    } cases[] = {{"12%", "13%", warned},      {"12%", "13.5%", refused}, {"$5", "-$6", warned},
+                 {"€ 1200", "€ 7", warned},   {"7 kg", "8 kg", warned},  {"[0;1)", "[1;2)", NULL},
+                 {"<5", ">5", NULL},          {"#1", "#2", NULL},        {"A 1", "A 2", NULL},
+                 {"18-25 y", "26-30 y", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        status_check(call_upload("/v1/datasets/amounts?types=y:categorical",
+                                 text("x,y\n1,%s\n1,%s\n2,%s\n3,%s\n", cases[i].first,
+                                      cases[i].second, cases[i].first, cases[i].second)),
+                     i == 0 ? 201 : 200);
+        const struct response *a =
+            call_post("/v1/jobs?dry_run=true", "%s",
+                      "{'model':'m','dataset':'amounts','target':'y','algorithm':'naive_bayes'}");
+        assert_int_equal(a->status, cases[i].says == refused ? 422 : 200);
+        assert_true((strstr(a->body, refused) != NULL) == (cases[i].says == refused));
+        assert_true((strstr(a->body, warned) != NULL) == (cases[i].says == warned));
+    }
+    const char *rows = "x,y\n";
+    for (int i = 0; i < 202; i++) {
+        rows = text("%s%d,%d%%\n", rows, i % 5, i / 2);
+    }
+    status_check(call_upload("/v1/datasets/percents", rows), 201);
+    fault_contains(
+        problem_check(call_post("/v1/jobs", "%s",
+                                "{'model':'m','dataset':'percents','target':'y','algorithm':"
+                                "'naive_bayes'}"),
+                      422, "invalid"),
+        "/target", "\"y\" looks like a measured quantity (101 distinct values such as \"");
+    status_check(call_post("/v1/jobs?dry_run=true", "%s",
+                           "{'model':'m','dataset':'percents','target':'y','algorithm':"
+                           "'naive_bayes','target_as':'classes'}"),
+                 200);
+}
+
 /* A numeric target with fractions or more than 100 values is refused, unless the client wants
  * classes; with more than 20 values there is a warning. */
 static void test_a_measured_target_is_refused(void **state) {
@@ -447,6 +487,7 @@ int main(void) {
         TEST(test_limits_of_snapshots),
         TEST(test_null_is_not_given),
         TEST(test_a_measured_target_is_refused),
+        TEST(test_amounts_as_target),
         TEST(test_text_alone_can_be_trained_on),
         TEST(test_all_faults_at_once),
         TEST(test_invalid_targets),

@@ -1,6 +1,7 @@
 /* Reads dataset, target and features.include and exclude: the columns that the job uses. */
 #include "base/json/json_read.h"
 #include "jobs/request/job_places.h"
+#include "jobs/request/target_amounts.h"
 
 #include <discern/encoder.h>
 #include <inttypes.h>
@@ -122,6 +123,31 @@ static void refuse_measured(struct jobs_request *r, const struct schema_column *
     buf_done(&cure);
 }
 
+/* Refuses a categorical target whose values are many numbers, or fractions, with signs or units, as
+ * a numeric one would be; warns of a few whole numbers. Returns true if it is refused. */
+static bool refuse_amounts(struct jobs_request *r, const struct schema_column *c, size_t column,
+                           bool as_classes) {
+    struct target_amounts amounts;
+    char count[COUNT_SIZE];
+    if (c->type != DN_CATEGORICAL || as_classes || !jobs_target_amounts(r, column, &amounts)) {
+        return false;
+    }
+    if (!amounts.fractions && c->distinct_about <= MEASURED) {
+        jobs_request_warn(r, DN_WARNING_OTHER,
+                          "the target \"%s\" has %s such as \"%s\", numbers with signs or units, "
+                          "and each is a class; if it is a measured quantity, divide it into a few "
+                          "ranges first",
+                          c->name, how_many(c, count), amounts.example);
+        return false;
+    }
+    json_fault(r->problem, "", "target",
+               "\"%s\" looks like a measured quantity (%s such as \"%s\", numbers with signs or "
+               "units); Discern learns classes. Divide the values into a few ranges first, or, to "
+               "use each value as a class, set \"target_as\":\"classes\"",
+               c->name, how_many(c, count), amounts.example);
+    return true;
+}
+
 static void warn_of_many_classes(struct jobs_request *r, const struct schema_column *c) {
     if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES) {
         jobs_request_warn(r, DN_WARNING_OTHER,
@@ -184,7 +210,7 @@ static void read_target(struct jobs_request *r, const json_t *root) {
                    "column \"%s\" has %s of %" PRId64
                    " bytes in all; the names of classes may have at most %zu",
                    c->name, how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
-    } else {
+    } else if (!refuse_amounts(r, c, (size_t)i, as == TARGET_CLASSES)) {
         r->has_target = true;
         r->n_classes = (size_t)c->distinct;
         r->target_missing = c->missing;
