@@ -153,6 +153,24 @@ static void test_misspelt(void **state) {
     assert_string_equal(header_of(r, "Discern-Refused"), "1");
 }
 
+/* A header without a known name, for a model that takes only numbers. */
+static void test_a_header_of_other_names(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/numbers", "width,height,class\n1,2,a\n2,1,b\n3,5,a\n"
+                                                     "6,2,b\n"),
+                 201);
+    job_train("{'model':'numbers','dataset':'numbers','target':'class','algorithm':'gaussian',"
+              "'params':{'shrinkage':0.5}}");
+    const struct response *r = call_typed("/v1/models/numbers/predict", "text/csv",
+                                          "application/json", "widht,hieght\n1,2\n");
+    problem_check(r, 422, "invalid-instances");
+    assert_non_null(strstr(r->body, "the model has no column \\\"widht\\\"; \\\"width\\\" is "
+                                    "missing"));
+    r = call_typed("/v1/models/numbers/predict", "text/csv", "application/json", "NA,NA\n1,2\n");
+    status_check(r, 200);
+    assert_int_equal(count_at(r, "/predictions"), 2);
+}
+
 static void test_limit(void **state) {
     (void)state;
     const char *row = "{'instances':[{'length':3,'sex':'m'";
@@ -186,6 +204,7 @@ int main(void) {
                                        TEST(test_one_row),
                                        TEST(test_lines_without_a_column),
                                        TEST(test_misspelt),
+                                       TEST(test_a_header_of_other_names),
                                        TEST(test_limit),
                                        TEST(test_long_names)};
     return cmocka_run_group_tests(tests, prepare, finish);

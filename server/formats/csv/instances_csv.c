@@ -1,7 +1,7 @@
 /* Reads instances as separated text. Lines that begin with # are comments by the rule for tables.
- * The first line is a header if each of its cells names a column of the model, or if one cell does
- * and none is a number. The columns of a header may have any order; instances_cells.c finds those
- * of rows without a header. */
+ * The first line is a header if each of its cells names a column of the model, if one cell does and
+ * none is a number, or if all are words and the model takes only numbers. The columns of a header
+ * may have any order; instances_cells.c finds those of rows without a header. */
 #include "base/memory/arena.h"
 #include "base/nearest.h"
 #include "formats/csv/csv.h"
@@ -13,6 +13,7 @@
 #include "formats/csv/repair/csv_variant.h"
 #include "formats/instances/instances.h"
 #include "formats/table/table_options.h"
+#include "formats/text/cell_hint.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,16 +52,38 @@ static bool is_almost_input(const struct instances *in, struct text cell) {
     return found;
 }
 
+/* Whether the cell is a word, and not one for a missing value. */
+static bool is_word(const struct instances *in, struct text cell) {
+    const unsigned char c = cell.n > 0 ? (unsigned char)cell.bytes[0] : 0;
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+    double number = 0;
+    return letter && !missing_has(in->missing, cell) && !cell_hint_missing(cell.bytes, cell.n) &&
+           !dn_number_parse(cell.bytes, cell.n, &number);
+}
+
+/* Whether all inputs are numbers. */
+static bool takes_only_numbers(const struct instances *in) {
+    size_t i = 0;
+    while (i < in->n_inputs && in->schema->type[i] == DN_NUMERIC) {
+        i++;
+    }
+    return i > 0 && i == in->n_inputs;
+}
+
+/* A row of words without a known name is a header too if the model takes only numbers; the unknown
+ * names are then reported with the nearest names. */
 static bool is_header(struct instances *in, const struct csv_row *row) {
-    size_t names = 0, numbers = 0;
+    size_t names = 0, numbers = 0, words = 0;
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
         const struct text t = csv_cell_trimmed(row, i);
         double number = 0;
         const struct slot slot = instances_find(in, t.bytes, t.n, i);
         names += instances_keep_named(in, t, slot).input != SIZE_MAX || is_almost_input(in, t);
         numbers += dn_number_parse(t.bytes, t.n, &number);
+        words += is_word(in, t);
     }
-    return names == row->n_cells || (names > 0 && numbers == 0);
+    return names == row->n_cells || (names > 0 && numbers == 0) ||
+           (words == row->n_cells && words > 1 && takes_only_numbers(in));
 }
 
 /* Returns the first cell that names the same column as an earlier cell; row->n_cells if there is

@@ -344,6 +344,8 @@ static void test_csv_faults(void **state) {
     refused(numeric, "x,y\n", "there are no instances");
     refused(numeric, "", "there are no instances");
     refused(numeric, "a,b\n1,2\n",
+            "{\"line\":1,\"column\":1,\"detail\":\"the model has no column \\\"a\\\"\"}");
+    refused(numeric, "a,2\n1,2\n",
             "{\"line\":1,\"column\":1,\"detail\":\"instance 0, column \\\"x\\\": must be a finite "
             "number (got \\\"a\\\")\"}");
     refused(numeric, "1,\"2\n", "the quote is not closed");
