@@ -187,17 +187,22 @@ static bool app_draining(const struct api_app *app) {
 }
 
 /* Adds an entry to the audit for what is no call. */
-static void audit(struct daemon *d, const char *action, const char *result, const char *detail) {
+static void audit(struct store *store, const char *action, const char *result, const char *detail) {
     const struct store_audit_new entry = {.action = action, .result = result, .detail = detail};
     struct problem problem = {0};
-    if (!store_audit_add(d->store, &entry, &problem)) {
+    if (!store_audit_add(store, &entry, &problem)) {
         log_warn("audit.failed", log_str("action", action), log_str("problem", problem.detail));
     }
     problem_done(&problem);
 }
 
+static void on_tls(void *app, bool loaded, const char *what) {
+    audit(((const struct api_app *)app)->store, "tls.reload", loaded ? "done" : "refused", what);
+}
+
 static void on_tokens(void *arg, const struct auth_event *event) {
-    audit(arg, "tokens.reload", event->loaded ? "done" : "refused", event->what);
+    const struct daemon *d = arg;
+    audit(d->store, "tokens.reload", event->loaded ? "done" : "refused", event->what);
 }
 
 static struct http_settings http_settings_of(const struct settings *s) {
@@ -226,6 +231,8 @@ static struct http_settings http_settings_of(const struct settings *s) {
         .tls_key = s->tls_key,
         .tls_client_ca = s->tls_client_ca,
         .admit = api_admit,
+        .cross_origin = api_cross_origin,
+        .tls_read = on_tls,
     };
 }
 
@@ -312,7 +319,7 @@ static bool start(struct daemon *d, struct problem *problem) {
     };
     api_metrics_register(&d->app);
     store_backup_clean(s->spool_dir);
-    audit(d, "daemon.start", "done",
+    audit(d->store, "daemon.start", "done",
           s->tokens != NULL ? "discernd " DISCERN_VERSION ", with tokens"
                             : "discernd " DISCERN_VERSION ", without tokens");
     if (d->app.auth != NULL) {

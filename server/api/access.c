@@ -37,6 +37,15 @@ static void note_refusal(struct http_call *call, bool forbidden, const char *nam
     store_audit_refused(((const struct api_app *)http_app(call))->store, &refusal);
 }
 
+void api_cross_origin(struct http_call *call) {
+    const struct store_refusal refusal = {.by = api_actor(call),
+                                          .call = arena_printf(http_arena(call),
+                                                               "%s by a page of another origin",
+                                                               http_method(call)),
+                                          .forbidden = true};
+    store_audit_refused(((const struct api_app *)http_app(call))->store, &refusal);
+}
+
 static void refuse_token(struct http_call *call, const char *error, const char *why,
                          struct problem *problem) {
     challenge(call, error, NULL);

@@ -69,6 +69,13 @@ struct http_settings {
      * taken. Returns false after it filled the reply. I/O thread; must not block. NULL: no check.
      */
     bool (*admit)(struct http_call *call);
+    /* Is called for a request that is refused since a page of another origin sent it, before a
+     * route is looked for. I/O thread; must not block. NULL: none */
+    void (*cross_origin)(struct http_call *call);
+    /* Is called after the files of TLS were read again, with `app` of http_start. loaded: they are
+     * used from now on; false: they were refused, and the ones read before stay. what: the end of
+     * the certificate, or the reason. On the thread that reads them. NULL: none */
+    void (*tls_read)(void *app, bool loaded, const char *what);
 };
 /* Whether the text has the form of an address for this option ("--listen"). */
 bool http_check_listen(const char *option, const char *address, struct problem *problem);

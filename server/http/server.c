@@ -171,7 +171,8 @@ static bool start_all(struct http_server *server, struct problem *problem) {
     if (!listener_open(&server->listener, s->listen, true, s->tls_cert != NULL, problem) ||
         (s->health_listen != NULL &&
          !listener_open(&server->health, s->health_listen, false, false, problem)) ||
-        (s->tls_cert != NULL && !tls_open(s, dispatch_spoke_plain, &server->tls, problem))) {
+        (s->tls_cert != NULL &&
+         !tls_open(s, server->app, dispatch_spoke_plain, &server->tls, problem))) {
         return false;
     }
     if (!pool_start(&server->pool, (size_t)s->pool_threads) ||

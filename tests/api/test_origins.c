@@ -30,6 +30,14 @@ static void test_pages_of_other_origins(void **state) {
     assert_string_equal(header_of(a, "Access-Control-Allow-Origin"), "https://app.example");
     a = call_get_with("Origin: https://elsewhere.example", "/healthz");
     assert_null(header_of(a, "Access-Control-Allow-Origin"));
+    /* the audit has the first refusal at once, the count of the others at the end of the window */
+    const double end = now() + 30;
+    while (count_at(a = call_get("/v1/audit?action=access.refused"), "/items") == 0) {
+        assert_true(now() < end);
+        pause_ms(50);
+    }
+    assert_json(a, "/items/0/result", "'forbidden'");
+    assert_json(a, "/items/0/detail", "'PUT by a page of another origin'");
 }
 
 static void test_preflight(void **state) {

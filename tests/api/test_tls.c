@@ -297,6 +297,15 @@ static void test_files_are_read_again(void **state) {
         pause_ms(50);
     }
     assert_int_equal(count_log("tls.refused"), 1);
+    const struct response *entries;
+    while (count_at(entries = call_get("/v1/audit?action=tls.reload"), "/items") < 3) {
+        assert_true(now() < second_end);
+        pause_ms(50);
+    }
+    assert_json(entries, "/items/0/result", "'done'");
+    assert_json(entries, "/items/1/result", "'refused'");
+    assert_json(entries, "/items/2/result", "'done'");
+    assert_non_null(strstr(string_at(entries, "/items/0/detail"), "is valid until 2"));
     status_check(tls_talk(kept,
                           "GET /version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
                  200);

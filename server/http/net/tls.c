@@ -43,6 +43,8 @@ struct tls {
     char *paths[N_FILES]; /* NULL: not given */
     gnutls_priority_t priorities;
     void (*spoke_plain)(struct connection *c);
+    void (*read)(void *app, bool loaded, const char *what); /* http_settings.tls_read */
+    void *app;
     struct reloader reloader;
     pthread_mutex_t lock;      /* guards `identity`; a leaf */
     struct identity *identity; /* changed by the reloader only */
@@ -224,14 +226,19 @@ static struct identity *identity_of(struct tls *tls) {
     return id;
 }
 
+/* Logs the certificate, and reports it if it was read again. */
 static void log_loaded(const struct tls *tls, const struct identity *id) {
-    char until[32] = "";
+    char until[32] = "", what[64];
     struct tm tm;
     const time_t expires = (time_t)id->expires, now = time(NULL);
     if (gmtime_r(&expires, &tm) != NULL) {
         (void)strftime(until, sizeof until, "%Y-%m-%dT%H:%M:%SZ", &tm);
     }
     log_info("tls.loaded", log_str("certificate", tls->paths[FILE_CERT]), log_str("until", until));
+    if (tls->read != NULL) {
+        (void)snprintf(what, sizeof what, "the certificate is valid until %s", until);
+        tls->read(tls->app, true, what);
+    }
     if (now > id->expires) {
         log_warn("tls.expired", log_str("certificate", tls->paths[FILE_CERT]),
                  log_str("until", until), log_str("clients", "will refuse it"));
@@ -246,7 +253,7 @@ static void log_loaded(const struct tls *tls, const struct identity *id) {
 
 /* ---- reading the files again ---- */
 
-/* Logs a reason once. The two files of a pair are replaced one after the other, so a fault that was
+/* Logs and reports a reason once. The two files of a pair are replaced one after the other, so a fault that was
  * not asked for counts when it is found a second time. */
 static void log_refused(struct tls *tls, struct problem *problem, bool asked) {
     const char *reason = problem->detail != NULL ? problem->detail : "out of memory";
@@ -256,6 +263,9 @@ static void log_refused(struct tls *tls, struct problem *problem, bool asked) {
     if ((asked || again) && (tls->refused == NULL || strcmp(tls->refused, reason) != 0)) {
         log_error("tls.refused", log_str("reason", reason),
                   log_str("certificate", "the one read before stays"));
+        if (tls->read != NULL) {
+            tls->read(tls->app, false, reason);
+        }
         free(tls->refused);
         tls->refused = strdup(reason);
     }
@@ -346,14 +356,17 @@ bool tls_check(const struct http_settings *settings, struct problem *problem) {
     return tls != NULL;
 }
 
-bool tls_open(const struct http_settings *settings, void (*spoke_plain)(struct connection *c),
-              struct tls **out, struct problem *problem) {
+bool tls_open(const struct http_settings *settings, void *app,
+              void (*spoke_plain)(struct connection *c), struct tls **out,
+              struct problem *problem) {
     struct tls *tls = tls_new(settings, problem);
     if (tls == NULL) {
         return false;
     }
     tls->spoke_plain = spoke_plain;
     log_loaded(tls, tls->identity);
+    tls->read = settings->tls_read; /* from now on: the start is no reload */
+    tls->app = app;
     if (!reloader_start(&tls->reloader, check, tls)) {
         tls_close(tls);
         return problem_set(problem, PROBLEM_INTERNAL, "cannot start a thread");

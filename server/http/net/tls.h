@@ -26,9 +26,9 @@ struct MHD_OptionItem;
 bool tls_check(const struct http_settings *settings, struct problem *problem);
 /* Loads the files and starts the thread that reads them again. Logs what it loads. spoke_plain: is
  * called on the I/O thread if the first bytes are those of an HTTP request; it may write to the
- * descriptor. */
-bool tls_open(const struct http_settings *settings, void (*spoke_plain)(struct connection *c),
-              struct tls **out, struct problem *problem);
+ * descriptor. app: for settings->tls_read. */
+bool tls_open(const struct http_settings *settings, void *app,
+              void (*spoke_plain)(struct connection *c), struct tls **out, struct problem *problem);
 void tls_close(struct tls *tls); /* after all connections; NULL is allowed */
 void tls_reload(struct tls *tls);
 /* Returns the time in s after which the certificate in use is not valid. Any thread. */

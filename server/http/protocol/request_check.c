@@ -107,8 +107,17 @@ static bool check_request(struct http_call *call, const char *method, struct pro
     if (!target_parse_path(&call->request.target, &call->arena, problem)) {
         return false;
     }
-    return origin_check_form(call, problem) && origin_check_host(call, problem) &&
-           origin_check(call, problem) && check_address(call, problem);
+    if (!origin_check_form(call, problem) || !origin_check_host(call, problem)) {
+        return false;
+    }
+    if (!origin_check(call, problem)) {
+        void (*cross_origin)(struct http_call *) = call->server->settings.cross_origin;
+        if (cross_origin != NULL) {
+            cross_origin(call);
+        }
+        return false;
+    }
+    return check_address(call, problem);
 }
 
 static void answer_options(struct http_call *call, const char *allow) {
