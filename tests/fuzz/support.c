@@ -122,8 +122,9 @@ static void fuzz_body(const struct fuzz_table *t, bool objects, struct buf *out)
     for (size_t c = 0; c < t->n_chunks; c++) {
         for (size_t j = 0; j < schema.n; j++) {
             const struct table_blob *blob = &t->blobs[c * t->n_columns + j];
-            CHECK(dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, schema.columns[j].type,
-                                         &view[j], NULL) == DN_OK);
+            CHECK(dn_column_chunk_decode(chunk[j], blob->bytes, blob->size,
+                                         schema_shown_type(&schema.columns[j]), &view[j],
+                                         NULL) == DN_OK);
             CHECK(view[j].n_rows == (size_t)t->rows[c]);
         }
         for (size_t i = 0; i < (size_t)t->rows[c]; i++) {
