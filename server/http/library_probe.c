@@ -18,24 +18,39 @@
 
 #define HEAD "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 
-/* What must be refused: with a problem document, or by closing the connection. */
+/* What must be refused. */
 static const struct probe {
     const char *what;
     const char *bytes;
     size_t n;
-    bool document; /* it must be a problem document: the library refuses the request itself */
+    enum {
+        REFUSED,  /* with status 400, or by closing the connection */
+        DOCUMENT, /* with a problem document: the library refuses the request itself */
+        LAST      /* as REFUSED, or the answer, chosen before the body, is the last one: the request
+                   * that follows is not read */
+    } how;
 } PROBES[] = {
-#define PROBE(what, text, document)                                                                \
-    { what, text, sizeof text - 1, document }
-    PROBE("folded lines", HEAD "X: a\r\n b\r\n\r\n", false),
-    PROBE("lines that end with LF", HEAD "X: a\n\r\n", false),
-    PROBE("NUL bytes", HEAD "X: a\0b\r\n\r\n", false),
+#define PROBE(what, text, how)                                                                     \
+    { what, text, sizeof text - 1, how }
+    PROBE("folded lines", HEAD "X: a\r\n b\r\n\r\n", REFUSED),
+    PROBE("lines that end with LF", HEAD "X: a\n\r\n", REFUSED),
+    PROBE("NUL bytes", HEAD "X: a\0b\r\n\r\n", REFUSED),
     PROBE("two blanks in front of the target",
-          "OPTIONS  * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", false),
+          "OPTIONS  * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", REFUSED),
     PROBE("lines of chunks that end with LF",
-          HEAD "Transfer-Encoding: chunked\r\n\r\n1\na\r\n0\r\n\r\n", false),
-    PROBE("its own error pages", HEAD "Content-Length: abc\r\n\r\n", true),
+          "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+          "1\na\r\n0\r\n\r\n" HEAD "\r\n",
+          LAST),
+    PROBE("its own error pages", HEAD "Content-Length: abc\r\n\r\n", DOCUMENT),
 };
+
+static bool is_refused(const struct probe *p, int status, const char *answer) {
+    if (p->how == DOCUMENT) {
+        return strstr(answer, "application/problem+json") != NULL;
+    }
+    return status == 400 || status == 0 ||
+           (p->how == LAST && status > 0 && strstr(answer + 1, "HTTP/1.1 ") == NULL);
+}
 
 /* Gives the descriptor to the I/O thread. */
 static bool connect_to(struct http_server *server, const struct io *io, int fd) {
@@ -117,12 +132,10 @@ bool library_probe(struct http_server *server, const struct io *io, struct probl
     for (size_t i = 0; i < sizeof PROBES / sizeof PROBES[0]; i++) {
         const struct probe *p = &PROBES[i];
         status = ask(server, io, p->bytes, p->n, answer, sizeof answer);
-        const bool refused = p->document ? strstr(answer, "application/problem+json") != NULL
-                                         : status == 400 || status == 0;
-        if (!refused) {
+        if (!is_refused(p, status, answer)) {
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
                                      p->what);
-            server->close_all = server->close_all || !p->document;
+            server->close_all = server->close_all || p->how != DOCUMENT;
         }
     }
     if (used > 0 || !cookies) {
