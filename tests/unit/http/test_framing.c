@@ -106,7 +106,11 @@ static void chunk_lines(void **state) {
         snprintf(request, sizeof request,
                  "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%s", heads[i % 3],
                  bodies[i / 3]);
-        expect_closed(request, 400, "bad-framing");
+        if (LIBRARY_1_0 && i % 3 == 2) { /* the answer was chosen before the library refuses */
+            expect_closed(request, 404, "not-found");
+        } else {
+            expect_closed(request, 400, "bad-framing");
+        }
     }
     static const char good[] =
         "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
