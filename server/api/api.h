@@ -38,7 +38,8 @@ struct api_app {
 
 /* Checks a request against the policy of its route; http_settings.admit. */
 bool api_admit(struct http_call *call);
-/* Counts a refused request of a page of another origin for the audit; http_settings.cross_origin. */
+/* Counts a refused request of a page of another origin for the audit. See
+ * http_settings.cross_origin. */
 void api_cross_origin(struct http_call *call);
 extern const struct http_route api_routes[];
 extern const size_t api_n_routes;

@@ -128,9 +128,9 @@ static void test_decorated(void **state) {
     (void)state;
     check_says("", "a,b\n1,(5)\n2,7\n", "write (5) as -5");
     check_says("", "a,b\n1,5-\n2,7\n", "write 5- as -5");
-    check_says("", "a,b\n1,5 EUR\n2,7 EUR\n", "all its numbers have EUR beside them");
-    check_says("", "a,b\n1,EUR 5\n2,7\n", "some of its numbers have EUR beside them");
-    check_says("", "a,b\n1,5kg\n2,7 g\n3,8 kg\n", "have kg and g beside them");
+    check_says("", "a,b\n1,5 EUR\n2,7 EUR\n", "all its numbers are written with EUR");
+    check_says("", "a,b\n1,EUR 5\n2,7\n", "some of its numbers are written with EUR");
+    check_says("", "a,b\n1,5kg\n2,7 g\n3,8 kg\n", "are written with kg and g");
     check_says("", "a;b\n1;(1.234,5 \xE2\x82\xAC)\n2;3,5 \xE2\x82\xAC\n",
                "strip=\xE2\x82\xAC reads them; numbers in parentheses");
     check_says("", "a,b\n1,12a\n2,3b\n3,9c\n", NULL);

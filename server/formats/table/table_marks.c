@@ -137,13 +137,12 @@ static bool describe_signs(const struct table_builder *b, struct column *c) {
         next_part(&text);
         buf_printf(
             &text,
-            "its numbers have %s and %s beside them: if these are units, convert the numbers to "
-            "one unit, and write them without it",
+            "its numbers are written with %s and %s: if these are units, convert the numbers to "
+            "one unit and leave the unit out",
             s->unit[0], s->unit[1]);
     } else if (s->unit[0][0] != '\0') {
         next_part(&text);
-        buf_printf(&text,
-                   "%s its numbers have %s beside them: if this is a unit, write them without it",
+        buf_printf(&text, "%s its numbers are written with %s: if this is a unit, leave it out",
                    some, s->unit[0]);
     }
     if (s->parentheses) {

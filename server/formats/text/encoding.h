@@ -25,7 +25,8 @@ enum encoding_end {
     ENCODING_NO_MEMORY /* out of memory, or the C library has no such converter */
 };
 
-/* Finds out whether text that is converted from another encoding is UTF-8 already. {0}: no bytes. */
+/* Finds out whether text that is converted from another encoding is UTF-8 already. {0}: there are
+ * no bytes yet. */
 #define UTF8_WATCH_CELL 48
 struct utf8_watch {
     bool refuted;               /* some bytes are not UTF-8 */

@@ -1,5 +1,5 @@
-/* Recognises bodies that are not tables by their first bytes, so that the error message can name the
- * format and a command that converts it to text. */
+/* Recognises bodies that are not tables by their first bytes, so that the error message can name
+ * the format and a command that converts it to text. */
 #ifndef FORMATS_FOREIGN_H
 #define FORMATS_FOREIGN_H
 

@@ -53,8 +53,8 @@ bool marks_is_comma(struct text t);
     "its point may separate thousands, as the numbers of this column have decimal commas; "        \
     "decimal=. reads points as decimal marks"
 
-/* What is written around the numbers of a column, for warnings: signs of currencies and percentages,
- * units behind the number, negative numbers in parentheses or with the sign behind. */
+/* What is written around the numbers of a column, for warnings: signs of currencies and
+ * percentages, units behind the number, negative numbers in parentheses or with the sign behind. */
 #define MARKS_SIGNS 24
 #define MARKS_UNIT 12
 struct marks_signs {

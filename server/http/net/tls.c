@@ -253,8 +253,8 @@ static void log_loaded(const struct tls *tls, const struct identity *id) {
 
 /* ---- reading the files again ---- */
 
-/* Logs and reports a reason once. The two files of a pair are replaced one after the other, so a fault that was
- * not asked for counts when it is found a second time. */
+/* Logs and reports a reason once. The two files of a pair are replaced one after the other. So a
+ * fault that was not asked for counts when it is found a second time. */
 static void log_refused(struct tls *tls, struct problem *problem, bool asked) {
     const char *reason = problem->detail != NULL ? problem->detail : "out of memory";
     const bool again = tls->suspected != NULL && strcmp(tls->suspected, reason) == 0;

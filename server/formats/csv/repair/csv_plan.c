@@ -13,8 +13,8 @@ struct shape {
     bool first;   /* the first cell is not empty */
     bool blank;   /* a blank line precedes the row */
     bool sharp;   /* begins with # */
-    /* of a row of one cell: for each of inner_delimiters, the number of different words between them;
-     * 0: there are others */
+    /* of a row of one cell: for each of inner_delimiters, the number of different words between
+     * them; 0: there are others */
     size_t inner[4];
 };
 struct shapes {
@@ -38,7 +38,8 @@ static bool is_word(struct text t) {
     return letter && !csv_is_value(t) && !csv_is_date(t);
 }
 
-/* The number of words between the delimiters in a text; 0: one is empty, a number or occurs twice. */
+/* The number of words between the delimiters in a text; 0: one is empty or a number, or occurs
+ * twice. */
 static size_t count_words(struct text t, char delimiter) {
     struct text word[NAMES];
     size_t n = 0, from = 0;

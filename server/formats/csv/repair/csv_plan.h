@@ -44,8 +44,8 @@ void csv_plan_done(struct csv_plan *p);
 
 /* Whether a row, which has `width` cells, has a word in each column of numbers and no number. */
 bool csv_plan_is_heading(const struct csv_plan *p, const struct csv_raw_row *row);
-/* The number of columns of numbers or dates, if the row is a heading of the table: a word that is no
- * date in each column, and no word twice. Otherwise 0. */
+/* The number of columns of numbers or dates, if the row is a heading of the table: it has a word
+ * that is no date in each column, and no word twice. Otherwise 0. */
 size_t csv_plan_heading(const struct csv_plan *p, const struct csv_raw_row *row);
 static inline bool csv_plan_is_comment(const struct csv_plan *p, const struct csv_raw_row *row) {
     return p->comment == '\0' && row->bytes[0] == '#' && row->split->n != p->width;

@@ -218,8 +218,8 @@ static bool may_join(const struct csv_raw *r) {
     return found;
 }
 
-/* Whether the row is better read with one cell less, because the delimiter before or behind a quoted
- * cell is missing: its quotes enclose delimiters or line ends, as other cells of its column do. */
+/* Whether the row is better read with one cell less, because the delimiter before or behind a
+ * quoted cell is missing: its quotes enclose delimiters or line ends, as other cells of its column do. */
 static bool is_joined(const struct csv_raw *r) {
     const char *bytes = r->in.data + r->row;
     const struct csv_split *s = &r->other;

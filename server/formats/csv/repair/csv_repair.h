@@ -6,10 +6,11 @@
  * A row is in doubt if it has another number of cells than the table has columns, and few of them
  * are not empty or one misfits its column; if it follows a blank line and misfits; or if it looks
  * like a heading. In a table without faults, a row that has only one cell is in doubt only if that
- * is a text of several words, and a second table of as many columns begins with a heading. Rows in doubt are held back. If a row of the table
- * follows, they are rows of the table. If they begin with a heading or follow a blank line, and
- * have rows of one other number of cells, they and all that follows are a second table. Rows with
- * few cells at the end of the body are a footer.
+ * is a text of several words, and a second table of as many columns begins with a heading.
+ *
+ * Rows in doubt are held back. If a row of the table follows, they are rows of the table. If they
+ * begin with a heading or follow a blank line, and have rows of one other number of cells, they and
+ * all that follows are a second table. Rows with few cells at the end of the body are a footer.
  *
  * Bounded: the plan is made from the sample (table.c); a quoted cell is searched for its end in the
  * next 1 MiB; the rows held back take at most CSV_REPAIR_BYTES of memory. */
