@@ -150,6 +150,9 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     if (input->type == DN_CATEGORICAL) {
         input->missing_level =
             scan->results[i].missing && fit->spec->missing_category == DN_MISSING_OWN_LEVEL;
+        if (dni_string_set_view(dni_scan_levels(scan, i)).n == 1 && !scan->results[i].missing) {
+            input->remark = DN_INPUT_ONE_LEVEL;
+        }
         return sort_levels(dni_scan_levels(scan, i), &fit->encoder->levels[i], err);
     }
     if (!dni_moments_mean(&scan->results[i], &input->fill)) {

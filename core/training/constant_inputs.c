@@ -53,6 +53,11 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
                            ? ", its weight is 0"
                            : "");
     }
+    if (*list(encoder, DN_INPUT_ONE_LEVEL, names) != '\0') {
+        dn_report_warn(report, DN_WARNING_CONSTANT_INPUT,
+                       "all training rows have the same category of %s: it does not distinguish %s",
+                       names, what);
+    }
     size_t first, n = dn_encoder_n_constant(encoder, &first);
     if (n > 0) {
         char name[DN_FIELD_SIZE];

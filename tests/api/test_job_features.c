@@ -169,6 +169,19 @@ static void test_a_polynomial_is_the_columns_it_says(void **state) {
                 real_at(line, "/result/metrics/train/accuracy"));
 }
 
+static void test_a_column_of_one_category_is_warned_of(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/one", "a,only,y\n1,x,p\n2,x,q\n3,x,q\n4,x,p\n6,x,q\n"),
+                 201);
+    const struct response *r = job_train(JOB("one", "y", ""));
+    assert_int_equal(count_at(r, "/warnings"), 1);
+    assert_non_null(strstr(string_at(r, "/warnings/0"), "the same category of \"only\""));
+    r = plan(JOB("one", "y", ""));
+    assert_int_equal(count_at(r, "/warnings"), 1);
+    assert_non_null(
+        strstr(string_at(r, "/warnings/0"), "\"only\" has the same category in every row"));
+}
+
 static void test_a_constant_column_is_warned_of(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/constant", "a,k,y\n1,7,p\n2,7,q\n3,7,q\n4,7,p\n6,,q\n"),
@@ -463,6 +476,7 @@ int main(void) {
         TEST(test_a_fisher_basis),
         TEST(test_a_polynomial_is_the_columns_it_says),
         TEST(test_a_constant_column_is_warned_of),
+        TEST(test_a_column_of_one_category_is_warned_of),
         TEST(test_invalid_features),
         TEST(test_useless_text_options),
         TEST(test_every_level_where_it_is_needed),

@@ -297,10 +297,11 @@ typedef enum dn_input_remark {
     DN_INPUT_VARIES,
     /* numeric, datetime or boolean without indicator: the same value in all training rows */
     DN_INPUT_CONSTANT,
-    DN_INPUT_EMPTY,    /* no training row has a value or an entry */
-    DN_INPUT_WORDLESS, /* text: no text of the training rows has a word, although some are not
+    DN_INPUT_ONE_LEVEL, /* categorical: the same level in all training rows */
+    DN_INPUT_EMPTY,     /* no training row has a value or an entry */
+    DN_INPUT_WORDLESS,  /* text: no text of the training rows has a word, although some are not
                         * missing */
-    DN_INPUT_RARE      /* text: no word occurs in min_rows training rows */
+    DN_INPUT_RARE       /* text: no word occurs in min_rows training rows */
 } dn_input_remark;
 
 /* One input of a fitted encoder. Order of its features:

@@ -336,10 +336,10 @@ static void check_text(struct jobs_request *r, const json_t *features) {
 }
 
 void jobs_encoding_foresee(struct jobs_request *r) {
-    for (size_t i = 0; r->features.standardize && i < r->n_inputs; i++) {
+    for (size_t i = 0; i < r->n_inputs; i++) {
         const struct schema_column *c = &r->schema.columns[r->inputs[i].index];
-        if (dn_column_type_is_real(r->inputs[i].type) && c->minimum == c->maximum &&
-            !r->encodings[i].taken) {
+        if (r->features.standardize && dn_column_type_is_real(r->inputs[i].type) &&
+            c->minimum == c->maximum && !r->encodings[i].taken) {
             char value[DN_DATETIME_SIZE];
             if (c->type == DN_DATETIME) {
                 (void)dn_datetime_format(c->minimum, &c->form, value);
@@ -350,6 +350,12 @@ void jobs_encoding_foresee(struct jobs_request *r) {
                               "column \"%s\" is %s in every row that has a value: its feature is "
                               "constant",
                               c->name, value);
+        } else if (r->inputs[i].type == DN_CATEGORICAL && c->type == DN_CATEGORICAL &&
+                   c->distinct == 1 && c->missing == 0) {
+            jobs_request_warn(r, DN_WARNING_OTHER,
+                              "column \"%s\" has the same category in every row: it does not "
+                              "distinguish the classes",
+                              c->name);
         }
     }
 }
