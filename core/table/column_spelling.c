@@ -55,12 +55,12 @@ dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
         return irregular;
     }
     bool below_one = *p == '0';
-    double whole = *p - '0';
+    uint64_t whole = (uint64_t)(*p - '0'); /* used for at most 15 digits */
     for (p++; p < end && is_digit(*p); p++) {
         if (below_one) {
             return irregular; /* "007" */
         }
-        whole = 10 * whole + (*p - '0');
+        whole = 10 * whole + (uint64_t)(*p - '0');
     }
     size_t significant = below_one ? 0 : (size_t)(p - first);
     dni_spelling plain = {.regular = true, .plain = true};
@@ -84,7 +84,7 @@ dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
     if (decimals == 0 || (zeros > 0 && decimals > DNI_COLUMN_MAX_DECIMALS)) {
         return irregular; /* "5." */
     }
-    if (significant <= 15 && fabs(value) - whole >= 1) {
+    if (significant <= 15 && fabs(value) - (double)whole >= 1) {
         return irregular; /* "2.000" for 2000 */
     }
     plain.decimals =

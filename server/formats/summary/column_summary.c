@@ -99,22 +99,30 @@ static void stage_flush(struct stage *stage) {
     stage->size = 0;
 }
 
-static void stage_add(struct stage *stage, const void *bytes, size_t n) {
-    if (n > STAGE - stage->size) {
+/* Adds the length of a text. */
+static inline void stage_length(struct stage *stage, uint32_t n) {
+    if (STAGE - stage->size < 4) {
         stage_flush(stage);
-        if (n > STAGE / 2) {
-            hash_blake2b_add(stage->digest, bytes, n);
+    }
+    unsigned char *form = stage->bytes + stage->size;
+    form[0] = (unsigned char)n;
+    form[1] = (unsigned char)(n >> 8);
+    form[2] = (unsigned char)(n >> 16);
+    form[3] = (unsigned char)(n >> 24);
+    stage->size += 4;
+}
+
+static inline void stage_text(struct stage *stage, struct text text) {
+    stage_length(stage, (uint32_t)text.n);
+    if (text.n > STAGE - stage->size) {
+        stage_flush(stage);
+        if (text.n > STAGE) {
+            hash_blake2b_add(stage->digest, text.bytes, text.n);
             return;
         }
     }
-    memcpy(stage->bytes + stage->size, bytes, n);
-    stage->size += n;
-}
-
-static void stage_length(struct stage *stage, uint32_t n) {
-    const unsigned char form[4] = {(unsigned char)n, (unsigned char)(n >> 8),
-                                   (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
-    stage_add(stage, form, sizeof form);
+    memcpy(stage->bytes + stage->size, text.bytes, text.n);
+    stage->size += text.n;
 }
 
 /* Adds a text that occurs `times` times to the sketches. */
@@ -176,8 +184,7 @@ static void digest_strings(struct column_summary *s, const dn_column_view *view)
             continue;
         }
         const struct text text = strings_text(&view->strings, view->code[i]);
-        stage_length(&stage, (uint32_t)text.n);
-        stage_add(&stage, text.bytes, text.n);
+        stage_text(&stage, text);
     }
     stage_flush(&stage);
 }

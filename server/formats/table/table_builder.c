@@ -128,11 +128,14 @@ static void check_exact(struct table_builder *b, struct column *c, double number
 static void check_zeros(struct table_builder *b, struct column *c, const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
     const struct text t = text_trim(spelling, n);
-    size_t digits = 0;
+    size_t digits = 1;
+    if (t.n < 2 || t.bytes[0] != '0') {
+        return;
+    }
     while (digits < t.n && t.bytes[digits] >= '0' && t.bytes[digits] <= '9') {
         digits++;
     }
-    if (c->zeros_line == 0 && digits > 1 && digits == t.n && t.bytes[0] == '0') {
+    if (digits == t.n) {
         c->zeros_line = b->line;
         c->zeros_text = strdup(text_show(t.bytes, t.n, shown));
     }

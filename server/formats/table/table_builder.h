@@ -26,6 +26,8 @@
 #include "formats/text/marks.h"
 #include "formats/text/names.h"
 
+#include <discern/number.h>
+
 #define BUILDER_CHUNK_BYTES (8 * 1024 * 1024)
 /* Memory of the exact counts and sketches of all columns. When it exceeds BUILDER_COUNTS_MEMORY,
  * the largest exact counts are replaced by sketches until at most BUILDER_COUNTS_KEPT bytes are in
@@ -149,7 +151,8 @@ struct table_builder {
     /* append: the body is delimited by commas, and stored numbers have decimal commas:
      * `doubts_all`: those of all columns */
     bool doubts, doubts_all;
-    bool keeps_blanks; /* blanks around cells without quotes are kept */
+    bool plain_numbers; /* numbers are read without marks, and commas are not detected */
+    bool keeps_blanks;  /* blanks around cells without quotes are kept */
     struct type_override *types;
     size_t n_types;
     struct column *column;
@@ -227,8 +230,17 @@ static inline bool builder_has_commas(const struct table_builder *b) {
 }
 /* Reads a trimmed text as a number of column c, NULL: of any. *mark: how the numbers of the column
  * are written with this one. */
-bool builder_read_number(const struct table_builder *b, const struct column *c, struct text t,
+bool builder_read_marked(const struct table_builder *b, const struct column *c, struct text t,
                          double *out, enum column_mark *mark);
+/* As builder_read_marked, without a call of it for plain numbers. */
+static inline bool builder_read_number(const struct table_builder *b, const struct column *c,
+                                       struct text t, double *out, enum column_mark *mark) {
+    if (b->plain_numbers) {
+        *mark = c != NULL ? c->mark : MARK_NONE;
+        return dn_number_parse(t.bytes, t.n, out);
+    }
+    return builder_read_marked(b, c, t, out, mark);
+}
 /* Sets how the numbers of column c are written, after this cell. */
 void builder_set_mark(struct table_builder *b, struct column *c, enum column_mark mark,
                       const char *text, size_t n);

@@ -17,6 +17,7 @@
 void builder_set_delimiter(struct table_builder *b, char delimiter) {
     b->separated = true;
     b->detects = marks_detect(&b->marks, delimiter);
+    b->plain_numbers = !b->detects && !b->doubts && !marks_any(&b->marks);
     for (size_t i = 0; i < b->n_columns; i++) {
         struct column *c = &b->column[i];
         if (c->stored_state == COLUMN_NUMBERS) {
@@ -27,7 +28,7 @@ void builder_set_delimiter(struct table_builder *b, char delimiter) {
     }
 }
 
-bool builder_read_number(const struct table_builder *b, const struct column *c, struct text t,
+bool builder_read_marked(const struct table_builder *b, const struct column *c, struct text t,
                          double *out, enum column_mark *mark) {
     const enum column_mark now = c != NULL ? c->mark : MARK_NONE;
     const bool has_point = now == MARK_GROUPED || now == MARK_POINT,
