@@ -200,6 +200,15 @@ static void test_a_constant_column_is_warned_of(void **state) {
 
 /* ---- faults ---- */
 
+static void test_a_target_of_one_value_and_missing_words(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/names", "a,y\n1,DE\n3,NA\n2,DE\n5,NA\n"), 201);
+    const struct response *r =
+        problem_check(call_post("/v1/jobs", "%s", JOB("names", "y", "")), 422, "invalid");
+    assert_non_null(
+        strstr(string_at(r, "/errors/0/detail"), "has one value only, and 2 rows without one"));
+}
+
 static void test_invalid_features(void **state) {
     (void)state;
     /* jobs on dataset mixed with target y: the member of features, the place of the fault, words of
@@ -475,6 +484,7 @@ int main(void) {
         TEST(test_bases),
         TEST(test_a_fisher_basis),
         TEST(test_a_polynomial_is_the_columns_it_says),
+        TEST(test_a_target_of_one_value_and_missing_words),
         TEST(test_a_constant_column_is_warned_of),
         TEST(test_a_column_of_one_category_is_warned_of),
         TEST(test_invalid_features),

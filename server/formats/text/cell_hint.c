@@ -202,10 +202,12 @@ bool cell_hint_missing(const char *bytes, size_t n) {
 
 const char *cell_hint_json(const char *bytes, size_t n) {
     const struct text t = text_trim(bytes, n);
-    return t.n > HINT_MAX         ? cell_hint(bytes, n)
-           : has_decimal_comma(t) ? POINT_HINT
-           : has_thousands(t)     ? GROUPS_HINT
-                                  : cell_hint(bytes, n);
+    double number = 0;
+    return t.n > HINT_MAX                           ? cell_hint(bytes, n)
+           : dn_number_parse(t.bytes, t.n, &number) ? "write numbers without quotes"
+           : has_decimal_comma(t)                   ? POINT_HINT
+           : has_thousands(t)                       ? GROUPS_HINT
+                                                    : cell_hint(bytes, n);
 }
 
 const char *cell_hint(const char *bytes, size_t n) {

@@ -196,6 +196,12 @@ static void read_target(struct jobs_request *r, const json_t *root) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" is %s; a target is numeric, boolean or categorical", c->name,
                    dn_column_type_name(c->type));
+    } else if (c->distinct == 1 && c->missing > 0) {
+        json_fault(r->problem, "", "target",
+                   "column \"%s\" has one value only, and %" PRId64
+                   " rows without one; at least two classes are needed (an upload with missing= "
+                   "sets which words are missing values)",
+                   c->name, c->missing);
     } else if (c->distinct == 1) {
         json_fault(r->problem, "", "target",
                    "column \"%s\" has one value only; at least two classes are needed", c->name);
