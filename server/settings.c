@@ -130,7 +130,8 @@ const struct option_row settings_rows[] = {
     {"max-connections-per-address", OPTION_INT, AT(max_connections_per_address), "0", 0, 1e6, NULL,
      "N",
      "Maximum number of connections of one client address, with 429 instead of 503; 0: a quarter "
-     "of --max-connections. The clients of a trusted proxy are counted one by one.",
+     "of --max-connections. The IPv6 addresses of a network of 64 bits count as one. The clients "
+     "of a trusted proxy are counted one by one.",
      "Limits"},
     {"header-timeout", OPTION_SECONDS, AT(header_timeout), "10", 0.05, 3600, NULL, "SECONDS",
      "Time for a client to send the header of a request.", "Limits"},

@@ -207,14 +207,14 @@ void call_resume(struct http_call *call) {
 }
 
 /* The key by which clients take turns: of the name that the application knows, otherwise of the
- * address. The addresses of an IPv6 network of 64 bits are one client. The seed is secret, so that
- * nobody can choose to share the turns of another client. */
+ * address (address_of_client). The seed is secret, so that nobody can choose to share the turns of
+ * another client. */
 static uint64_t client_key(const struct http_call *call) {
-    const struct address *a = &call->request.client_address;
+    const struct address a = address_of_client(&call->request.client_address);
     const char *name = call->request.client_name;
-    const unsigned char *bytes = name != NULL ? (const unsigned char *)name : a->bytes;
-    const size_t n = name != NULL ? strlen(name) : a->family == ADDRESS_V6 ? 8 : sizeof a->bytes;
-    uint64_t h = call->server->seed ^ (name != NULL ? UINT8_MAX : a->family);
+    const unsigned char *bytes = name != NULL ? (const unsigned char *)name : a.bytes;
+    const size_t n = name != NULL ? strlen(name) : sizeof a.bytes;
+    uint64_t h = call->server->seed ^ (name != NULL ? UINT8_MAX : a.family);
     for (size_t i = 0; i < n; i++) {
         h = (h ^ bytes[i]) * UINT64_C(1099511628211); /* FNV-1a */
     }

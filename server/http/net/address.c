@@ -109,6 +109,14 @@ bool address_equal(const struct address *a, const struct address *b) {
     return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
+struct address address_of_client(const struct address *a) {
+    struct address client = *a;
+    if (a->family == ADDRESS_V6) {
+        memset(client.bytes + 8, 0, 8);
+    }
+    return client;
+}
+
 bool address_is_loopback(const struct address *a) {
     static const uint8_t one[16] = {[15] = 1};
     return (a->family == ADDRESS_V4 && a->bytes[0] == 127) ||

@@ -24,6 +24,9 @@ bool address_parse(const char *text, size_t n, struct address *out);
 /* Writes the address as text; "unix" for a local socket. */
 void address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]);
 bool address_equal(const struct address *a, const struct address *b);
+/* Returns what one client is counted and served by: the network of 64 bits of an IPv6 address, since
+ * a host usually has all addresses of one; any other address itself. */
+struct address address_of_client(const struct address *a);
 bool address_is_loopback(const struct address *a);
 
 /* Which addresses are trusted proxies. Immutable after address_rules_init; any thread. */
@@ -38,7 +41,7 @@ bool address_rules_init(struct address_rules *rules, const struct option_list *l
                         struct problem *problem);
 bool address_rules_match(const struct address_rules *rules, const struct address *a);
 
-/* The current number of connections or calls of each address. Thread safe. */
+/* The current number of connections or calls of each client (address_of_client). Thread safe. */
 struct address_counts {
     pthread_mutex_t lock;        /* guards all below */
     struct address_count *nodes; /* [capacity] */
@@ -46,11 +49,11 @@ struct address_counts {
     size_t capacity, n_buckets;  /* n_buckets is a power of two */
     uint32_t unused;             /* head of the list of free nodes: index + 1 */
 };
-/* capacity: distinct addresses at once */
+/* capacity: distinct clients at once */
 bool address_counts_init(struct address_counts *c, size_t capacity);
 void address_counts_done(struct address_counts *c);
-/* Counts one more for this address. Returns false, and counts nothing, if it has `limit` already or
- * if the table is full. */
+/* Counts one more for the client of this address. Returns false, and counts nothing, if it has
+ * `limit` already or if the table is full. */
 bool address_counts_enter(struct address_counts *c, const struct address *a, int64_t limit);
 void address_counts_leave(struct address_counts *c, const struct address *a);
 

@@ -1,12 +1,12 @@
-/* The number of connections or calls of each address: a chained hash table of fixed size. */
+/* The number of connections or calls of each client: a chained hash table of fixed size. */
 #include "http/net/address.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct address_count {
-    struct address address; /* whose connections or calls are counted */
-    int64_t n;              /* at least 1 while in a chain */
-    uint32_t next;          /* index + 1 of the next in the chain or free list; 0: none */
+    struct address client; /* whose connections or calls are counted */
+    int64_t n;             /* at least 1 while in a chain */
+    uint32_t next;         /* index + 1 of the next in the chain or free list; 0: none */
 };
 
 bool address_counts_init(struct address_counts *c, size_t capacity) {
@@ -54,11 +54,12 @@ static uint32_t *bucket_of(struct address_counts *c, const struct address *a) {
 }
 
 bool address_counts_enter(struct address_counts *c, const struct address *a, int64_t limit) {
+    const struct address client = address_of_client(a);
     bool entered = false;
     (void)pthread_mutex_lock(&c->lock);
-    uint32_t *bucket = bucket_of(c, a);
+    uint32_t *bucket = bucket_of(c, &client);
     uint32_t i = *bucket;
-    while (i != 0 && !address_equal(&c->nodes[i - 1].address, a)) {
+    while (i != 0 && !address_equal(&c->nodes[i - 1].client, &client)) {
         i = c->nodes[i - 1].next;
     }
     if (i != 0) {
@@ -68,7 +69,7 @@ bool address_counts_enter(struct address_counts *c, const struct address *a, int
         i = c->unused;
         struct address_count *node = &c->nodes[i - 1];
         c->unused = node->next;
-        *node = (struct address_count){.address = *a, .n = 1, .next = *bucket};
+        *node = (struct address_count){.client = client, .n = 1, .next = *bucket};
         *bucket = i;
         entered = true;
     }
@@ -77,10 +78,11 @@ bool address_counts_enter(struct address_counts *c, const struct address *a, int
 }
 
 void address_counts_leave(struct address_counts *c, const struct address *a) {
+    const struct address client = address_of_client(a);
     (void)pthread_mutex_lock(&c->lock);
-    for (uint32_t *link = bucket_of(c, a); *link != 0; link = &c->nodes[*link - 1].next) {
+    for (uint32_t *link = bucket_of(c, &client); *link != 0; link = &c->nodes[*link - 1].next) {
         struct address_count *node = &c->nodes[*link - 1];
-        if (!address_equal(&node->address, a)) {
+        if (!address_equal(&node->client, &client)) {
             continue;
         }
         if (--node->n == 0) {

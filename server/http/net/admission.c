@@ -87,11 +87,12 @@ static bool end_idle(struct http_server *server, struct connection *c, uint64_t 
     return ends;
 }
 
-/* Ends the connection of this kind that has been idle for the longest time; `of` not NULL: of this
- * address. Returns false if there is none. */
+/* Ends the connection of this kind that has been idle for the longest time; `of` not NULL: of the
+ * client with this address. Returns false if there is none. */
 static bool end_oldest(struct http_server *server, enum connection_kind kind,
                        const struct address *of) {
     const int64_t now = clock_monotonic_ns();
+    const struct address client = of != NULL ? address_of_client(of) : (struct address){0};
     const size_t high = atomic_load(&server->connections.high);
     struct connection *oldest = NULL;
     uint64_t oldest_state = 0;
@@ -99,8 +100,11 @@ static bool end_oldest(struct http_server *server, enum connection_kind kind,
     for (size_t i = 0; i < high; i++) {
         struct connection *c = &server->connections.slots[i];
         const enum phase phase = connection_phase(c);
-        if (c->kind != kind || !may_be_idle(phase) ||
-            (of != NULL && !(atomic_load(&c->counted) && address_equal(&c->peer, of)))) {
+        if (c->kind != kind || !may_be_idle(phase) || (of != NULL && !atomic_load(&c->counted))) {
+            continue;
+        }
+        const struct address peer = address_of_client(&c->peer);
+        if (of != NULL && !address_equal(&peer, &client)) {
             continue;
         }
         (void)pthread_mutex_lock(&c->lock);

@@ -91,9 +91,11 @@ static bool check_address(struct http_call *call, struct problem *problem) {
         return true;
     }
     metric_add(server->metrics.refused_address, 1);
-    return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
-                       "%s has %lld open connections, the maximum for one address",
-                       call->request.client, (long long)limit);
+    return problem_set(
+        problem, PROBLEM_TOO_MANY_REQUESTS,
+        "%s, or its IPv6 network of 64 bits, has %lld open connections, the maximum for "
+        "one address",
+        call->request.client, (long long)limit);
 }
 
 static bool check_request(struct http_call *call, const char *method, struct problem *problem) {

@@ -128,8 +128,26 @@ static void counts(void **state) {
     address_counts_done(&c);
 }
 
+/* The addresses of an IPv6 network of 64 bits are one client, mapped IPv4 addresses are not. */
+static void networks(void **state) {
+    (void)state;
+    struct address_counts c;
+    const struct address a = parsed("2001:db8:0:1::1"), b = parsed("2001:db8:0:1:ffff::2"),
+                         other = parsed("2001:db8:0:2::1"), four = parsed("::ffff:1.2.3.4"),
+                         five = parsed("1.2.3.5");
+    assert_true(address_counts_init(&c, 4));
+    assert_true(address_counts_enter(&c, &a, 2) && address_counts_enter(&c, &b, 2));
+    assert_false(address_counts_enter(&c, &a, 2));
+    assert_true(address_counts_enter(&c, &other, 2));
+    assert_true(address_counts_enter(&c, &four, 1) && address_counts_enter(&c, &five, 1));
+    address_counts_leave(&c, &b);
+    address_counts_leave(&c, &b);
+    assert_true(address_counts_enter(&c, &a, 1));
+    address_counts_done(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(rules),
-                                       cmocka_unit_test(counts)};
+                                       cmocka_unit_test(counts), cmocka_unit_test(networks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

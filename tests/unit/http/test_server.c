@@ -256,6 +256,45 @@ static void too_many_behind_proxy(void **state) {
         200);
 }
 
+/* The addresses of one IPv6 network of 64 bits are one client. */
+static void too_many_of_network(void **state) {
+    (void)state;
+    static struct connection in[4];
+    static const char *const clients[] = {"2001:db8::1", "2001:db8::2:1", "2001:db8:0:1::1",
+                                          "::ffff:1.2.3.4"};
+    struct raw_reply r;
+    toy_start(&toy, &(struct http_settings){.max_connections_per_address = 2,
+                                            .trusted_proxies = {.n = 1, .items = {"127.0.0.0/8"}}});
+    for (int i = 0; i < 4; i++) {
+        open_one(&in[i], NULL);
+        char request[200];
+        snprintf(request, sizeof request,
+                 "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\n\r\n",
+                 clients[i]);
+        assert_true(raw_send_text(in[i].fd, request));
+    }
+    toy_expect(&toy.waits, 4);
+    raw_reply_ask(toy.server,
+                  "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 2001:db8::ffff:3\r\n\r\n", &r);
+    raw_reply_is_problem(&r, 429, "too-many-requests");
+    raw_reply_done(&r);
+    static const char *const served[] = {"2001:db8:0:1::2", "::ffff:1.2.3.4", "1.2.3.5"};
+    for (int i = 0; i < 3; i++) {
+        char request[200];
+        snprintf(request, sizeof request,
+                 "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\n\r\n", served[i]);
+        assert_int_equal(raw_reply_status(toy.server, request), 200);
+    }
+    atomic_store(&toy.value, 1);
+    http_poke(toy.server, 0);
+    for (int i = 0; i < 4; i++) {
+        raw_reply_read(&in[i], false, &r);
+        assert_int_equal(r.status, 200);
+        raw_reply_done(&r);
+        close(in[i].fd);
+    }
+}
+
 static void numbers(void **state) {
     (void)state;
     toy_start(&toy, NULL);
@@ -335,6 +374,7 @@ int main(void) {
         cmocka_unit_test_teardown(too_many, stop),
         cmocka_unit_test_teardown(too_many_of_one, stop),
         cmocka_unit_test_teardown(too_many_behind_proxy, stop),
+        cmocka_unit_test_teardown(too_many_of_network, stop),
         cmocka_unit_test_teardown(numbers, stop),
         cmocka_unit_test_teardown(together, stop),
     };
