@@ -280,10 +280,10 @@ int64_t row_notes_unseen(const struct row_notes *notes);
 int64_t row_notes_unseen_of(const struct row_notes *notes, size_t input);
 /* Returns the number of ignored columns. */
 size_t row_notes_ignored(const struct row_notes *notes);
-/* Notes the unseen categories of a categorical input in a view of its column. Returns false if out
- * of memory. */
+/* Notes the unseen categories of a categorical input in a view of its column. missing: tokens that
+ * are no categories; NULL: none. Returns false if out of memory. */
 bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
-                    const dn_column_view *view);
+                    const struct missing *missing, const dn_column_view *view);
 size_t row_notes_n_warnings(const struct row_notes *notes);
 const char *row_notes_warning(const struct row_notes *notes, size_t i);
 /* Writes the members "unseen", "ignored_columns" and "warnings" of the open object, each unless it
@@ -474,6 +474,9 @@ const struct instance_rows *instance_table_block(const struct instance_table *ta
 void instance_table_clear(struct instance_table *table); /* empties the block */
 /* Takes the notes about the rows so far, which the caller frees; NULL: none. */
 struct row_notes *instance_table_take_notes(struct instance_table *table);
+/* Notes the unseen categories in a chunk of a column. Returns false if out of memory. */
+bool instance_table_note_levels(struct instance_table *table, struct row_notes **notes,
+                                size_t column, const dn_column_view *view);
 /* Notes the unseen parts of dates in a chunk of a column. view: its texts. Returns false if out of
  * memory. */
 bool instance_table_note_dates(struct instance_table *table, struct row_notes **notes,

@@ -222,7 +222,8 @@ static void test_predicted(void **state) {
     (void)state;
     static const char path[] = "/v1/models/german/predict";
     assert_json(call_get("/v1/models/german"), "/reading",
-                "{'delimiter':';','strip':'%%','decimal_comma':['a'],'columns':['a','b','c','y']}");
+                "{'delimiter':';','strip':'%%','trimmed':true,'decimal_comma':['a'],'columns':['a',"
+                "'b','c','y']}");
     const char *expected =
         strstr(status_check(post(path, "application/json", "[[4.5,1.5,7],[1.234,3,2]]"), 200)->body,
                "\"predictions\"");

@@ -120,11 +120,11 @@ static void test_refusals(void **state) {
     status_check(call_upload("/v1/datasets/plain", "a,b,y\n1,2,u\n2,1,v\n3,3,u\n5,1,v\n"), 201);
     job_train("{'model':'plain','dataset':'plain','target':'y','algorithm':'logistic'}");
     const struct response *r = status_check(call_get("/v1/models/plain"), 200);
-    assert_json(r, "/reading", "{'delimiter':',','columns':['a','b','y']}");
+    assert_json(r, "/reading", "{'delimiter':',','trimmed':true,'columns':['a','b','y']}");
     problem_check(post_to("plain", "predict", "text/csv", "-,3\n"), 422, "invalid-instances");
     status_check(post_to("plain", "predict?missing=-", "text/csv", "-,3\n"), 200);
     assert_json(call_get("/v1/models/hand"), "/reading",
-                "{'delimiter':';','comment':'*','missing':['-','-9'],"
+                "{'delimiter':';','comment':'*','missing':['-','-9'],'trimmed':true,"
                 "'columns':['a','b','c','y']}");
 }
 
@@ -136,7 +136,7 @@ static void test_one_input(void **state) {
     status_check(call_post("/v1/datasets/one/rows?missing=0", "[{'x':5,'y':'u'}]"), 201);
     job_train("{'model':'one','dataset':'one','target':'y','algorithm':'logistic'}");
     assert_json(call_get("/v1/models/one"), "/reading",
-                "{'delimiter':';','missing':['-'],'columns':['x','y']}");
+                "{'delimiter':';','missing':['-'],'trimmed':true,'columns':['x','y']}");
     const struct response *r =
         status_check(post_to("one", "predict", "text/csv", "id,x\n1,3\n2,-\n"), 200);
     assert_int_equal(count_at(r, "/predictions"), 2);

@@ -174,6 +174,25 @@ static void test_encodings(void **state) {
     problem_check(call_get("/v1/datasets/refused"), 404, "unknown-dataset");
 }
 
+/* Converters of encodings with combining marks keep the last letter until the next one. */
+static void test_the_last_character_of_each_encoding(void **state) {
+    (void)state;
+    static const char *const encodings[] = {"utf-8",        "iso-8859-1",   "iso-8859-2",
+                                            "iso-8859-15",  "windows-1250", "windows-1251",
+                                            "windows-1252", "windows-1253", "windows-1254",
+                                            "windows-1255", "windows-1256", "windows-1257",
+                                            "windows-1258", "cp437",        "cp850",
+                                            "gb18030",      "big5",         "shift_jis",
+                                            "euc-jp",       "euc-kr"};
+    for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
+        const struct response *r =
+            call_upload(text("/v1/datasets/last?encoding=%s", encodings[i]), "a,b\n1,xa\n2,ya");
+        status_check(r, 201);
+        assert_string_equal(rows_of("last"), "a,b\n1,xa\n2,ya\n");
+        status_check(call_delete("/v1/datasets/last"), 204);
+    }
+}
+
 static void test_reasons(void **state) {
     (void)state;
     const struct response *r =
@@ -222,6 +241,7 @@ int main(void) {
         TEST(test_comments),
         TEST(test_on_error),
         TEST(test_bytes_of_other_formats),
+        TEST(test_the_last_character_of_each_encoding),
         TEST(test_reasons),
         TEST(test_encodings),
         TEST(test_doubtful_encoding),

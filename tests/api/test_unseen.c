@@ -217,6 +217,50 @@ static void test_counters(void **state) {
                            "discern_unseen_values_total{model=\"people\",column=\"code\"}"));
 }
 
+/* A cell with quotes keeps its blanks: a category of its own. One without is read without them, in a
+ * body as in a stored dataset. */
+static void test_blanks_as_in_a_stored_dataset(void **state) {
+    (void)state;
+    const char *csv = "c,y\n";
+    for (int i = 0; i < 20; i++) {
+        csv = text("%sred,p\n\" red\",n\n red,p\n", csv);
+    }
+    status_check(call_upload("/v1/datasets/reds", csv), 201);
+    job_train("{'model':'reds','dataset':'reds','target':'y','algorithm':'logistic'}");
+    const struct response *r = status_check(call_typed("/v1/models/reds/predict", "text/csv",
+                                                       "application/json", "c\n red\n\" red\"\n"),
+                                            200);
+    assert_string_equal(string_at(r, "/predictions/0/label"), "p");
+    assert_string_equal(string_at(r, "/predictions/1/label"), "n");
+    assert_null(json_find(r->json, "/unseen"));
+    const char *csv_classes = "x,y\n";
+    for (int i = 0; i < 10; i++) {
+        csv_classes = text("%s1.%d,a\n2.%d,\"a \"\n", csv_classes, i, i);
+    }
+    status_check(call_upload("/v1/datasets/classes", csv_classes), 201);
+    job_train("{'model':'classes','dataset':'classes','target':'y','algorithm':'logistic'}");
+    r = status_check(call_typed("/v1/models/classes/evaluate", "text/csv", "application/json",
+                                "x,y\n1.1,a \n2.2,\"a \"\n"),
+                     200);
+    assert_true(real_at(r, "/metrics/accuracy") == 1);
+}
+
+/* A token for missing values of the training table is no category of a stored dataset. */
+static void test_missing_words_of_the_training_table(void **state) {
+    (void)state;
+    const char *csv = "c,y\n";
+    for (int i = 0; i < 10; i++) {
+        csv = text("%sa,p\nb,q\n-,p\n", csv);
+    }
+    status_check(call_upload("/v1/datasets/dashes?missing=-", csv), 201);
+    job_train("{'model':'dashes','dataset':'dashes','target':'y','algorithm':'logistic'}");
+    status_check(call_upload("/v1/datasets/plain-dashes", "c\na\n-\nx\n-\n"), 201);
+    const struct response *r =
+        status_check(call_post("/v1/models/dashes/predict", "%s", "{'dataset':'plain-dashes'}"),
+                     200);
+    assert_string_equal(header_of(r, "Discern-Unseen"), "1");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_blanks_in_tables),
                                        TEST(test_numbers),
@@ -228,6 +272,8 @@ int main(void) {
                                        TEST(test_importance),
                                        TEST(test_short_name),
                                        TEST(test_refused),
+                                       TEST(test_blanks_as_in_a_stored_dataset),
+                                       TEST(test_missing_words_of_the_training_table),
                                        TEST(test_counters)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -379,7 +379,7 @@ static bool note_rows(struct evaluation *e, const dn_table_source *table) {
                 table->column(table, c, j, 0, &view, &err) != DN_OK) {
                 return refuse(e, true, &err);
             }
-            if (!row_notes_view(&e->notes, encoder, i, &view)) {
+            if (!row_notes_view(&e->notes, encoder, i, NULL, &view)) {
                 return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
             }
         }

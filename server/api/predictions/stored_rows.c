@@ -328,7 +328,7 @@ static bool note_unseen(struct stored_rows *s, struct http_call *call, struct pr
             const bool dates = dn_encoder_input(encoder, input)->part != DN_PART_NONE ||
                                dn_encoder_input(encoder, input)->type == DN_DATETIME;
             if (!(dates ? instance_table_note_dates(s->table, &s->notes, j, &view)
-                        : row_notes_view(&s->notes, encoder, input, &view))) {
+                        : instance_table_note_levels(s->table, &s->notes, j, &view))) {
                 return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read rows");
             }
         }

@@ -83,6 +83,7 @@ bool instances_init(struct instances *in, const dn_model *model,
     in->schema = schema;
     in->missing = schema != NULL ? &schema->reading.missing : NULL;
     in->comment = schema != NULL ? schema->reading.comment : '\0';
+    in->trims = schema != NULL && schema->reading.trimmed;
     in->n_inputs = in->rows.n_inputs = n_inputs;
     in->named = malloc((n_inputs + 1) * sizeof *in->named);
     if (schema == NULL || in->named == NULL) {

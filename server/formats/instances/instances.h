@@ -75,6 +75,7 @@ struct instances {
     const bool *doubts;
     bool doubts_all;
     char comment;     /* as in table_options */
+    bool trims;       /* blanks around cells without quotes are no part of categories */
     bool marks_given; /* by the options of the call */
     /* numbers in texts are read by `marks` and `comma`: set by instances_use_marks */
     bool marked;

@@ -268,6 +268,12 @@ static void put_cell(struct instance_table *t, size_t column, const dn_column_vi
     }
 }
 
+bool instance_table_note_levels(struct instance_table *t, struct row_notes **notes, size_t column,
+                                const dn_column_view *view) {
+    return row_notes_view(notes, t->in.encoder, instances_used(&t->in, t->slot[column]).input,
+                          t->in.missing, view);
+}
+
 bool instance_table_note_dates(struct instance_table *t, struct row_notes **notes, size_t column,
                                const dn_column_view *view) {
     const struct slot used = instances_used(&t->in, t->slot[column]);

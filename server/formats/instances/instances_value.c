@@ -241,6 +241,22 @@ bool instances_note_date(struct instances *in, size_t i, const struct value *val
     return well;
 }
 
+/* Stores the texts as which a category may be read, in the order in which they are compared, and
+ * returns their number. A cell without quotes is read without the blanks around it. Unless the
+ * training table is known to be read so, it is compared as it is written first. */
+static size_t readings(const struct instances *in, const struct value *value, struct text out[2]) {
+    const struct text trimmed = text_trim(value->text.bytes, value->text.n);
+    const bool trims = value->bare && trimmed.n < value->text.n;
+    size_t n = 0;
+    if (!trims || !in->trims) {
+        out[n++] = value->text;
+    }
+    if (trims) {
+        out[n++] = trimmed;
+    }
+    return n;
+}
+
 static bool put_label(struct instances *in, const struct value *value, struct buf *why) {
     size_t *label = &in->rows.label[in->rows.n - 1];
     const dn_column_type type = in->classes->type;
@@ -256,10 +272,9 @@ static bool put_label(struct instances *in, const struct value *value, struct bu
         }
         k = dn_model_class_of_number(in->model, number);
     } else if (value->kind != VALUE_NESTED && value->kind != VALUE_NOT_FINITE) {
-        const struct text bare = text_trim(value->text.bytes, value->text.n);
-        k = dn_model_class_of_text(in->model, value->text.bytes, value->text.n);
-        if (k == SIZE_MAX && value->bare) {
-            k = dn_model_class_of_text(in->model, bare.bytes, bare.n);
+        struct text read[2];
+        for (size_t r = 0, n = readings(in, value, read); r < n && k == SIZE_MAX; r++) {
+            k = dn_model_class_of_text(in->model, read[r].bytes, read[r].n);
         }
     }
     if (k == SIZE_MAX) {
@@ -305,15 +320,14 @@ static bool put_place(struct instances *in, struct slot slot, const struct value
     return true;
 }
 
-/* Stores the level of a category. A cell without quotes is compared as it is written first, for
- * models whose training table kept the blanks around such cells. */
+/* Stores the level of a category. */
 static bool put_level(struct instances *in, size_t i, const struct value *value, double *out,
                       struct buf *why) {
-    const struct text bare = text_trim(value->text.bytes, value->text.n);
-    const bool trims = value->bare && bare.n < value->text.n;
-    *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
-    if (*out == DN_UNSEEN && trims) {
-        *out = dn_encoder_level(in->encoder, i, bare.bytes, bare.n);
+    struct text read[2];
+    const size_t n = readings(in, value, read);
+    *out = DN_UNSEEN;
+    for (size_t r = 0; r < n && *out == DN_UNSEEN; r++) {
+        *out = dn_encoder_level(in->encoder, i, read[r].bytes, read[r].n);
     }
     if (*out != DN_UNSEEN) {
         return true;
@@ -321,7 +335,7 @@ static bool put_level(struct instances *in, size_t i, const struct value *value,
     if (dn_encoder_refuses_unseen(in->encoder)) {
         return refuse(value, "must be a category of the training data", why);
     }
-    const struct text shown = trims ? bare : value->text;
+    const struct text shown = read[n - 1];
     if (!row_notes_unseen_add(&in->rows.notes, in->n_inputs, i, shown.bytes, shown.n)) {
         instances_no_memory(in);
     }

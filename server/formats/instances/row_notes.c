@@ -117,26 +117,28 @@ static bool note_category(struct row_notes **notes, const dn_encoder *encoder, s
     return added;
 }
 
-static bool is_unseen(const dn_encoder *encoder, size_t input, struct text t) {
-    return dn_encoder_level(encoder, input, t.bytes, t.n) == DN_UNSEEN;
+static bool is_unseen(const dn_encoder *encoder, size_t input, const struct missing *missing,
+                      struct text t) {
+    return dn_encoder_level(encoder, input, t.bytes, t.n) == DN_UNSEEN &&
+           (missing == NULL || !missing_has(missing, text_trim(t.bytes, t.n)));
 }
 
 bool row_notes_view(struct row_notes **notes, const dn_encoder *encoder, size_t input,
-                    const dn_column_view *view) {
+                    const struct missing *missing, const dn_column_view *view) {
     const size_t n = view_has_strings(view) ? view->strings.n : 0;
     bool well = true, *unseen = calloc(n + 1, sizeof *unseen), any = !view_has_strings(view);
     if (unseen == NULL) {
         return false;
     }
     for (size_t k = 0; k < n; k++) {
-        unseen[k] = is_unseen(encoder, input, strings_text(&view->strings, k));
+        unseen[k] = is_unseen(encoder, input, missing, strings_text(&view->strings, k));
         any |= unseen[k];
     }
     for (size_t i = 0; any && i < view->n_rows && well; i++) {
         char room[DN_NUMBER_SIZE];
         struct text t;
         if (view_cell(view, i, room, &t) &&
-            (n > 0 ? unseen[view->code[i]] : is_unseen(encoder, input, t))) {
+            (n > 0 ? unseen[view->code[i]] : is_unseen(encoder, input, missing, t))) {
             well = note_category(notes, encoder, input, t);
         }
     }

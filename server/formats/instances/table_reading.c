@@ -106,6 +106,9 @@ void table_reading_write(const char *notes, const char *columns, struct json_wri
     }
     put_commas(json_object_get(object, "decimal_comma"), w);
     put_missing(object, w);
+    if (json_is_true(json_object_get(object, "trimmed"))) {
+        json_kv_bool(w, "trimmed", true);
+    }
     put_columns(list, w);
     json_end_object(w);
     json_decref(object);
@@ -183,6 +186,7 @@ bool table_reading_parse(const char *document, struct table_reading *out) {
     table_reading_dialect(reading, &out->dialect);
     out->delimiter = out->dialect.n > 0 ? csv_dialect_char(&out->dialect) : '\0';
     out->comment = character(reading, "comment");
+    out->trimmed = json_is_true(json_object_get(reading, "trimmed"));
     for (size_t i = 0; well && i < json_array_size(missing); i++) {
         const struct text token = text_of(json_array_get(missing, i));
         well = token.bytes != NULL && missing_add(&out->missing, token);

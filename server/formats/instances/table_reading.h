@@ -8,6 +8,8 @@
  *   decimal, thousands, strip  the options of these names, if they were given
  *   decimal_comma  names of the columns of numbers with decimal commas, which were detected
  *   missing    the tokens for missing values beside the standard ones, if there are any
+ *   trimmed    separated text: true, blanks around cells without quotes were removed; absent in
+ *              models of earlier releases
  *   columns    the names of all columns in their order; absent if one is sparse, and in models of
  *              earlier releases */
 #ifndef FORMATS_TABLE_READING_H
@@ -21,6 +23,7 @@
 struct table_reading {
     char delimiter;             /* '\0': the table was not separated text, or it is unknown */
     struct csv_dialect dialect; /* n 0: as '\0' of `delimiter` */
+    bool trimmed;               /* blanks around cells without quotes were removed */
     char comment;               /* as in table_options */
     struct missing missing;
     struct marks marks;

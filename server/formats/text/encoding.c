@@ -285,6 +285,21 @@ static enum encoding_end convert(struct encoding *e, const char **bytes, size_t 
     }
 }
 
+/* Takes what the converter has kept: some encodings have marks that follow a letter, so that the last
+ * letter is written with the next character only. */
+static enum encoding_end flush(struct encoding *e,
+                               bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
+    char piece[64], *out = piece;
+    size_t room = sizeof piece;
+    (void)iconv(e->converter, NULL, NULL, &out, &room);
+    const size_t written = sizeof piece - room;
+    if (written > 0 && !take(arg, piece, written)) {
+        return ENCODING_STOPPED;
+    }
+    count(e, piece, written);
+    return ENCODING_WELL;
+}
+
 /* Converts the held bytes; an incomplete character stays held. */
 static enum encoding_end
 convert_held(struct encoding *e, bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
@@ -351,7 +366,7 @@ enum encoding_end encoding_feed(struct encoding *e, const char *bytes, size_t n,
         e->wrong = (unsigned char)e->held[0];
         return ENCODING_INVALID;
     }
-    return end;
+    return end == ENCODING_WELL && final ? flush(e, take, arg) : end;
 }
 
 void encoding_fault(const struct encoding *e, char out[ENCODING_FAULT], int64_t *line,
