@@ -174,6 +174,36 @@ static void test_encodings(void **state) {
     problem_check(call_get("/v1/datasets/refused"), 404, "unknown-dataset");
 }
 
+/* A column of numbers whose first cell is none is warned of, as one whose second cell is none. */
+static void test_first_cells_that_are_no_number(void **state) {
+    (void)state;
+    static const struct {
+        const char *first, *says;
+    } cases[] = {{"\\N", "name it in missing="},
+                 {"<NA>", "name it in missing="},
+                 {"unknown", "(\"unknown\"), although 3 of its 4 cells are numbers"},
+                 {"1.000.000", "thousands=."}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct response *r =
+            status_check(call_upload("/v1/datasets/first",
+                                     text("v;w;y\n%s;7;a\n1;8;b\n2;7;a\n3.500;9;b\n",
+                                          cases[i].first)),
+                         201);
+        assert_int_equal(count_at(r, "/notes/warnings"), 1);
+        if (strstr(string_at(r, "/notes/warnings/0"), cases[i].says) == NULL) {
+            fail_msg("%s is not in %s", cases[i].says, r->body);
+        }
+        status_check(call_delete("/v1/datasets/first"), 204);
+    }
+    const struct response *r =
+        status_check(call_text("PUT", "/v1/datasets/first", "application/json",
+                               "[{\"v\":\"1\",\"y\":\"a\"},{\"v\":\"2\",\"y\":\"b\"}]"),
+                     201);
+    assert_non_null(strstr(string_at(r, "/notes/warnings/0"), "without quotes"));
+    r = status_check(call_upload("/v1/datasets/mixed", "v,y\nb,a\n2,b\nc,a\n"), 201);
+    assert_int_equal(count_at(r, "/notes/warnings"), 0);
+}
+
 /* Converters of encodings with combining marks keep the last letter until the next one. */
 static void test_the_last_character_of_each_encoding(void **state) {
     (void)state;
@@ -241,6 +271,7 @@ int main(void) {
         TEST(test_comments),
         TEST(test_on_error),
         TEST(test_bytes_of_other_formats),
+        TEST(test_first_cells_that_are_no_number),
         TEST(test_the_last_character_of_each_encoding),
         TEST(test_reasons),
         TEST(test_encodings),

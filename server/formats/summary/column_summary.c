@@ -37,6 +37,17 @@ void column_summary_reset(struct column_summary *s) {
     column_summary_done(s);
 }
 
+int64_t column_summary_number_texts(const struct column_summary *s) {
+    int64_t rows = 0;
+    for (size_t i = 0; !s->estimated && i < s->texts.n; i++) {
+        const struct tally_entry *e = &s->texts.entry[i];
+        const struct text t = text_trim(tally_text(&s->texts, e), e->length);
+        double number = 0;
+        rows += dn_number_parse(t.bytes, t.n, &number) ? e->count : 0;
+    }
+    return rows;
+}
+
 size_t column_summary_counts_memory(const struct column_summary *s) {
     return number_tally_memory(&s->numbers) + tally_memory(&s->texts);
 }

@@ -75,6 +75,8 @@ bool column_summary_add(struct column_summary *s, const dn_column_view *view);
 /* Adds n missing rows, before the first chunk; `type` is the type of the chunks. Returns false if
  * out of memory. */
 bool column_summary_add_missing(struct column_summary *s, dn_column_type type, int64_t n);
+/* Returns the number of rows whose text is a number; 0 if the texts are not counted exactly. */
+int64_t column_summary_number_texts(const struct column_summary *s);
 /* Memory of the exact counts and of the sketches, in bytes. column_summary_drop_counts converts the
  * counts to sketches, which saves memory; it returns false if out of memory, and then changes
  * nothing. */

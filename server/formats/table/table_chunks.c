@@ -542,6 +542,27 @@ static void warn(struct json_writer *w, struct buf *text, size_t *n) {
     buf_clear(text);
 }
 
+/* Warns of a column that is not numeric although most of its cells are numbers. A cell before the
+ * numbers is the reason: one after them has a warning of its own. */
+static void warn_of_numbers(const struct column *c, struct json_writer *w, struct buf *text,
+                            size_t *n) {
+    const int64_t cells = c->summary.n_rows - c->summary.missing;
+    const int64_t numbers = column_summary_number_texts(&c->summary);
+    char shown[TEXT_SHOWN];
+    if (numbers > cells / 2 && numbers < cells) {
+        const char *cell = c->reason.cell != NULL ? c->reason.cell : "";
+        buf_printf(
+            text,
+            "column \"%s\": %s because of line %" PRId64 " (%s), although %" PRId64
+            " of its %" PRId64
+            " cells are numbers: name words for missing values in missing=; types=%s:numeric "
+            "refuses the first cell that is no number",
+            c->name, dn_column_type_name(c->type), c->reason.line,
+            text_show(cell, strlen(cell), shown), numbers, cells, c->name);
+        warn(w, text, n);
+    }
+}
+
 void builder_write_warnings(const struct table_builder *b, struct json_writer *w) {
     struct buf text = {0};
     const char *of = b->onto ? " of the appended rows" : "";
@@ -561,6 +582,10 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
                        text_show(cell, strlen(cell), shown), c->reason.hint != NULL ? ": " : "",
                        c->reason.hint != NULL ? c->reason.hint : "");
             warn(w, &text, &n);
+        }
+        if (c->reason.line > 0 && !c->forced && !b->onto && !c->reason.fell &&
+            c->reason.hint == NULL && !c->reason.stored) {
+            warn_of_numbers(c, w, &text, &n);
         }
         if (c->inexact_line > 0 && c->type == DN_NUMERIC) {
             buf_printf(

@@ -155,6 +155,17 @@ static bool is_time(struct text t) {
            (a + 3 == t.n || t.bytes[a + 3] == ':');
 }
 
+/* Matches "1.234.567": two groups of three digits or more. */
+static bool has_points_of_thousands(struct text t) {
+    size_t groups = 0, at = sign(t), digits = digits_at(t, at);
+    bool well = digits >= 1 && digits <= 3;
+    for (at += digits; well && at < t.n; at += 4) {
+        well = t.bytes[at] == '.' && digits_at(t, at + 1) == 3;
+        groups++;
+    }
+    return well && groups >= 2;
+}
+
 static bool is_percentage(struct text t) {
     double number = 0;
     if (t.n < 2 || t.bytes[t.n - 1] != '%') {
@@ -177,9 +188,11 @@ static bool is_infinite(struct text t) {
 
 /* Words, other than the standard tokens, that programs write for a missing value. */
 static bool is_word_for_missing(struct text t) {
-    static const char *const words[] = {"nan",  "NAN",  "na",   "n/a",  "N/A", "#N/A",   "n.a.",
-                                        "N.A.", "none", "None", "NONE", "nil", "NULL",   "Null",
-                                        "-",    "--",   ".",    "..",   "#NA", "#VALUE!"};
+    static const char *const words[] = {"nan",     "NAN",     "na",   "n/a",  "N/A",  "#N/A",
+                                        "n.a.",    "N.A.",    "none", "None", "NONE", "nil",
+                                        "NULL",    "Null",    "-",    "--",   ".",    "..",
+                                        "#NA",     "#VALUE!", "\\N",  "<NA>", "NaT",  "(null)",
+                                        "#DIV/0!", "#REF!",   "#NUM!"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (text_is(t, words[i])) {
             return true;
@@ -204,7 +217,7 @@ const char *cell_hint_json(const char *bytes, size_t n) {
     const struct text t = text_trim(bytes, n);
     double number = 0;
     return t.n > HINT_MAX                           ? cell_hint(bytes, n)
-           : dn_number_parse(t.bytes, t.n, &number) ? "write numbers without quotes"
+           : dn_number_parse(t.bytes, t.n, &number) ? "a JSON number is written without quotes"
            : has_decimal_comma(t)                   ? POINT_HINT
            : has_thousands(t)                       ? GROUPS_HINT
                                                     : cell_hint(bytes, n);
@@ -219,6 +232,8 @@ const char *cell_hint(const char *bytes, size_t n) {
         {has_thousands, GROUPS_HINT ", or set thousands=,"},
         {has_blank_groups, GROUPS_HINT ", or set thousands=space"},
         {has_apostrophes, GROUPS_HINT ", or set thousands='"},
+        {has_points_of_thousands,
+         "if its points separate thousands, set decimal=, and thousands=."},
         {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
         {is_date, "it looks like a date: a column is of type datetime if all its cells have one "
                   "form, with years of four digits"},

@@ -233,7 +233,7 @@ static void test_json_faults(void **state) {
             "{\"pointer\":\"/instances/1\",\"detail\":\"instance 1 has 3 values, expected 2\"}");
     refused(numeric, "{\"instances\":[[1,2],[1,\"2\"]]}",
             "{\"pointer\":\"/instances/1/1\",\"detail\":\"instance 1, column \\\"y\\\": must be a "
-            "finite number (got \\\"2\\\"): write numbers without quotes\"}");
+            "finite number (got \\\"2\\\"): a JSON number is written without quotes\"}");
     refused(numeric, "[[1,true]]", "must be a finite number (got true)");
     refused(numeric, "[[1,[2]]]", "must be a finite number (got an array or an object)");
     refused(numeric, "[[1,1e999]]",
