@@ -137,12 +137,43 @@ static void test_warns_of_unknown_positions(void **state) {
     assert_null(strstr(r->body, "\"warnings\""));
 }
 
+/* A model of texts: a first row of other names is read as data, with a warning; one with a name of
+ * the training table is a header. */
+static void test_a_first_row_of_other_names(void **state) {
+    (void)state;
+    const char *csv = "id,text,y\n";
+    for (int i = 0; i < 20; i++) {
+        csv = text("%sk%d,%s %d,%s\n", csv, i * 7 % 41,
+                   i % 2 ? "buy cheap pills now and here" : "please see the report of meeting", i,
+                   i % 2 ? "spam" : "ham");
+    }
+    status_check(call_upload("/v1/datasets/texts", csv), 201);
+    job_train("{'model':'texts','dataset':'texts','target':'y','algorithm':'logistic'}");
+    const struct response *r =
+        status_check(call_typed("/v1/models/texts/predict", "text/csv", "application/json",
+                                "review\nbuy cheap pills\n"),
+                     200);
+    assert_int_equal(count_at(r, "/predictions"), 2);
+    assert_non_null(strstr(string_at(r, "/warnings/0"), "header=true"));
+    r = status_check(call_typed("/v1/models/texts/predict", "text/csv", "text/csv",
+                                "review\nbuy cheap pills\n"),
+                     200);
+    assert_string_equal(header_of(r, "Discern-Warnings"), "1");
+    r = status_check(call_typed("/v1/models/texts/predict", "text/csv", "application/json",
+                                "buy cheap pills\nsee the report\n"),
+                     200);
+    assert_null(json_find(r->json, "/warnings"));
+    r = problem_check(call_typed("/v1/models/texts/predict", "text/csv", "application/json",
+                                 "id,review,y\n1,buy cheap pills,spam\n"),
+                      422, "invalid-instances");
+    assert_non_null(strstr(r->body, "\\\"text\\\""));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_evaluates_by_position),
-        TEST(test_refuses_ambiguous_rows),
-        TEST(test_predicts_rows_of_the_table),
-        TEST(test_warns_of_unknown_positions),
+        TEST(test_evaluates_by_position),      TEST(test_refuses_ambiguous_rows),
+        TEST(test_predicts_rows_of_the_table), TEST(test_warns_of_unknown_positions),
+        TEST(test_a_first_row_of_other_names),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -188,4 +188,5 @@ void api_instances_notes(struct http_call *call, const char *name, const dn_mode
     }
     reply_count(call, "Discern-Unseen", row_notes_unseen(notes));
     reply_count(call, "Discern-Ignored", (int64_t)row_notes_ignored(notes));
+    reply_count(call, "Discern-Warnings", (int64_t)row_notes_n_warnings(notes));
 }

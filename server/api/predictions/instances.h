@@ -35,8 +35,8 @@ bool api_instances_stored(struct http_call *call, struct instances_options *out)
  * Returns false if it has replied; otherwise the caller calls keep_done. */
 bool api_instances_keep(struct http_call *call, struct keep *out, const struct keep **used);
 /* Reports the notes about the rows, NULL: none, in the headers Discern-Unseen (values that are no
- * category of the training) and Discern-Ignored (columns), and in a counter for each column with
- * unseen categories. Call it before the reply is filled. */
+ * category of the training), Discern-Ignored (columns) and Discern-Warnings, and in a counter for
+ * each column with unseen categories. Call it before the reply is filled. */
 void api_instances_notes(struct http_call *call, const char *name, const dn_model *model,
                          const struct row_notes *notes);
 

@@ -70,6 +70,20 @@ static bool takes_only_numbers(const struct instances *in) {
     return i > 0 && i == in->n_inputs;
 }
 
+/* Whether the first row may be a header, although no cell is a known name: the cell of a text is a
+ * single word. */
+static bool may_be_header(const struct instances *in, const struct csv_row *row) {
+    for (size_t i = 0; i < row->n_cells && i < in->n_inputs; i++) {
+        const struct slot slot = instances_cell_slot(in, i);
+        const struct text t = csv_cell_trimmed(row, i);
+        if (slot.input < in->n_inputs && in->schema->type[slot.input] == DN_TEXT &&
+            is_word(in, t) && memchr(t.bytes, ' ', t.n) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A row of words without a known name is a header too if the model takes only numbers; the unknown
  * names are then reported with the nearest names. */
 static bool is_header(struct instances *in, const struct csv_row *row) {
@@ -78,7 +92,8 @@ static bool is_header(struct instances *in, const struct csv_row *row) {
         const struct text t = csv_cell_trimmed(row, i);
         double number = 0;
         const struct slot slot = instances_find(in, t.bytes, t.n, i);
-        names += instances_keep_named(in, t, slot).input != SIZE_MAX || is_almost_input(in, t);
+        names += instances_keep_named(in, t, slot).input != SIZE_MAX || is_almost_input(in, t) ||
+                 names_find(&in->schema->reading.columns, t.bytes, t.n) >= 0;
         numbers += dn_number_parse(t.bytes, t.n, &number);
         words += is_word(in, t);
     }
@@ -310,6 +325,11 @@ static bool on_row(void *arg, const struct csv_row *row) {
             return false;
         }
         r->n = in->n_row;
+        if (r->table->header == TABLE_HEADER_AUTO && row->n_cells == r->n &&
+            may_be_header(in, row)) {
+            instances_warn(in, "the first row was read as data, as it has no name of a column: if "
+                               "it is the header, set header=true");
+        }
     }
     double *out = instances_row(in);
     if (out == NULL) {

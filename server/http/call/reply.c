@@ -213,8 +213,8 @@ bool reply_each_header(const struct http_call *call,
         ok = ok && each(arg, "Access-Control-Allow-Origin", call->request.cross_origin);
         ok = ok && each(arg, "Access-Control-Expose-Headers",
                         "Allow, Discern-Ignored, Discern-Refused, Discern-Rows, Discern-Truncated, "
-                        "Discern-Unchanged, Discern-Unseen, ETag, Idempotent-Replayed, Link, "
-                        "Location, Retry-After, X-Request-Id");
+                        "Discern-Unchanged, Discern-Unseen, Discern-Warnings, ETag, "
+                        "Idempotent-Replayed, Link, Location, Retry-After, X-Request-Id");
     }
     if ((reply->status == 429 || reply->status == 503) && !has_header(reply, "Retry-After")) {
         ok = ok && each(arg, "Retry-After", RETRY_AFTER);
