@@ -1,5 +1,6 @@
 /* Converts the input from an encoding to UTF-8: the text, and the place of a fault, must not depend
- * on where the input is cut. Byte 0 chooses the encoding, byte 1 the cuts. */
+ * on where the input is cut. The hint that the bytes are UTF-8 may: it also looks at the bytes of the
+ * piece that follow the fault. Byte 0 chooses the encoding, byte 1 the cuts. */
 #include "base/utf8.h"
 #include "formats/text/encoding.h"
 #include "fuzz/support.h"
@@ -57,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct result whole = convert(name, bytes, size - 2, 0),
                   cut = convert(name, bytes, size - 2, ((uint64_t)data[1] << 8) | 1);
     CHECK(whole.end == cut.end && whole.line == cut.line && whole.column == cut.column &&
-          strcmp(whole.fault, cut.fault) == 0);
+          strncmp(whole.fault, cut.fault, strcspn(whole.fault, ";")) == 0);
     if (whole.end == ENCODING_WELL) {
         CHECK(whole.text.size == cut.text.size &&
               (cut.text.size == 0 || memcmp(whole.text.data, cut.text.data, cut.text.size) == 0));
