@@ -363,7 +363,8 @@ struct store_dataset_published {
     bool unchanged;
 };
 /* Publishes a staged part as a version. dataset: gets the version as it was committed, which the
- * caller frees; NULL: not needed. */
+ * caller frees; NULL: not needed. If no version was made, it has the notes of `d`: how this body
+ * was read. */
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
                            struct store_dataset_published *out, struct store_dataset *dataset,
                            struct problem *problem);

@@ -2,6 +2,8 @@
 #include "store/sqlite/audit.h"
 #include "store/sqlite/datasets.h"
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define DATASET_DAMAGE STORE_DAMAGE_DATASETS("d")
 #define VERSION_INTACT STORE_INTACT_DATASET_VERSIONS("dataset_versions")
@@ -168,6 +170,17 @@ static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct 
                      store_int(d->onto), store_int(p->kept));
 }
 
+/* The answer to an upload that makes no version tells how its own body was read. */
+static bool take_notes(struct store_dataset *d, const char *notes) {
+    char *copy = strdup(notes);
+    if (copy == NULL) {
+        return false;
+    }
+    free(d->notes);
+    d->notes = copy;
+    return true;
+}
+
 static void publish(struct store_tx *tx, void *arg) {
     struct publish *p = arg;
     const struct store_dataset_new *d = p->d;
@@ -194,7 +207,10 @@ static void publish(struct store_tx *tx, void *arg) {
               d->name, p->out.version);
     }
     if (p->dataset) {
-        store_dataset_find(tx->connection, p->out.id, p->dataset, tx->problem);
+        const bool found = store_dataset_find(tx->connection, p->out.id, p->dataset, tx->problem);
+        if (found && same && !take_notes(p->dataset, d->notes)) {
+            problem_no_memory(tx->problem);
+        }
         store_key_add(tx, d->key, p->dataset);
     }
 }
