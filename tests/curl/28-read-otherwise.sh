@@ -24,3 +24,24 @@ put otherwise-marks 'x,y\n1.5,a\n2.5,b\n'
 expect "$(jq -r '.version' "$answer")" 1
 expect "$(jq -r '.notes.delimiter' "$answer")" ","
 expect "$(curl -sSf "$URL/v1/datasets/otherwise-marks" | jq -r '.notes.delimiter')" ";"
+
+# A first row of numbers that count the columns may be the header, as may one with a word of its own.
+may_be_header() {
+    put "$1" "$2"
+    expect "$(jq -r '.notes.warnings[0] // "none" | test("header=true")' "$answer")" true
+}
+may_be_header otherwise-index ',0,1,2\n0,-0.454,1.327,0\n1,0.3,2.1,1\n2,-1.1,0.2,2\n'
+may_be_header otherwise-counted '0,1,2\n-0.454,1.327,0\n0.3,2.1,1\n-1.1,0.2,2\n'
+may_be_header otherwise-word '0,1,2,species\n5.1,1,0,a\n4.9,3,2,b\n4.7,1,2,a\n4.6,3,1,b\n'
+put otherwise-rows '5.1,3.5,a\n4.9,3,b\n4.7,3.2,a\n'
+expect "$(jq -c '.notes.warnings' "$answer")" "[]"
+
+# A row of words for missing values is a row of a table without faults, also for on_error=repair.
+for words in n/a,none,missing low,high,mid; do
+    table='a,b,c\n'
+    for k in {1..100}; do table+="$k,$((k % 7)).5,$((k % 11))\n"; done
+    table+="$words\n"
+    for k in {1..100}; do table+="$k,$((k % 7)).5,$((k % 11))\n"; done
+    put "otherwise-${words##*,}?on_error=repair" "$table"
+    expect "$(jq -c '[.rows, .notes.repairs]' "$answer")" "[201,null]"
+done

@@ -5,6 +5,7 @@
 #include "formats/csv/csv_separator.h"
 #include "formats/formats.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,6 +277,8 @@ void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv
 }
 
 /* ---- header ---- */
+enum { FEW = 4 }; /* at most so many categories are few */
+
 struct below {
     struct text name;    /* the trimmed cell of the first row, copied to evidence.text */
     enum cell_says says; /* what kind of cell the cell of the first row is */
@@ -286,6 +289,8 @@ struct below {
     size_t value;        /* number of the first row with a number or a boolean; 0: none */
     size_t word;         /* number of the last row before it that is another text; 0: none */
     bool mixed;          /* another text occurs after it */
+    uint64_t seen[FEW];  /* hashes of the first different texts below a word */
+    size_t n_seen;       /* FEW + 1: there are more */
 };
 
 struct evidence {
@@ -336,6 +341,23 @@ static void note_title(struct evidence *e, const struct csv_row *row) {
     e->in_titles = row->n_cells == e->n && e->n >= 2 && !rest && 2 * filled <= e->n;
     e->titles += e->in_titles;
     e->behind = row->line;
+}
+
+/* Notes a text below a word of the first row. */
+static void note_distinct(struct below *column, struct text t) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < t.n; i++) {
+        hash = (hash ^ (unsigned char)t.bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    for (size_t i = 0; i < column->n_seen; i++) {
+        if (column->seen[i] == hash) {
+            return;
+        }
+    }
+    if (column->n_seen < FEW) {
+        column->seen[column->n_seen] = hash;
+    }
+    column->n_seen++;
 }
 
 static bool first_row(struct evidence *e, const struct csv_row *row) {
@@ -400,6 +422,9 @@ static bool header_row(void *arg, const struct csv_row *row) {
             column->mixed |= column->value > 0;
             column->word = column->value > 0 ? column->word : e->rows;
         }
+        if (says == CELL_OTHER && column->says == CELL_OTHER && column->n_seen <= FEW) {
+            note_distinct(column, t);
+        }
         column->repeated |=
             t.n > 0 && t.n == column->name.n && memcmp(t.bytes, column->name.bytes, t.n) == 0;
     }
@@ -436,7 +461,34 @@ struct verdict {
     /* a column below a word or an empty cell has numbers but no other texts, or booleans but no
      * other texts */
     bool typed;
+    bool apart;  /* a cell of the first row is a word above a few other categories */
+    bool counts; /* the cells of the first row are 0, 1, 2 … or 1, 2, 3 … */
 };
+
+/* Whether the first row is at least three numbers 0, 1, 2 … or 1, 2, 3 …, after an empty cell or
+ * not, as programs write the names of unnamed columns. */
+static bool counts_up(const struct evidence *e) {
+    const size_t from = e->n > 0 && e->column[0].name.n == 0;
+    char number[24];
+    if (e->n < from + 3 || e->column[from].name.n != 1 || e->rows < 3 || e->again > 0) {
+        return false;
+    }
+    const size_t first = e->column[from].name.bytes[0] == '1';
+    for (size_t i = from; i < e->n; i++) {
+        snprintf(number, sizeof number, "%zu", i - from + first);
+        if (!text_is(e->column[i].name, number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the first cell is a word that does not occur among the few categories below it. */
+static bool is_apart(const struct evidence *e, const struct below *column) {
+    return column->says == CELL_OTHER && !column->repeated && column->n_seen > 0 &&
+           column->n_seen <= FEW && !column->numbers && !column->booleans &&
+           e->rows > 2 * column->n_seen;
+}
 
 /* Combines the properties of all columns. Sorts e->column by name. */
 static struct verdict judge(struct evidence *e) {
@@ -450,9 +502,11 @@ static struct verdict judge(struct evidence *e) {
         v.value |= number || boolean;
         v.odd |= boolean || (number && !is_plain(column->name));
         v.repeated |= column->repeated;
+        v.apart |= is_apart(e, column);
         v.typed |= (column->says == CELL_OTHER || column->name.n == 0) &&
                    column->numbers != column->booleans && !column->others;
     }
+    v.counts = counts_up(e);
     qsort(e->column, e->n, sizeof *e->column, by_text);
     for (size_t i = 1; i < e->n; i++) {
         v.repeated |= by_text(&e->column[i - 1], &e->column[i]) == 0 && e->column[i].name.n > 0;
@@ -517,6 +571,7 @@ static void decide(struct evidence *e, struct csv_header *out) {
     } else {
         out->doubtful = v.word && !v.odd && !v.repeated;
         out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
+        out->doubtful = out->doubtful || v.counts || (v.apart && !v.odd);
         out->second = !out->header && v.word && second ? e->behind : 0;
     }
     out->again = out->header ? e->again : 0;

@@ -33,7 +33,8 @@
  *      has a word above a column of only numbers or only booleans, its other cells are integers of
  *      at most nine digits ("id,2020,2021"), no two cells are equal, and none occurs again in its
  *      column. Then it is a header, but doubtful. A first row with words that misses one of these
- *      conditions may be a doubtful row of data.
+ *      conditions may be a doubtful row of data, as is one of the numbers 0, 1, 2 … or 1, 2, 3 …, or
+ *      one with a word that is not among the few categories below it.
  * The first L >= 2 rows look like header lines if no cell of them is a number or a boolean, and a
  * column has a word in the last of them and only numbers, booleans or tokens for missing below, of
  * which there are at least three rows.

@@ -1,4 +1,5 @@
 #include "formats/csv/repair/csv_plan.h"
+#include "formats/text/cell_hint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,8 @@ bool csv_plan_is_heading(const struct csv_plan *p, const struct csv_raw_row *row
         const struct text text = csv_split_trimmed(row->bytes, &row->split->piece[i]);
         if (csv_trait_is_number(&p->trait[i])) {
             any = true;
-            if (csv_is_nothing(text) || csv_is_value(text)) {
+            if (csv_is_nothing(text) || csv_is_value(text) ||
+                cell_hint_missing(text.bytes, text.n)) {
                 return false;
             }
         } else if (csv_is_value(text)) {

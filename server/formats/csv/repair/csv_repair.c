@@ -429,15 +429,16 @@ static bool begin_second(struct csv_repair *r, size_t first) {
     return release(r, footer);
 }
 
-/* Whether the row, which looks like a heading of the table, begins another one: it stands above at
- * least two columns of numbers or dates, or below a blank line, or below titles that follow one. */
+/* Whether the row, which looks like a heading of the table, begins another one: it stands below a
+ * blank line, or below titles that follow one, or, in a table with faults, above at least two
+ * columns of numbers or dates. */
 static bool is_names(const struct csv_repair *r, const struct csv_raw_row *row) {
     const size_t columns = r->taken > r->plan->head ? csv_plan_heading(r->plan, row) : 0;
     bool titles = r->n_held > 0 && r->held[0].blank;
     for (size_t i = 0; i < r->n_held && titles; i++) {
         titles = r->held[i].filled <= 1;
     }
-    return columns > 1 || (columns > 0 && (row->blank || titles));
+    return (columns > 1 && !r->plan->faultless) || (columns > 0 && (row->blank || titles));
 }
 
 static bool hold(struct csv_repair *r, const struct csv_raw_row *row, size_t filled, size_t values,
