@@ -7,7 +7,7 @@
 #include <time.h>
 
 #define TURN_NS 20000000     /* ns; a turn lasts this long if other clients wait */
-#define THREADS_FOR_A_TURN 4 /* threads; further ones hold jobs that wait for a turn */
+#define FURTHER_FOR_A_TURN 3 /* jobs that may have begun beside the first one of their bucket */
 #define MOST_RETRY_S 60      /* s; the longest time in Retry-After */
 
 /* The state of a job that has begun; on the stack of its thread. */
@@ -17,20 +17,55 @@ struct long_turn {
     int64_t since_ns;    /* monotonic time at which the turn began; used by the job's thread */
 };
 
-/* Bits of the buckets that have a job that may compute next. The caller holds the lock. */
+static void *long_main(void *arg);
+
+/* Starts an idle thread. The caller holds the lock. */
+static bool start_thread(struct long_jobs *l) {
+    if (pthread_create(&l->threads[l->n_threads], NULL, long_main, l) != 0) {
+        return false;
+    }
+    l->n_threads++;
+    l->n_alive++;
+    l->n_idle++;
+    return true;
+}
+
+/* Bits of the buckets that have a job that may compute next. The first job of a bucket may always
+ * begin: there are threads for the first job of each bucket and for n_further others. The caller
+ * holds the lock. */
 static uint64_t candidates(const struct long_jobs *l) {
     uint64_t buckets = l->paused.filled;
-    for (unsigned b = 0; b < FAIR_BUCKETS && l->n_idle > 0; b++) {
-        const bool begins = l->fresh.first[b] != NULL && l->begun[b] < l->share;
-        buckets |= begins ? UINT64_C(1) << b : 0;
+    const bool has_thread = l->n_idle > 0 || !l->no_thread;
+    for (unsigned b = 0; b < FAIR_BUCKETS && has_thread; b++) {
+        const bool may_begin = l->begun[b] == 0 || (l->begun[b] < l->share &&
+                                                    l->n_further < l->n_turns * FURTHER_FOR_A_TURN);
+        buckets |= l->fresh.first[b] != NULL && may_begin ? UINT64_C(1) << b : 0;
     }
     return buckets;
+}
+
+/* Lets the first fresh job of the bucket begin. Returns false if no thread can be started; a thread
+ * whose job ends tries again. The caller holds the lock. */
+static bool begin_job(struct long_jobs *l, unsigned bucket) {
+    if (l->n_idle == 0 && !start_thread(l)) {
+        l->no_thread = true;
+        return false;
+    }
+    struct pool_job *job = fair_pop(&l->fresh, UINT64_C(1) << bucket);
+    l->n_further += l->begun[bucket] > 0;
+    l->begun[bucket]++;
+    l->n_idle--;
+    job->next = l->ready;
+    l->ready = job;
+    (void)pthread_cond_signal(&l->wake);
+    return true;
 }
 
 /* Gives the free turns. A client with a paused job continues it before it begins another. The
  * caller holds the lock. */
 static void give_turns(struct long_jobs *l) {
-    for (uint64_t open; l->n_running < l->n_turns && (open = candidates(l)) != 0; l->n_running++) {
+    l->no_thread = false;
+    for (uint64_t open; l->n_running < l->n_turns && (open = candidates(l)) != 0;) {
         while ((open >> l->next & 1) == 0) {
             l->next = (l->next + 1) % FAIR_BUCKETS;
         }
@@ -38,14 +73,10 @@ static void give_turns(struct long_jobs *l) {
         if (job != NULL) {
             job->turn->granted = true;
             (void)pthread_cond_signal(&job->turn->wake);
-        } else {
-            job = fair_pop(&l->fresh, UINT64_C(1) << l->next);
-            l->begun[l->next]++;
-            l->n_idle--;
-            job->next = l->ready;
-            l->ready = job;
-            (void)pthread_cond_signal(&l->wake);
+        } else if (!begin_job(l, l->next)) {
+            continue; /* no fresh job is a candidate now */
         }
+        l->n_running++;
         l->next = (l->next + 1) % FAIR_BUCKETS;
     }
     atomic_store_explicit(&l->n_waiting, l->fresh.n + l->paused.n, memory_order_relaxed);
@@ -86,6 +117,7 @@ static void run_ready(struct long_jobs *l) {
     (void)pthread_cond_destroy(&turn.wake);
     l->mean_s += ((double)(clock_monotonic_ns() - began) * 1e-9 - l->mean_s) / 8;
     l->begun[bucket]--;
+    l->n_further -= l->begun[bucket] > 0;
     l->n_running--;
     l->n_idle++;
     give_turns(l);
@@ -97,8 +129,6 @@ static void run_ready(struct long_jobs *l) {
 static void *long_main(void *arg) {
     struct long_jobs *l = arg;
     (void)pthread_mutex_lock(&l->lock);
-    l->n_idle++;
-    give_turns(l);
     for (;;) {
         while (l->ready == NULL && !(l->stop && l->fresh.n == 0)) {
             (void)pthread_cond_wait(&l->wake, &l->lock);
@@ -151,8 +181,7 @@ bool long_start(struct long_jobs *l, size_t n_turns, size_t limit) {
     memset(l, 0, sizeof *l);
     l->n_turns = l->share = n_turns;
     l->limit = limit;
-    const size_t n_threads = n_turns * THREADS_FOR_A_TURN;
-    l->threads = calloc(n_threads, sizeof *l->threads);
+    l->threads = calloc(FAIR_BUCKETS + n_turns * FURTHER_FOR_A_TURN, sizeof *l->threads);
     if (l->threads == NULL) {
         return false;
     }
@@ -161,19 +190,16 @@ bool long_start(struct long_jobs *l, size_t n_turns, size_t limit) {
         l->threads = NULL;
         return false;
     }
-    l->n_alive = n_threads;
-    while (l->n_threads < n_threads &&
-           pthread_create(&l->threads[l->n_threads], NULL, long_main, l) == 0) {
-        l->n_threads++;
-    }
-    if (l->n_threads == n_threads) {
-        return true;
-    }
+    bool good = true;
     (void)pthread_mutex_lock(&l->lock);
-    l->n_alive -= n_threads - l->n_threads;
+    while (good && l->n_threads < n_turns && l->n_threads < FAIR_BUCKETS) {
+        good = start_thread(l);
+    }
     (void)pthread_mutex_unlock(&l->lock);
-    (void)long_stop(l, INT64_MAX);
-    return false;
+    if (!good) {
+        (void)long_stop(l, INT64_MAX);
+    }
+    return good;
 }
 
 bool long_stop(struct long_jobs *l, int64_t patience_ns) {

@@ -1,8 +1,12 @@
 /* Threads for long jobs, which compute for more than some ms. As many of them compute at a time as
  * there are turns. A job that has had its turn for TURN_NS gives it to a waiting job of another
  * client at its next long_yield, and waits on its thread for the next turn. So a client's long job
- * waits for one slice of another client's, not for its end. A client may have `share` jobs that
- * have begun. Does not depend on calls. */
+ * waits for one slice of each other client's, not for its end.
+ *
+ * A bucket of clients has a thread for its first job, however many other jobs have begun. It may
+ * have `share` jobs that have begun if fewer than three for each turn are further ones. So there
+ * are at most FAIR_BUCKETS + 3 × n_turns threads; most of them wait. A thread is started when a job
+ * begins and none is idle, and then stays. Does not depend on calls. */
 #ifndef HTTP_LONG_JOBS_H
 #define HTTP_LONG_JOBS_H
 
@@ -18,9 +22,11 @@ struct long_jobs {
     struct fair_queue fresh;  /* jobs that have not begun */
     struct fair_queue paused; /* jobs that have begun and wait for a turn */
     size_t begun[FAIR_BUCKETS];
+    size_t n_further;         /* jobs that have begun beside another one of their bucket */
     unsigned next;            /* the bucket that gets the next turn */
     size_t n_turns;           /* jobs that compute at a time */
     size_t n_running;         /* jobs that have a turn */
+    bool no_thread;           /* a thread could not be started */
     size_t n_idle;            /* threads without a job, without those that `ready` has jobs for */
     struct pool_job *ready;   /* jobs that have a turn, and no thread yet; linked by next */
     size_t share;             /* jobs of a bucket that may have begun */

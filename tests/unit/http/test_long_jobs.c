@@ -124,7 +124,69 @@ static void another_client_does_not_wait_for_the_end(void **state) {
     assert_int_equal(b.ended[1], 0);
 }
 
-/* 40 clients, more than there are threads: all jobs end, and none twice. */
+struct endless {
+    struct pool_job base; /* first: a job is its base */
+    struct long_jobs *jobs;
+    sem_t *begun, *ended;
+    atomic_bool *ends; /* set by the job that does not wait */
+    bool waits;
+};
+
+static void run_endless(struct pool_job *base) {
+    struct endless *job = (struct endless *)base;
+    sem_post(job->begun);
+    if (!job->waits) {
+        atomic_store(job->ends, true);
+    }
+    while (!atomic_load(job->ends)) {
+        spin(1000000);
+        long_yield(job->jobs, base);
+    }
+    sem_post(job->ended);
+}
+
+static void expect_posts(sem_t *sem, size_t n) {
+    struct timespec end;
+    (void)clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 60;
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(sem_timedwait(sem, &end), 0);
+    }
+}
+
+/* 60 clients have begun jobs that end only after a job of another client has had a slice. Client 0
+ * has queued more of them. */
+static void each_client_begins(void **state) {
+    (void)state;
+    enum { CLIENTS = 60, MORE = 20 };
+    static struct long_jobs jobs;
+    static struct endless all[CLIENTS + MORE + 1];
+    sem_t begun, ended;
+    atomic_bool ends = false;
+    assert_true(sem_init(&begun, 0, 0) == 0 && sem_init(&ended, 0, 0) == 0);
+    assert_true(long_start(&jobs, 2, 1000));
+    for (size_t i = 0; i < CLIENTS + MORE + 1; i++) {
+        all[i] = (struct endless){.base = {.run = run_endless,
+                                           .client = i < CLIENTS          ? i
+                                                     : i < CLIENTS + MORE ? 0
+                                                                          : CLIENTS},
+                                  .jobs = &jobs,
+                                  .begun = &begun,
+                                  .ended = &ended,
+                                  .ends = &ends,
+                                  .waits = i < CLIENTS + MORE};
+        if (i == CLIENTS + MORE) {
+            expect_posts(&begun, CLIENTS);
+        }
+        assert_int_equal(long_push(&jobs, &all[i].base, true), 0);
+    }
+    expect_posts(&ended, CLIENTS + MORE + 1);
+    assert_true(long_stop(&jobs, INT64_MAX));
+    (void)sem_destroy(&begun);
+    (void)sem_destroy(&ended);
+}
+
+/* 40 clients, each with several jobs: all jobs end, and none twice. */
 static void many_clients(void **state) {
     (void)state;
     static struct board b;
@@ -177,6 +239,7 @@ int main(void) {
         cmocka_unit_test(clients_take_turns),
         cmocka_unit_test(as_many_as_there_are_turns),
         cmocka_unit_test(another_client_does_not_wait_for_the_end),
+        cmocka_unit_test(each_client_begins),
         cmocka_unit_test(many_clients),
         cmocka_unit_test(the_queue_has_a_limit),
         cmocka_unit_test(the_end),
