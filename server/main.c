@@ -276,6 +276,18 @@ static bool open_tokens(struct daemon *d, struct problem *problem) {
     return true;
 }
 
+/* As max_bytes of struct jobs_settings. The limit of the token as it is now; 0 after its removal. */
+static int64_t max_bytes(void *arg, const char *owner) {
+    struct auth *auth = arg;
+    const struct auth_token *token = NULL;
+    if (auth == NULL || auth_find_named(auth, owner, &token) == AUTH_UNKNOWN) {
+        return 0;
+    }
+    const int64_t bytes = token->limits.bytes;
+    auth_release(token);
+    return bytes;
+}
+
 /* Starts all modules. Returns false on failure and sets problem; stop() must be called then,
  * too. */
 static bool start(struct daemon *d, struct problem *problem) {
@@ -293,7 +305,12 @@ static bool start(struct daemon *d, struct problem *problem) {
         .keep_jobs = s->keep_jobs,
         .keep_versions = s->keep_versions,
     };
-    if (!open_tokens(d, problem) || !http_probe_listen(s->listen, problem) ||
+    if (!open_tokens(d, problem)) {
+        return false;
+    }
+    jobs.max_bytes = max_bytes;
+    jobs.max_bytes_arg = atomic_load(&d->auth);
+    if (!http_probe_listen(s->listen, problem) ||
         (s->health_listen != NULL && !http_probe_listen(s->health_listen, problem)) ||
         !store_open(&store, &d->store, problem) ||
         !serving_open(d->store, s->model_cache, &api_predict_plans, &d->serving, problem) ||

@@ -23,6 +23,10 @@ struct jobs_settings {
     int64_t keep_jobs;     /* number of ended jobs that are kept (10,000) */
     int64_t keep_versions; /* number of versions of a model that are kept; 0: all */
     int64_t stuck_ms;      /* 0: 60,000; see jobs_healthy */
+    /* Returns the bytes that the owner may have stored (max_bytes of struct store_quota); 0: no
+     * limit. Called at the end of a job, on any thread. NULL: no owner has a limit. */
+    int64_t (*max_bytes)(void *arg, const char *owner);
+    void *max_bytes_arg;
 };
 /* Starts the threads. No job is claimed before jobs_open. */
 bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out,

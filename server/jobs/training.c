@@ -156,13 +156,14 @@ static void give_up_success(const struct training *t, struct store_job_end *end,
     }
 }
 
-/* After a failure to write a success: replaces the success if the data are damaged (the job fails),
- * if a user cancelled the job, or if the daemon ends or the staged model is lost (the job goes back
- * to the queue and is trained again). Returns false if the success is to be tried again. */
+/* After a failure to write a success: replaces the success if the data are damaged or the model
+ * exceeds the quota of its owner (the job fails), if a user cancelled the job, or if the daemon ends
+ * or the staged model is lost (the job goes back to the queue and is trained again). Returns false
+ * if the success is to be tried again. */
 static bool replace_success(const struct training *t, struct store_job_end *end,
                             const struct problem *problem, struct buf *doc) {
     const enum stop_reason why = mailbox_stopped(t->mailbox);
-    if (problem->permanent) {
+    if (problem->permanent || problem->type == PROBLEM_QUOTA_EXCEEDED) {
         problem_write(problem, "", NULL, doc);
         give_up_success(t, end, STORE_JOB_FAILED, buf_cstr(doc));
     } else if (why == STOP_CANCELLED) {
@@ -236,6 +237,9 @@ static void finish(struct training *t, struct store_job_end *end, struct success
     end->rows = rows;
     end->n_rows = n_rows;
     end->keep_versions = t->settings->keep_versions;
+    if (t->settings->max_bytes != NULL && t->job->submitted_by != NULL) {
+        end->max_bytes = t->settings->max_bytes(t->settings->max_bytes_arg, t->job->submitted_by);
+    }
     if (write_end(t, end, s, &version)) {
         log_info("job.finished", log_int("job", end->claim.job),
                  log_str("state", store_job_state_name(end->state)),

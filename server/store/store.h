@@ -605,6 +605,9 @@ struct store_job_end {
     /* SUCCEEDED: deletes the versions that are neither live nor among the newest keep_versions; 0:
      * deletes none */
     int64_t keep_versions;
+    /* SUCCEEDED: max_bytes of struct store_quota for the owner of the job; fails with
+     * PROBLEM_QUOTA_EXCEEDED if the owner would have more with the model; 0: no limit */
+    int64_t max_bytes;
 };
 /* Ends a claimed job in one transaction, which also publishes the model if the job succeeded.
  * *out_version: version of the model; 0: none; out_version may be NULL. Fails with PROBLEM_CONFLICT

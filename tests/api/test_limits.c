@@ -172,6 +172,43 @@ static void test_jobs(void **state) {
     }
 }
 
+/* Jobs that are queued together do not store more models than the token may have. */
+static void test_bytes_of_models(void **state) {
+    (void)state;
+    enum { JOBS = 5 };
+    const char *all = token_add("all", "--scope", "admin");
+    const char *few = token_add("few", "--scope", "admin", "--bytes", "16K");
+    service_start(FLAGS("--tokens", file, "--workers", "1"));
+    client_token = all;
+    upload_file("digits", "digits.csv");
+    const int64_t endless = job_endless("endless");
+    client_token = few;
+    int64_t ids[JOBS];
+    for (int i = 0; i < JOBS; i++) {
+        ids[i] = whole_at(status_check(call_post("/v1/jobs",
+                                                 "{'model':'m%d','dataset':'digits','target':"
+                                                 "'class','algorithm':'logistic'}",
+                                                 i),
+                                       202),
+                          "/id");
+    }
+    status_check(call_empty("POST", "/v1/jobs/%lld/cancel", (long long)endless), 202);
+    int n_failed = 0;
+    for (int i = 0; i < JOBS; i++) {
+        const struct response *job = job_wait(ids[i]);
+        if (strcmp(string_at(job, "/state"), "failed") == 0) {
+            n_failed++;
+            assert_string_equal(string_at(job, "/error/type"), "/problems/quota-exceeded");
+            assert_non_null(strstr(string_at(job, "/error/detail"), "may store 16384"));
+            problem_check(call_get("/v1/models/m%d", i), 404, "unknown-model");
+        } else {
+            assert_string_equal(string_at(job, "/state"), "succeeded");
+        }
+    }
+    assert_in_range(n_failed, 1, JOBS - 1);
+    assert_true(whole_at(call_get("/v1/limits"), "/token/use/stored_bytes") <= 16384);
+}
+
 static void test_bytes(void **state) {
     (void)state;
     const char *all = token_add("all", "--scope", "admin");
@@ -274,6 +311,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_rows_of_an_open_body, forget),
         cmocka_unit_test_teardown(test_jobs, forget),
         cmocka_unit_test_teardown(test_bytes, forget),
+        cmocka_unit_test_teardown(test_bytes_of_models, forget),
         cmocka_unit_test_teardown(test_heavy_calls, forget),
         cmocka_unit_test_teardown(test_without_tokens, forget),
     };

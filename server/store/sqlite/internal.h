@@ -117,6 +117,9 @@ void store_unknown(struct store_connection *c, enum problem_type type, const cha
  * version was inserted, or before a job is inserted. */
 void store_quota_check_jobs(struct store_tx *tx, const struct store_quota *q);
 void store_quota_check_bytes(struct store_tx *tx, const struct store_quota *q);
+/* The same after a version of a model with `bytes` was inserted. */
+void store_quota_check_model(struct store_tx *tx, const struct store_quota *q, const char *model,
+                             int64_t bytes);
 
 /* model_change.c: makes a new version from a staged part and returns its number. The version
  * becomes live unless m->promotion refuses it. keep: see keep_versions of struct store_job_end. */

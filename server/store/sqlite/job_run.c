@@ -260,7 +260,9 @@ static void finish(struct store_tx *tx, struct end *end, const char *model,
                                     .bytes = e->model_bytes,
                                     .keep = e->keep_versions,
                                     .promotion = e->promotion};
+        const struct store_quota quota = {.owner = submitted_by, .max_bytes = e->max_bytes};
         end->version = store_model_publish(tx, &m, &end->staged);
+        store_quota_check_model(tx, &quota, model, e->model_bytes);
     }
     store_history_add(tx, e->claim.job, e->rows, e->n_rows);
     STORE_RUN(tx->connection, tx->problem,

@@ -60,3 +60,16 @@ void store_quota_check_bytes(struct store_tx *tx, const struct store_quota *q) {
         }
     }
 }
+
+void store_quota_check_model(struct store_tx *tx, const struct store_quota *q, const char *model,
+                             int64_t bytes) {
+    if (q->owner != NULL && q->max_bytes > 0) {
+        const int64_t all = bytes_of(tx->connection, tx->problem, q->owner);
+        if (all > q->max_bytes) {
+            problem_set(tx->problem, PROBLEM_QUOTA_EXCEEDED,
+                        "model \"%s\" has %" PRId64 " bytes; token \"%s\" stores %" PRId64
+                        " without it, and may store %" PRId64,
+                        model, bytes, q->owner, all - bytes, q->max_bytes);
+        }
+    }
+}
