@@ -66,6 +66,32 @@ static void test_every_format(void **state) {
     assert_string_equal(header_of(r, "Discern-Refused"), "0");
 }
 
+/* Features of sparse rows that the training table did not have. */
+static void test_features_beyond_the_table(void **state) {
+    (void)state;
+    static const char rows[] = "1 1:1 2:3\n0 2:1 3:2\n1 1:2 2:2\n0 3:1\n1 1:3\n0 2:2 3:3\n";
+    status_check(call_text("PUT", "/v1/datasets/sparse", "text/x-svmlight", rows), 201);
+    job_train("{'model':'s','dataset':'sparse','target':'label','algorithm':'logistic'}");
+    static const char path[] = "/v1/models/s/predict",
+                      strict[] = "/v1/models/s/predict?extra=error";
+    const struct response *r =
+        call_typed(path, "text/x-svmlight", "application/json", "0 1:1 900:5\n");
+    ignored_check(r, "['f900']");
+    ignored_check(call_text("POST", path, NULL, "{\"instances\":[{\"f1\":1,\"f900\":5}]}"),
+                  "['f900']");
+    ignored_check(call_typed(path, "text/csv", "application/json", "f1,f900\n1,5\n"), "['f900']");
+    ignored_check(call_typed("/v1/models/s/evaluate", "text/x-svmlight", "application/json",
+                             "1 1:1 2:3 77:1\n0 3:1\n"),
+                  "['f77']");
+    problem_check(call_typed(strict, "text/x-svmlight", "application/json", "0 1:1 900:5\n"), 422,
+                  "invalid-instances");
+    problem_check(call_text("POST", strict, NULL, "{\"instances\":[{\"f1\":1,\"f900\":5}]}"), 422,
+                  "invalid-instances");
+    problem_check(call_typed(strict, "text/csv", "application/json", "f1,f900\n1,5\n"), 422,
+                  "invalid-instances");
+    status_check(call_typed(strict, "text/x-svmlight", "application/json", "0 1:1 3:5\n"), 200);
+}
+
 static void test_the_training_file(void **state) {
     (void)state;
     ignored_check(call_typed("/v1/models/m/predict", "text/csv", "application/json", table),
@@ -199,6 +225,7 @@ static void test_long_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_every_format),
+                                       TEST(test_features_beyond_the_table),
                                        TEST(test_the_training_file),
                                        TEST(test_refused),
                                        TEST(test_one_row),

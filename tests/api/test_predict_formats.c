@@ -378,7 +378,7 @@ static void test_sparse(void **state) {
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         const struct response *r =
             status_check(post_as(SPARSE_PATH, same[i].type, NULL, same[i].body), 200);
-        assert_true(json_equal(r->json, expected->json));
+        assert_true(json_equal(value_at(r, "/predictions"), value_at(expected, "/predictions")));
     }
     const struct response *lines =
         status_check(post_as(SPARSE_PATH, NDJSON, NULL,

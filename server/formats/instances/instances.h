@@ -213,6 +213,9 @@ const char *instances_why(struct instances *in);
  * the slot of the column that was named before, or has input SIZE_MAX. */
 const char *instances_claim(struct instances *in, struct text name, size_t expected,
                             struct slot *slot);
+/* Notes a feature of a sparse input as an ignored column if the training table did not have it; only
+ * the first IGNORED_MAX are listed. Returns false, with a message in `why`, if it is refused. */
+bool instances_beyond(struct instances *in, struct slot slot, struct buf *why);
 /* Notes an ignored column. Returns NULL, or a message if the column is refused. object: the name is
  * a key of an object, which instances_object_end checks. */
 const char *instances_ignore(struct instances *in, struct text name, bool object);

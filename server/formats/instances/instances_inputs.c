@@ -112,6 +112,26 @@ const char *instances_ignore(struct instances *in, struct text name, bool object
     return NULL;
 }
 
+bool instances_beyond(struct instances *in, struct slot slot, struct buf *why) {
+    const dn_input *input = dn_encoder_input(in->encoder, slot.input);
+    char name[SLOT_SHOWN];
+    if (slot.place < input->width) {
+        return true;
+    }
+    if (!in->takes_extra) {
+        buf_puts(why, "is beyond the columns of the training table");
+        return false;
+    }
+    const int n =
+        snprintf(name, sizeof name, "%s%zu", input->name, input->first_index + slot.place);
+    if (n < (int)sizeof name &&
+        (!row_notes_need(&in->rows.notes, in->n_inputs) ||
+         row_notes_ignore(in->rows.notes, name, (size_t)n, in->encoder) == IGNORED_NO_MEMORY)) {
+        instances_no_memory(in);
+    }
+    return true;
+}
+
 void instances_object_begin(struct instances *in) {
     in->n_meant = 0;
 }
@@ -167,6 +187,10 @@ const char *instances_claim(struct instances *in, struct text name, size_t expec
     }
     if (known && !twice && (instances_is_sparse(in, slot->input) || in->named[slot->input] == 0)) {
         in->named[slot->input] = 1;
+        buf_clear(&in->why);
+        if (instances_is_sparse(in, slot->input) && !instances_beyond(in, *slot, &in->why)) {
+            return instances_why(in);
+        }
         return slot->input == in->n_inputs && !in->labelled ? instances_ignore(in, name, false)
                                                             : NULL;
     }

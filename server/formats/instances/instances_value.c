@@ -317,7 +317,7 @@ static bool put_place(struct instances *in, struct slot slot, const struct value
         return false;
     }
     instances_put_entry(in, slot.input, slot.place, number);
-    return true;
+    return instances_beyond(in, slot, why);
 }
 
 /* Stores the level of a category. */

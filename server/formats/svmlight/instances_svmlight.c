@@ -27,6 +27,7 @@ static void put_label(struct reading *r) {
 
 static void put_row(struct reading *r) {
     struct instances *in = r->in;
+    const size_t width = dn_encoder_input(in->encoder, r->input)->width;
     if (instances_row(in) == NULL) {
         return;
     }
@@ -35,6 +36,15 @@ static void put_row(struct reading *r) {
     }
     for (size_t k = 0; k < r->row.n; k++) {
         instances_put_entry(in, r->input, r->row.place[k], r->row.value[k]);
+    }
+    /* the entries are in ascending order: those beyond the training table are the last */
+    for (size_t k = r->row.n; k-- > 0 && r->row.place[k] >= width && !in->stopped;) {
+        const struct slot slot = {r->input, r->row.place[k]};
+        buf_clear(&in->why);
+        if (!instances_beyond(in, slot, &in->why)) {
+            instances_fault_cell(in, slot, r->line, 1, instances_why(in));
+            break;
+        }
     }
     (void)instances_row_end(in); /* the entries are in ascending order already */
 }
