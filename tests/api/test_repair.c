@@ -120,6 +120,19 @@ static void test_lines(void **state) {
                   "invalid-dataset");
 }
 
+/* R writes no name for the column of row names, which are quoted. */
+static void test_row_names_of_r(void **state) {
+    (void)state;
+    const struct response *r = status_check(
+        call_upload("/v1/datasets/r?on_error=repair",
+                    "\"x\",\"z\",\"y\"\n\"5\",0.5,0,\"p\"\n\"7\",0.5,0.3,\"q\"\n\"8\",1,2,\"p\"\n"),
+        201);
+    assert_string_equal(string_at(r, "/columns/1/name"), "x");
+    assert_string_equal(string_at(r, "/columns/3/name"), "y");
+    assert_int_equal(whole_at(r, "/notes/repairs/header/count"), 1);
+    assert_null(json_find(r->json, "/notes/repairs/missing_cells"));
+}
+
 static void test_append(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/grows", "id,item,price\n1,nut,2.5\n2,bolt,3\n"), 201);
@@ -142,7 +155,9 @@ static void test_preview(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_upload),  TEST(test_sound),     TEST(test_append),
-                                       TEST(test_preview), TEST(test_unchanged), TEST(test_lines)};
+    const struct CMUnitTest tests[] = {TEST(test_upload),         TEST(test_sound),
+                                       TEST(test_row_names_of_r), TEST(test_append),
+                                       TEST(test_preview),        TEST(test_unchanged),
+                                       TEST(test_lines)};
     return RUN(tests);
 }

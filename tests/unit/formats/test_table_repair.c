@@ -99,6 +99,8 @@ static void test_structure(void **state) {
         "\"header\":{\"count\":1,\"first\":[{\"line\":1,\"column\":1,\"detail\":\"the first 2 rows "
         "were joined\"}]}");
     check("a,b\r1,2\r\n3,4\n\n\n5,6", "a,b\n1,2\n3,4\n5,6\n", "\"warnings\":[]");
+    check("a|bc\n---+---\n1|2\n3|4\n5|6\n", "a,bc\n1,2\n3,4\n5,6\n", "\"rule\":{\"count\":1,");
+    check("a\tb\n1\t2\n--\t-\n5\t6\n", "a,b\n1,2\n--,-\n5,6\n", "");
     check("a,b\n1,2\n3,4\na,b\n5,6\n", "a,b\n1,2\n3,4\n5,6\n", "\"repeated_header\":{\"count\":1,");
     check("a,b\na,b\n1,2\n3,4\n5,6\n", "a,b\n1,2\n3,4\n5,6\n", "\"repeated_header\":{\"count\":1,");
 }

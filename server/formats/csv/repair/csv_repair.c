@@ -199,10 +199,10 @@ static void put_joined(struct csv_repair *r, const struct csv_raw_row *row, size
     report_cell(r, CSV_REPAIR_JOINED, row, &shown, "surplus cells were joined");
 }
 
-/* Sets the cells of a row as the alignment says, and reports its repair. Returns false if out of
- * memory. */
+/* Sets the cells of a row as the alignment says, and reports its repair. head: a cell that is added
+ * is a name. Returns false if out of memory. */
 static bool put_cells(struct csv_repair *r, const struct csv_raw_row *row,
-                      const struct csv_align *a) {
+                      const struct csv_align *a, bool head) {
     const size_t width = r->plan->width, end = row->split->size;
     size_t from = 0; /* the next piece */
     char text[96];
@@ -240,7 +240,7 @@ static bool put_cells(struct csv_repair *r, const struct csv_raw_row *row,
     if (a->how == CSV_ALIGN_ADD) {
         snprintf(text, sizeof text, "row has %zu cell%s, expected %zu: added from column %zu on",
                  row->split->n, row->split->n == 1 ? "" : "s", width, a->at + 1);
-        report(r, CSV_REPAIR_MISSING, line, 0, column, text);
+        report(r, head ? CSV_REPAIR_HEADER : CSV_REPAIR_MISSING, line, 0, column, text);
     } else if (a->how == CSV_ALIGN_EMPTY || a->how == CSV_ALIGN_DROP) {
         snprintf(text, sizeof text,
                  "row has %zu cells, expected %zu: left out %zu from cell %zu on", row->split->n,
@@ -290,18 +290,21 @@ static bool deliver_row(struct csv_repair *r, const struct csv_raw_row *row) {
                           r->sums);
     }
     r->taken++;
-    return put_cells(r, row, &a) && deliver(r, row, r->plan->width);
+    return put_cells(r, row, &a, false) && deliver(r, row, r->plan->width);
 }
 
 /* Delivers one of the first rows, which may be a header: its cells are names. */
 static bool deliver_head(struct csv_repair *r, const struct csv_raw_row *row) {
     const size_t width = r->plan->width, n = row->split->n;
     struct csv_align a = {.how = CSV_ALIGN_EVEN};
+    bool names = false;
     if (n < width) {
         /* R writes no name for the column of row names */
         const struct csv_trait *first = &r->plan->trait[0];
-        const bool names = n + 1 == width && first->quoted == first->cells && first->cells > 1 &&
-                           r->plan->trait[width - 1].quoted < r->plan->trait[width - 1].cells;
+        for (size_t i = 1; i < width && !names; i++) {
+            names = r->plan->trait[i].quoted < r->plan->trait[i].cells;
+        }
+        names = names && n + 1 == width && first->quoted == first->cells && first->cells > 1;
         a = (struct csv_align){.how = CSV_ALIGN_ADD, .at = names ? 0 : n, .n = width - n};
     } else if (n > width) {
         a = (struct csv_align){.how = CSV_ALIGN_DROP, .at = width, .n = n - width};
@@ -317,7 +320,7 @@ static bool deliver_head(struct csv_repair *r, const struct csv_raw_row *row) {
     if (r->taken++ == 0 && values == 0 && filled == n) {
         buf_append(&r->heading, row->bytes, row->split->size);
     }
-    return put_cells(r, row, &a) && deliver(r, row, width);
+    return put_cells(r, row, &a, names) && deliver(r, row, width);
 }
 
 /* ---- rows in doubt ---- */
@@ -513,6 +516,23 @@ static size_t find_names(const struct csv_repair *r) {
     return at;
 }
 
+/* Whether the row is a line of dashes, as programs print between the names and the rows: at least
+ * three in a run. One or two may be a word for a missing value. */
+static bool is_rule(const struct csv_raw_row *row) {
+    size_t run = 0, runs = 0;
+    for (size_t i = 0; i < row->split->size; i++) {
+        const char c = row->bytes[i];
+        const bool dash = c == '-' || c == '=';
+        if ((!dash && (c == '\0' || strchr("+|: \t\r\n", c) == NULL)) ||
+            (!dash && run > 0 && run < 3)) {
+            return false;
+        }
+        runs += dash && run == 0;
+        run = dash ? run + 1 : 0;
+    }
+    return runs > 0 && (run == 0 || run > 2);
+}
+
 /* Takes a row below the header. */
 static bool take_row(struct csv_repair *r, const struct csv_raw_row *given) {
     const struct csv_plan *p = r->plan;
@@ -521,6 +541,10 @@ static bool take_row(struct csv_repair *r, const struct csv_raw_row *given) {
     struct csv_raw_row copy = *given;
     const struct csv_raw_row *row = &copy;
     copy.blank = copy.blank || (r->n_held > 0 && r->held[r->n_held - 1].filled == 0);
+    if (is_rule(row)) {
+        report_lines(r, CSV_REPAIR_RULE, row->line, row->last, "is a rule and left out");
+        return release(r, r->n_held);
+    }
     if (is_heading_again(r, row)) {
         report_lines(r, CSV_REPAIR_AGAIN, row->line, row->last, "repeats the header and left out");
         return release(r, r->n_held);

@@ -16,6 +16,7 @@
     X(CSV_REPAIR_STRAY, "stray_quote", "a quote was read as part of its cell")                     \
     X(CSV_REPAIR_OPEN, "unclosed_quote", "a quote was not closed")                                 \
     X(CSV_REPAIR_AGAIN, "repeated_header", "a line that repeats the header was left out")          \
+    X(CSV_REPAIR_RULE, "rule", "lines of dashes were left out")                                    \
     X(CSV_REPAIR_SECOND, "second_table", "a second table was left out")                            \
     X(CSV_REPAIR_FOOTER, "footer", "lines after the table were left out")
 enum csv_repair_kind {
