@@ -123,7 +123,8 @@ static void test_refused_lines(void **state) {
           "1.8 the instance: the model has no column \"z\"\n1.14 the instance: the column \"x\" "
           "comes twice\n2: 5 6\n");
     check(numeric, "[1,\"2\"]\n7\n[1,2] [3,4]\n[1e999,2]\n",
-          "1.4 the instance, column \"y\": must be a finite number (got \"2\")\n2.1 the instance "
+          "1.4 the instance, column \"y\": must be a finite number (got \"2\"): a JSON "
+          "number is written without quotes\n2.1 the instance "
           "must be an array or an object\n"
           "3.7 nothing may follow the value\n4.2 the instance, column \"x\": must be a finite "
           "number (got 1e999): the number is beyond the range of double precision\n");

@@ -301,10 +301,8 @@ static bool deliver_head(struct csv_repair *r, const struct csv_raw_row *row) {
     if (n < width) {
         /* R writes no name for the column of row names */
         const struct csv_trait *first = &r->plan->trait[0];
-        for (size_t i = 1; i < width && !names; i++) {
-            names = r->plan->trait[i].quoted < r->plan->trait[i].cells;
-        }
-        names = names && n + 1 == width && first->quoted == first->cells && first->cells > 1;
+        names = n + 1 == width && first->quoted == first->cells && first->cells > 1 &&
+                r->plan->trait[width - 1].quoted < r->plan->trait[width - 1].cells;
         a = (struct csv_align){.how = CSV_ALIGN_ADD, .at = names ? 0 : n, .n = width - n};
     } else if (n > width) {
         a = (struct csv_align){.how = CSV_ALIGN_DROP, .at = width, .n = n - width};
@@ -432,16 +430,15 @@ static bool begin_second(struct csv_repair *r, size_t first) {
     return release(r, footer);
 }
 
-/* Whether the row, which looks like a heading of the table, begins another one: it stands below a
- * blank line, or below titles that follow one, or, in a table with faults, above at least two
- * columns of numbers or dates. */
+/* Whether the row, which looks like a heading of the table, begins another one: it stands above at
+ * least two columns of numbers or dates, or below a blank line, or below titles that follow one. */
 static bool is_names(const struct csv_repair *r, const struct csv_raw_row *row) {
     const size_t columns = r->taken > r->plan->head ? csv_plan_heading(r->plan, row) : 0;
     bool titles = r->n_held > 0 && r->held[0].blank;
     for (size_t i = 0; i < r->n_held && titles; i++) {
         titles = r->held[i].filled <= 1;
     }
-    return (columns > 1 && !r->plan->faultless) || (columns > 0 && (row->blank || titles));
+    return columns > 1 || (columns > 0 && (row->blank || titles));
 }
 
 static bool hold(struct csv_repair *r, const struct csv_raw_row *row, size_t filled, size_t values,
