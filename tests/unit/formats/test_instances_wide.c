@@ -125,12 +125,12 @@ static void test_query(void **state) {
     struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    assert_true(instances_read_pairs(names, values, 5, wide, NULL, NULL, true, &in, &problem));
+    assert_true(instances_read_pairs(names, values, 5, wide, NULL, NULL, false, &in, &problem));
     put_rows(&in, &out);
     assert_string_equal(buf_cstr(&out), "1 f1=-1 f4=0.5 words:red=1 words:sun=1\n");
     buf_done(&out);
     instance_rows_done(&in);
-    assert_false(instances_read_pairs(twice, values, 5, wide, NULL, NULL, true, &in, &problem));
+    assert_false(instances_read_pairs(twice, values, 5, wide, NULL, NULL, false, &in, &problem));
     assert_non_null(strstr(problem.detail, "\"f4\" comes twice"));
     problem_done(&problem);
     assert_false(instances_read_pairs(names, values, 1, wide, NULL, NULL, true, &in,
