@@ -76,8 +76,8 @@ static void test_a_library_that_ignores_the_replacements(void **state) {
     service_end();
 }
 
-/* The versions of Debian 12 and 13: with a wrong judgement each connection would be closed after one
- * request. */
+/* The versions of Debian 12 and 13. If one were judged wrongly, each connection would be closed
+ * after one request. */
 static void test_the_known_versions_are_as_expected(void **state) {
     (void)state;
     char path[256];

@@ -160,6 +160,10 @@ static void test_a_first_row_of_other_names(void **state) {
                      200);
     assert_string_equal(header_of(r, "Discern-Warnings"), "1");
     r = status_check(call_typed("/v1/models/texts/predict", "text/csv", "application/json",
+                                "key,review,kind\nk1,buy cheap pills,spam\n"),
+                     200);
+    assert_non_null(strstr(r->body, "header=true"));
+    r = status_check(call_typed("/v1/models/texts/predict", "text/csv", "application/json",
                                 "buy cheap pills\nsee the report\n"),
                      200);
     assert_null(json_find(r->json, "/warnings"));

@@ -217,8 +217,8 @@ static void test_counters(void **state) {
                            "discern_unseen_values_total{model=\"people\",column=\"code\"}"));
 }
 
-/* A cell with quotes keeps its blanks: a category of its own. One without is read without them, in a
- * body as in a stored dataset. */
+/* Blanks within quotes are part of a category. Blanks around a cell without quotes are not, in a
+ * body and in a stored dataset alike. */
 static void test_blanks_as_in_a_stored_dataset(void **state) {
     (void)state;
     const char *csv = "c,y\n";

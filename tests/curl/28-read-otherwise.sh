@@ -1,5 +1,5 @@
 #!/bin/bash
-# How a table was read is told in each answer, in "notes".
+# The member "notes" of an answer says how the table of this request was read.
 #   DISCERN_URL=http://localhost:8080 tests/curl/28-read-otherwise.sh
 set -eu
 . "$(dirname "$0")/expect.sh"
@@ -25,7 +25,8 @@ expect "$(jq -r '.version' "$answer")" 1
 expect "$(jq -r '.notes.delimiter' "$answer")" ","
 expect "$(curl -sSf "$URL/v1/datasets/otherwise-marks" | jq -r '.notes.delimiter')" ";"
 
-# A first row of numbers that count the columns may be the header, as may one with a word of its own.
+# A warning says that the first row may be the header: numbers that count from 0 or 1, or a word
+# that no row below has.
 may_be_header() {
     put "$1" "$2"
     expect "$(jq -r '.notes.warnings[0] // "none" | test("header=true")' "$answer")" true

@@ -1,6 +1,6 @@
 /* Converts the input from an encoding to UTF-8: the text, and the place of a fault, must not depend
- * on where the input is cut. The hint that the bytes are UTF-8 may: it also looks at the bytes of the
- * piece that follow the fault. Byte 0 chooses the encoding, byte 1 the cuts. */
+ * on where the input is cut. The hint that the bytes are UTF-8 may depend on it, because it uses
+ * the bytes of the piece that follow the fault. Byte 0 chooses the encoding, byte 1 the cuts. */
 #include "base/utf8.h"
 #include "formats/text/encoding.h"
 #include "fuzz/support.h"

@@ -73,7 +73,7 @@ static bool takes_only_numbers(const struct instances *in) {
 /* Whether the first row may be a header, although no cell is a known name: the cell of a text is a
  * single word. */
 static bool may_be_header(const struct instances *in, const struct csv_row *row) {
-    for (size_t i = 0; i < row->n_cells && i < in->n_inputs; i++) {
+    for (size_t i = 0; i < row->n_cells; i++) {
         const struct slot slot = instances_cell_slot(in, i);
         const struct text t = csv_cell_trimmed(row, i);
         if (slot.input < in->n_inputs && in->schema->type[slot.input] == DN_TEXT &&

@@ -37,7 +37,7 @@ static void put_row(struct reading *r) {
     for (size_t k = 0; k < r->row.n; k++) {
         instances_put_entry(in, r->input, r->row.place[k], r->row.value[k]);
     }
-    /* the entries are in ascending order: those beyond the training table are the last */
+    /* the entries are in ascending order: the last ones may exceed the training table */
     for (size_t k = r->row.n; k-- > 0 && r->row.place[k] >= width && !in->stopped;) {
         const struct slot slot = {r->input, r->row.place[k]};
         buf_clear(&in->why);
@@ -46,7 +46,7 @@ static void put_row(struct reading *r) {
             break;
         }
     }
-    (void)instances_row_end(in); /* the entries are in ascending order already */
+    (void)instances_row_end(in);
 }
 
 static bool on_line(void *arg, const char *line, size_t n, int64_t number) {

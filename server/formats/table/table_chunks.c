@@ -542,8 +542,8 @@ static void warn(struct json_writer *w, struct buf *text, size_t *n) {
     buf_clear(text);
 }
 
-/* Warns of a column that is not numeric although most of its cells are numbers. A cell before the
- * numbers is the reason: one after them has a warning of its own. */
+/* Warns of a column whose first cell is not a number although most of its cells are numbers. If the
+ * first cells are numbers, builder_write_warnings names the first cell that is not. */
 static void warn_of_numbers(const struct column *c, struct json_writer *w, struct buf *text,
                             size_t *n) {
     const int64_t cells = c->summary.n_rows - c->summary.missing;

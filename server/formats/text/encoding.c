@@ -285,8 +285,8 @@ static enum encoding_end convert(struct encoding *e, const char **bytes, size_t 
     }
 }
 
-/* Takes what the converter has kept: some encodings have marks that follow a letter, so that the last
- * letter is written with the next character only. */
+/* Writes the letter that the converter has kept. In encodings with combining marks it writes a
+ * letter only when it has read the next character. */
 static enum encoding_end flush(struct encoding *e,
                                bool (*take)(void *arg, const char *bytes, size_t n), void *arg) {
     char piece[64], *out = piece;
