@@ -132,7 +132,7 @@ static void sort_rows(const double *target, size_t n_rows, size_t n_classes, siz
 }
 
 dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes, size_t n_folds,
-                          const dn_run *run, uint16_t *fold, dn_error *err) {
+                          uint64_t stream, const dn_run *run, uint16_t *fold, dn_error *err) {
     void *memory;
     dn_status status = dn_run_alloc(run, n_classes + n_rows, sizeof(size_t),
                                     "the rows of the folds", &memory, err);
@@ -141,7 +141,7 @@ dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes,
     }
     size_t *ends = memory, *row = ends + n_classes;
     dni_random random;
-    dni_random_init(&random, run->seed, DNI_STREAM_FOLDS);
+    dni_random_init(&random, run->seed, stream);
     sort_rows(target, n_rows, n_classes, ends, row);
     for (size_t k = 0, first = 0; k < n_classes; first = ends[k++]) {
         dni_random_shuffle(&random, row + first, ends[k] - first);

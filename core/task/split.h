@@ -29,11 +29,11 @@ DN_MUST_USE dn_status dni_split_holdout(const double *target, size_t n_rows, siz
  *
  * The rows of each class are shuffled and assigned to the folds in turn, one class after the
  * other. The numbers of rows of two folds differ by at most one, in each class and in total. Rows
- * whose target is NaN get n_folds. The result depends only on target, n_folds and run->seed.
- * Working memory: 8 bytes per row. */
+ * whose target is NaN get n_folds. The result depends only on target, n_folds, run->seed and
+ * `stream`, a random stream of the seed. Working memory: 8 bytes per row. */
 DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes,
-                                      size_t n_folds, const dn_run *run, uint16_t *fold,
-                                      dn_error *err);
+                                      size_t n_folds, uint64_t stream, const dn_run *run,
+                                      uint16_t *fold, dn_error *err);
 
 /* Returns the peak memory in bytes: the array `fold` of dni_split_folds, and the greater of the
  * working memory of dni_split_folds and `later`. later: bytes that the caller allocates

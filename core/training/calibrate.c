@@ -3,6 +3,7 @@
 #include "training/calibrate.h"
 #include "base/argument.h"
 #include "base/layout.h"
+#include "base/random.h"
 #include "catalogue/calibration_params.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
@@ -145,7 +146,7 @@ static dn_status score_folds(struct calibration *c, const dni_fit *fit, dn_error
         held->stratum[i] = labels->role[i] == DN_ROW_TRAIN ? labels->stratum[i] : (double)NAN;
     }
     dn_status status = dni_split_folds(held->stratum, n, labels->n_strata, c->result.folds,
-                                       fit->run, held->fold, err);
+                                       DNI_STREAM_FOLDS, fit->run, held->fold, err);
     if (status != DN_OK) {
         return status;
     }
@@ -156,6 +157,7 @@ static dn_status score_folds(struct calibration *c, const dni_fit *fit, dn_error
                              .stratum = held->stratum,
                              .fold = held->fold,
                              .n_folds = c->result.folds,
+                             .n_parts = c->result.folds + 1,
                              .make = make_fold,
                              .arg = c};
     memcpy(held->role, labels->role, n);

@@ -4,7 +4,7 @@
  * Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 7.10. */
 #include "training/crossval.h"
 #include "catalogue/report.h"
-#include "task/split.h"
+#include "task/division.h"
 #include "training/calibrate.h"
 #include "training/fold_classes.h"
 #include "training/folds.h"
@@ -73,52 +73,64 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
     return DN_OK;
 }
 
+/* Divides the rows and fits the folds of one repeat. */
+static dn_status run_repeat(struct crossval *c, const dn_train_request *request, dni_labels *labels,
+                            size_t repeat, uint16_t *fold, dn_error *err) {
+    const size_t n_rows = request->source->n_rows, n_folds = request->folds;
+    dn_status status = dni_division_folds(request, repeat, c->run, labels, fold, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (repeat == 0) {
+        const enum dni_fold_classes kind = c->pool != NULL ? DNI_FOLDS_OF_ONE_ROW
+                                           : request->grouped || request->ordered
+                                               ? DNI_FOLDS_ANY
+                                               : DNI_FOLDS_STRATIFIED;
+        status = dni_warn_of_fold_classes(labels, n_rows, fold, n_folds, kind, c->report, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    const dni_folds folds = {.request = request,
+                             .labels = labels,
+                             .run = c->run,
+                             .name = "fold",
+                             .stratum = labels->stratum,
+                             .fold = fold,
+                             .n_folds = n_folds,
+                             .rolling = request->ordered,
+                             .n_before = repeat * n_folds,
+                             .first = 1,
+                             .n_parts = dni_division_fits(request) + 1,
+                             .make = make_fold,
+                             .arg = c};
+    return dni_folds_run(&folds, err);
+}
+
 dn_status dni_crossval(const dn_train_request *request, dni_labels *labels, const dn_run *run,
                        dn_report *report, dn_metrics **pool, dni_evaluation **out, dn_error *err) {
-    const size_t n_rows = request->source->n_rows, n_folds = request->folds;
+    const size_t n_fits = dni_division_fits(request);
     struct crossval c = {.pool = pool,
                          .n_rows = dni_labels_fold_rows(labels),
                          .run = run,
                          .report = report,
                          .n_model = report->n_warnings};
     void *fold = NULL;
-    c.folds = calloc(n_folds, sizeof *c.folds);
+    c.folds = calloc(n_fits, sizeof *c.folds);
     if (c.folds == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the metrics of %zu folds", n_folds);
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the metrics of %zu folds", n_fits);
     }
-    dn_status status =
-        dn_run_alloc(run, n_rows, sizeof(uint16_t), "the folds of the rows", &fold, err);
-    if (status != DN_OK) {
-        goto cleanup;
+    dn_status status = dn_run_alloc(run, request->source->n_rows, sizeof(uint16_t),
+                                    "the folds of the rows", &fold, err);
+    for (size_t repeat = 0; status == DN_OK && repeat * request->folds < n_fits; repeat++) {
+        status = run_repeat(&c, request, labels, repeat, fold, err);
     }
-    status = dni_split_folds(labels->stratum, n_rows, labels->n_strata, n_folds, run, fold, err);
-    if (status != DN_OK) {
-        goto cleanup;
-    }
-    status = dni_warn_of_fold_classes(labels, n_rows, fold, n_folds, pool != NULL, report, err);
-    if (status != DN_OK) {
-        goto cleanup;
-    }
-    const dni_folds folds = {.request = request,
-                             .labels = labels,
-                             .run = run,
-                             .name = "fold",
-                             .stratum = labels->stratum,
-                             .fold = fold,
-                             .n_folds = n_folds,
-                             .first = 1,
-                             .make = make_fold,
-                             .arg = &c};
-    status = dni_folds_run(&folds, err);
-    if (status == DN_OK) {
-        dni_unseen_warn(&c.unseen, "held-out", report);
-    }
-cleanup:
     dn_run_free(run, fold);
     if (status == DN_OK) {
+        dni_unseen_warn(&c.unseen, "held-out", report);
         *out = c.folds;
     } else {
-        dni_crossval_free(c.folds, n_folds);
+        dni_crossval_free(c.folds, n_fits);
     }
     return status;
 }

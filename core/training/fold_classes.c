@@ -84,16 +84,17 @@ static void warn_of_folds(const dni_labels *labels, const uint8_t *present, size
 }
 
 dn_status dni_warn_of_fold_classes(const dni_labels *labels, size_t n_rows, const uint16_t *fold,
-                                   size_t n_folds, bool alone, dn_report *report, dn_error *err) {
+                                   size_t n_folds, enum dni_fold_classes kind, dn_report *report,
+                                   dn_error *err) {
     const size_t K = labels->n_strata;
-    bool few = false;
+    bool few = kind == DNI_FOLDS_ANY && labels->task->has_truth;
     for (size_t k = 0; k < K; k++) {
         few = few || (labels->count[k] > 1 && labels->count[k] < n_folds);
     }
     if (labels->task->has_truth) {
         warn_of_single_rows(labels, report);
     }
-    if (!few || alone) {
+    if (!few || kind == DNI_FOLDS_OF_ONE_ROW) {
         return DN_OK;
     }
     void *memory;

@@ -6,14 +6,21 @@
 
 #include <discern/metrics.h>
 
+/* What is known of the classes of a fold. */
+enum dni_fold_classes {
+    DNI_FOLDS_STRATIFIED, /* a class with at least as many rows as there are folds is in all folds */
+    DNI_FOLDS_ANY,        /* nothing */
+    DNI_FOLDS_OF_ONE_ROW  /* each fold has one row: the folds without a class are not named */
+};
+
 /* Adds warnings (DN_WARNING_FOLD_CLASSES): one names the folds that have no row of some classes,
  * with the names of these classes; another names the classes with one row, which no fold holds out.
  *
- *   fold   [source rows] from dni_split_folds
- *   alone  each fold has one row: the folds without a row of a class are not named */
+ *   fold  [source rows] from dni_division_folds */
 DN_MUST_USE dn_status dni_warn_of_fold_classes(const dni_labels *labels, size_t n_rows,
-                                               const uint16_t *fold, size_t n_folds, bool alone,
-                                               dn_report *report, dn_error *err);
+                                               const uint16_t *fold, size_t n_folds,
+                                               enum dni_fold_classes kind, dn_report *report,
+                                               dn_error *err);
 
 /* Adds a warning (DN_WARNING_VALIDATION_CLASSES) that names the classes without a validation row.
  *

@@ -12,11 +12,17 @@ typedef struct dni_folds {
     const char *name;      /* begins the prefix of messages, such as "fold" */
     const double *stratum; /* [source rows] class for stratification; NaN: the row gets
                             * DN_ROW_SKIP */
-    const uint16_t *fold;  /* [source rows] from dni_split_folds */
+    const uint16_t *fold;  /* [source rows] from dni_split_folds or dni_division_folds */
     size_t n_folds;
-    size_t first; /* the fit of fold f uses part first + f of n_folds + 1 equal parts of the run */
+    bool rolling; /* the rows of folds after fold f are not training rows of its fit */
 
-    /* Makes the fit of fold f. The inputs of `fit` are set; labels->role is DN_ROW_VALIDATE for
+    /* The number of folds of the repeats before this one. In messages and for `make`, fold f has
+     * the number n_before + f. */
+    size_t n_before;
+    size_t first, n_parts; /* the fit of the fold with this number uses part first + number of
+                            * n_parts equal parts of the run */
+
+    /* Makes the fit of the fold with number f. The inputs of `fit` are set; labels->role is DN_ROW_VALIDATE for
      * rows of the fold and DN_ROW_TRAIN for rows of the other folds. The caller calls
      * dni_fit_done. */
     dn_status (*make)(void *arg, size_t f, dni_fit *fit, dn_error *err);

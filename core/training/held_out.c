@@ -3,7 +3,7 @@
 #include "base/argument.h"
 #include "evaluate/evaluate_table.h"
 #include "model/model_impl.h"
-#include "task/labels.h"
+#include "task/division.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static dn_status check(const dn_model *model, const dn_train_request *r,
     if (status != DN_OK) {
         return status;
     }
-    if (r->target == DN_NO_TARGET || (r->holdout == 0 && r->folds == 0 && r->validation == NULL)) {
+    if (r->target == DN_NO_TARGET ||
+        (r->holdout == 0 && r->folds == 0 && r->validation == NULL && !r->marked)) {
         return dn_error_set(err, DN_ERR_ARGUMENT, "the training has no %s",
                             r->target == DN_NO_TARGET ? "target" : "validation rows");
     }
@@ -111,7 +112,8 @@ static dn_status evaluate_each(const dn_model *model, dni_labels *l, const dn_ta
     return evaluate(model, l, source, run, out, err);
 }
 
-/* Evaluates the model on each fold. out [r->folds]: NULL on entry; receives the metrics. */
+/* Evaluates the model on each fold. out [dni_division_fits]: NULL on entry; receives the
+ * metrics. */
 static dn_status evaluate_folds(const dn_model *model, const dn_train_request *r, dni_labels *l,
                                 const dn_table_source *source, const dn_run *run, dn_metrics **out,
                                 dn_error *err) {
@@ -123,13 +125,18 @@ static dn_status evaluate_folds(const dn_model *model, const dn_train_request *r
         return status;
     }
     uint16_t *fold = memory;
-    status = dni_split_folds(l->stratum, n, l->n_strata, r->folds, run, fold, err);
-    for (size_t f = 0; f < r->folds && status == DN_OK; f++) {
+    for (size_t f = 0; f < dni_division_fits(r) && status == DN_OK; f++) {
+        if (f % r->folds == 0) {
+            status = dni_division_folds(r, f / r->folds, run, l, fold, err);
+        }
         for (size_t i = 0; i < n; i++) {
             l->role[i] =
-                (uint8_t)(isnan(l->stratum[i]) || fold[i] != f ? DN_ROW_SKIP : DN_ROW_VALIDATE);
+                (uint8_t)(isnan(l->stratum[i]) || fold[i] != f % r->folds ? DN_ROW_SKIP
+                                                                          : DN_ROW_VALIDATE);
         }
-        status = evaluate(model, l, source, run, &out[f], err);
+        if (status == DN_OK) {
+            status = evaluate(model, l, source, run, &out[f], err);
+        }
     }
     dn_run_free(run, memory);
     return status;
@@ -159,7 +166,7 @@ dn_status dn_model_evaluate_held_out(const dn_model *model, const dn_train_reque
     if (status != DN_OK) {
         return status;
     }
-    const size_t n_out = r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT ? r->folds : 1;
+    const size_t n_out = r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT ? dni_division_fits(r) : 1;
     run = run == NULL ? &fallback : run;
     dn_metrics **metrics = calloc(n_out, sizeof *metrics);
     if (metrics == NULL) {
@@ -180,8 +187,7 @@ dn_status dn_model_evaluate_held_out(const dn_model *model, const dn_train_reque
     } else if (r->folds > 0) {
         status = evaluate_folds(model, r, &l, source, run, metrics, err);
     } else {
-        status = dni_split_holdout(l.stratum, r->source->n_rows, l.n_strata, r->holdout, run,
-                                   l.role, &split, err);
+        status = dni_division_holdout(r, run, &l, &split, err);
         status = status == DN_OK ? evaluate(model, &l, source, run, &metrics[0], err) : status;
     }
 cleanup:

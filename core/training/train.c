@@ -5,7 +5,7 @@
 #include "evaluate/evaluate_table.h"
 #include "model/model_impl.h"
 #include "number/number_text.h"
-#include "task/split.h"
+#include "task/division.h"
 #include "task/target.h"
 #include "training/calibrate.h"
 #include "training/constant_inputs.h"
@@ -40,7 +40,7 @@ struct training {
     dni_calibrated calibrated;
     dni_evaluation train, validation;
     bool has_validation;
-    dni_evaluation *folds; /* [request->folds] */
+    dni_evaluation *folds; /* [dni_division_fits] */
     double seconds[N_PHASES];
     dn_train_result result;
 };
@@ -134,7 +134,7 @@ static dn_status check_validation(const dn_train_request *r, dn_error *err) {
             err, DN_ERR_ARGUMENT,
             "validation must be a holdout, folds or another table, only one of them");
     }
-    return DN_OK;
+    return dni_division_check(r, err);
 }
 
 static dn_status check_request(const dn_train_request *r, dn_error *err) {
@@ -219,14 +219,13 @@ static dn_status load(struct training *t, dn_error *err) {
             return status;
         }
     }
-    return dni_split_holdout(t->labels.stratum, r->source->n_rows, t->labels.n_strata, r->holdout,
-                             t->run, t->labels.role, &t->split, err);
+    return dni_division_holdout(r, t->run, &t->labels, &t->split, err);
 }
 
 static dn_status calibrate(struct training *t, dn_error *err) {
     const dn_run *run = t->run;
     if (t->request->folds > 0) {
-        dni_share_init(&t->share, run, 0, t->request->folds + 1);
+        dni_share_init(&t->share, run, 0, dni_division_fits(t->request) + 1);
         run = &t->share.run;
     }
     t->fit = (dni_fit){.request = t->request, .run = run, .labels = &t->labels, .statistics = true};
@@ -329,7 +328,7 @@ static dn_status validate(struct training *t, dn_error *err) {
     if (r->validation != NULL) {
         return validate_table(t, err);
     }
-    if (r->holdout == 0) {
+    if (r->holdout == 0 && !r->marked) {
         return DN_OK;
     }
     if (t->split.n_validation == 0) {
@@ -372,7 +371,7 @@ static dn_status evaluate(struct training *t, dn_error *err) {
     add_metrics_warning(t, "validation", &t->validation);
     if (!t->labels.task->has_truth) {
         dni_report_outliers(&t->train.outliers, t->has_validation ? &t->validation.outliers : NULL,
-                            t->folds, r->folds, &t->fit.report);
+                            t->folds, dni_division_fits(r), &t->fit.report);
     }
     return DN_OK;
 }
@@ -397,7 +396,7 @@ static dn_status run_steps(struct training *t, dn_error *err) {
 
 /* Moves the metrics of the folds to the result. */
 static dn_status take_fold_metrics(struct training *t, dn_error *err) {
-    const size_t n = t->request->folds;
+    const size_t n = dni_division_fits(t->request);
     if (n == 0 || t->leave_one_out || !t->labels.task->has_truth) {
         return DN_OK;
     }
@@ -464,7 +463,7 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     }
     dni_evaluation_done(&t.train);
     dni_evaluation_done(&t.validation);
-    dni_crossval_free(t.folds, t.request->folds);
+    dni_crossval_free(t.folds, dni_division_fits(t.request));
     dni_fit_done(&t.fit);
     dni_labels_done(&t.labels);
     return status;

@@ -7,8 +7,7 @@
 #include "machine/decision_pairs.h"
 #include "statistics/feature_means.h"
 #include "statistics/fit_statistics.h"
-#include "task/labels.h"
-#include "task/split.h"
+#include "task/division.h"
 #include "text/vocabulary.h"
 #include "training/held_scores.h"
 #include "training/prepared_rows.h"
@@ -340,11 +339,13 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
                               .n_slots = n_slots};
     /* + n_classes: the number of held-out rows of each class is rounded */
     const double kept = ceil((1 - r.holdout) * (double)n_rows) + (double)n_classes;
-    const size_t n_train = kept < (double)n_rows ? (size_t)kept : n_rows;
+    /* the sizes of the two sides are unknown if a column determines them */
+    const bool by_column = r.grouped || r.ordered || r.marked;
+    const size_t n_train = kept < (double)n_rows && !by_column ? (size_t)kept : n_rows,
+                 n_validation = by_column ? n_rows : n_rows - n_train + 2 * n_classes;
     double peak = calibrated_bytes(&plan, n_train);
-    if (r.holdout > 0) {
-        peak = fmax(peak,
-                    evaluation_bytes(&plan, r.source, n_rows - n_train + 2 * n_classes, n_train));
+    if (r.holdout > 0 || r.marked) {
+        peak = fmax(peak, evaluation_bytes(&plan, r.source, n_validation, n_train));
     }
     if (r.validation != NULL) {
         const size_t n = r.validation->n_rows;
@@ -354,13 +355,14 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
     if (r.folds > 0) {
         /* the metrics of DN_LEAVE_ONE_OUT keep the scores of all rows */
         const bool one = r.folds == DN_LEAVE_ONE_OUT;
-        const size_t n_held = one ? n_rows : n_rows / r.folds + 1,
-                     n_fitted = one ? n_rows : n_rows - n_rows / r.folds;
+        const size_t n_held = one || by_column ? n_rows : n_rows / r.folds + 1,
+                     n_fitted = one || by_column ? n_rows : n_rows - n_rows / r.folds;
         const double fold = fmax(calibrated_bytes(&plan, n_fitted),
                                  evaluation_bytes(&plan, r.source, n_held, n_fitted));
         peak =
             fmax(peak, kept_memory(&plan, n_train).machine + dni_split_folds_memory(n_rows, fold));
     }
+    peak = fmax(peak, dni_division_memory(&r, n_rows, n_classes));
     return dni_labels_memory(&r, n_rows) + peak + SMALL_BYTES;
 }
 

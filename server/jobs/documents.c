@@ -345,6 +345,10 @@ static void find_pointer(const dn_error *err, const struct jobs_request *r,
         pointer = "/target";
     } else if (r->weighted && strcmp(err->field, r->weight.name) == 0) {
         pointer = "/weight";
+    } else if (r->split_column.name != NULL && strcmp(err->field, r->split_column.name) == 0) {
+        pointer = r->split.by == JOBS_SPLIT_GROUP   ? "/validation/group"
+                  : r->split.by == JOBS_SPLIT_ORDER ? "/validation/order"
+                                                    : "/validation/column";
     } else if (dn_params_has(r->params, err->field)) {
         jobs_param_pointer(err->field, out);
         return;

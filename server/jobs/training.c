@@ -8,7 +8,7 @@
 #include "jobs/documents.h"
 #include "jobs/promotion.h"
 #include "jobs/request/class_weights.h"
-#include "jobs/request/job_request.h"
+#include "jobs/request/job_split.h"
 #include "jobs/result.h"
 #include "jobs/source.h"
 #include "jobs/staging.h"
@@ -287,7 +287,7 @@ static bool finish_with(struct training *t, const struct tables *tables,
     if (!good) {
         return false;
     }
-    const bool held_out = request->holdout > 0 || request->folds > 0;
+    const bool held_out = request->holdout > 0 || request->folds > 0 || request->marked;
     struct success s = {.subject = {.store = t->store,
                                     .request = &t->request,
                                     .trained = &tables->dataset,
@@ -327,8 +327,7 @@ static dn_run run_of(struct training *t) {
     return run;
 }
 
-/* Sets the request of dn_train. Columns of the source: the target if there is one, the inputs, the
- * weight if there is one. */
+/* Sets the request of dn_train. The source has the columns of jobs_request_columns. */
 static bool request_of(struct training *t, const struct tables *tables, const dn_run *run,
                        dn_train_request *out, struct problem *problem) {
     const struct jobs_request *r = &t->request;
@@ -347,6 +346,7 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         .curves = r->curves,
         .validation = tables->validation ? jobs_source_table(tables->validation) : NULL,
     };
+    jobs_split_set(&r->split, jobs_request_columns(r) - 1, &request);
     size_t *inputs = arena_alloc(&t->arena, (r->n_inputs + 1) * sizeof *inputs);
     for (size_t i = 0; inputs && i < r->n_inputs; i++) {
         inputs[i] = first + i;
@@ -390,13 +390,14 @@ static bool train(struct training *t, const struct tables *tables, struct proble
     return good;
 }
 
-/* Opens the dataset. Columns of the source: the target if there is one, the inputs, the weight if
- * there is one. */
+/* Opens the dataset with the columns of jobs_request_columns. */
 static bool open_source(struct training *t, int64_t kept, struct jobs_source **out,
                         struct problem *problem) {
     const struct jobs_request *r = &t->request;
-    const size_t first = jobs_request_first_input(r), n = first + r->n_inputs;
-    struct jobs_column *columns = arena_alloc(&t->arena, (n + 1) * sizeof *columns);
+    const size_t first = jobs_request_first_input(r);
+    size_t n = first + r->n_inputs;
+    struct jobs_column *columns =
+        arena_alloc(&t->arena, (jobs_request_columns(r) + 1) * sizeof *columns);
     if (!columns) {
         return problem_no_memory(problem);
     }
@@ -407,10 +408,13 @@ static bool open_source(struct training *t, int64_t kept, struct jobs_source **o
         memcpy(columns + first, r->inputs, r->n_inputs * sizeof *columns);
     }
     if (r->weighted) {
-        columns[n] = r->weight;
+        columns[n++] = r->weight;
     }
-    return jobs_source_open(t->store, t->job->dataset_id, columns, n + (r->weighted ? 1 : 0),
-                            team_size(t->team), kept, &t->budget.allocator, out, problem);
+    if (r->split_column.name != NULL) {
+        columns[n++] = r->split_column;
+    }
+    return jobs_source_open(t->store, t->job->dataset_id, columns, n, team_size(t->team), kept,
+                            &t->budget.allocator, out, problem);
 }
 
 /* Opens the validation dataset with the same columns; the weight only if this dataset has it. */

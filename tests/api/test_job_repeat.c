@@ -55,6 +55,10 @@ static const char *const requests[] = {
     "'features':{'include':['f5','f1','f3']}}",
     "{'model':'m','dataset':'sparse','target':'label','algorithm':'logistic',"
     "'features':{'exclude':['f2','f4']}}",
+    "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','validation':{'folds':2,"
+    "'group':'petal_width','repeats':2}}",
+    "{'model':'m','dataset':'mixed','target':'y','algorithm':'naive_bayes','validation':{'column':"
+    "'b'}}",
     "{'model':'m','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']}}",
     "{'model':'m','dataset':'iris','target':'class','algorithm':'perceptron',"
     "'params':{'mode':'sequential'},'snapshots':[1],'snapshots_of':'updates'}",

@@ -109,10 +109,31 @@ typedef struct dn_train_request {
     bool curves;        /* true: compute curves for the training and validation rows; curves of
                          * folds are not computed */
     dn_weights weights; /* meaning of the weights of rows and classes */
+    /* How the rows are divided into training and validation rows. At most one of `grouped`,
+     * `ordered` and `marked` may be set; the columns must not be the target.
+     *
+     * grouped  with holdout or folds: rows with the same value of column `group` (any type except
+     *          DN_SPARSE) are on one side. A group that has all rows of a class is never held out
+     * ordered  holdout: the last rows in the order of column `order` (DN_NUMERIC or DN_DATETIME)
+     *          are held out. folds: the rows in this order are divided into folds + 1 blocks, and
+     *          each block but the first is predicted by a fit to the blocks before it
+     * marked   column `mark` marks the training rows (true, 1 or "train") and the validation rows
+     *          (false, 0, "test", "valid", "validation" or "holdout"). Excludes holdout, folds and
+     *          `validation` */
+    bool grouped, ordered, marked;
+    size_t group, order, mark; /* column indices */
+    size_t repeats; /* with folds: number of cross-validations, each with other folds; repeats ·
+                     * folds <= DN_MAX_FOLDS. 0: 1 */
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 #define DN_LEAVE_ONE_OUT SIZE_MAX
 #define DN_MAX_LEAVE_ONE_OUT 5000
+#define DN_MAX_REPEATS 100
+
+/* Reads a text of a column of marks. Returns false if it is none of the words of dn_train_request.
+ *
+ *   training  true: the text marks a training row; false: a validation row */
+bool dn_row_mark_parse(const char *text, size_t length, bool *training);
 
 typedef struct dn_train_result {
     dn_model *model; /* a reference that the caller owns */
@@ -120,8 +141,8 @@ typedef struct dn_train_result {
     dn_metrics *train;      /* on the training rows; NULL without a target */
     dn_metrics *validation; /* on the held-out rows, the other table, or all rows of
                              * DN_LEAVE_ONE_OUT; NULL: no validation, or no target */
-    dn_metrics **folds;     /* [n_folds] metrics of each fold; NULL: no cross-validation,
-                         * DN_LEAVE_ONE_OUT, or no target */
+    dn_metrics **folds; /* [n_folds] metrics of each fold, of one repeat after the other; NULL: no
+                         * cross-validation, DN_LEAVE_ONE_OUT, or no target */
     size_t n_folds;
     /* Numbers of rows. n_skipped: rows whose target is missing or whose weight is 0. n_validation:
      * held-out rows, also of DN_LEAVE_ONE_OUT, or evaluated rows of the other table; 0 with
@@ -490,13 +511,13 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
  * the rows of each fold, or on the other table. Use it to compare a model that was trained before
  * with the model of this training.
  *
- *   request  the request of dn_train, with holdout, folds or validation. The split depends on it
+ *   request  the request of dn_train, with holdout, folds, marks or validation. The split depends on it
  *            and on run->seed; the weights of the rows are those of its weight column
  *   source   a table of the same rows, with the columns of `model` (found by name): the rows of
  *            request->validation, if it is set, and also its weight column; otherwise the rows of
  *            request->source
  *   run      NULL is allowed
- *   out      [request->folds, or 1 with DN_LEAVE_ONE_OUT, a holdout or a table] set on success;
+ *   out      [request->folds · repeats, or 1 with DN_LEAVE_ONE_OUT, a holdout, marks or a table] set on success;
  *            free each with dn_metrics_free
  *
  * DN_ERR_DATA: the model has another target or other classes than the training, or the source lacks

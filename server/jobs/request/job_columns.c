@@ -1,6 +1,7 @@
 /* Reads dataset, target and features.include and exclude: the columns that the job uses. */
 #include "base/json/json_read.h"
 #include "jobs/request/job_places.h"
+#include "jobs/request/job_split.h"
 #include "jobs/request/target_amounts.h"
 
 #include <discern/encoder.h>
@@ -302,6 +303,9 @@ static void take_column(struct jobs_request *r, struct chosen *chosen, const cha
         json_fault(r->problem, parent, index, "column \"%s\" is the target", name);
     } else if (is_weight(r, i) && part == PART_INCLUDED) {
         json_fault(r->problem, parent, index, "column \"%s\" holds the weights", name);
+    } else if (jobs_split_takes(r, i) && part == PART_INCLUDED) {
+        json_fault(r->problem, parent, index, "column \"%s\" divides the rows for the validation",
+                   name);
     } else if (part == PART_INCLUDED && unusable(r, i)) {
         json_fault(r->problem, parent, index, "column \"%s\" %s", name, unusable(r, i));
     } else if (part == PART_EXCLUDED || check_levels(r, column_at(r, i), parent, index)) {
@@ -510,7 +514,8 @@ static void choose_inputs(struct jobs_request *r, const json_t *features) {
     }
     jobs_places_choose(r, &chosen.included, &chosen.excluded, chosen.places);
     for (size_t i = 0; i < n_cols && !include; i++) {
-        if (chosen.parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i)) {
+        if (chosen.parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i) &&
+            !jobs_split_takes(r, i)) {
             chosen.order[chosen.n++] = i;
         }
     }
@@ -537,6 +542,7 @@ void jobs_columns_read(struct jobs_request *r, const json_t *root) {
     read_dataset(r, root);
     read_target(r, root);
     jobs_weight_read(r, root);
+    jobs_split_find(r, root);
     if (json_read_object(root, "features", false, "", &features, r->problem)) {
         json_refuse_unknown(features, known, "/features", r->problem);
     }

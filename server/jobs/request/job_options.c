@@ -1,6 +1,7 @@
 /* Reads and writes the options of a job. */
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
+#include "jobs/request/job_split.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -93,9 +94,11 @@ static void read_weights_meaning(const json_t *root, dn_weights *out, struct pro
 
 static const char leave_one_out[] = "leave_one_out";
 
-static void read_validation(const json_t *root, struct jobs_request *r, struct problem *problem) {
-    static const char *const known[] = {"holdout", "folds", "dataset", "curves", NULL};
-    enum { N_METHODS = 3 };
+static void read_validation(const json_t *root, struct arena *arena, struct jobs_request *r,
+                            struct problem *problem) {
+    static const char *const known[] = {"holdout", "folds", "dataset", "column", "curves",
+                                        "group",   "order", "repeats", NULL};
+    enum { N_METHODS = 4 };
     const json_t *object = NULL;
     int64_t folds = 0;
     size_t given = 0;
@@ -110,11 +113,12 @@ static void read_validation(const json_t *root, struct jobs_request *r, struct p
     if (json_object_size(object) == 0 ||
         (given == 0 && json_is_true(json_object_get(object, "curves")))) {
         json_fault(problem, "", "validation",
-                   "must be null or have one of the members holdout, folds, dataset");
+                   "must be null or have one of the members holdout, folds, dataset, column");
     }
     if (given > 1) {
         json_fault(problem, "", "validation",
-                   "must have one of the members holdout, folds, dataset, got %zu of them", given);
+                   "must have one of the members holdout, folds, dataset, column, got %zu of them",
+                   given);
     }
     if (json_read_number(object, "holdout", false, "/validation", &r->holdout, problem) &&
         !(r->holdout > 0 && r->holdout < 1)) {
@@ -130,12 +134,13 @@ static void read_validation(const json_t *root, struct jobs_request *r, struct p
                              problem)) {
         r->folds = (size_t)folds;
     }
+    jobs_split_read(object, arena, r, problem);
     json_read_bool(object, "curves", false, "/validation", &r->curves, problem);
     if (r->curves && r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT) {
-        json_fault(
-            problem, "/validation", "curves",
-            "is allowed only with holdout, dataset or \"folds\":\"leave_one_out\": metrics of "
-            "folds are means, which have no curves");
+        json_fault(problem, "/validation", "curves",
+                   "is allowed only with holdout, column, dataset or \"folds\":\"leave_one_out\": "
+                   "metrics of "
+                   "folds are means, which have no curves");
     }
 }
 
@@ -179,7 +184,7 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
     read_model(root, arena, r, problem);
     read_class_weight(root, arena, &r->class_weights, problem);
     read_weights_meaning(root, &r->weights, problem);
-    read_validation(root, r, problem);
+    read_validation(root, arena, r, problem);
     jobs_promotion_read(root, &r->promotion, problem);
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &seed, problem);
     r->seed = (uint64_t)seed;
@@ -206,7 +211,8 @@ static void write_class_weight(const struct jobs_class_weights *c, struct json_w
 static void write_validation(const struct jobs_request *r, struct json_writer *w) {
     char reference[IDS_NAME_SIZE + 24];
     json_put_key(w, "validation");
-    if (r->holdout == 0 && r->folds == 0 && r->validation.dataset == NULL) {
+    if (r->holdout == 0 && r->folds == 0 && r->validation.dataset == NULL &&
+        r->split.by == JOBS_SPLIT_NONE) {
         json_put_null(w);
         return;
     }
@@ -217,11 +223,12 @@ static void write_validation(const struct jobs_request *r, struct json_writer *w
         json_kv_string(w, "folds", leave_one_out);
     } else if (r->folds > 0) {
         json_kv_int(w, "folds", (int64_t)r->folds);
-    } else {
+    } else if (r->validation.dataset != NULL) {
         (void)snprintf(reference, sizeof reference, "%s@%" PRId64, r->validation.dataset,
                        r->validation.version);
         json_kv_string(w, "dataset", reference);
     }
+    jobs_split_write(&r->split, w);
     if (r->curves) {
         json_kv_bool(w, "curves", true);
     }

@@ -3,6 +3,7 @@
 #include "base/json/json_read.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
+#include "jobs/request/job_split.h"
 #include "jobs/request/params.h"
 
 #include <inttypes.h>
@@ -191,9 +192,10 @@ static bool read_shape(struct jobs_request *r, const struct store_dataset *d,
 static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out,
                             double *out_method) {
     const size_t n = r->n_inputs, n_rows = (size_t)r->data.n_rows, n_slots = (size_t)threads;
-    dn_table_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
+    const bool split = r->split_column.name != NULL;
+    dn_table_column *columns = arena_alloc(r->arena, (n + 3) * sizeof *columns);
     const dn_table_source source = {.n_rows = n_rows,
-                                    .n_cols = n + 1 + r->weighted,
+                                    .n_cols = n + 1 + r->weighted + split,
                                     .columns = columns,
                                     .n_slots = n_slots};
     const dn_table_source validation = {.n_rows = r->has_validation
@@ -223,6 +225,11 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
     columns[n] = (dn_table_column){.name = r->target.name, .type = r->target.type};
     if (r->weighted) {
         columns[n + 1] = (dn_table_column){.name = r->weight.name, .type = r->weight.type};
+    }
+    if (split) {
+        columns[source.n_cols - 1] =
+            (dn_table_column){.name = r->split_column.name, .type = r->split_column.type};
+        jobs_split_set(&r->split, source.n_cols - 1, &request);
     }
     *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots) +
            jobs_source_memory(columns, source.n_cols, n_slots, &r->shape) +

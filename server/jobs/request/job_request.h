@@ -49,6 +49,14 @@ struct jobs_validation {
     const struct jobs_column *columns;
 };
 
+/* How the rows are divided into training and validation rows (dn_train_request). */
+enum jobs_split_by { JOBS_SPLIT_NONE, JOBS_SPLIT_GROUP, JOBS_SPLIT_ORDER, JOBS_SPLIT_COLUMN };
+struct jobs_split {
+    enum jobs_split_by by;
+    const char *name; /* name of the column; NULL with JOBS_SPLIT_NONE */
+    size_t repeats;   /* of the cross-validation, >= 1; 0: no validation */
+};
+
 /* Whether the new version of the model becomes live. */
 enum jobs_promote { JOBS_PROMOTE_ALWAYS, JOBS_PROMOTE_NEVER, JOBS_PROMOTE_IF_BETTER };
 struct jobs_promotion {
@@ -89,6 +97,8 @@ struct jobs_request {
     double holdout;                    /* share of the rows; 0: no holdout */
     size_t folds;                      /* 0: no cross-validation; DN_LEAVE_ONE_OUT */
     struct jobs_validation validation; /* at most one of holdout, folds and validation is set */
+    struct jobs_split split;
+    struct jobs_column split_column; /* name NULL: the split has no column */
     struct jobs_promotion promotion;
     uint64_t seed;
     struct jobs_limits limits;
@@ -109,6 +119,7 @@ struct jobs_request {
     bool has_target;                  /* `target` is set and valid */
     bool targetless;                  /* the algorithm has no target */
     bool has_inputs;                  /* `inputs` is set and valid */
+    bool split_is_input;              /* the column of the split may be a feature */
     bool has_validation;              /* `validation_data` and `validation_schema` are set */
     bool threads_given, memory_given; /* the client gave the limit; otherwise it is the daemon's */
     struct store_dataset data;
@@ -134,6 +145,12 @@ void jobs_request_done(struct jobs_request *r);
  * 0. */
 static inline size_t jobs_request_first_input(const struct jobs_request *r) {
     return r->target.name ? 1 : 0;
+}
+/* Returns the number of columns of the table that is trained on: the target if there is one, the
+ * inputs, the weight if there is one, the column of the split if there is one. */
+static inline size_t jobs_request_columns(const struct jobs_request *r) {
+    return jobs_request_first_input(r) + r->n_inputs + (r->weighted ? 1 : 0) +
+           (r->split_column.name != NULL ? 1 : 0);
 }
 /* Returns the stored name of a warning that both the POST and the training can report; "": any
  * other warning. */

@@ -1,7 +1,7 @@
 /* Reads and checks "validation": a holdout, folds, or another dataset; and the calibration. */
 #include "base/json/json_read.h"
 #include "base/nearest.h"
-#include "jobs/request/job_request.h"
+#include "jobs/request/job_split.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -75,7 +75,7 @@ static void check_leave_one_out(struct jobs_request *r, int64_t rows) {
 
 /* Checks that every fold can have a row. Warns if a class has fewer rows than there are folds. */
 static void check_folds(struct jobs_request *r) {
-    const bool one = r->folds == DN_LEAVE_ONE_OUT;
+    const bool one = r->folds == DN_LEAVE_ONE_OUT, random = r->split.by == JOBS_SPLIT_NONE;
     const int64_t folds = one ? 2 : (int64_t)r->folds;
     if (folds == 0 || !jobs_request_has_classes(r)) {
         return;
@@ -91,12 +91,12 @@ static void check_folds(struct jobs_request *r) {
                    "must be at most the number of rows%s, %" PRId64
                    ", so that every fold has a row; got %" PRId64,
                    c.single > 0 ? " of classes with at least 2 rows" : "", rows, folds);
-    } else if (!one && !r->targetless && smallest > 0 && folds > smallest) {
+    } else if (!one && random && !r->targetless && smallest > 0 && folds > smallest) {
         jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
                           "the smallest class of \"%s\" has %" PRId64 " row%s for %" PRId64
                           " folds: classes will be missing from some folds",
                           r->target.name, smallest, smallest == 1 ? "" : "s", folds);
-    } else if (!one && !r->targetless && folds > c.all / (int64_t)r->n_classes) {
+    } else if (!one && random && !r->targetless && folds > c.all / (int64_t)r->n_classes) {
         jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
                           "%" PRId64 " rows cannot have %zu classes with %" PRId64
                           " rows each: classes will be missing from some of the folds",
@@ -367,6 +367,7 @@ void jobs_validation_read(struct jobs_request *r, const json_t *root) {
     }
     check_holdout(r);
     check_folds(r);
+    jobs_split_check(r);
     if (json_is_object(validation)) {
         read_dataset(r, validation);
     }

@@ -142,6 +142,9 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     write_columns("target", &r->target, jobs_request_first_input(r), &w);
     write_columns("inputs", r->inputs, r->n_inputs, &w);
     write_columns("weight_column", &r->weight, r->weighted ? 1 : 0, &w);
+    if (r->split_column.name != NULL) {
+        write_columns("split_column", &r->split_column, 1, &w);
+    }
     json_kv_begin_object(&w, "features");
     jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
     json_end_object(&w);
@@ -362,13 +365,29 @@ static bool read_validation_source(const json_t *root, struct arena *arena, stru
                        least + 1, n);
 }
 
-/* Reads the members that refer to the columns: weight, features, validation dataset. */
+/* Reads the column that divides the rows; jobs of earlier releases have none. */
+static bool read_split_column(const json_t *root, struct arena *arena, struct jobs_request *r,
+                              struct problem *problem) {
+    size_t n = 0;
+    if (r->split.by == JOBS_SPLIT_NONE) {
+        return true;
+    }
+    const struct jobs_column *column = read_columns(root, "split_column", arena, &n, problem);
+    if (column == NULL || n != 1) {
+        return false;
+    }
+    r->split_column = column[0];
+    return true;
+}
+
+/* Reads the members that refer to the columns: weight, split, features, validation dataset. */
 static bool read_column_options(const json_t *root, struct arena *arena, struct jobs_request *r,
                                 struct problem *problem) {
     const json_t *features = NULL;
     size_t n = 0;
     const struct jobs_column *weight = read_columns(root, "weight_column", arena, &n, problem);
-    if (!weight || n > 1 || !json_read_object(root, "features", true, "", &features, problem)) {
+    if (!weight || n > 1 || !read_split_column(root, arena, r, problem) ||
+        !json_read_object(root, "features", true, "", &features, problem)) {
         return false;
     }
     r->weighted = n == 1;

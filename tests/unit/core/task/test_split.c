@@ -2,6 +2,7 @@
  * each class, and depends on the seed only. Folds have equal sizes, in each class and in total. */
 #include "unit/core/support.h"
 
+#include "base/random.h"
 #include "task/split.h"
 
 enum { N = 1000 };
@@ -162,7 +163,7 @@ static void folds_are_even(void **state) {
         size_t *rows = xcalloc(
             5 * n_folds,
             sizeof *rows); /* [5 × n_folds] numbers of rows of the four classes, and their totals */
-        OK(dni_split_folds(target, N, 4, n_folds, &run, fold, NULL));
+        OK(dni_split_folds(target, N, 4, n_folds, DNI_STREAM_FOLDS, &run, fold, NULL));
         for (size_t i = 0; i < N; i++) {
             /* class 2 has one row, which is in no fold */
             assert_true(fold[i] == n_folds ? isnan(target[i]) || target[i] == 2
@@ -192,12 +193,12 @@ static void folds_by_seed(void **state) {
     size_t together = 0;
     dn_run run = dn_run_default();
     fill(target);
-    OK(dni_split_folds(target, N, 4, 5, &run, a, NULL));
-    OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
+    OK(dni_split_folds(target, N, 4, 5, DNI_STREAM_FOLDS, &run, a, NULL));
+    OK(dni_split_folds(target, N, 4, 5, DNI_STREAM_FOLDS, &run, b, NULL));
     assert_memory_equal(a, b, sizeof a);
     for (run.seed = 2; run.seed <= 401;
          run.seed++) { /* rows 1 and 2 share a fold for 80 ± 5·8 of 400 seeds */
-        OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
+        OK(dni_split_folds(target, N, 4, 5, DNI_STREAM_FOLDS, &run, b, NULL));
         together += b[1] == b[2];
     }
     assert_memory_not_equal(a, b, sizeof a);

@@ -1,5 +1,6 @@
 /* Tests of training with a calibration: it is fitted to held-out rows, reported, written and read
  * with the model, and keeps the memory budget. */
+#include "base/random.h"
 #include "model/calibration.h"
 #include "task/split.h"
 #include "training/calibrate.h"
@@ -58,7 +59,7 @@ static void rows_are_held_out(void **state) {
     struct sample s = {.n = 0};
     assert_non_null(c);
     assert_int_equal(c->folds, FOLDS);
-    OK(dni_split_folds(t->target, t->n, 2, FOLDS, &run, fold, NULL));
+    OK(dni_split_folds(t->target, t->n, 2, FOLDS, DNI_STREAM_FOLDS, &run, fold, NULL));
     for (size_t f = 0; f < FOLDS; f++) {
         struct csv part = *t;
         part.n = 0;

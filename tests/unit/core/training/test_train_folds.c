@@ -2,6 +2,7 @@
  * of a separate training. Progress; prefixes of warnings and errors. */
 #include "unit/core/support.h"
 
+#include "base/random.h"
 #include "task/split.h"
 
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {
@@ -86,7 +87,7 @@ static void folds_by_hand(void **state) {
         assert_memory_equal(bytes[0], bytes[1], size[0]);
         assert_same_metrics(r.train, plain.train);
         uint16_t fold[N];
-        OK(dni_split_folds(t->target, N, 3, FOLDS, &run, fold, NULL));
+        OK(dni_split_folds(t->target, N, 3, FOLDS, DNI_STREAM_FOLDS, &run, fold, NULL));
         double rows = 0;
         for (size_t f = 0; f < FOLDS; f++) {
             struct csv *others = part_of(t, fold, f, false), *own = part_of(t, fold, f, true);

@@ -1,0 +1,40 @@
+/* The division of the rows into training and validation rows that a request asks for: at random, by
+ * groups, by the order of a column, or by marks. */
+#ifndef DNI_DIVISION_H
+#define DNI_DIVISION_H
+
+#include "task/labels.h"
+
+/* Checks the members of the request that divide the rows. DN_ERR_ARGUMENT. */
+DN_MUST_USE dn_status dni_division_check(const dn_train_request *request, dn_error *err);
+
+/* Sets labels->role: DN_ROW_TRAIN, DN_ROW_VALIDATE for held-out and marked rows, or DN_ROW_SKIP.
+ * Without a holdout and marks all rows that have a class are training rows. */
+DN_MUST_USE dn_status dni_division_holdout(const dn_train_request *request, const dn_run *run,
+                                           dni_labels *labels, dni_split *out, dn_error *err);
+
+/* Returns the number of fits of the cross-validation: folds · repeats. */
+static inline size_t dni_division_fits(const dn_train_request *request) {
+    return request->folds * (request->repeats > 1 ? request->repeats : 1);
+}
+
+/* Assigns a fold to each row: fold[i] = 0 … folds − 1, or `folds`: no fold holds the row out.
+ *
+ *   repeat  0 … repeats − 1; each has other folds
+ *   labels  `role` is overwritten */
+DN_MUST_USE dn_status dni_division_folds(const dn_train_request *request, size_t repeat,
+                                         const dn_run *run, dni_labels *labels, uint16_t *fold,
+                                         dn_error *err);
+
+/* Returns the role of a row in the fit of fold f. */
+static inline uint8_t dni_division_role(const dn_train_request *request, uint16_t fold, size_t f) {
+    return (uint8_t)(fold == f ? DN_ROW_VALIDATE
+                     : request->ordered && fold > f && fold < (uint16_t)request->folds
+                         ? DN_ROW_SKIP
+                         : DN_ROW_TRAIN);
+}
+
+/* Returns the bytes of working memory of the functions above. */
+double dni_division_memory(const dn_train_request *request, size_t n_rows, size_t n_classes);
+
+#endif

@@ -1,0 +1,208 @@
+/* Reads, checks and writes how the rows are divided for validation. */
+#include "jobs/request/job_split.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char parent[] = "/validation";
+
+const char *const jobs_split_members[] = {"group", "order", "column", "repeats", NULL};
+
+/* The members that name a column, by enum jobs_split_by. */
+static const char *member_of(enum jobs_split_by by) {
+    return by == JOBS_SPLIT_NONE ? NULL : jobs_split_members[by - JOBS_SPLIT_GROUP];
+}
+
+/* ---- reading ---- */
+
+static void refuse_pairs(const struct jobs_request *r, bool has_dataset, bool repeated,
+                         struct problem *problem) {
+    const enum jobs_split_by by = r->split.by;
+    const bool numbered = r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT;
+    if (by == JOBS_SPLIT_COLUMN && (r->holdout > 0 || r->folds > 0 || has_dataset)) {
+        json_fault(problem, parent, "column",
+                   "excludes holdout, folds and dataset: the column says which rows validate");
+    } else if (by != JOBS_SPLIT_NONE && by != JOBS_SPLIT_COLUMN && !(r->holdout > 0) && !numbered) {
+        json_fault(problem, parent, member_of(by), "needs holdout or a number of folds");
+    }
+    if (repeated && !numbered) {
+        json_fault(problem, parent, "repeats", "needs a number of folds");
+    } else if (repeated && by == JOBS_SPLIT_ORDER && r->split.repeats > 1) {
+        json_fault(problem, parent, "repeats",
+                   "must be 1 with order: the blocks of an order are always the same");
+    } else if (repeated && r->folds * r->split.repeats > DN_MAX_FOLDS) {
+        json_fault(problem, parent, "repeats", "%zu repeats of %zu folds are more than %d fits",
+                   r->split.repeats, r->folds, DN_MAX_FOLDS);
+    }
+}
+
+void jobs_split_read(const json_t *validation, struct arena *arena, struct jobs_request *r,
+                     struct problem *problem) {
+    const json_t *dataset = json_object_get(validation, "dataset");
+    int64_t repeats = 1;
+    r->split.by = JOBS_SPLIT_NONE;
+    for (int by = JOBS_SPLIT_GROUP; by <= JOBS_SPLIT_COLUMN; by++) {
+        const char *name = NULL, *member = member_of((enum jobs_split_by)by);
+        if (!json_read_string(validation, member, false, parent, &name, problem)) {
+            continue;
+        }
+        if (r->split.by != JOBS_SPLIT_NONE) {
+            json_fault(problem, parent, member, "excludes %s: a split has one column",
+                       member_of(r->split.by));
+            continue;
+        }
+        r->split.by = (enum jobs_split_by)by;
+        r->split.name = arena_strdup(arena, name);
+        if (r->split.name == NULL) {
+            problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+            return;
+        }
+    }
+    const bool repeated =
+        json_read_int(validation, "repeats", false, parent, 1, DN_MAX_REPEATS, &repeats, problem);
+    r->split.repeats = (size_t)repeats;
+    refuse_pairs(r, dataset != NULL && !json_is_null(dataset), repeated, problem);
+}
+
+void jobs_split_find(struct jobs_request *r, const json_t *root) {
+    const json_t *validation = json_object_get(root, "validation");
+    for (int by = JOBS_SPLIT_GROUP; by <= JOBS_SPLIT_COLUMN && r->has_dataset; by++) {
+        const char *member = member_of((enum jobs_split_by)by),
+                   *name = json_string_value(json_object_get(validation, member));
+        if (name == NULL) {
+            continue; /* absent, or jobs_split_read reports it */
+        }
+        const ptrdiff_t i = schema_find(&r->schema, name);
+        if (i < 0) {
+            jobs_refuse_column(r, parent, member, name, member);
+        } else if (r->has_target && r->target.index == (size_t)i) {
+            json_fault(r->problem, parent, member, "column \"%s\" is the target", name);
+        } else {
+            r->split_column = jobs_column_of(&r->schema.columns[i], (size_t)i);
+            r->split_is_input = by == JOBS_SPLIT_ORDER;
+        }
+    }
+}
+
+bool jobs_split_takes(const struct jobs_request *r, size_t column) {
+    return r->split_column.name != NULL && r->split_column.index == column && !r->split_is_input;
+}
+
+/* ---- checks ---- */
+
+/* Refuses missing values, if the summary proves that a row with a target has none. */
+static bool check_missing(struct jobs_request *r, const struct schema_column *c) {
+    if (c->missing <= r->target_missing && c->missing < r->data.n_rows) {
+        return true;
+    }
+    return json_fault(r->problem, parent, member_of(r->split.by),
+                      "column \"%s\" is missing in %" PRId64 " of %" PRId64
+                      " rows; every row needs a value",
+                      c->name, c->missing, r->data.n_rows);
+}
+
+static void check_group(struct jobs_request *r, const struct schema_column *c) {
+    const int64_t least = r->folds > 0 ? (int64_t)r->folds : 2;
+    if (c->type == DN_SPARSE) {
+        json_fault(r->problem, parent, "group", "column \"%s\" is sparse; a group is one value",
+                   c->name);
+    } else if (check_missing(r, c) && c->distinct >= 0 && c->distinct < least) {
+        json_fault(r->problem, parent, "group",
+                   "column \"%s\" has %" PRId64 " group%s; %s needs at least %" PRId64, c->name,
+                   c->distinct, c->distinct == 1 ? "" : "s",
+                   r->folds > 0 ? "a validation with these folds" : "a holdout", least);
+    }
+}
+
+static void check_order(struct jobs_request *r, const struct schema_column *c) {
+    if (!dn_column_type_is_real(c->type)) {
+        json_fault(r->problem, parent, "order",
+                   "column \"%s\" is %s; an order is numeric or datetime", c->name,
+                   dn_column_type_name(c->type));
+    } else if (check_missing(r, c) && c->distinct >= 0 &&
+               c->distinct < (r->folds > 0 ? (int64_t)r->folds + 1 : 2)) {
+        json_fault(r->problem, parent, "order",
+                   "column \"%s\" has %" PRId64
+                   " different values; rows with equal values stay together, and %zu blocks are "
+                   "needed",
+                   c->name, c->distinct, r->folds > 0 ? r->folds + 1 : 2);
+    }
+}
+
+/* Returns the first value of the summary's list that does not mark rows; NULL: none is known. */
+static const char *bad_mark(const struct jobs_request *r, const json_t *columns) {
+    const json_t *top = json_object_get(json_array_get(columns, r->split_column.index), "top");
+    for (size_t i = 0; i < json_array_size(top); i++) {
+        const char *text = json_string_value(json_array_get(json_array_get(top, i), 0));
+        bool training;
+        if (text != NULL && !dn_row_mark_parse(text, strlen(text), &training)) {
+            return text;
+        }
+    }
+    return NULL;
+}
+
+static void check_marks(struct jobs_request *r, const struct schema_column *c) {
+    static const char rule[] = "true, 1 or \"train\" for training rows, and false, 0, \"test\" or "
+                               "\"validation\" for validation rows";
+    struct problem ignored = {0};
+    json_t *columns = NULL;
+    if (c->type == DN_SPARSE || c->type == DN_DATETIME) {
+        json_fault(r->problem, parent, "column", "column \"%s\" is %s; it must have %s", c->name,
+                   dn_column_type_name(c->type), rule);
+        return;
+    }
+    if (!check_missing(r, c)) {
+        return;
+    }
+    columns = json_parse(r->data.columns, strlen(r->data.columns), &ignored);
+    const bool number = c->type == DN_NUMERIC;
+    const char *bad = number ? NULL : bad_mark(r, columns);
+    if (number && (c->minimum < 0 || c->maximum > 1 || c->fractions)) {
+        json_fault(r->problem, parent, "column",
+                   "column \"%s\" has values from %g to %g; it must have %s", c->name, c->minimum,
+                   c->maximum, rule);
+    } else if (bad != NULL) {
+        json_fault(r->problem, parent, "column",
+                   "column \"%s\" has the value \"%.100s\"; it must have %s", c->name, bad, rule);
+    } else if (c->distinct == 1) {
+        json_fault(r->problem, parent, "column",
+                   "column \"%s\" has the same value in all rows; it must have %s", c->name, rule);
+    }
+    problem_done(&ignored);
+    json_decref(columns);
+}
+
+void jobs_split_check(struct jobs_request *r) {
+    if (r->split.by == JOBS_SPLIT_NONE || r->split_column.name == NULL) {
+        return;
+    }
+    const struct schema_column *c = &r->schema.columns[r->split_column.index];
+    if (r->split.by == JOBS_SPLIT_GROUP) {
+        check_group(r, c);
+    } else if (r->split.by == JOBS_SPLIT_ORDER) {
+        check_order(r, c);
+    } else {
+        check_marks(r, c);
+    }
+}
+
+/* ---- writing ---- */
+
+void jobs_split_write(const struct jobs_split *split, struct json_writer *w) {
+    if (split->by != JOBS_SPLIT_NONE) {
+        json_kv_string(w, member_of(split->by), split->name);
+    }
+    if (split->repeats > 1) {
+        json_kv_int(w, "repeats", (int64_t)split->repeats);
+    }
+}
+
+void jobs_split_set(const struct jobs_split *split, size_t index, dn_train_request *out) {
+    out->repeats = split->repeats;
+    out->grouped = split->by == JOBS_SPLIT_GROUP;
+    out->ordered = split->by == JOBS_SPLIT_ORDER;
+    out->marked = split->by == JOBS_SPLIT_COLUMN;
+    out->group = out->order = out->mark = index;
+}
