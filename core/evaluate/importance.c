@@ -18,7 +18,8 @@ struct importance {
     dn_evaluate_options evaluation;
     size_t metric; /* index of dn_metric_name */
     size_t repeats;
-    double sign; /* 1: smaller is worse; −1: greater is worse */
+    size_t n_done; /* evaluations that are done */
+    double sign;   /* 1: smaller is worse; −1: greater is worse */
     uint8_t *role;
     dn_importance *out;
 };
@@ -37,20 +38,36 @@ static dn_status find_metric(struct importance *m, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status measure(const struct importance *m, const dn_table_source *source, double *out,
+/* Reports the evaluations that are done. */
+static void report(struct importance *m) {
+    const size_t n = 1 + m->out->n_inputs * m->repeats;
+    m->n_done++;
+    if (m->run->progress != NULL) {
+        const dn_progress progress = {.iteration = m->n_done,
+                                      .max_iterations = n,
+                                      .fraction = (double)m->n_done / (double)n,
+                                      .loss = (double)NAN,
+                                      .gradient_norm = (double)NAN,
+                                      .train_error = (double)NAN};
+        m->run->progress(m->run, &progress);
+    }
+}
+
+static dn_status measure(struct importance *m, const dn_table_source *source, double *out,
                          dn_error *err) {
     dn_metrics *metrics = NULL;
     const dn_status status =
         dn_model_evaluate(m->model, source, &m->evaluation, m->run, &metrics, err);
     if (status == DN_OK) {
         *out = dn_metric_value(metrics, m->metric);
+        report(m);
     }
     dn_metrics_free(metrics);
     return status;
 }
 
 /* Computes the mean and the deviation of the importance of input i. */
-static dn_status measure_input(const struct importance *m, const dn_table_source *source, size_t i,
+static dn_status measure_input(struct importance *m, const dn_table_source *source, size_t i,
                                dn_error *err) {
     const char *name = dn_encoder_input(dn_model_encoder(m->model), i)->name;
     dni_permuted permuted;

@@ -59,7 +59,8 @@ static const char help[] =
     "                       2027-01-31T12:00:00Z (UTC); never: it does not end (default)\n"
     "Limits:\n"
     "  --rate N/s           requests in a second\n"
-    "  --rows N/s           rows in a second: predicted, evaluated, transformed, uploaded\n"
+    "  --rows N/s           rows in a second: predicted, evaluated, transformed, uploaded,\n"
+    "                       or previewed\n"
     "  --calls N            heavy calls at once: uploads, evaluations, bodies over 64 KiB\n"
     "  --jobs N             queued and running jobs\n"
     "  --bytes SIZE         stored datasets and models, like 10G\n";

@@ -160,6 +160,8 @@ bool table_feed(struct table *t, const char *bytes, size_t n, struct problem *pr
 /* Tells the reader that the rest of the body will not be fed: table_end then describes the complete
  * rows. Call it after the last piece. */
 void table_cut(struct table *t);
+/* Returns the number of rows of the body that were read so far, with the faulty ones. */
+int64_t table_rows_read(const struct table *t);
 /* The result. Pointers belong to the reader. */
 struct table_summary {
     int64_t n_rows, n_columns, n_chunks;
@@ -378,6 +380,8 @@ struct instances_options {
      * has set problem. NULL: the limit is a constant. */
     bool (*hold)(void *arg, size_t bytes, struct problem *problem);
     void *arg; /* argument of `block` and `hold` */
+    /* Set to the number of rows that were read, also if the body is refused. NULL: not wanted. */
+    int64_t *n_read;
 };
 #define INSTANCES_BLOCK_ROWS 1024
 /* Reads the instances of a body. Numbers are parsed straight into the matrix.

@@ -146,6 +146,108 @@ static void test_rows_of_an_open_body(void **state) {
     close(fd);
 }
 
+/* ---- rows of calls without a result ---- */
+
+/* Checks that the token, of one row in a second, has used `rows` rows since `began`: they fill again
+ * while the test runs. */
+static void used_check(const char *token, int64_t rows, double began) {
+    client_token = token;
+    const struct response *a = call_text("POST", "/v1/models/iris/predict", NULL, iris_rows);
+    if (a->status != 429) {
+        answer_fail(a, __FILE__, __LINE__, "no rows were charged, expected %lld", (long long)rows);
+    }
+    const double wait = atof(header_of(a, "Retry-After"));
+    if (wait > (double)rows || wait < (double)rows - (now() - began) - 1) {
+        answer_fail(a, __FILE__, __LINE__, "Retry-After: %g, expected %lld rows", wait,
+                    (long long)rows);
+    }
+}
+
+static void test_rows_of_refused_calls(void **state) {
+    (void)state;
+    enum { N = 9, ROWS = 20000 };
+    const char *secrets[N], *all = token_add("all", "--scope", "admin");
+    int n = 0;
+    for (size_t i = 0; i < N; i++) {
+        secrets[i] = token_add(text("t%zu", i), "--scope", "admin", "--rows", "1");
+    }
+    service_start(FLAGS("--tokens", file));
+    client_token = all;
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'svm','params':"
+              "{'kernel':'rbf'}}");
+    const char *rows = repeat("5.1,3.5,1.4,0.2\n", ROWS),
+               *json = repeat("[5.1,3.5,1.4,0.2],", ROWS);
+
+    double began = now(); /* the last row of a CSV body is bad */
+    client_token = secrets[n];
+    status_check(call_text("POST", "/v1/models/iris/predict", "Content-Type: text/csv",
+                           text("%s5.1,a,1.4,0.2\n", rows)),
+                 422);
+    used_check(secrets[n++], ROWS + 1, began);
+
+    began = now(); /* the first row of a JSON body is bad */
+    client_token = secrets[n];
+    status_check(call_text("POST", "/v1/models/iris/predict", "Content-Type: application/json",
+                           text("[[\"a\",3.5,1.4,0.2],%s[5.1,3.5,1.4,0.2]]", json)),
+                 422);
+    used_check(secrets[n++], ROWS + 2, began);
+
+    began = now(); /* a call that begins on an I/O thread and goes on on another */
+    client_token = secrets[n];
+    status_check(call_text("POST", "/v1/models/iris/predict", "Content-Type: application/json",
+                           text("[%.*s[5.1,3.5,1.4,0.2]]", 18 * 10000, json)),
+                 200);
+    used_check(secrets[n++], 10001, began);
+
+    began = now();
+    client_token = secrets[n];
+    status_check(call_text("POST", "/v1/models/iris/evaluate", "Content-Type: text/csv",
+                           text("%s5.1,3.5,1.4,0.2,c\n", repeat("5.1,3.5,1.4,0.2,\n", ROWS))),
+                 422);
+    used_check(secrets[n++], ROWS + 1, began);
+
+    began = now();
+    client_token = secrets[n];
+    status_check(call_get("/v1/models/iris/predict?sepal_length=a"), 422);
+    used_check(secrets[n++], 1, began);
+
+    began = now(); /* base, 4 inputs in 5 repeats */
+    client_token = secrets[n];
+    status_check(call_post("/v1/models/iris/importance", "{'dataset':'iris','repeats':5}"), 200);
+    used_check(secrets[n++], (1 + 4 * 5) * 150, began);
+
+    began = now();
+    client_token = secrets[n];
+    status_check(call_text("POST", "/v1/datasets:preview?rows=1", "Content-Type: text/csv",
+                           text("a,b,c,d\n%s", rows)),
+                 200);
+    used_check(secrets[n++], ROWS, began);
+
+    began = now(); /* an upload with a bad row */
+    client_token = secrets[n];
+    status_check(call_upload("/v1/datasets/x", text("a,b,c,d\n%s1,2,3\n%s", rows, rows)), 422);
+    used_check(secrets[n++], 2 * ROWS + 1, began);
+
+    began = now(); /* and one whose client leaves */
+    const int fd = raw_open();
+    assert_true(raw_send_text(fd, text("PUT /v1/datasets/x HTTP/1.1\r\nHost: localhost\r\n"
+                                       "Authorization: Bearer %s\r\n"
+                                       "Content-Length: 100000000\r\n\r\na,b,c,d\n",
+                                       secrets[n])));
+    assert_true(raw_send_text(fd, rows));
+    client_token = secrets[n];
+    const struct response *a = NULL;
+    for (const double until = now() + 60; now() < until && (a == NULL || a->status != 429);) {
+        pause_ms(50);
+        a = call_text("POST", "/v1/models/iris/predict", NULL, iris_rows);
+    }
+    refused(a, ROWS / 2);
+    close(fd);
+    n++;
+    assert_int_equal(n, N);
+}
+
 static void test_jobs(void **state) {
     (void)state;
     const char *all = token_add("all", "--scope", "admin");
@@ -309,6 +411,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_requests_and_rows, forget),
         cmocka_unit_test_teardown(test_rows_of_each_call, forget),
         cmocka_unit_test_teardown(test_rows_of_an_open_body, forget),
+        cmocka_unit_test_teardown(test_rows_of_refused_calls, forget),
         cmocka_unit_test_teardown(test_jobs, forget),
         cmocka_unit_test_teardown(test_bytes, forget),
         cmocka_unit_test_teardown(test_bytes_of_models, forget),

@@ -45,7 +45,8 @@ typedef struct dn_importance {
  *
  * Errors: those of dn_model_evaluate; DN_ERR_ARGUMENT (field "metric"): the metric is unknown.
  * Cost: 1 + n_inputs · repeats evaluations. Memory: that of dn_model_evaluate and the decoded cells
- * of one column. Polls run->stop as dn_model_evaluate does. */
+ * of one column. Polls run->stop as dn_model_evaluate does. Calls
+ * run->progress after each evaluation: `iteration` is the number of evaluations that are done. */
 DN_MUST_USE dn_status dn_model_importance(const dn_model *model,
                                           const dn_table_source *source,
                                           const dn_importance_options *options,

@@ -213,11 +213,27 @@ void dataset_body_seen(struct http_call *call, const char *bytes, size_t n) {
     hash_sha256_add(b->sha256, bytes, n);
 }
 
+/* Charges the rows that were read since the last time: an upload that fails has read them too. */
+static void charge_rows(struct http_call *call, struct dataset_body *b) {
+    const int64_t n = table_rows_read(b->table);
+    api_charge_rows(call, n - b->n_charged);
+    b->n_charged = n;
+}
+
+bool dataset_body_read_end(struct http_call *call, struct dataset_body *b,
+                           struct table_summary *out, struct problem *problem) {
+    const bool good = table_end(b->table, out, problem);
+    charge_rows(call, b);
+    return good;
+}
+
 enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes, size_t n) {
     struct dataset_body *b = http_state(call);
     struct problem problem = {0};
     b->crowded = false;
-    if (failed(b, &problem) || !table_feed(b->table, bytes, n, &problem)) {
+    const bool good = !failed(b, &problem) && table_feed(b->table, bytes, n, &problem);
+    charge_rows(call, b);
+    if (!good) {
         dataset_body_release(b);
         http_reply_problem(call, &problem);
         return HTTP_SINK_REFUSED;
@@ -251,7 +267,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
     const bool alone = b->onto.id == 0;
     struct store_blob *summaries = NULL;
     char sha256[HASH_SHA256_TEXT];
-    if (!table_end(b->table, &s, problem) || !dataset_body_settle(b, problem)) {
+    if (!dataset_body_read_end(call, b, &s, problem) || !dataset_body_settle(b, problem)) {
         return false;
     }
     summaries = arena_alloc(http_arena(call), (size_t)s.n_columns * sizeof *summaries);
@@ -270,7 +286,6 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
     }
     b->rows = s.n_rows - b->onto.n_rows;
     b->bytes = s.bytes;
-    api_charge_rows(call, b->rows);
     const struct store_dataset_new d = {
         .name = http_path_param(call, "dataset"),
         .part = b->part,

@@ -37,6 +37,7 @@ struct dataset_body {
     int64_t began;                /* start of the body, monotonic clock, ns */
     int64_t staged, max_staged;   /* bytes of chunks, and their limit; 0: no limit */
     int64_t rows, bytes;          /* size of the body; set at its end. Preview: bytes so far */
+    int64_t n_charged;            /* rows that were charged to the token */
     int64_t show;                 /* preview: number of rows to show */
     bool crowded; /* the queue of the store became full while the present bytes were read */
     /* options for a reader that is opened later; their texts belong to the call */
@@ -85,6 +86,9 @@ bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
 void dataset_body_release(struct dataset_body *b);
 void dataset_body_release_data(struct dataset_body *b);
 
+/* Ends the reader and charges the last rows. Returns false with a problem. */
+bool dataset_body_read_end(struct http_call *call, struct dataset_body *b,
+                           struct table_summary *out, struct problem *problem);
 /* Ends the reader and publishes the table: the uploaded one, or the version that rows are appended
  * to with the rows. *dataset: the new version, for the caller to free. Pool thread. */
 bool dataset_body_publish(struct http_call *call, struct dataset_body *b,

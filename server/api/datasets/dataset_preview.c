@@ -149,7 +149,8 @@ static void answer(struct http_call *call, bool cut) {
     if (cut) {
         table_cut(b->table);
     }
-    const bool good = table_end(b->table, &s, &problem) && dataset_body_settle(b, &problem) &&
+    const bool good = dataset_body_read_end(call, b, &s, &problem) &&
+                      dataset_body_settle(b, &problem) &&
                       write_preview(b, &s, cut, &body, &problem);
     dataset_body_release(b);
     if (good) {

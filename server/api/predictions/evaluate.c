@@ -1,9 +1,10 @@
-/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. POST
- * …/importance: permutation importance on a stored dataset. Both run on a pool thread. */
+/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset; and
+ * other computations with a stored dataset (evaluation.h). Pool threads. */
 #include "api/access.h"
 #include "api/cells.h"
 #include "api/handlers.h"
 #include "api/policy.h"
+#include "api/predictions/charged_source.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/outputs.h"
@@ -19,11 +20,9 @@
 #include "jobs/budget.h"
 #include "jobs/documents.h"
 #include "jobs/model_columns.h"
-#include "jobs/request/job_request.h"
 #include "jobs/source.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +66,6 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     struct buf body = {0};
     struct json_writer w;
     w = json_writer_of(&body);
-    api_charge_rows(call, (int64_t)metrics->rows);
     if (!format->answers->document) {
         reply_cells(call, m, metrics, weight, notes, format);
         return;
@@ -92,25 +90,23 @@ struct evaluation {
     const dn_model *model;
     /* name of the column with the true classes; NULL: not known yet, or not given */
     const char *target;
-    bool target_in_body;                       /* `target` was named in the body */
-    bool curves;                               /* wanted */
-    dn_labels labels;                          /* the rule for the predicted classes */
-    const dn_importance_options *permutations; /* importance is wanted; NULL: metrics */
-    const struct dataset_work *work; /* another computation is wanted; NULL: metrics, importance */
+    bool target_in_body;             /* `target` was named in the body */
+    bool curves;                     /* wanted */
+    dn_labels labels;                /* the rule for the predicted classes */
+    const struct dataset_work *work; /* another computation is wanted; NULL: metrics */
     struct budget budget;
     dn_run run;
     const char *weight;      /* column of weights; NULL: none, or the rows do not have it */
     struct row_notes *notes; /* notes about the rows; NULL: none */
     const struct instance_schema *schema; /* how stored cells are read; NULL: without conversion */
     const struct instances_options *options; /* options of the call; set with `schema` */
-    /* the result; both NULL: there is a problem */
-    dn_metrics *metrics;
-    dn_importance *importance;
+    dn_metrics *metrics;                     /* the result; NULL: there is a problem */
     struct problem *problem;
 };
 
 static dn_status stop_when_gone(const dn_run *run) {
-    return http_go_on(run->ctx) ? DN_OK : DN_ERR_STOPPED;
+    const struct evaluation *e = run->ctx;
+    return http_go_on(e->call) ? DN_OK : DN_ERR_STOPPED;
 }
 
 static void evaluation_init(struct evaluation *e, struct http_call *call, const dn_model *model,
@@ -120,12 +116,15 @@ static void evaluation_init(struct evaluation *e, struct http_call *call, const 
     e->run = dn_run_default();
     e->run.allocator = &e->budget.allocator;
     e->run.stop = stop_when_gone;
-    e->run.ctx = call;
+    e->run.ctx = e;
 }
 
 /* Sets the problem for data that the core refused. dataset: the data came from a stored dataset,
  * otherwise from the body. */
 static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
+    if (e->problem->type != PROBLEM_NONE) {
+        return false; /* of the computation */
+    }
     if (err->code == DN_ERR_STOPPED) {
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
     }
@@ -235,6 +234,7 @@ static bool evaluate_given(struct evaluation *e, struct instance_rows *in) {
 static bool evaluate_body(struct evaluation *e, struct instances_options *options) {
     struct instance_rows in = {0};
     struct keep weight = {0};
+    int64_t n_read = 0;
     bool good = e->weight == NULL || keep_one(e->weight, &weight) ||
                 problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     options->target = e->target;
@@ -242,10 +242,13 @@ static bool evaluate_body(struct evaluation *e, struct instances_options *option
     options->may_lack_keep = options->keep_numbers = true;
     options->hold = hold_rows;
     options->arg = e->call;
-    good = good && api_instances_read(e->call, options, e->model, &in, e->problem) &&
-           evaluate_given(e, &in);
+    options->n_read = &n_read;
+    good = good && api_instances_read(e->call, options, e->model, &in, e->problem);
+    api_charge_rows(e->call, n_read);
+    good = good && evaluate_given(e, &in);
     instance_rows_done(&in);
     options->keep = NULL;
+    options->n_read = NULL;
     keep_done(&weight);
     return good;
 }
@@ -297,31 +300,6 @@ static size_t choose_work_columns(const struct schema *schema, const struct data
         }
     }
     return n;
-}
-
-/* Limit of the work of permutation importance: some 10 minutes on one thread. */
-#define IMPORTANCE_MAX_NS 6e11
-#define CELL_NS 25.0 /* time to permute, decode and encode a cell */
-
-/* Refuses importances whose computation would occupy a thread for too long. */
-static bool importance_fits(const struct evaluation *e, const dn_table_source *table) {
-    const double inputs = (double)dn_encoder_n_inputs(dn_model_encoder(e->model)),
-                 row = CELL_NS * inputs + api_outputs_cost(e->model, API_OUTPUTS_USUAL),
-                 repeat = (double)table->n_rows * row * inputs,
-                 most = floor(IMPORTANCE_MAX_NS / repeat);
-    if ((double)e->permutations->repeats <= most) {
-        return true;
-    }
-    if (most < 1) {
-        return problem_add(e->problem, PROBLEM_INVALID, "/dataset",
-                           "%zu rows are too many to permute each of %.0f columns: at most %.0f "
-                           "rows with this model",
-                           table->n_rows, inputs, floor(IMPORTANCE_MAX_NS / (row * inputs)));
-    }
-    return problem_add(e->problem, PROBLEM_INVALID, "/repeats",
-                       "must be at most %.0f for %zu rows and %.0f columns with this model (got "
-                       "%zu)",
-                       most, table->n_rows, inputs, e->permutations->repeats);
 }
 
 /* Returns the index of the input with this name, beginning the search at input `first`; SIZE_MAX:
@@ -387,6 +365,11 @@ static bool note_rows(struct evaluation *e, const dn_table_source *table) {
     return true;
 }
 
+/* Whether the answer has notes about the rows. */
+static bool notes_rows(const struct evaluation *e) {
+    return e->work == NULL || e->work->notes != NULL;
+}
+
 static bool evaluate_source(struct evaluation *e, const dn_table_source *table) {
     const dn_evaluate_options options = {.curves = e->curves,
                                          .target = e->target,
@@ -394,24 +377,11 @@ static bool evaluate_source(struct evaluation *e, const dn_table_source *table) 
                                          .labels = e->labels};
     dn_error err;
     dn_error_clear(&err);
-    if (e->work != NULL) {
-        return e->work->compute(e->work->arg, table, e->target, &e->run, &err) == DN_OK ||
-               refuse(e, true, &err);
-    }
-    if (e->permutations == NULL) {
-        return dn_model_evaluate(e->model, table, &options, &e->run, &e->metrics, &err) == DN_OK
-                   ? note_rows(e, table)
-                   : refuse(e, true, &err);
-    }
-    if (!importance_fits(e, table)) {
-        return false;
-    }
-    dn_importance_options permutations = *e->permutations;
-    permutations.target = e->target;
-    return dn_model_importance(e->model, table, &permutations, &e->run, &e->importance, &err) ==
-                   DN_OK
-               ? note_rows(e, table)
-               : refuse(e, true, &err);
+    const bool good =
+        e->work != NULL
+            ? e->work->compute(e->work->arg, table, e->target, &e->run, &err) == DN_OK
+            : dn_model_evaluate(e->model, table, &options, &e->run, &e->metrics, &err) == DN_OK;
+    return good ? !notes_rows(e) || note_rows(e, table) : refuse(e, true, &err);
 }
 
 /* Evaluates on columns of the dataset, whose cells are read as those of a body. */
@@ -421,6 +391,7 @@ static bool evaluate_read(struct evaluation *e, const struct store_dataset *d,
     dn_table_column *as = calloc(n + 1, sizeof *as);
     struct jobs_source *source = NULL;
     struct instance_source *read = NULL;
+    struct charged_source charged;
     bool good = as != NULL;
     for (size_t k = 0; k < n && good; k++) {
         as[k] = jobs_table_column(&columns[k]);
@@ -441,8 +412,11 @@ static bool evaluate_read(struct evaluation *e, const struct store_dataset *d,
     if (!good && e->problem->type == PROBLEM_NONE) {
         problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     }
-    good = good && evaluate_source(e, read != NULL ? instance_source_table(read)
-                                                   : jobs_source_table(source));
+    if (good) {
+        charged_source_init(&charged, e->call,
+                            read != NULL ? instance_source_table(read) : jobs_source_table(source));
+        good = evaluate_source(e, &charged.table);
+    }
     instance_source_free(read);
     jobs_source_close(source);
     free(as);
@@ -506,7 +480,7 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
         e->weight = NULL; /* the dataset has no weights */
     }
     const bool good =
-        (e->options == NULL || e->work != NULL || note_ignored(e, schema, columns, n)) &&
+        (e->options == NULL || !notes_rows(e) || note_ignored(e, schema, columns, n)) &&
         evaluate_read(e, d, schema, columns, n);
     free(columns);
     return good;
@@ -637,154 +611,9 @@ bool api_dataset_work(struct http_call *call, const dn_model *model,
     e.target_in_body = work->target != NULL;
     e.schema = work->schema;
     e.options = work->options;
-    return choose_target(&e) && evaluate_dataset(&e, work->dataset);
-}
-
-/* ---- permutation importance ---- */
-
-struct importance_request {
-    const char *dataset;
-    dn_importance_options options;
-    int64_t seed;
-};
-
-/* Reads the body. Returns false if it has replied. */
-static bool importance_read(struct http_call *call, struct evaluation *e,
-                            struct importance_request *out) {
-    static const char *const known[] = {"dataset", "target", "repeats", "metric", "seed", NULL};
-    struct problem problem = {0};
-    const char *dataset = NULL, *target = NULL;
-    size_t metric = 0;
-    int64_t repeats = 5;
-    json_t *root = api_body_object(call);
-    if (root == NULL) {
-        return false;
+    const bool good = choose_target(&e) && evaluate_dataset(&e, work->dataset);
+    if (work->notes != NULL) {
+        *work->notes = e.notes;
     }
-    json_refuse_unknown(root, known, "", &problem);
-    json_read_string(root, "dataset", true, "", &dataset, &problem);
-    e->target_in_body = json_read_string(root, "target", false, "", &target, &problem);
-    json_read_int(root, "repeats", false, "", 1, 1000, &repeats, &problem);
-    json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &out->seed, &problem);
-    jobs_metric_read(root, "", &metric, &problem);
-    out->options.repeats = (size_t)repeats;
-    out->options.metric = dn_metric_name(metric);
-    out->dataset = dataset == NULL ? NULL : arena_strdup(http_arena(call), dataset);
-    e->target = target == NULL ? NULL : arena_strdup(http_arena(call), target);
-    if (!problem.type && (out->dataset == NULL || (target != NULL && e->target == NULL))) {
-        problem_set(&problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
-    }
-    json_decref(root);
-    if (problem.type) {
-        http_reply_problem(call, &problem);
-        return false;
-    }
-    return true;
-}
-
-struct importance_column {
-    const char *name;
-    double mean, deviation;
-    size_t input;
-};
-
-/* Orders columns by importance: the largest mean first, undefined means last, equal means in the
- * order of the model. */
-static int compare_importance(const void *a, const void *b) {
-    const struct importance_column *x = a, *y = b;
-    if (isnan(x->mean) != isnan(y->mean)) {
-        return isnan(x->mean) ? 1 : -1;
-    }
-    if (x->mean != y->mean && !isnan(x->mean)) {
-        return x->mean > y->mean ? -1 : 1;
-    }
-    return x->input < y->input ? -1 : 1;
-}
-
-/* Returns the columns in the order of the answer, in the arena of the call. NULL: no memory. */
-static struct importance_column *sort_importance(struct http_call *call,
-                                                 const dn_importance *importance,
-                                                 const dn_encoder *encoder) {
-    struct importance_column *out =
-        arena_alloc(http_arena(call), (importance->n_inputs + 1) * sizeof *out);
-    if (out == NULL) {
-        return NULL;
-    }
-    for (size_t i = 0; i < importance->n_inputs; i++) {
-        out[i] = (struct importance_column){.name = dn_encoder_input(encoder, i)->name,
-                                            .mean = importance->mean[i],
-                                            .deviation = importance->deviation[i],
-                                            .input = i};
-    }
-    qsort(out, importance->n_inputs, sizeof *out, compare_importance);
-    return out;
-}
-
-static void reply_importance(struct http_call *call, const struct serving_model *m,
-                             const struct evaluation *e, const struct importance_request *r) {
-    const struct importance_column *columns =
-        sort_importance(call, e->importance, dn_model_encoder(m->model));
-    struct buf body = {0};
-    struct json_writer w = json_writer_of(&body);
-    if (columns == NULL) {
-        problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory for the importances");
-        http_reply_problem(call, e->problem);
-        return;
-    }
-    json_begin_object(&w);
-    json_kv_string(&w, "model", m->name);
-    json_kv_int(&w, "version", m->version);
-    json_kv_string(&w, "metric", r->options.metric);
-    json_kv_double(&w, "base", e->importance->base);
-    json_kv_int(&w, "repeats", (int64_t)r->options.repeats);
-    json_kv_int(&w, "seed", r->seed);
-    json_kv_begin_array(&w, "columns");
-    for (size_t i = 0; i < e->importance->n_inputs; i++) {
-        json_begin_object(&w);
-        json_kv_string(&w, "column", columns[i].name);
-        json_kv_double(&w, "mean", columns[i].mean);
-        json_kv_double(&w, "std", columns[i].deviation);
-        json_end_object(&w);
-    }
-    json_end_array(&w);
-    row_notes_write(e->notes, dn_model_encoder(m->model), &w);
-    json_end_object(&w);
-    api_instances_notes(call, m->name, m->model, e->notes);
-    api_reply_json(call, 200, &body);
-}
-
-void api_model_importance(struct http_call *call) {
-    static const struct instances_options as_trained = {0};
-    struct api_app *app = api_app_of(call);
-    struct problem problem = {0};
-    struct evaluation e;
-    struct importance_request r = {.seed = 1};
-    const struct serving_model *m = api_model_take(call);
-    if (!m) {
-        return;
-    }
-    evaluation_init(&e, call, m->model, false, &problem);
-    if (!importance_read(call, &e, &r) ||
-        !api_may_work(call,
-                      api_stored_work(call, m,
-                                      (double)r.options.repeats *
-                                          (double)dn_encoder_n_inputs(dn_model_encoder(m->model))),
-                      api_model_importance)) {
-        serving_release(app->serving, m);
-        return;
-    }
-    e.permutations = &r.options;
-    e.schema = predict_plan_of(m)->schema;
-    e.options = &as_trained;
-    e.run.seed = (uint64_t)r.seed;
-    if (choose_target(&e)) {
-        (void)evaluate_dataset(&e, r.dataset);
-    }
-    if (e.importance && !problem.type) {
-        reply_importance(call, m, &e, &r);
-    } else {
-        http_reply_problem(call, &problem);
-    }
-    dn_importance_free(e.importance);
-    row_notes_free(e.notes);
-    serving_release(app->serving, m);
+    return good;
 }

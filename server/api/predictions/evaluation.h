@@ -18,7 +18,10 @@ struct dataset_work {
     /* how the cells are read; NULL: as they are stored */
     const struct instance_schema *schema;
     const struct instances_options *options; /* set with `schema` */
-    /* Computes the result. target: the column with the true classes, never NULL. */
+    /* set to notes about the rows, which the caller frees with row_notes_free; NULL: not wanted */
+    struct row_notes **notes;
+    /* Computes the result. target: the column with the true classes, never NULL. A failure that is
+     * one of the request may be set as the problem of the call before. */
     dn_status (*compute)(void *arg, const dn_table_source *table, const char *target,
                          const dn_run *run, dn_error *err);
     void *arg;

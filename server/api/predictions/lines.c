@@ -173,6 +173,13 @@ static bool answer_block(struct lines *l, struct http_call *call, struct problem
     return true;
 }
 
+/* Charges the rows since the last time. They are charged while the body arrives: a client may leave
+ * before its end. */
+static void charge(struct lines *l, struct http_call *call) {
+    api_charge_rows(call, l->n_rows - l->n_charged);
+    l->n_charged = l->n_rows;
+}
+
 /* Reads and answers the complete lines in bytes[n]; last: also an incomplete line at the end.
  * *used: bytes of these lines. Returns false with a problem. */
 static bool take_lines(struct lines *l, struct http_call *call, const char *bytes, size_t n,
@@ -196,6 +203,7 @@ static bool take_lines(struct lines *l, struct http_call *call, const char *byte
             refuse_line(l, instance_lines_at(l->reader), &why);
         }
         problem_done(&why);
+        charge(l, call);
         if (!answered || !spill(l, call, problem)) {
             return false;
         }
@@ -269,13 +277,6 @@ static void reply_count(struct http_call *call, const char *name, int64_t n) {
     http_reply_header(call, name, text);
 }
 
-/* Charges the rows since the last time. They are charged while the body arrives: a client may leave
- * before its end. */
-static void charge(struct lines *l, struct http_call *call) {
-    api_charge_rows(call, l->n_rows - l->n_charged);
-    l->n_charged = l->n_rows;
-}
-
 /* Replies after the whole body was read. Returns false with a problem. */
 static bool finish(struct lines *l, struct http_call *call, struct problem *problem) {
     if (l->n_rows == 0) {
@@ -299,7 +300,6 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
         return false;
     }
     let_go(l);
-    charge(l, call);
     reply_count(call, "Discern-Rows", l->n_rows);
     reply_count(call, "Discern-Refused", l->n_refused);
     if (l->spool.fd < 0) {
@@ -409,9 +409,7 @@ static bool begin_coordinates(struct http_call *call) {
 static enum http_sink_state lines_data(struct http_call *call, const char *bytes, size_t n) {
     struct lines *l = http_state(call);
     struct problem problem = {0};
-    const bool good = turn(l, call, bytes, n, false, &problem);
-    charge(l, call);
-    if (good) {
+    if (turn(l, call, bytes, n, false, &problem)) {
         return HTTP_SINK_MORE;
     }
     let_go(l);

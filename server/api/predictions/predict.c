@@ -1,6 +1,7 @@
 /* POST and GET …/predict: labels, probabilities, scores and contributions for rows. A small call
  * is answered on the I/O thread if the model is in memory, otherwise on a pool thread. lines.c
  * answers NDJSON. */
+#include "api/access.h"
 #include "api/handlers.h"
 #include "api/policy.h"
 #include "api/predictions/answer.h"
@@ -157,6 +158,7 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
                              predict_plan_of(m)->schema, how.keep, refuse_extra, &in, &problem)) {
         done = api_score_rows(call, m, &in, &how, pool);
     } else {
+        api_charge_rows(call, 1);
         http_reply_problem(call, &problem);
     }
     instance_rows_done(&in);

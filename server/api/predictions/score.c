@@ -17,10 +17,11 @@ struct scoring {
     const struct serving_model *m;
     const struct api_answer_options *how;
     bool pool;
-    double cost;   /* approximate number of multiplications for one row */
-    bool begun;    /* api_answer_begin was called */
-    bool later;    /* a pool thread is needed */
-    size_t n_rows; /* rows of the body that were read */
+    double cost;       /* approximate number of multiplications for one row */
+    bool begun;        /* api_answer_begin was called */
+    bool later;        /* a pool thread is needed */
+    int64_t n_read;    /* rows of the body that were read, of all blocks */
+    int64_t n_charged; /* rows that were charged to the token */
     struct api_answer answer;
     struct buf body;
     size_t held; /* capacity of `body` that is counted against --body-memory */
@@ -100,14 +101,26 @@ static bool score(struct scoring *s, const struct instance_rows *rows, size_t fi
     return true;
 }
 
+/* Charges the first n rows of the body, unless that was done. They are charged while the body is
+ * read: the client may leave before the answer. An I/O thread charges at the end, because the call
+ * may begin again on a pool thread. */
+static void charge(struct scoring *s, int64_t n) {
+    if (n > s->n_charged) {
+        api_charge_rows(s->call, n - s->n_charged);
+        s->n_charged = n;
+    }
+}
+
 static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
                      struct problem *problem) {
     struct scoring *s = arg;
     const size_t n_rows = first + rows->n;
-    s->n_rows = n_rows;
     s->later = !s->pool && (double)n_rows * s->cost > ON_IO_PRODUCTS;
     if (s->later) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "a pool thread is needed");
+    }
+    if (s->pool) {
+        charge(s, (int64_t)n_rows);
     }
     return (s->begun || begin(s, rows->n, problem)) &&
            api_answer_fits(&s->answer, n_rows, problem) && score(s, rows, first, problem);
@@ -117,11 +130,13 @@ static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
 static bool end(struct scoring *s, bool good, const struct row_notes *notes,
                 struct problem *problem) {
     const struct format *format = s->how->format;
+    if (!s->later) {
+        charge(s, s->n_read);
+    }
     if (s->later) {
         problem_done(problem);
         (void)http_hold(s->call, 0);
     } else if (good) {
-        api_charge_rows(s->call, (int64_t)s->n_rows);
         api_answer_end(&s->answer, notes);
         api_instances_notes(s->call, s->m->name, s->m->model, notes);
         if (format->answers->document) {
@@ -147,6 +162,7 @@ bool api_score_body(struct http_call *call, const struct serving_model *m,
     in_blocks.arg = &s;
     in_blocks.schema = predict_plan_of(m)->schema;
     in_blocks.keep = how->keep;
+    in_blocks.n_read = &s.n_read;
     const bool good = api_instances_read(call, &in_blocks, m->model, &rest, &problem),
                done = end(&s, good, rest.notes, &problem);
     instance_rows_done(&rest);
@@ -158,6 +174,7 @@ bool api_score_rows(struct http_call *call, const struct serving_model *m,
                     bool pool) {
     struct scoring s = scoring_of(call, m, how, pool);
     struct problem problem = {0};
+    s.n_read = (int64_t)rows->n;
     const bool good = on_block(&s, rows, 0, &problem) && problem.type == PROBLEM_NONE;
     return end(&s, good, rows->notes, &problem);
 }

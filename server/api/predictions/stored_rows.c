@@ -5,6 +5,7 @@
 #include "api/access.h"
 #include "api/handlers.h"
 #include "api/policy.h"
+#include "api/predictions/charged_source.h"
 #include "api/predictions/evaluation.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/plan.h"
@@ -32,6 +33,7 @@ struct stored_rows {
     const struct format *format;
     struct keep keep;
     struct jobs_source *source;
+    struct charged_source charged; /* the table of `source` */
     struct instance_table *table;
     struct row_notes *notes; /* about all rows; NULL: none */
     struct api_answer answer;
@@ -119,7 +121,7 @@ static bool read_failed(const struct stored_rows *s, const dn_error *err, struct
 
 static bool decode_column(struct stored_rows *s, size_t from, dn_column_view *out,
                           struct problem *problem) {
-    const dn_table_source *table = jobs_source_table(s->source);
+    const dn_table_source *table = &s->charged.table;
     dn_error err;
     dn_error_clear(&err);
     return from == SIZE_MAX || table->column(table, s->chunk, from, 0, out, &err) == DN_OK ||
@@ -140,7 +142,7 @@ static bool decode(struct stored_rows *s, struct problem *problem) {
 
 /* Reads rows into the empty block, or ends the answer. */
 static bool read_block(struct stored_rows *s, struct problem *problem) {
-    const dn_table_source *table = jobs_source_table(s->source);
+    const dn_table_source *table = &s->charged.table;
     size_t used = 0;
     instance_table_clear(s->table);
     s->next = s->scored = s->written = 0;
@@ -276,6 +278,9 @@ static bool open_columns(struct stored_rows *s, struct http_call *call,
     const bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, 0,
                                        &s->decoded_memory, &s->source, problem);
     free(columns);
+    if (good) {
+        charged_source_init(&s->charged, call, jobs_source_table(s->source));
+    }
     return good;
 }
 
@@ -306,7 +311,7 @@ static bool find_columns(struct stored_rows *s, const struct schema *schema,
 /* Notes the unseen categories of all rows before the answer begins: headers come first. */
 static bool note_unseen(struct stored_rows *s, struct http_call *call, struct problem *problem) {
     const dn_encoder *encoder = dn_model_encoder(s->m->model);
-    const dn_table_source *table = jobs_source_table(s->source);
+    const dn_table_source *table = &s->charged.table;
     dn_error err;
     dn_error_clear(&err);
     s->notes = instance_table_take_notes(s->table);
@@ -380,7 +385,7 @@ static bool begin(struct stored_rows *s, struct http_call *call, struct api_answ
                                                 : ANSWER_SCORES);
     return reference != NULL && api_answer_check(s->m, how, problem) &&
            open_dataset(s, call, reference, options, problem) &&
-           (jobs_source_table(s->source)->n_chunks == 0 || decode(s, problem)) &&
+           (s->charged.table.n_chunks == 0 || decode(s, problem)) &&
            api_answer_begin(&s->answer, s->m, how, &s->out, problem);
 }
 
@@ -416,8 +421,7 @@ void api_stored_rows(struct http_call *call, const struct serving_model *m,
         http_reply_problem(call, &problem);
         return;
     }
-    (void)snprintf(rows, sizeof rows, "%zu", jobs_source_table(s->source)->n_rows);
-    api_charge_rows(call, (int64_t)jobs_source_table(s->source)->n_rows);
+    (void)snprintf(rows, sizeof rows, "%zu", s->charged.table.n_rows);
     http_reply_header(call, "Discern-Rows", rows);
     api_instances_notes(call, m->name, m->model, s->notes);
     http_stream(call, 200, format_media_type(s->format), 0, stream_next);

@@ -90,6 +90,9 @@ bool instances_read(const char *body, size_t size, const struct instances_option
         size = converted.size;
     }
     well = well && read_text(&in, body, size, out);
+    if (options->n_read != NULL) {
+        *options->n_read = in.n_begun;
+    }
     instances_done(&in);
     buf_done(&converted);
     return well;

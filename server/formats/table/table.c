@@ -340,6 +340,10 @@ static void write_notes(struct table *t) {
     json_end_object(&w);
 }
 
+int64_t table_rows_read(const struct table *t) {
+    return t->n_ended + t->builder.n_rows + t->n_faulty;
+}
+
 bool table_end(struct table *t, struct table_summary *out, struct problem *problem) {
     if (t->refused || !read_end(t)) {
         t->refused = true;
@@ -371,6 +375,7 @@ bool table_end(struct table *t, struct table_summary *out, struct problem *probl
         return problem_no_memory(problem);
     }
     *out = summary;
+    t->n_ended = t->builder.n_rows;
     builder_done(&t->builder);
     t->builder = (struct table_builder){0};
     if (summary.n_columns >= BUILDER_MANY_COLUMNS) {

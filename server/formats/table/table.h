@@ -100,6 +100,8 @@ struct table {
     unsigned used;
     size_t n_faults;
     bool row_faulty;              /* a fault of the current row was reported */
+    int64_t n_faulty;             /* number of such rows */
+    int64_t n_ended;              /* table_end was called: number of rows of the table */
     struct table_skipped skipped; /* on_error=skip */
     struct table_repairs repairs; /* on_error=repair */
     bool cut;                     /* the rest of the body will not be fed */

@@ -49,6 +49,7 @@ bool table_row_fault(struct table *t, int64_t line, int64_t column, const char *
     struct buf text = {0};
     va_list args;
     t->row_faulty = true;
+    t->n_faulty += !again;
     if (again && skip) {
         return true;
     }

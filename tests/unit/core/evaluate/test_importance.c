@@ -315,6 +315,31 @@ static void against_tables(void **state) {
     chunked_done(&m.source);
 }
 
+/* Counts the reports, which must be numbered from 1 to the number of evaluations. */
+static void count_report(const dn_run *run, const dn_progress *progress) {
+    size_t *n = run->ctx;
+    assert_int_equal(progress->iteration, ++*n);
+    assert_int_equal(progress->max_iterations, 1 + 5 * 2);
+}
+
+static void reports(void **state) {
+    (void)state;
+    static struct mixed m;
+    mixed_init(&m, seven_chunks, 7);
+    dn_model *model = train(&m, "naive_bayes");
+    const dn_importance_options twice = {.repeats = 2};
+    dn_run run = dn_run_default();
+    size_t n = 0;
+    run.progress = count_report;
+    run.ctx = &n;
+    dn_importance *out;
+    OK(dn_model_importance(model, &m.source.source, &twice, &run, &out, NULL));
+    assert_int_equal(n, 1 + 5 * 2);
+    dn_importance_free(out);
+    dn_model_unref(model);
+    chunked_done(&m.source);
+}
+
 /* A column with one value changes nothing. */
 static void constant_column(void **state) {
     (void)state;
@@ -439,6 +464,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cells_move),
                                        cmocka_unit_test(against_tables),
                                        cmocka_unit_test(constant_column),
+                                       cmocka_unit_test(reports),
                                        cmocka_unit_test(refused_memory),
                                        cmocka_unit_test(stops_and_failures),
                                        cmocka_unit_test(arguments)};
