@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool page_limit(struct http_call *call, struct api_page *out) {
+bool api_page_any(struct http_call *call, struct api_page *out) {
     int64_t limit = 100;
     if (!api_query_int(call, "limit", 1, 1000, &limit)) {
         return false;
@@ -23,7 +23,7 @@ static bool page_limit(struct http_call *call, struct api_page *out) {
     return true;
 }
 
-static bool bad_cursor(struct http_call *call, const char *cursor) {
+bool api_page_refuse(struct http_call *call, const char *cursor) {
     http_fail(call, PROBLEM_BAD_REQUEST,
               "query parameter \"after\" must be the \"next\" of an earlier page, got \"%.100s\"",
               cursor);
@@ -32,11 +32,11 @@ static bool bad_cursor(struct http_call *call, const char *cursor) {
 
 static bool page_names(struct http_call *call, struct api_page *out) {
     struct api_page page;
-    if (!page_limit(call, &page)) {
+    if (!api_page_any(call, &page)) {
         return false;
     }
     if (page.after && !ids_name_valid(page.after, strlen(page.after))) {
-        return bad_cursor(call, page.after);
+        return api_page_refuse(call, page.after);
     }
     *out = page;
     return true;
@@ -45,11 +45,11 @@ static bool page_names(struct http_call *call, struct api_page *out) {
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number) {
     struct api_page page;
     int64_t after = 0;
-    if (!page_limit(call, &page)) {
+    if (!api_page_any(call, &page)) {
         return false;
     }
     if (page.after && !ids_number_parse(page.after, &after)) {
-        return bad_cursor(call, page.after);
+        return api_page_refuse(call, page.after);
     }
     *out = page;
     *after_number = after;
@@ -160,8 +160,8 @@ static void reply_document(struct http_call *call, const struct api_items *items
 
 /* Sets the header Link to the next page. */
 static void put_link(struct http_call *call, const char *next) {
-    static const char *const kept[] = {"limit", "fields", "state",  "model",
-                                       "name",  "token",  "action", "since"};
+    static const char *const kept[] = {"limit", "fields", "state", "model", "name",
+                                       "token", "action", "since", "sort"};
     struct buf link = {0};
     buf_puts(&link, "<?after=");
     api_put_escaped(&link, next);
@@ -239,7 +239,7 @@ void api_list_reply(struct http_call *call, const struct api_item *kind, struct 
         return;
     }
     if (page->more) {
-        kind->put_cursor((const char *)page->items + (page->n - 1) * kind->size, &cursor);
+        kind->put_cursor(call, (const char *)page->items + (page->n - 1) * kind->size, &cursor);
     }
     const struct page_items arg = {api_app_of(call), kind, page};
     const struct api_items items = {.n = page->n,

@@ -29,6 +29,7 @@ static const struct http_limit max_labelled_rows = {
  * parameter of its GET …/predict, and health checks of some load balancers append one. */
 static const char *const query_none[] = {NULL};
 static const char *const query_page[] = {"limit", "after", "fields", NULL};
+static const char *const query_models[] = {"limit", "after", "fields", "sort", NULL};
 static const char *const query_jobs[] = {"limit", "after", "fields", "state", "model", NULL};
 static const char *const query_audit[] = {"limit", "after",  "fields", "name",
                                           "token", "action", "since",  NULL};
@@ -161,7 +162,7 @@ const struct http_route api_routes[] = {
 
     /* models */
     READ_DATA("/v1/models", "listModels", .handle = api_models_list, .offers = &api_sends_list,
-              .query = query_page),
+              .query = query_models),
     READ_DATA("/v1/models/{model}", "getModel", .handle = api_model_get, .query = query_none,
               .conditions = CONDITIONS),
     READ_DATA("/v1/models/{model}/versions", "listModelVersions", .handle = api_model_versions,

@@ -37,6 +37,10 @@ struct api_page {
     /* name or number of the last item of the page before; NULL: from the start */
     const char *after;
 };
+/* Reads ?limit= and ?after=, a cursor that the caller checks. */
+bool api_page_any(struct http_call *call, struct api_page *out);
+/* Refuses the cursor ?after=. Returns false. */
+bool api_page_refuse(struct http_call *call, const char *cursor);
 /* Reads ?limit= and ?after=, a cursor that is a number (0: none). */
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number);
 
@@ -44,7 +48,8 @@ bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *aft
 struct api_item {
     size_t size; /* bytes of an item */
     void (*write)(const struct api_app *app, const void *item, struct json_writer *w);
-    void (*put_cursor)(const void *item, struct buf *out); /* writes the item's name or number */
+    /* writes the cursor after the item: its name or number */
+    void (*put_cursor)(const struct http_call *call, const void *item, struct buf *out);
     const char *const *fields;       /* the members that ?fields= can name; ends with NULL */
     const char *const *long_members; /* the members that an item has only if ?fields= names them, as
                                         for json_brief */

@@ -445,6 +445,7 @@ struct store_model {
     char *tags;         /* JSON array */
     int64_t revision;   /* counts changes of the model's description, tags and live version */
     char etag[64];
+    double sort; /* value by which a list is sorted; NaN: it has none, or the list is by name */
 };
 void store_model_done(struct store_model *m);
 /* Reads a version. version 0: the live version. Fails with PROBLEM_UNKNOWN_MODEL if there is
@@ -458,6 +459,19 @@ bool store_model_try_live(struct store *store, const char *name, struct store_mo
  * `after` (NULL: from the start). Items: struct store_model. */
 bool store_model_list(struct store *store, const char *after, const struct store_limit *limit,
                       struct store_page *out, struct problem *problem);
+/* An order of models by a number in `info`. */
+struct store_model_order {
+    const char *path; /* path of the number for SQLite's json_extract: "$.metrics.train.brier" */
+    bool descending;
+    /* last item of the page before; NULL: from the start */
+    const char *after_name;
+    double after_value; /* its `sort` */
+};
+/* Lists the live version of each model by the number, models without it last; equal ones by
+ * name. */
+bool store_model_list_by(struct store *store, const struct store_model_order *order,
+                         const struct store_limit *limit, struct store_page *out,
+                         struct problem *problem);
 /* Lists the versions of a model with numbers above `after`, ascending. Items: struct
  * store_model. */
 bool store_model_versions(struct store *store, const char *name, int64_t after,

@@ -14,6 +14,91 @@ static int prepare(void **state) {
     return 0;
 }
 
+/* ---- ?sort= ---- */
+
+/* Reads the sorted list in pages of `limit` items. Checks the order, and returns the number of
+ * models; *n_without: of those without the metric, which must be last. */
+static size_t sorted_check(const char *path, bool descending, int limit, size_t *n_without) {
+    const char *query =
+        text("sort=%s%s&fields=name,metrics&limit=%d", descending ? "-" : "", path, limit);
+    const char *after = "", *name = "";
+    double last = 0;
+    size_t n = 0;
+    *n_without = 0;
+    do {
+        const struct response *r = status_check(call_get("/v1/models?%s%s", query, after), 200);
+        for (size_t i = 0; i < count_at(r, "/items"); i++, n++) {
+            const json_t *value =
+                json_object_get(json_find(r->json, text("/items/%zu", i)), "metrics");
+            for (const char *at = path + sizeof "metrics" - 1; value != NULL && *at == '.';) {
+                const size_t length = strcspn(at + 1, ".");
+                value = json_object_get(value, text("%.*s", (int)length, at + 1));
+                at += 1 + length;
+            }
+            const bool has = json_is_number(value);
+            const double number = has ? json_number_value(value) : 0;
+            const char *own = string_at(r, text("/items/%zu/name", i));
+            const bool same =
+                *n_without > 0 || (n > 0 && has && !(number < last) && !(number > last));
+            if ((has && *n_without > 0) || (same && n > 0 && strcmp(own, name) <= 0) ||
+                (has && n > 0 && (descending ? number > last : number < last))) {
+                answer_fail(r, __FILE__, __LINE__, "order of %s", own);
+            }
+            *n_without += !has;
+            last = number;
+            name = text("%s", own);
+        }
+        const json_t *next = json_find(r->json, "/next");
+        after = json_is_string(next) ? text("&after=%s", json_string_value(next)) : NULL;
+    } while (after != NULL);
+    return n;
+}
+
+static void test_sort(void **state) {
+    (void)state;
+    static const char *const jobs[] = {"'validation':{'holdout':0.3},'params':{'lambda':100}",
+                                       "'validation':{'holdout':0.3},'params':{'lambda':1000}",
+                                       "'validation':{'folds':3},'params':{'lambda':10}",
+                                       "'validation':{'holdout':0.3},'params':{'lambda':100}",
+                                       "'params':{'lambda':1}"};
+    enum { JOBS = sizeof jobs / sizeof *jobs, MODELS = JOBS + 1 };
+    size_t without;
+    for (size_t i = 0; i < JOBS; i++) {
+        job_train("{'model':'s%zu','dataset':'iris','target':'class','algorithm':'logistic',%s}",
+                  JOBS - i, jobs[i]);
+    }
+    static const char *const paths[] = {"metrics.validation.roc_auc", "metrics.validation.log_loss",
+                                        "metrics.train.accuracy", "metrics.validation.macro.f1",
+                                        "metrics.train.weighted.precision"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        for (int limit = 1; limit <= 4; limit += 3) {
+            for (int descending = 0; descending < 2; descending++) {
+                assert_int_equal(sorted_check(paths[i], descending, limit, &without), MODELS);
+                assert_int_equal(without, strstr(paths[i], "validation") != NULL ? 1 : 0);
+            }
+        }
+    }
+    const struct response *r =
+        problem_check(call_get("/v1/models?sort=-metrics.validation.roc_aux"), 400, "bad-request");
+    assert_non_null(strstr(string_at(r, "/detail"), "did you mean \"metrics.validation.roc_auc\""));
+    problem_check(call_get("/v1/models?sort=name"), 400, "bad-request");
+    problem_check(call_get("/v1/models?sort="), 400, "bad-request");
+    problem_check(call_get("/v1/datasets?sort=metrics.train.accuracy"), 400, "bad-request");
+    /* a cursor is for the same order only */
+    static const char *const cursors[] = {"iris", "metrics.train.brier:0000000000000000:iris",
+                                          "metrics.train.accuracy:1:iris",
+                                          "metrics.train.accuracy::", "metrics.train.accuracy"};
+    for (size_t i = 0; i < sizeof cursors / sizeof *cursors; i++) {
+        problem_check(call_get("/v1/models?sort=metrics.train.accuracy&after=%s", cursors[i]), 400,
+                      "bad-request");
+    }
+    r = status_check(call_get("/v1/models?sort=metrics.train.accuracy&limit=1"), 200);
+    problem_check(call_get("/v1/models?after=%s", string_at(r, "/next")), 400, "bad-request");
+    r = call_text("GET", "/v1/models?sort=metrics.train.accuracy&limit=1", "Accept: text/csv",
+                  NULL);
+    assert_non_null(strstr(header_of(r, "Link"), "&sort=metrics.train.accuracy"));
+}
+
 /* Every link leads somewhere. */
 static void follow_links(const char *base) {
     const struct response *r = status_check(call_get("%s/", base), 200);
@@ -126,6 +211,6 @@ static void test_fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_links), TEST(test_long_members), TEST(test_fields),
-                                       TEST(test_links_below_a_base_path)};
+                                       TEST(test_sort), TEST(test_links_below_a_base_path)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

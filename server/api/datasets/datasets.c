@@ -34,12 +34,14 @@ static void write_item(const struct api_app *app, const void *item, struct json_
     api_dataset_write(item, w);
 }
 
-static void put_name(const void *item, struct buf *out) {
+static void put_name(const struct http_call *call, const void *item, struct buf *out) {
+    (void)call;
     const struct store_dataset *d = item;
     buf_puts(out, d->name);
 }
 
-static void put_version(const void *item, struct buf *out) {
+static void put_version(const struct http_call *call, const void *item, struct buf *out) {
+    (void)call;
     const struct store_dataset *d = item;
     buf_printf(out, "%" PRId64, d->version);
 }

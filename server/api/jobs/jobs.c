@@ -271,7 +271,8 @@ static void write_item(const struct api_app *app, const void *item, struct json_
     api_job_write(item, app->base_path, false, w);
 }
 
-static void put_id(const void *item, struct buf *out) {
+static void put_id(const struct http_call *call, const void *item, struct buf *out) {
+    (void)call;
     const struct store_job *j = item;
     buf_printf(out, "%" PRId64, j->id);
 }

@@ -4,9 +4,15 @@
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
+#include "base/ids.h"
 #include "base/json/json_read.h"
+#include "base/nearest.h"
+#include <discern/metrics.h>
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void api_model_write(const struct store_model *m, struct json_writer *w) {
@@ -58,12 +64,14 @@ static void write_item(const struct api_app *app, const void *item, struct json_
     api_model_write(item, w);
 }
 
-static void put_name(const void *item, struct buf *out) {
+static void put_name(const struct http_call *call, const void *item, struct buf *out) {
+    (void)call;
     const struct store_model *m = item;
     buf_puts(out, m->name);
 }
 
-static void put_version(const void *item, struct buf *out) {
+static void put_version(const struct http_call *call, const void *item, struct buf *out) {
+    (void)call;
     const struct store_model *m = item;
     buf_printf(out, "%" PRId64, m->version);
 }
@@ -78,10 +86,122 @@ static const char *const fields[] = {
     "stop_reason", "iterations",   "objective",      "gradient_norm", "rows",
     "details",     "metrics",      "daemon_version", "reading",       NULL};
 
+/* ---- ?sort= ---- */
+
+#define SORT_PATH 80
+/* The parameter: an optional '-' and the path of a metric in the description of a model. */
+static const char *const sort_parts[] = {"metrics.validation.", "metrics.train."};
+
+/* Writes the path of metric i of part `part`: a scalar metric, or a mean over the classes. Returns
+ * false if there is no such metric. */
+static bool sort_path(size_t part, size_t i, char out[SORT_PATH]) {
+    static const char *const means[] = {"macro.precision",    "macro.recall",    "macro.f1",
+                                        "weighted.precision", "weighted.recall", "weighted.f1"};
+    size_t n = 0;
+    while (dn_metric_name(n) != NULL) {
+        n++;
+    }
+    if (i >= n + sizeof means / sizeof *means) {
+        return false;
+    }
+    (void)snprintf(out, SORT_PATH, "%s%s", sort_parts[part],
+                   i < n ? dn_metric_name(i) : means[i - n]);
+    return true;
+}
+
+/* Checks the path in ?sort=. Returns false if it has replied. */
+static bool sort_known(struct http_call *call, const char *path) {
+    struct nearest nearest = nearest_to(path, strlen(path));
+    for (size_t part = 0; part < 2; part++) {
+        char name[SORT_PATH];
+        for (size_t i = 0; sort_path(part, i, name); i++) {
+            if (strcmp(path, name) == 0) {
+                return true;
+            }
+            nearest_offer(&nearest, name, strlen(name));
+        }
+    }
+    struct buf names = {0};
+    for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
+        buf_printf(&names, "%s%s", i > 0 ? ", " : "", dn_metric_name(i));
+    }
+    const char *text = buf_cstr(&names);
+    http_fail(
+        call, PROBLEM_BAD_REQUEST,
+        "query parameter \"sort\" must be metrics.validation. or metrics.train. and a metric, "
+        "with - before it in descending order, as in -metrics.validation.roc_auc (got "
+        "\"%.100s\")%s; the metrics are %s, and precision, recall and f1 of macro. and "
+        "weighted.",
+        path, nearest.hint, text != NULL ? text : "those of a model");
+    buf_done(&names);
+    return false;
+}
+
+/* The cursor of a sorted list: the value of ?sort=, the number of the last item as its 16
+ * hexadecimal digits (none: null), and its name, separated by colons. */
+static void put_sorted(const struct http_call *call, const void *item, struct buf *out) {
+    const struct store_model *m = item;
+    uint64_t bits;
+    memcpy(&bits, &m->sort, sizeof bits);
+    buf_printf(out, "%s:", http_query(call, "sort"));
+    if (!isnan(m->sort)) {
+        buf_printf(out, "%016" PRIx64, bits);
+    }
+    buf_printf(out, ":%s", m->name);
+}
+
+/* Reads such a cursor. */
+static bool read_sorted(const char *cursor, const char *sort, struct store_model_order *out) {
+    enum { DIGITS = 16 };
+    const size_t n = strlen(sort);
+    if (strncmp(cursor, sort, n) != 0 || cursor[n] != ':') {
+        return false;
+    }
+    const char *digits = cursor + n + 1, *colon = strchr(digits, ':');
+    const size_t n_digits = strspn(digits, "0123456789abcdef");
+    if (colon != digits + n_digits || (n_digits != 0 && n_digits != DIGITS) ||
+        !ids_name_valid(colon + 1, strlen(colon + 1))) {
+        return false;
+    }
+    out->after_name = colon + 1;
+    out->after_value = (double)NAN;
+    if (n_digits == DIGITS) {
+        const uint64_t bits = strtoull(digits, NULL, 16);
+        memcpy(&out->after_value, &bits, sizeof bits);
+    }
+    return true;
+}
+
+static void list_sorted(struct http_call *call, const char *sort) {
+    static const struct api_item kind = {sizeof(struct store_model), write_item, put_sorted, fields,
+                                         api_long_of_fit};
+    struct store_model_order order = {.descending = sort[0] == '-'};
+    struct problem problem = {0};
+    struct api_page page;
+    struct store_page found = {0};
+    char path[SORT_PATH + 2];
+    if (!sort_known(call, sort + order.descending) || !api_page_any(call, &page)) {
+        return;
+    }
+    if (page.after != NULL && !read_sorted(page.after, sort, &order)) {
+        (void)api_page_refuse(call, page.after);
+        return;
+    }
+    (void)snprintf(path, sizeof path, "$.%s", sort + order.descending);
+    order.path = path;
+    (void)store_model_list_by(api_app_of(call)->store, &order, &page.limit, &found, &problem);
+    api_list_reply(call, &kind, &found, &problem);
+}
+
 void api_models_list(struct http_call *call) {
     static const struct api_item kind = {sizeof(struct store_model), write_item, put_name, fields,
                                          api_long_of_fit};
-    api_list_names(call, &kind, store_model_list);
+    const char *sort = http_query(call, "sort");
+    if (sort != NULL) {
+        list_sorted(call, sort);
+    } else {
+        api_list_names(call, &kind, store_model_list);
+    }
 }
 
 void api_model_versions(struct http_call *call) {

@@ -37,7 +37,8 @@ static void write_item(const struct api_app *app, const void *item, struct json_
     json_end_object(w);
 }
 
-static void put_seq(const void *item, struct buf *out) {
+static void put_seq(const struct http_call *call, const void *item, struct buf *out) {
+    (void)call;
     const struct store_audit_entry *e = item;
     buf_printf(out, "%" PRId64, e->seq);
 }

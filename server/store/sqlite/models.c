@@ -8,16 +8,16 @@
 
 #define VERSION_DAMAGE STORE_DAMAGE_MODEL_VERSIONS("v")
 #define MODEL_DAMAGE "coalesce(" VERSION_DAMAGE ", " STORE_DAMAGE_MODELS("m") ")"
-#define MODEL_SELECT MODEL_SELECT_WITH(MODEL_DAMAGE)
+#define MODEL_SELECT MODEL_SELECT_WITH(MODEL_DAMAGE, "NULL")
 /* Of a list, whose WHERE has MODEL_LISTED. */
-#define MODEL_SELECT_LISTED MODEL_SELECT_WITH("NULL")
+#define MODEL_SELECT_LISTED MODEL_SELECT_WITH("NULL", "NULL")
 #define MODEL_LISTED STORE_LISTED(MODEL_DAMAGE)
 /* Selects how damage hides a model (store_unknown). */
 #define MODEL_HIDDEN                                                                               \
     STORE_HIDDEN("models", "model_versions", "live", STORE_DAMAGE_MODELS("n"), VERSION_DAMAGE)
-#define MODEL_SELECT_WITH(damage)                                                                  \
+#define MODEL_SELECT_WITH(damage, sort)                                                            \
     "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
-    "m.description, m.tags, m.revision, " damage ", v.submitted_by"                                \
+    "m.description, m.tags, m.revision, " damage ", v.submitted_by, " sort                         \
     " FROM model_versions v JOIN models m ON m.name = v.name "
 
 void store_model_done(struct store_model *m) {
@@ -46,7 +46,8 @@ static bool load(struct store_query *q, void *item) {
                                 .description = store_query_take(q, 8),
                                 .tags = store_query_take(q, 9),
                                 .revision = store_query_int(q, 10),
-                                .submitted_by = store_query_take(q, 12)};
+                                .submitted_by = store_query_take(q, 12),
+                                .sort = store_query_real(q, 13)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {
@@ -137,6 +138,35 @@ bool store_model_list(struct store *store, const char *after, const struct store
                 MODEL_SELECT_LISTED "WHERE v.version = m.live AND m.name > ?1 AND " STORE_ONLY(
                     "m.name", "?3") " AND " MODEL_LISTED " ORDER BY m.name LIMIT ?2",
                 store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only));
+    return store_page_end(&r, &q, &model_item, limit, out);
+}
+
+/* The number by which models are sorted; its path is ?4. */
+#define SORT_VALUE "CAST(json_extract(v.info, ?4) AS REAL)"
+/* after: the comparison of values that follow ?5 */
+#define SORTED(after, direction)                                                                   \
+    MODEL_SELECT_WITH("NULL", SORT_VALUE " AS sort_value")                                         \
+    "WHERE v.version = m.live AND " STORE_ONLY(                                                    \
+        "m.name", "?3") " AND " MODEL_LISTED                                                       \
+                        " AND (?1 = '' OR CASE WHEN ?5 IS NULL THEN " SORT_VALUE                   \
+                        " IS NULL AND m.name > ?1 ELSE " SORT_VALUE                                \
+                        " IS NULL OR " SORT_VALUE after "?5 OR (" SORT_VALUE                       \
+                        " = ?5 AND m.name > ?1) END)"                                              \
+                        " ORDER BY sort_value " direction " NULLS LAST, m.name LIMIT ?2"
+
+bool store_model_list_by(struct store *store, const struct store_model_order *order,
+                         const struct store_limit *limit, struct store_page *out,
+                         struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                order->descending ? SORTED(" < ", "DESC") : SORTED(" > ", "ASC"),
+                store_text(order->after_name != NULL ? order->after_name : ""),
+                store_page_rows(limit), store_text(limit->only), store_text(order->path),
+                store_real(order->after_value));
     return store_page_end(&r, &q, &model_item, limit, out);
 }
 

@@ -1,6 +1,7 @@
 /* Binds values, steps statements, reads columns. */
 #include "store/sqlite/engine/query.h"
 #include "base/log/log.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@ static int bind(sqlite3_stmt *s, int at, const struct store_value *v) {
     switch (v->kind) {
     case STORE_VALUE_INT:
         return sqlite3_bind_int64(s, at, v->i);
+    case STORE_VALUE_REAL:
+        return sqlite3_bind_double(s, at, v->r);
     case STORE_VALUE_TEXT:
         return sqlite3_bind_text(s, at, v->bytes, -1, SQLITE_STATIC);
     /* for a NULL pointer SQLite would bind null, not an empty blob */
@@ -57,6 +60,12 @@ void store_query_end(struct store_query *q) {
 
 int64_t store_query_int(struct store_query *q, int column) {
     return sqlite3_column_int64(q->statement, column);
+}
+
+double store_query_real(struct store_query *q, int column) {
+    return sqlite3_column_type(q->statement, column) == SQLITE_NULL
+               ? (double)NAN
+               : sqlite3_column_double(q->statement, column);
 }
 
 const char *store_query_text(struct store_query *q, int column) {

@@ -9,14 +9,24 @@
 
 /* The value of a statement parameter; {0} ends a list. */
 struct store_value {
-    enum { STORE_VALUE_END, STORE_VALUE_INT, STORE_VALUE_TEXT, STORE_VALUE_BLOB } kind;
+    enum {
+        STORE_VALUE_END,
+        STORE_VALUE_INT,
+        STORE_VALUE_REAL,
+        STORE_VALUE_TEXT,
+        STORE_VALUE_BLOB
+    } kind;
     int64_t i; /* value of an INT */
+    double r;  /* value of a REAL; NaN binds null */
     /* TEXT (NUL-terminated; NULL binds null) or BLOB; must stay valid until the query ends */
     const void *bytes;
     size_t size; /* size of a BLOB */
 };
 static inline struct store_value store_int(int64_t i) {
     return (struct store_value){.kind = STORE_VALUE_INT, .i = i};
+}
+static inline struct store_value store_real(double r) {
+    return (struct store_value){.kind = STORE_VALUE_REAL, .r = r};
 }
 static inline struct store_value store_text(const char *s) {
     return (struct store_value){.kind = STORE_VALUE_TEXT, .bytes = s};
@@ -43,6 +53,7 @@ void store_query_start(struct store_query *q, struct store_connection *c, struct
 bool store_query_row(struct store_query *q);
 void store_query_end(struct store_query *q);
 int64_t store_query_int(struct store_query *q, int column);
+double store_query_real(struct store_query *q, int column); /* NaN for null */
 /* Returns NULL for null. The text is valid until the next step. */
 const char *store_query_text(struct store_query *q, int column);
 /* Returns a copy that the caller frees; NULL for null. If out of memory, returns NULL and sets the
