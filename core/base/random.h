@@ -26,6 +26,7 @@ enum {
     DNI_STREAM_FOLDS = 8,        /* folds of the cross-validation */
     DNI_STREAM_WIDTH = 9,        /* rows that determine the width of a kernel */
     DNI_STREAM_DEFINITE = 10,    /* rows that test whether a kernel is positive semidefinite */
+    DNI_STREAM_SHARES = 12,      /* rows of a share of the training rows of a search */
     DNI_STREAM_COORDINATES = 31, /* order of the rows: coordinate descent of the linear SVM */
     DNI_STREAM_VALIDATION = 40,  /* validation rows of a network */
     DNI_STREAM_NETWORK = 41,     /* start i of a network: 41 + 2i weights, 42 + 2i order of rows */

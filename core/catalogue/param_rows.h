@@ -20,7 +20,7 @@
     {                                                                                              \
         .name = "lambda", .type = DN_PARAM_NUMBER, .meaning = text, .default_choice = "auto",      \
         .default_number = 1e-3, .minimum = 0, .maximum = (double)INFINITY, .open_maximum = true,   \
-        .word = "auto"                                                                             \
+        .word = "auto", .complexity = -1                                                           \
     }
 
 /* "auto" or a number > 0. `number`: the value that "auto" most frequently resolves to. */

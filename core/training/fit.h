@@ -31,6 +31,10 @@ typedef struct dni_fit {
     dn_calibration *calibration; /* owned by the fit, then by the model; NULL: no calibration */
     bool statistics; /* true: compute the statistics of the weights and the feature means */
 
+    /* set by a caller that makes several fits to the same rows with other parameters; NULL: none */
+    const dn_model *start; /* a fitted model (dn_fit_input.start) */
+    dn_prepared **kernel;  /* dn_fit_input.prepared */
+
     /* a reference owned by the fit. The caller may set `prepared` before dni_fit_encode to reuse
      * the rows of another fit (prepared_rows.h). NULL: dni_fit_encode creates the rows */
     dni_prepared *prepared;

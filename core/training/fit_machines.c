@@ -18,6 +18,7 @@
 struct fitting {
     const dni_prepared *prepared;
     const dn_params *params;
+    const dni_fit_reuse *reuse;
     const dn_run *run;
     dn_decision decision;
     size_t n;              /* number of machines */
@@ -221,6 +222,8 @@ static dn_fit_input input_of_all(const struct fitting *f) {
     dn_fit_input input = input_of(f, f->params, p->rows, p->class_names, p->n_classes);
     input.role = p->role;
     input.n_source_rows = p->source->n_rows;
+    input.start = f->reuse->start == NULL ? NULL : f->reuse->start[0];
+    input.prepared = f->reuse->kernel;
     return input;
 }
 
@@ -244,7 +247,8 @@ static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     }
     const char *names[2] = {negative == SIZE_MAX ? "the rest" : p->class_names[negative],
                             p->class_names[positive]};
-    const dn_fit_input input = input_of(f, params, rows, names, 2);
+    dn_fit_input input = input_of(f, params, rows, names, 2);
+    input.start = f->reuse->start == NULL ? NULL : f->reuse->start[i];
     dni_share share;
     dni_share_init(&share, f->run, i, f->n);
     dni_share_machine(&share, f->report->iterations, f->n_updates);
@@ -304,14 +308,16 @@ static dn_status fit_together(struct fitting *f, dn_error *err) {
     return status;
 }
 
-dn_status dni_fit_machines(const dni_prepared *prepared, const dn_params *params, const dn_run *run,
-                           dn_machine ***out, size_t *out_n, dn_report *report, dn_error *err) {
+dn_status dni_fit_machines(const dni_prepared *prepared, const dn_params *params,
+                           const dni_fit_reuse *reuse, const dn_run *run, dn_machine ***out,
+                           size_t *out_n, dn_report *report, dn_error *err) {
     const dn_algorithm *algorithm = params->algorithm;
     const dn_decision decision = dn_params_decision(params);
     const size_t K = prepared->n_classes, n = dn_decision_n_machines(decision, K);
     dn_report fresh = {0};
     struct fitting f = {.prepared = prepared,
                         .params = params,
+                        .reuse = reuse,
                         .run = run,
                         .decision = decision,
                         .n = n,

@@ -60,6 +60,9 @@ typedef struct dn_param {
     bool distribution; /* list: one probability per class, in class order, with sum 1 */
     bool matrix;       /* list: the elements of a square matrix, row by row */
     bool integers;     /* list: of integers */
+    /* How the complexity of a model depends on a number: 1: it grows with the number; -1: it falls;
+     * 0: neither. A search prefers simple models (search.h). */
+    signed char complexity;
 } dn_param;
 
 /* The value of one parameter. */
@@ -328,6 +331,10 @@ typedef struct dn_fit_input {
     /* Number of rows that the machines of the model are fitted to together, as for
      * dn_params_resolve: a machine of a pair of classes has fewer rows. 0: rows->n_rows */
     size_t n_model_rows;
+
+    /* A machine of the same method that was fitted to the same rows and classes with another value
+     * of a parameter with a complexity. An iteration may begin there. NULL: none */
+    const dn_machine *start;
 
     /* Kernel methods: stores the prepared problem (kernel values, distinct rows) from one fit to
      * the next. The next fit reuses it if rows, kernel, seed and cache size are the same. The

@@ -21,6 +21,7 @@
 #include <discern/projection.h>
 #include <discern/rows.h>
 #include <discern/run.h>
+#include <discern/search.h>
 #include <discern/simple.h>
 #include <discern/statistics.h>
 #include <discern/status.h>

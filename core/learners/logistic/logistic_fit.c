@@ -61,6 +61,18 @@ static void clear_intercepts(const dni_linear_problem *problem, double *x) {
     }
 }
 
+/* Sets x to the weights of a machine for the same features. */
+static void start_at_machine(const dni_linear_problem *problem, const dni_linear_machine *machine,
+                             double *x) {
+    const size_t d = problem->width - 1;
+    for (size_t k = 0; k < problem->n_scores; k++) {
+        double *row = problem->original + k * problem->width;
+        memcpy(row, machine->w + k * d, d * sizeof *row);
+        row[d] = machine->w0[k];
+    }
+    dni_linear_from_original(problem, problem->original, x);
+}
+
 /* Sets x [n], which is 0 on entry, to the starting point. */
 static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err) {
     const dni_linear_problem *problem = &fit->problem;
@@ -82,6 +94,11 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
             clear_intercepts(problem, x);
         }
         return status;
+    }
+    if (fit->input->start != NULL && !fit->plan.method->descends && !fit->plan.wide) {
+        start_at_machine(problem, dni_linear_machine_of(fit->input->start), x);
+        clear_intercepts(problem, x);
+        return DN_OK;
     }
     dni_random random;
     dni_random_init(&random, fit->run->seed, DNI_STREAM_START);

@@ -22,7 +22,7 @@ extern const char *const dni_shrinkages[], *const dni_shrinkage_meanings[];
                    "the covariance S_k of a class becomes (1 - s) S_k + s S, where S is the "      \
                    "covariance within all classes.",                                               \
         .default_choice = "if_singular", .word = "if_singular", .choices = dni_shrinkages,         \
-        .choice_meanings = dni_shrinkage_meanings, .minimum = 0, .maximum = 1                      \
+        .choice_meanings = dni_shrinkage_meanings, .minimum = 0, .maximum = 1, .complexity = -1    \
     }
 
 /* Returns true if the parameter is "if_singular": s is 0 if the matrix is regular, otherwise the

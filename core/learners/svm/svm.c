@@ -42,7 +42,8 @@ static const dn_param params[] = {
      .open_minimum = true,
      .open_maximum = true,
      .word = "hard",
-     .null_word = "hard"},
+     .null_word = "hard",
+     .complexity = 1},
     DNI_PARAMS_KERNEL("linear"),
     DNI_PARAM_CHOICE("solver",
                      "How the minimum is found. The hard margin of a linear kernel is always found "

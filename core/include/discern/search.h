@@ -1,0 +1,124 @@
+/* Model search: compares candidates, each a method with parameters and features, by a
+ * cross-validation within the training rows.
+ *
+ * The mean of a metric over the folds is optimistic for the winner, because it is the best of many
+ * (Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 7.10). So the
+ * search uses only rows that dn_train with the same request would train on. Then train the winner
+ * with dn_train: its validation rows were seen by no candidate. */
+#ifndef DISCERN_SEARCH_H
+#define DISCERN_SEARCH_H
+
+#include <discern/api.h>
+#include <discern/model.h>
+
+DN_BEGIN_DECLS
+
+typedef struct dn_candidate {
+    const dn_params *params;
+    /* As dn_train_request.features. Candidates whose specs are equal, with pointers to the same
+     * arrays, share encoded rows. */
+    dn_encoder_spec features;
+} dn_candidate;
+
+typedef enum dn_search_strategy {
+    DN_SEARCH_ALL, /* every candidate is fitted to all training rows of every fold */
+    /* Successive halving: all candidates are fitted to a share of the training rows, the best third
+     * to three times as many rows, and so on; the last to all rows. Jamieson and Talwalkar,
+     * AISTATS 2016. With fewer than 1000 rows in the first round it has fewer rounds. */
+    DN_SEARCH_HALVING
+} dn_search_strategy;
+
+typedef enum dn_search_rule {
+    DN_SEARCH_BEST, /* the best mean; of equal means the first candidate */
+    /* The simplest candidate whose mean is within one standard error of the best: Breiman, Friedman,
+     * Olshen and Stone, Classification and Regression Trees, section 3.4.3. Of candidates that
+     * differ in one parameter with a complexity (dn_param.complexity), the one with the least is
+     * the simplest; of others, the one whose model takes the least memory. */
+    DN_SEARCH_ONE_STANDARD_ERROR
+} dn_search_rule;
+
+/* The result of a candidate. */
+typedef struct dn_trial {
+    size_t candidate;
+    double share;     /* share of the training rows of each fold that the fits used */
+    dn_status status; /* DN_OK, or why a fit or an evaluation failed; the figures are then 0 or
+                       * NaN */
+    char message[DN_MESSAGE_SIZE]; /* the error; otherwise the first warning, or "" */
+    char field[DN_FIELD_SIZE];     /* as dn_error.field */
+    double mean;                   /* of the metric, over the folds that define it */
+    double error; /* standard error of the mean: the deviation over the fits divided by the square
+                   * root of the number of folds; NaN with one fold */
+    size_t n_values;
+    const double *values; /* [n_values] the metric of each fit, repeat by repeat; NaN: undefined */
+    double fit_seconds;   /* mean over the fits, by dn_run.elapsed */
+    double row_seconds;   /* mean time to score and evaluate a row */
+    double bytes;         /* mean memory of a model (dn_model_memory) */
+    size_t n_unconverged; /* fits that did not converge */
+    size_t n_warnings;    /* of all fits */
+} dn_trial;
+
+typedef struct dn_search_request {
+    size_t struct_size; /* sizeof, or 0: see api.h */
+    /* The rows, the target, the weights and the validation, whose training rows are searched.
+     * `params` and `features` are ignored. A validation with folds is DN_ERR_ARGUMENT. */
+    const dn_train_request *training;
+    const dn_candidate *candidates; /* [n_candidates] tried in this order */
+    size_t n_candidates;
+    size_t metric;         /* index of dn_metric_name */
+    size_t folds, repeats; /* of the search, as in dn_train_request */
+    bool grouped, ordered; /* as in dn_train_request */
+    size_t group, order;
+    dn_search_strategy strategy;
+    dn_search_rule rule;
+    /* No trial begins, and the present one is given up, when dn_run.elapsed is this much later than
+     * at the call. 0: no limit. */
+    double seconds;
+    /* Results of an earlier search with the same request, which was ended before; trials with the
+     * same candidate and share are not repeated. */
+    const dn_trial *known; /* [n_known] */
+    size_t n_known;
+    /* Receives each trial when it ends, on the thread that called dn_search. NULL: none.
+     *
+     *   trial  valid during the call */
+    void (*trial)(void *ctx, const dn_trial *trial);
+    void *ctx; /* passed to `trial` */
+} dn_search_request;
+
+typedef struct dn_search_result {
+    /* [n_trials] one for each candidate that was tried, that with the greatest share, in order of
+     * rank: by share, failed ones last; then by mean */
+    dn_trial *trials;
+    size_t n_trials;
+    size_t winner; /* index in `candidates` */
+    bool complete; /* all trials of the strategy were made */
+    size_t n_rows; /* number of rows that were searched */
+    void *memory;  /* of the values */
+} dn_search_result;
+
+/* Runs the trials and chooses a winner.
+ *
+ *   run  NULL: dn_run_default. Progress is reported as the number of finished trials
+ *   out  set on success; free it with dn_search_result_done
+ *
+ * Threads. If the encoded rows of all folds are in memory, the threads fit different folds;
+ * otherwise they share the work of one fit. The result is the same.
+ *
+ * Fits of consecutive candidates that differ only in a parameter with a complexity start from the
+ * previous model of the fold, if the method can (logistic regression); kernel methods keep the
+ * kernel matrix of a fold while rows and kernel are the same.
+ *
+ * A candidate that fails does not end the search. If the run is stopped or the time is over, the
+ * result has the trials that ended before, and complete is false.
+ *
+ * DN_ERR_ARGUMENT: the request is invalid. Errors of dn_train that concern the rows. If no trial
+ * succeeded: the error of the first candidate, DN_ERR_STOPPED or DN_ERR_TIME. */
+DN_MUST_USE dn_status dn_search(const dn_search_request *request,
+                                const dn_run *run,
+                                dn_search_result *out,
+                                dn_error *err);
+/* Frees the contents of a result. Allowed for {0} and more than once; must not be NULL. */
+void dn_search_result_done(dn_search_result *result);
+
+DN_END_DECLS
+
+#endif

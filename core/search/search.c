@@ -1,0 +1,351 @@
+/* Model search: the rounds of a strategy, trial by trial. */
+#include <discern/search.h>
+
+#include "base/argument.h"
+#include "number/number_text.h"
+#include "search/search_rank.h"
+#include "search/search_trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ETA = 3, /* halving: the share of candidates that is dropped after a round is 1 − 1/ETA */
+    LEAST_ROWS = 1000 /* halving: the least number of rows of the first round */
+};
+
+struct search {
+    const dn_search_request *request;
+    const dn_run *whole;
+    dn_run run;   /* without progress, with the time limit; its ctx is this struct */
+    double until; /* end of the time, by dn_run.elapsed */
+    dni_search_folds folds;
+    bool smaller;         /* smaller values of the metric are better */
+    dn_trial *trials;     /* [n_candidates] the latest trial of each candidate; `candidate` is its
+                         * index */
+    double *values;       /* [n_candidates × folds.n] */
+    size_t *order;        /* [n_candidates] candidates of the present round */
+    bool *tried;          /* [n_candidates] */
+    size_t n_done, n_all; /* trials */
+    dn_error first;       /* the error of the first candidate that failed */
+};
+
+/* ---- the run ---- */
+static const struct search *search_of(const dn_run *run) {
+    return run->ctx;
+}
+
+static dn_status search_stop(const dn_run *run) {
+    const struct search *s = search_of(run);
+    const dn_status status = s->whole->stop == NULL ? DN_OK : s->whole->stop(s->whole);
+    return status != DN_OK ? status : dn_run_elapsed(s->whole) > s->until ? DN_ERR_TIME : DN_OK;
+}
+
+static double search_elapsed(const dn_run *run) {
+    return dn_run_elapsed(search_of(run)->whole);
+}
+
+static dn_status search_sum(const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out,
+                            dn_error *err) {
+    return dn_run_sum(search_of(run)->whole, rows, sum, out, err);
+}
+
+static dn_status search_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                             dn_error *err) {
+    return dn_run_each(search_of(run)->whole, rows, fn, arg, err);
+}
+
+static void begin_run(struct search *s, const dn_run *whole) {
+    const double seconds = s->request->seconds;
+    s->whole = whole;
+    s->until = seconds > 0 ? dn_run_elapsed(whole) + seconds : (double)INFINITY;
+    s->run = *whole;
+    s->run.progress = NULL;
+    s->run.snapshots = NULL;
+    s->run.n_snapshots = 0;
+    s->run.updates = false;
+    s->run.stop = search_stop;
+    s->run.elapsed = search_elapsed;
+    s->run.sum = search_sum;
+    s->run.each = search_each;
+    s->run.ctx = s;
+}
+
+/* ---- checks ---- */
+static dn_status refuse(dn_error *err, const char *field, const char *message) {
+    return dni_request_refuse(field, message, err);
+}
+
+static dn_status check(const dn_search_request *r, const dn_run *run, dn_error *err) {
+    dn_status status = dni_argument_not_null(r, "request", err);
+    if (status == DN_OK) {
+        status = dni_argument_struct(r->struct_size, sizeof *r, "request", err);
+    }
+    if (status == DN_OK) {
+        status = dni_argument_not_null(r->training, "request->training", err);
+    }
+    if (status == DN_OK) {
+        status = dni_argument_source(r->training->source, "request->training->source", err);
+    }
+    if (status == DN_OK) {
+        status = dni_argument_run(run, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    if (r->candidates == NULL || r->n_candidates == 0) {
+        return refuse(err, "candidates", "there are no candidates");
+    }
+    if (r->training->folds > 0) {
+        return refuse(err, "folds", "the validation of a search must not be folds");
+    }
+    if (r->training->target == DN_NO_TARGET) {
+        return refuse(err, "target", "a search needs a target");
+    }
+    if (r->folds < 2 || r->folds > DN_MAX_FOLDS) {
+        return refuse(err, "folds", "the number of folds must be from 2 to 1000");
+    }
+    if (dn_metric_name(r->metric) == NULL) {
+        return refuse(err, "metric", "there is no such metric");
+    }
+    return DN_OK;
+}
+
+/* Returns the request whose folds are those of the search. */
+static dn_train_request inner_request(const dn_search_request *r) {
+    dn_train_request inner = *r->training;
+    inner.params = r->candidates[0].params;
+    inner.features = (dn_encoder_spec){0};
+    inner.holdout = 0;
+    inner.validation = NULL;
+    inner.marked = false;
+    inner.curves = false;
+    inner.folds = r->folds;
+    inner.repeats = r->repeats;
+    inner.grouped = r->grouped;
+    inner.group = r->group;
+    inner.ordered = r->ordered;
+    inner.order = r->order;
+    return inner;
+}
+
+/* ---- trials ---- */
+static void report(struct search *s, const dn_trial *trial) {
+    s->n_done++;
+    if (s->request->trial != NULL) {
+        s->request->trial(s->request->ctx, trial);
+    }
+    if (s->whole->progress != NULL) {
+        const dn_progress progress = {.iteration = s->n_done,
+                                      .max_iterations = s->n_all,
+                                      .fraction = (double)s->n_done / (double)s->n_all,
+                                      .loss = (double)NAN,
+                                      .gradient_norm = (double)NAN,
+                                      .train_error = (double)NAN};
+        s->whole->progress(s->whole, &progress);
+    }
+}
+
+/* Returns the known trial of a candidate; NULL: none. */
+static const dn_trial *known_trial(const struct search *s, size_t candidate, double share) {
+    for (size_t i = 0; i < s->request->n_known; i++) {
+        const dn_trial *t = &s->request->known[i];
+        if (t->candidate == candidate && t->share == share &&
+            (t->n_values == 0 || t->n_values == s->folds.n)) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* Makes the trial of candidate c, or takes it from the known ones. */
+static dn_status try_candidate(struct search *s, size_t c, double share, dn_error *err) {
+    double *values = s->values + c * s->folds.n;
+    const dn_trial *known = known_trial(s, c, share);
+    dn_trial trial = {.candidate = c, .share = share};
+    if (known != NULL) {
+        trial = *known;
+        if (known->n_values > 0) {
+            memcpy(values, known->values, known->n_values * sizeof *values);
+            trial.values = values;
+        }
+        s->n_done++;
+    } else {
+        dn_status status = dn_run_stop(&s->run, err);
+        if (status == DN_OK) {
+            status = dni_search_try(&s->folds, &s->request->candidates[c], s->request->metric,
+                                    values, &trial, err);
+        }
+        if (status != DN_OK) {
+            return status;
+        }
+        report(s, &trial);
+    }
+    if (trial.status != DN_OK && s->first.code == DN_OK) {
+        (void)dni_error_at(dn_error_set(&s->first, trial.status, "%s", trial.message), trial.field,
+                           -1, &s->first);
+    }
+    s->trials[c] = trial;
+    s->tried[c] = true;
+    return DN_OK;
+}
+
+/* ---- rounds ---- */
+static size_t n_rounds(const struct search *s) {
+    size_t rounds = 1, candidates = s->request->n_candidates;
+    double rows = (double)s->folds.n_rows * (double)(s->folds.request.folds - 1) /
+                  (double)s->folds.request.folds;
+    while (s->request->strategy == DN_SEARCH_HALVING && candidates > 1 &&
+           rows >= (double)ETA * LEAST_ROWS) {
+        candidates = (candidates + ETA - 1) / ETA;
+        rows /= ETA;
+        rounds++;
+    }
+    return rounds;
+}
+
+/* The number of trials of all rounds. */
+static size_t count_trials(size_t n_candidates, size_t rounds) {
+    size_t n = 0;
+    for (; rounds > 0; rounds--) {
+        n += n_candidates;
+        n_candidates = (n_candidates + ETA - 1) / ETA;
+    }
+    return n;
+}
+
+/* Compares candidate numbers. */
+static int ascending(const void *a, const void *b) {
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Keeps the best third of the candidates order[*n], in their given order. */
+static dn_status drop_worst(struct search *s, size_t *n, dn_error *err) {
+    dn_trial *ranked = malloc((*n + 1) * sizeof *ranked);
+    if (ranked == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu trials", *n);
+    }
+    for (size_t i = 0; i < *n; i++) {
+        ranked[i] = s->trials[s->order[i]];
+    }
+    dni_search_sort(ranked, *n, s->smaller);
+    *n = (*n + ETA - 1) / ETA;
+    for (size_t i = 0; i < *n; i++) {
+        s->order[i] = ranked[i].candidate;
+    }
+    free(ranked);
+    qsort(s->order, *n, sizeof *s->order, ascending);
+    return DN_OK;
+}
+
+static dn_status run_rounds(struct search *s, dn_error *err) {
+    const size_t rounds = n_rounds(s);
+    size_t n = s->request->n_candidates;
+    s->n_all = count_trials(n, rounds);
+    for (size_t i = 0; i < n; i++) {
+        s->order[i] = i;
+    }
+    for (size_t round = 0; round < rounds; round++) {
+        const double share = pow(ETA, -(double)(rounds - 1 - round));
+        dn_status status = round > 0 ? drop_worst(s, &n, err) : DN_OK;
+        for (size_t i = 0; i < n && status == DN_OK; i++) {
+            status = try_candidate(s, s->order[i], share, err);
+        }
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
+}
+
+/* ---- the result ---- */
+static dn_status finish(struct search *s, dn_status ended, dn_error *err, dn_search_result *out) {
+    size_t n = 0;
+    for (size_t c = 0; c < s->request->n_candidates; c++) {
+        if (s->tried[c]) {
+            s->trials[n++] = s->trials[c];
+        }
+    }
+    dni_search_sort(s->trials, n, s->smaller);
+    if (n == 0 || s->trials[0].status != DN_OK) {
+        if (ended == DN_OK && err != NULL) {
+            *err = s->first;
+        }
+        return ended == DN_OK ? s->first.code : ended;
+    }
+    const size_t winner =
+        dni_search_choose(s->trials, n, s->request->candidates, s->request->rule, s->smaller);
+    *out = (dn_search_result){.trials = s->trials,
+                              .n_trials = n,
+                              .winner = s->trials[winner].candidate,
+                              .complete = ended == DN_OK,
+                              .n_rows = s->folds.n_rows,
+                              .memory = s->values};
+    s->trials = NULL;
+    s->values = NULL;
+    return DN_OK;
+}
+
+dn_status dn_search(const dn_search_request *request, const dn_run *run, dn_search_result *out,
+                    dn_error *err) {
+    const dn_run fallback = dn_run_default();
+    dn_error stopped;
+    dn_error_clear(&stopped);
+    dn_status status = check(request, run, err);
+    if (status == DN_OK) {
+        status = dni_argument_not_null(out, "out", err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    const size_t n = request->n_candidates;
+    const dn_train_request inner = inner_request(request);
+    struct search s = {.request = request, .smaller = dn_metric_is_loss(request->metric)};
+    dn_error_clear(&s.first);
+    status = dni_division_check(&inner, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    begin_run(&s, run == NULL ? &fallback : run);
+    status = dni_search_folds_init(&s.folds, request->training, &inner, &s.run, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    s.trials = calloc(n, sizeof *s.trials);
+    s.values = calloc(n * s.folds.n, sizeof *s.values);
+    s.order = calloc(n, sizeof *s.order);
+    s.tried = calloc(n, sizeof *s.tried);
+    if (s.trials == NULL || s.values == NULL || s.order == NULL || s.tried == NULL) {
+        status = dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu candidates", n);
+        goto cleanup;
+    }
+    status = run_rounds(&s, &stopped);
+    if (status != DN_OK && status != DN_ERR_STOPPED && status != DN_ERR_TIME) {
+        if (err != NULL) {
+            *err = stopped;
+        }
+        goto cleanup;
+    }
+    if (status != DN_OK && err != NULL) {
+        *err = stopped;
+    }
+    status = finish(&s, status, err, out);
+    if (status == DN_OK && err != NULL) {
+        dn_error_clear(err);
+    }
+cleanup:
+    dni_search_folds_done(&s.folds);
+    free(s.trials);
+    free(s.values);
+    free(s.order);
+    free(s.tried);
+    return status;
+}
+
+void dn_search_result_done(dn_search_result *result) {
+    free(result->trials);
+    free(result->memory);
+    *result = (dn_search_result){0};
+}

@@ -1,0 +1,279 @@
+/* Division of the searched rows, and their encoded forms. */
+#include "search/search_folds.h"
+#include "base/argument.h"
+#include "base/layout.h"
+#include "base/random.h"
+#include "base/tasks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- comparison of features ---- */
+static bool same_text(const dn_text_spec *a, const dn_text_spec *b) {
+    return a->weighting == b->weighting && a->vocabulary == b->vocabulary &&
+           a->min_rows == b->min_rows && a->buckets == b->buckets && a->keep_case == b->keep_case &&
+           a->length == b->length;
+}
+
+/* Returns true if two specs give the same features. Arrays are compared by their addresses. */
+static bool same_features(const dn_encoder_spec *a, const dn_encoder_spec *b) {
+    return a->columns == b->columns && a->n_columns == b->n_columns &&
+           a->index_filters == b->index_filters && a->standardize == b->standardize &&
+           a->standardize_sparse == b->standardize_sparse && a->max_levels == b->max_levels &&
+           a->missing_number == b->missing_number && a->missing_category == b->missing_category &&
+           a->missing_indicator == b->missing_indicator && a->categorical == b->categorical &&
+           a->unseen == b->unseen && same_text(&a->text, &b->text) && a->bases == b->bases &&
+           a->n_bases == b->n_bases;
+}
+
+/* ---- division ---- */
+struct shape {
+    size_t n_rows, n_strata, n_fits, n_repeats;
+    bool class_weighted;
+};
+
+/* The arrays of all folds together. */
+struct arrays {
+    double *stratum;    /* [n_rows] */
+    uint16_t *fold;     /* [n_repeats × n_rows] */
+    uint32_t *rank;     /* [n_rows] */
+    uint8_t *role;      /* [n_fits × n_rows] */
+    double *value;      /* [n_fits × n_rows]; NULL without class weights */
+    size_t *count;      /* [n_strata] */
+    double *class_rows; /* [n_strata] */
+    size_t *order;      /* [n_rows] */
+};
+
+static void arrays_layout(dni_layout *layout, const void *shape, void *out) {
+    const struct shape *s = shape;
+    struct arrays *a = out;
+    a->stratum = dni_layout_doubles(layout, s->n_rows);
+    a->fold = dni_layout_array(layout, s->n_repeats * s->n_rows, sizeof *a->fold);
+    a->rank = dni_layout_array(layout, s->n_rows, sizeof *a->rank);
+    a->role = dni_layout_array(layout, s->n_fits * s->n_rows, sizeof *a->role);
+    a->value = s->class_weighted ? dni_layout_matrix(layout, s->n_fits, s->n_rows) : NULL;
+    a->count = dni_layout_array(layout, s->n_strata, sizeof *a->count);
+    a->class_rows = dni_layout_doubles(layout, s->n_strata);
+    a->order = dni_layout_array(layout, s->n_rows, sizeof *a->order);
+}
+
+/* Removes the rows that are not training rows of the validation from labels->stratum and
+ * labels->count. */
+static void keep_training_rows(dni_search_folds *f, const struct arrays *a) {
+    dni_labels *l = &f->labels;
+    for (size_t i = 0; i < f->request.source->n_rows; i++) {
+        const bool kept = l->role[i] == DN_ROW_TRAIN;
+        a->stratum[i] = kept ? l->stratum[i] : (double)NAN;
+        if (kept) {
+            a->count[(size_t)l->stratum[i]]++;
+            f->n_rows++;
+        }
+    }
+    memcpy(l->stratum, a->stratum, f->request.source->n_rows * sizeof *l->stratum);
+    memcpy(l->count, a->count, l->n_strata * sizeof *l->count);
+}
+
+/* rank[i] ← a random number 0, 1, … of each searched row within its class. */
+static void rank_rows(dni_search_folds *f, const struct arrays *a) {
+    dni_random random;
+    size_t n = 0;
+    for (size_t i = 0; i < f->request.source->n_rows; i++) {
+        if (!isnan(f->labels.stratum[i])) {
+            a->order[n++] = i;
+        }
+    }
+    dni_random_init(&random, f->run->seed, DNI_STREAM_SHARES);
+    dni_random_shuffle(&random, a->order, n);
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = (size_t)f->labels.stratum[a->order[i]];
+        a->rank[a->order[i]] = (uint32_t)a->class_rows[k]++;
+    }
+}
+
+/* Returns the role of a searched row in a fold: `of` is its fold, `own` that of the fit. */
+static uint8_t role_of(const dni_search_folds *f, size_t row, uint16_t of, size_t own) {
+    const dn_train_request *r = &f->request;
+    if (of == own) {
+        return DN_ROW_VALIDATE;
+    }
+    if (r->ordered && of > own && of < r->folds) {
+        return DN_ROW_SKIP; /* a later block of the order */
+    }
+    const double n = f->class_rows[(size_t)f->labels.stratum[row]];
+    return (uint8_t)(f->share >= 1 || f->rank[row] < ceil(f->share * n) ? DN_ROW_TRAIN
+                                                                        : DN_ROW_SKIP);
+}
+
+/* Gives a training row to classes that have none, because their rows with a low rank are held out.
+ * of: [n_rows] folds of the rows */
+static void complete_classes(dni_search_folds *f, dni_search_fold *fold, const uint16_t *of,
+                             size_t own) {
+    const size_t n = f->request.source->n_rows, K = f->labels.n_strata;
+    size_t missing = K;
+    memset(f->count, 0, K * sizeof *f->count);
+    for (size_t i = 0; i < n; i++) {
+        if (fold->labels.role[i] == DN_ROW_TRAIN) {
+            missing -= f->count[(size_t)f->labels.stratum[i]]++ == 0;
+        }
+    }
+    for (size_t i = 0; i < n && missing > 0; i++) {
+        if (fold->labels.role[i] == DN_ROW_SKIP && !isnan(f->labels.stratum[i]) &&
+            !(f->request.ordered && of[i] > own && of[i] < f->request.folds) &&
+            f->count[(size_t)f->labels.stratum[i]] == 0) {
+            fold->labels.role[i] = DN_ROW_TRAIN;
+            f->count[(size_t)f->labels.stratum[i]] = 1;
+            missing--;
+        }
+    }
+}
+
+/* Sets the roles of the rows of each fold for the present share. */
+static void set_roles(dni_search_folds *f) {
+    const dn_train_request *r = &f->request;
+    const size_t n = r->source->n_rows;
+    for (size_t k = 0; k < f->n; k++) {
+        dni_search_fold *fold = &f->folds[k];
+        const uint16_t *of = f->fold + k / r->folds * n;
+        const size_t own = k % r->folds;
+        fold->n_held_out = 0;
+        for (size_t i = 0; i < n; i++) {
+            fold->labels.role[i] =
+                isnan(f->labels.stratum[i]) ? (uint8_t)DN_ROW_SKIP : role_of(f, i, of[i], own);
+            fold->n_held_out += fold->labels.role[i] == DN_ROW_VALIDATE;
+        }
+        if (f->share < 1) {
+            complete_classes(f, fold, of, own);
+        }
+    }
+}
+
+static dn_status divide(dni_search_folds *f, const dn_train_request *outer, dn_error *err) {
+    const dn_train_request *r = &f->request;
+    const size_t n = r->source->n_rows, n_repeats = f->n / r->folds;
+    const struct shape shape = {n, f->labels.n_strata, f->n, n_repeats, f->labels.value != NULL};
+    struct arrays a;
+    dni_split split;
+    dn_status status = dni_layout_take(f->run, arrays_layout, &shape, &a, "the folds of the search",
+                                       &f->memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_division_holdout(outer, f->run, &f->labels, &split, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    keep_training_rows(f, &a);
+    status = dni_labels_check_folds(&f->labels, r->folds, err);
+    for (size_t repeat = 0; repeat < n_repeats && status == DN_OK; repeat++) {
+        status = dni_division_folds(r, repeat, f->run, &f->labels, a.fold + repeat * n, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    f->fold = a.fold;
+    f->rank = a.rank;
+    f->class_rows = a.class_rows;
+    f->count = a.count;
+    rank_rows(f, &a);
+    for (size_t k = 0; k < f->n; k++) {
+        dni_search_fold *fold = &f->folds[k];
+        fold->labels = f->labels;
+        fold->labels.role = a.role + k * n;
+        fold->labels.value = a.value == NULL ? NULL : a.value + k * n;
+        fold->run = dni_task_run(f->run);
+    }
+    set_roles(f);
+    return DN_OK;
+}
+
+dn_status dni_search_folds_init(dni_search_folds *f, const dn_train_request *outer,
+                                const dn_train_request *inner, const dn_run *run, dn_error *err) {
+    *f = (dni_search_folds){.run = run, .request = *inner, .share = 1, .keep = true};
+    f->n = dni_division_fits(inner);
+    f->folds = calloc(f->n, sizeof *f->folds);
+    if (f->folds == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu folds", f->n);
+    }
+    dn_status status = dni_labels_read(inner, run, &f->labels, err);
+    return status == DN_OK ? divide(f, outer, err) : status;
+}
+
+void dni_search_folds_done(dni_search_folds *f) {
+    dni_search_folds_drop(f);
+    free(f->folds);
+    dni_labels_done(&f->labels);
+    dn_run_free(f->run, f->memory);
+    *f = (dni_search_folds){.run = f->run};
+}
+
+/* ---- encoded rows ---- */
+void dni_search_fold_drop(dni_search_fold *fold) {
+    dn_model_unref(fold->last);
+    dn_prepared_free(fold->kernel);
+    dn_rows_free(fold->held_out);
+    dni_prepared_unref(fold->prepared);
+    fold->last = NULL;
+    fold->kernel = NULL;
+    fold->held_out = NULL;
+    fold->prepared = NULL;
+}
+
+void dni_search_folds_drop(dni_search_folds *f) {
+    for (size_t k = 0; f->folds != NULL && k < f->n; k++) {
+        dni_search_fold_drop(&f->folds[k]);
+    }
+}
+
+dn_status dni_search_folds_select(dni_search_folds *f, const dn_params *params,
+                                  const dn_encoder_spec *features, double share, dn_error *err) {
+    dn_train_request *r = &f->request;
+    dn_encoder_spec spec = *features;
+    dn_status status =
+        dn_params_encoding(params, r->source->columns, r->source->n_rows, &spec, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    r->params = params;
+    if (share == f->share && same_features(&spec, &r->features)) {
+        return DN_OK;
+    }
+    dni_search_folds_drop(f);
+    f->keep = true;
+    r->features = spec;
+    if (share != f->share) {
+        f->share = share;
+        set_roles(f);
+    }
+    return DN_OK;
+}
+
+dn_status dni_search_folds_encode(dni_search_folds *f, size_t k, dn_error *err) {
+    dni_search_fold *fold = &f->folds[k];
+    dni_fit fit = {.request = &f->request, .run = f->run, .labels = &fold->labels};
+    dn_error refused;
+    if (fold->prepared != NULL) {
+        return DN_OK;
+    }
+    dn_status status = dni_fit_encode(&fit, err);
+    if (status != DN_OK) {
+        dni_fit_done(&fit);
+        return status;
+    }
+    fold->prepared = fit.prepared;
+    dn_error_clear(&refused);
+    for (int in_memory = 1; in_memory >= 0; in_memory--) {
+        fold->held_in_memory = in_memory != 0;
+        status = dn_rows_from_source(f->request.source, fold->prepared->encoder, fold->labels.role,
+                                     DN_ROW_VALIDATE, dni_labels_target(&fold->labels), NULL,
+                                     fold->held_in_memory, f->run, &fold->held_out,
+                                     in_memory ? &refused : err);
+        if (!in_memory || !dni_search_refused(status)) {
+            break;
+        }
+    }
+    if (status != DN_OK && err != NULL && err->code == DN_OK) {
+        *err = refused;
+    }
+    return status;
+}

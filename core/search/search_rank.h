@@ -1,0 +1,16 @@
+/* The order of trials, and the choice of the winner. */
+#ifndef DNI_SEARCH_RANK_H
+#define DNI_SEARCH_RANK_H
+
+#include <discern/search.h>
+
+/* Sorts trials by rank: greater shares first, failed trials last; then by mean.
+ *
+ *   smaller  true: smaller values of the metric are better */
+void dni_search_sort(dn_trial *trials, size_t n, bool smaller);
+
+/* Returns the index in `trials` of the winner; `trials` are sorted, and the first one succeeded. */
+size_t dni_search_choose(const dn_trial *trials, size_t n, const dn_candidate *candidates,
+                         dn_search_rule rule, bool smaller);
+
+#endif

@@ -1,0 +1,19 @@
+/* A trial: a candidate is fitted and evaluated on every fold. */
+#ifndef DNI_SEARCH_TRIAL_H
+#define DNI_SEARCH_TRIAL_H
+
+#include "search/search_folds.h"
+#include <discern/search.h>
+
+/* Makes the trial of a candidate.
+ *
+ *   metric   index of dn_metric_name
+ *   values   [folds->n] receives the metric of each fit
+ *   trial    its candidate and share are set; receives the other members, and `values`. A
+ *            candidate that fails is a trial with a status
+ *
+ * DN_ERR_STOPPED, DN_ERR_TIME: the run was stopped; the trial is not valid. */
+DN_MUST_USE dn_status dni_search_try(dni_search_folds *folds, const dn_candidate *candidate,
+                                     size_t metric, double *values, dn_trial *trial, dn_error *err);
+
+#endif
