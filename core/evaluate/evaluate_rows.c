@@ -17,7 +17,8 @@
 struct scorer {
     const dn_model *model;
     const dn_run *run;
-    dn_metrics *metrics;
+    dn_metrics *metrics, *pool; /* receive the rows; NULL: none */
+    dn_held_out *held_out;      /* receives the predictions; NULL: none */
     size_t n_classes, n_scores, n_coupling;
     size_t n_tiles;       /* maximum number of tiles of a group */
     double *work;         /* workspace of the machines or of dn_model_predict */
@@ -28,6 +29,7 @@ struct scorer {
     double *probabilities; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
     double *coupling;      /* [n_slots × n_coupling] work of dni_model_probabilities */
     double *weight;        /* [DNI_TILE_ROWS] */
+    size_t *row;           /* [DNI_TILE_ROWS] rows of the source; set with `held_out` */
     size_t *truth;         /* [DNI_TILE_ROWS] */
     size_t *predicted;     /* [n_tiles × DNI_TILE_ROWS] */
     void *memory;          /* the allocation that contains the arrays above */
@@ -60,6 +62,7 @@ static void scorer_layout(dni_layout *layout, const void *shape, void *out) {
     t->probabilities = dni_layout_matrix(layout, n_rows, s->n_classes);
     t->coupling = dni_layout_matrix(layout, s->n_slots, s->n_coupling);
     t->weight = dni_layout_doubles(layout, DNI_TILE_ROWS);
+    t->row = dni_layout_array(layout, DNI_TILE_ROWS, sizeof *t->row);
     t->truth = dni_layout_array(layout, DNI_TILE_ROWS, sizeof *t->truth);
     t->predicted = dni_layout_array(layout, n_rows, sizeof *t->predicted);
 }
@@ -128,10 +131,34 @@ static dn_status new_metrics(const struct scorer *t, const struct labelled_rows 
     return dn_metrics_new(&options, out, err);
 }
 
+/* Sets the receivers of the rows beside t->metrics. Creates the metrics of the pool for its first
+ * model. */
+static dn_status take_receivers(struct scorer *t, const dni_evaluate_input *input, dn_error *err) {
+    dni_pool *pool = input->pool;
+    t->held_out = input->held_out;
+    if (pool == NULL || pool->lost) {
+        return DN_OK;
+    }
+    if (pool->metrics == NULL) {
+        const struct labelled_rows all = {.n_rows = pool->n_rows,
+                                          .weighted = input->weight != NULL,
+                                          .curves = input->pool_curves};
+        const dn_status status = new_metrics(t, &all, false, pool->run, &pool->metrics, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    t->pool = pool->metrics;
+    return DN_OK;
+}
+
 static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct labelled_rows *s,
                              bool unranked, const dn_run *run, dn_error *err) {
-    const dn_status status = prepare(model, s->raw != NULL, run, t, err);
+    dn_status status = prepare(model, s->raw != NULL, run, t, err);
     t->probable = dni_labels_need_probabilities(model, s->labels);
+    if (status == DN_OK && s->encoded != NULL) {
+        status = take_receivers(t, s->encoded, err);
+    }
     return status == DN_OK ? new_metrics(t, s, unranked, run, &t->metrics, err) : status;
 }
 
@@ -172,6 +199,18 @@ static void decide(const struct scorer *t, size_t first, size_t n, size_t slot) 
     }
 }
 
+static void keep_rows(const struct scorer *t, size_t first, size_t n, const double *weight) {
+    const dni_held_out_rows rows = {.n = n,
+                                    .row = t->row,
+                                    .truth = t->truth,
+                                    .predicted = t->predicted + first,
+                                    .weight = weight,
+                                    .values = t->probabilities != NULL
+                                                  ? t->probabilities + first * t->n_classes
+                                                  : t->scores + first * t->n_scores};
+    dni_held_out_add(t->held_out, &rows);
+}
+
 /* Adds the rows first … first + n − 1 of the group to the metrics. Their true classes are in
  * t->truth [n]. */
 static void add_rows(const struct scorer *t, size_t first, size_t n, const double *weight) {
@@ -184,23 +223,32 @@ static void add_rows(const struct scorer *t, size_t first, size_t n, const doubl
         .class_scores = t->class_scores == NULL ? NULL : t->class_scores + at,
         .rank_scores = t->rank_scores == NULL ? NULL : t->rank_scores + at,
         .weight = weight};
-    dn_metrics_add(t->metrics, &rows);
+    if (t->metrics != NULL) {
+        dn_metrics_add(t->metrics, &rows);
+    }
+    if (t->pool != NULL) {
+        dn_metrics_add(t->pool, &rows);
+    }
+    if (t->held_out != NULL) {
+        keep_rows(t, first, n, weight);
+    }
 }
 
 /* ---- encoded rows ---- */
-/* Returns the weights of the next n rows with role `wanted`; NULL: all 1. *at: the number of the
- * source row at which the search starts; updated. */
-static const double *next_weights(const struct scorer *t, const dni_evaluate_input *j, size_t n,
-                                  size_t *at) {
-    if (j->weight == NULL) {
+/* Sets t->row, and returns the weights of the next n rows with role `wanted`; NULL: all 1. *at: the
+ * number of the source row at which the search starts; updated. */
+static const double *next_rows(const struct scorer *t, const dni_evaluate_input *j, size_t n,
+                               size_t *at) {
+    if (j->weight == NULL && t->held_out == NULL) {
         return NULL;
     }
     for (size_t i = 0; i < n; (*at)++) {
         if (j->role[*at] == j->wanted) {
-            t->weight[i++] = j->weight[*at];
+            t->row[i] = *at;
+            t->weight[i++] = j->weight == NULL ? 1 : j->weight[*at];
         }
     }
-    return t->weight;
+    return j->weight == NULL ? NULL : t->weight;
 }
 
 /* A group: up to n_tiles consecutive tiles. */
@@ -268,7 +316,7 @@ static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j
             for (size_t i = 0; i < n; i++) {
                 t->truth[i] = block->target == NULL ? 0 : (size_t)block->target[start + first + i];
             }
-            const double *weight = next_weights(t, j, n, at);
+            const double *weight = next_rows(t, j, n, at);
             if (t->keep != NULL) {
                 t->keep(t->keep_arg, t->scores + first * t->n_scores, t->truth, weight, n);
             } else {
@@ -335,14 +383,31 @@ static dn_status evaluate_once(const dn_model *model, const struct labelled_rows
     return scorer_end(&t, status, out, err);
 }
 
+/* Before rows are scored again: removes their predictions, and the metrics of the pool. */
+static void forget_rows(const dni_evaluate_input *input, size_t n_kept) {
+    if (input->held_out != NULL) {
+        dni_held_out_cut(input->held_out, n_kept);
+    }
+    if (input->pool != NULL) {
+        dn_metrics_free(input->pool->metrics);
+        input->pool->metrics = NULL;
+        input->pool->lost = true;
+    }
+}
+
 /* Evaluates the rows. If memory is exhausted, repeats the evaluation without ranking, which needs
  * no memory for the scores of all rows. */
 static dn_status evaluate(const dn_model *model, const struct labelled_rows *s, const dn_run *run,
                           dn_metrics **out, dn_error *err) {
     dn_error why;
     dn_error_clear(&why);
+    const size_t n_kept =
+        s->encoded != NULL && s->encoded->held_out != NULL ? s->encoded->held_out->n : 0;
     dn_status status = evaluate_once(model, s, false, run, out, &why);
     if (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) {
+        if (s->encoded != NULL) {
+            forget_rows(s->encoded, n_kept);
+        }
         status = evaluate_once(model, s, true, run, out, err);
         if (status == DN_OK) {
             (void)snprintf((*out)->warning, sizeof(*out)->warning,
@@ -409,20 +474,14 @@ dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *mod
     return evaluate(model, &subject, run, out, err);
 }
 
-dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *model, size_t n_rows,
-                           const dn_run *whole, const dn_run *run, dn_metrics **metrics,
-                           dn_error *err) {
-    const struct labelled_rows all = {.encoded = input,
-                                      .n_rows = n_rows,
-                                      .weighted = input->weight != NULL,
-                                      .curves = input->curves};
+dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *model,
+                           const dn_run *run, dn_error *err) {
     struct scorer t;
     dn_status status = prepare(model, false, run, &t, err);
     t.probable = dni_labels_need_probabilities(model, input->labels);
-    if (status == DN_OK && *metrics == NULL) {
-        status = new_metrics(&t, &all, false, whole, metrics, err);
+    if (status == DN_OK) {
+        status = take_receivers(&t, input, err);
     }
-    t.metrics = *metrics;
     if (status == DN_OK) {
         status = score_blocks(&t, input, err);
     }

@@ -3,10 +3,21 @@
 #ifndef DNI_EVALUATE_ROWS_H
 #define DNI_EVALUATE_ROWS_H
 
+#include "evaluate/held_out_rows.h"
 #include <discern/metrics.h>
 #include <discern/model.h>
 #include <discern/rows.h>
 #include <discern/run.h>
+
+/* Metrics of rows that several models score, one after the other. */
+typedef struct dni_pool {
+    size_t n_rows;       /* maximum number of rows of all models */
+    const dn_run *run;   /* must be valid until the metrics are finished or freed */
+    dn_metrics *metrics; /* created for the first model; NULL before, and if `lost`. The caller
+                          * finishes or frees them, also after a failure */
+    bool lost;           /* there was no memory to score the rows of a model, and they were scored
+                          * again: there are no metrics */
+} dni_pool;
 
 /* Rows encoded by the model's encoder. */
 typedef struct dni_evaluate_input {
@@ -14,12 +25,15 @@ typedef struct dni_evaluate_input {
     /* [source rows] weights of the metrics; NULL: all 1. The weights in `rows` are those of the
      * learner and are ignored */
     const double *weight;
-    /* [source rows] needed if `weight` is given: `rows` are the rows of the source with the role
-     * `wanted`, in order */
+    /* [source rows] needed with `weight` and `held_out`: `rows` are the rows of the source with the
+     * role `wanted`, in order */
     const uint8_t *role;
     uint8_t wanted;
     bool curves;
     dn_labels labels;
+    dn_held_out *held_out; /* receives the predictions; NULL: they are not kept */
+    dni_pool *pool;        /* receives the rows in addition; NULL: none */
+    bool pool_curves;      /* the metrics of the pool have curves */
 } dni_evaluate_input;
 
 /* Computes the metrics of a model. One pass over the rows. The scores are computed on all threads
@@ -27,16 +41,9 @@ typedef struct dni_evaluate_input {
 DN_MUST_USE dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
 
-/* Adds the rows to metrics of rows that several models score, one after the other.
- *
- *   n_rows   the number of rows of all calls
- *   whole    the run of the metrics, which must be valid until they are finished or freed
- *   run      the run of this call
- *   metrics  *metrics NULL: they are created. The caller finishes or frees them, also after a
- *            failure */
+/* Adds the rows to input->pool only. */
 DN_MUST_USE dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *model,
-                                       size_t n_rows, const dn_run *whole, const dn_run *run,
-                                       dn_metrics **metrics, dn_error *err);
+                                       const dn_run *run, dn_error *err);
 
 /* Receives the scores of the next n rows: scores [n × n_scores], truth [n] class indices, weight
  * [n] (NULL: all 1). */

@@ -1,8 +1,8 @@
 /* Metrics that are ratios of sums over rows. Rank statistics are in ranking.c. */
 #include "base/argument.h"
-#include "catalogue/calibration_params.h"
 #include <discern/decision.h>
 #include <discern/metrics.h>
+#include <discern/model.h>
 
 #include "evaluate/ranking.h"
 #include "machine/decision_pairs.h"
@@ -418,9 +418,7 @@ dn_metric_of dn_metric_computed_of(size_t i) {
 bool dn_params_have_metric(const dn_params *params, size_t n_classes, size_t i) {
     const dn_decision decision = dn_params_decision(params);
     const dn_metric_of of = dn_metric_computed_of(i);
-    const bool probabilities = ((params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 ||
-                                dni_calibration_method(params) != DN_CALIBRATION_NONE) &&
-                               dn_decision_has_probabilities(decision, n_classes),
+    const bool probabilities = dn_params_have_probabilities(params, n_classes),
                class_scores = dn_decision_has_class_scores(decision, n_classes);
     return of == DN_METRIC_OF_LABELS || (of == DN_METRIC_OF_MARGINS && class_scores) ||
            (of == DN_METRIC_OF_PROBABILITIES && probabilities) ||

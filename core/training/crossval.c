@@ -15,9 +15,8 @@
 
 struct crossval {
     dni_evaluation *folds; /* [n_folds] */
-    dn_metrics **pool;     /* leave-one-out: metrics of the rows of all folds; NULL: each fold has
-                            * its metrics */
-    size_t n_rows;         /* number of rows of all folds */
+    const dni_crossval_rows *rows;
+    size_t n_of_repeat; /* number of folds of a repeat */
     const dn_run *run;
     dn_report *report; /* report of the model */
     size_t n_model;    /* number of warnings in the report of the model */
@@ -55,11 +54,16 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    if (c->pool != NULL) {
+    fit->pool = c->rows->pool;
+    fit->held_out = c->rows->held_out;
+    if (fit->held_out != NULL) {
+        dni_held_out_begin(fit->held_out, f, f / c->n_of_repeat);
+    }
+    if (c->rows->only_pool) {
         /* leave-one-out has as many folds as rows: each kind of warning is added for its first fold
          * only */
         add_warnings(&fit->report, f, c->report->n_warnings, c->report);
-        return dni_fit_add_held_out(fit, c->n_rows, c->run, c->pool, err);
+        return dni_fit_add_held_out(fit, err);
     }
     status = dni_fit_evaluate(fit, DN_ROW_VALIDATE, false, &c->folds[f], err);
     if (status != DN_OK) {
@@ -82,7 +86,7 @@ static dn_status run_repeat(struct crossval *c, const dn_train_request *request,
         return status;
     }
     if (repeat == 0) {
-        const enum dni_fold_classes kind = c->pool != NULL ? DNI_FOLDS_OF_ONE_ROW
+        const enum dni_fold_classes kind = c->rows->only_pool ? DNI_FOLDS_OF_ONE_ROW
                                            : request->grouped || request->ordered
                                                ? DNI_FOLDS_ANY
                                                : DNI_FOLDS_STRATIFIED;
@@ -108,10 +112,11 @@ static dn_status run_repeat(struct crossval *c, const dn_train_request *request,
 }
 
 dn_status dni_crossval(const dn_train_request *request, dni_labels *labels, const dn_run *run,
-                       dn_report *report, dn_metrics **pool, dni_evaluation **out, dn_error *err) {
+                       dn_report *report, const dni_crossval_rows *rows, dni_evaluation **out,
+                       dn_error *err) {
     const size_t n_fits = dni_division_fits(request);
-    struct crossval c = {.pool = pool,
-                         .n_rows = dni_labels_fold_rows(labels),
+    struct crossval c = {.rows = rows,
+                         .n_of_repeat = request->folds,
                          .run = run,
                          .report = report,
                          .n_model = report->n_warnings};

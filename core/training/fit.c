@@ -271,11 +271,15 @@ static dn_status encode_held_out(const dni_fit *fit, enum dn_row_role role, dn_r
 
 static dni_evaluate_input evaluated(const dni_fit *fit, const dn_rows *rows, enum dn_row_role role,
                                     bool curves) {
+    const bool held_out = role == DN_ROW_VALIDATE;
     return (dni_evaluate_input){.rows = rows,
                                 .weight = fit->labels->weight,
                                 .role = fit->labels->role,
                                 .wanted = (uint8_t)role,
-                                .curves = curves};
+                                .curves = curves,
+                                .held_out = held_out ? fit->held_out : NULL,
+                                .pool = held_out ? fit->pool : NULL,
+                                .pool_curves = fit->request->curves};
 }
 
 dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curves,
@@ -297,16 +301,14 @@ dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curve
     return status;
 }
 
-dn_status dni_fit_add_held_out(const dni_fit *fit, size_t n_rows, const dn_run *whole,
-                               dn_metrics **metrics, dn_error *err) {
+dn_status dni_fit_add_held_out(const dni_fit *fit, dn_error *err) {
     dn_rows *held_out = NULL;
     dn_status status = encode_held_out(fit, DN_ROW_VALIDATE, &held_out, err);
     if (status != DN_OK) {
         return status;
     }
-    const dni_evaluate_input input =
-        evaluated(fit, held_out, DN_ROW_VALIDATE, fit->request->curves);
-    status = dni_evaluate_add(&input, fit->model, n_rows, whole, fit->run, metrics, err);
+    const dni_evaluate_input input = evaluated(fit, held_out, DN_ROW_VALIDATE, false);
+    status = dni_evaluate_add(&input, fit->model, fit->run, err);
     dn_rows_free(held_out);
     return status;
 }

@@ -29,6 +29,9 @@ typedef struct dni_fit {
     const dn_run *run;
     dni_labels *labels;          /* borrowed; `role` selects the rows, `value` is overwritten */
     dn_calibration *calibration; /* owned by the fit, then by the model; NULL: no calibration */
+    /* receive the rows with DN_ROW_VALIDATE when the model is evaluated on them; NULL: none. */
+    dn_held_out *held_out;
+    dni_pool *pool;
     bool statistics; /* true: compute the statistics of the weights and the feature means */
 
     /* set by a caller that makes several fits to the same rows with other parameters; NULL: none */
@@ -54,10 +57,8 @@ DN_MUST_USE dn_status dni_fit_model(dni_fit *fit, dn_error *err);
  * class weights. */
 DN_MUST_USE dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curves,
                                        dni_evaluation *out, dn_error *err);
-/* Adds the held-out rows, those with DN_ROW_VALIDATE, to metrics of several fits
- * (dni_evaluate_add). */
-DN_MUST_USE dn_status dni_fit_add_held_out(const dni_fit *fit, size_t n_rows, const dn_run *whole,
-                                           dn_metrics **metrics, dn_error *err);
+/* Adds the rows with DN_ROW_VALIDATE to fit->pool and fit->held_out only. */
+DN_MUST_USE dn_status dni_fit_add_held_out(const dni_fit *fit, dn_error *err);
 void dni_fit_release_rows(dni_fit *fit);
 
 /* Frees all members that the fit owns. A caller that keeps the model sets `model` to NULL before

@@ -41,6 +41,8 @@ struct training {
     dni_evaluation train, validation;
     bool has_validation;
     dni_evaluation *folds; /* [dni_division_fits] */
+    dni_pool pool;         /* of the rows of all folds */
+    dn_held_out *held_out; /* NULL: the predictions of held-out rows are not kept */
     double seconds[N_PHASES];
     dn_train_result result;
 };
@@ -323,6 +325,32 @@ static dn_status validate_table(struct training *t, dn_error *err) {
     return warn_of_validation(t, r->validation, NULL, "validation", err);
 }
 
+/* Makes room for the predictions of n_rows held-out rows. Without memory they are not kept. */
+static dn_status keep_held_out(struct training *t, size_t n_rows, dn_error *err) {
+    const size_t n_classes = dni_labels_n_classes(&t->labels);
+    const dni_held_out_shape shape = {.n_rows = n_rows,
+                                      .n_values = dn_held_out_values(t->request->params, n_classes),
+                                      .probabilities =
+                                          dn_params_have_probabilities(t->request->params,
+                                                                       n_classes),
+                                      .weighted = t->labels.weight != NULL};
+    dn_error why;
+    if (t->request->held_out == NULL || !t->labels.task->has_truth) {
+        return DN_OK;
+    }
+    dn_error_clear(&why);
+    const dn_status status = dni_held_out_new(&shape, t->run, &t->held_out, &why);
+    if (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) {
+        dn_report_warn(&t->fit.report, DN_WARNING_HELD_OUT,
+                       "the predictions of the held-out rows are not kept: %.300s", why.message);
+        return DN_OK;
+    }
+    if (status != DN_OK && err != NULL) {
+        *err = why;
+    }
+    return status;
+}
+
 static dn_status validate(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     if (r->validation != NULL) {
@@ -340,9 +368,44 @@ static dn_status validate(struct training *t, dn_error *err) {
         return DN_OK;
     }
     t->has_validation = true;
-    dn_status status = dni_fit_evaluate(&t->fit, DN_ROW_VALIDATE, r->curves, &t->validation, err);
+    dn_status status = keep_held_out(t, t->split.n_validation, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    t->fit.held_out = t->held_out;
+    status = dni_fit_evaluate(&t->fit, DN_ROW_VALIDATE, r->curves, &t->validation, err);
     return status == DN_OK ? warn_of_validation(t, r->source, t->labels.role, "held-out", err)
                            : status;
+}
+
+/* Evaluates the folds. The metrics of the rows of all folds are the validation metrics of
+ * DN_LEAVE_ONE_OUT, and with curves. */
+static dn_status cross_validate(struct training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    const size_t n_rows = dni_labels_fold_rows(&t->labels) * (r->repeats > 1 ? r->repeats : 1);
+    dn_status status = keep_held_out(t, n_rows, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const bool pooled = t->leave_one_out || (r->curves && t->labels.task->has_truth);
+    const dni_crossval_rows rows = {.pool = pooled ? &t->pool : NULL,
+                                    .held_out = t->held_out,
+                                    .only_pool = t->leave_one_out};
+    t->pool = (dni_pool){.n_rows = n_rows, .run = t->run};
+    status = dni_crossval(r, &t->labels, t->run, &t->fit.report, &rows, &t->folds, err);
+    t->validation.metrics = t->pool.metrics;
+    if (status != DN_OK) {
+        return status;
+    }
+    if (t->pool.lost) {
+        dn_report_warn(&t->fit.report, DN_WARNING_RANKING,
+                       "there are no metrics and curves of the rows of all folds together: out of "
+                       "memory");
+    }
+    if (t->leave_one_out) {
+        t->split.n_validation = n_rows;
+    }
+    return t->validation.metrics != NULL ? dn_metrics_finish(t->validation.metrics, err) : DN_OK;
 }
 
 static dn_status evaluate(struct training *t, dn_error *err) {
@@ -358,17 +421,18 @@ static dn_status evaluate(struct training *t, dn_error *err) {
     }
     add_metrics_warning(t, "training", &t->train);
     if (r->folds > 0) {
-        dn_metrics **pool = t->leave_one_out ? &t->validation.metrics : NULL;
-        status = dni_crossval(r, &t->labels, t->run, &t->fit.report, pool, &t->folds, err);
-        if (status == DN_OK && pool != NULL) {
-            t->split.n_validation = dni_labels_fold_rows(&t->labels);
-            status = dn_metrics_finish(*pool, err);
-        }
+        status = cross_validate(t, err);
         if (status != DN_OK) {
             return status;
         }
     }
     add_metrics_warning(t, "validation", &t->validation);
+    if (t->held_out != NULL) {
+        status = dni_held_out_sort(t->held_out, t->run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
     if (!t->labels.task->has_truth) {
         dni_report_outliers(&t->train.outliers, t->has_validation ? &t->validation.outliers : NULL,
                             t->folds, dni_division_fits(r), &t->fit.report);
@@ -428,6 +492,10 @@ static void take_result(struct training *t, dn_train_result *out) {
     t->result.report = t->fit.report;
     t->fit.model = NULL;
     t->fit.report = (dn_report){0};
+    if (t->request->held_out != NULL) {
+        *t->request->held_out = t->held_out;
+        t->held_out = NULL;
+    }
     *out = t->result;
 }
 
@@ -464,6 +532,7 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     dni_evaluation_done(&t.train);
     dni_evaluation_done(&t.validation);
     dni_crossval_free(t.folds, dni_division_fits(t.request));
+    dn_held_out_free(t.held_out);
     dni_fit_done(&t.fit);
     dni_labels_done(&t.labels);
     return status;

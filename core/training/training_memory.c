@@ -363,6 +363,15 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
             fmax(peak, kept_memory(&plan, n_train).machine + dni_split_folds_memory(n_rows, fold));
     }
     peak = fmax(peak, dni_division_memory(&r, n_rows, n_classes));
+    if (r.held_out != NULL && r.target != DN_NO_TARGET) {
+        const size_t repeats = r.repeats > 1 ? r.repeats : 1;
+        const dni_held_out_shape held = {.n_rows = r.folds > 0                 ? n_rows * repeats
+                                                   : r.holdout > 0 || r.marked ? n_validation
+                                                                               : 0,
+                                         .n_values = dn_held_out_values(r.params, n_classes),
+                                         .weighted = r.weighted};
+        peak += dni_held_out_memory(&held);
+    }
     return dni_labels_memory(&r, n_rows) + peak + SMALL_BYTES;
 }
 

@@ -48,6 +48,7 @@ const struct http_media api_sends_any = {.kind = MEDIA_TYPES};
     static const char *const name##_types[] = {__VA_ARGS__, NULL};                                 \
     const struct http_media name = {.kind = MEDIA_TYPES, .what = what_, .types = name##_types}
 SENDS(api_sends_events, "events", "text/event-stream");
+SENDS(api_sends_held_out, "predictions", "text/csv", "application/x-ndjson");
 SENDS(api_sends_page, "the page", "text/html");
 SENDS(api_sends_pages, "the pages of the manual", "text/html", "text/css");
 SENDS(api_sends_series, "metrics", "text/plain");

@@ -572,6 +572,8 @@ struct predictions_writer {
     struct answer_texts own_texts; /* used if the caller gave no texts, or if cells are written */
     bool begun;                    /* at least one row was written */
 };
+/* Appends the header line of CSV for these outputs (answer_output bits). */
+void predictions_columns_write(const dn_model *model, unsigned outputs, struct buf *out);
 /* The forms of answers:
  *   JSON      {"model":…,"version":…,"classes":[…],"predictions":[ … ]}; with contributions
  *             the names of the features and the intercepts are before the rows. With `top` a row

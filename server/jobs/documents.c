@@ -280,8 +280,8 @@ static void counted_write(const dn_metrics *const *folds, size_t n, struct json_
     json_end_object(w);
 }
 
-void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
-                      struct json_writer *w) {
+void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_metrics *pooled,
+                      const dn_classes *classes, struct json_writer *w) {
     double rows = 0, deviation;
     for (size_t f = 0; f < n; f++) {
         rows += folds[f]->rows;
@@ -307,6 +307,10 @@ void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes
         json_end_object(w);
     }
     json_end_array(w);
+    if (pooled != NULL) {
+        json_put_key(w, "pooled");
+        jobs_metrics_write(pooled, classes, w);
+    }
     json_end_object(w);
 }
 

@@ -17,9 +17,11 @@ void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
                         struct json_writer *w);
 /* Writes the metrics of n folds as one JSON object: the mean of each metric over the folds in which
  * the metric is defined, "std" with the standard deviations over these folds (divisor: the number
- * of these folds), the sum of the confusion matrices, and "folds" with the metrics of each fold. */
-void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
-                      struct json_writer *w);
+ * of these folds), the sum of the confusion matrices, and "folds" with the metrics of each fold.
+ *
+ *   pooled  metrics of the rows of all folds together: the member "pooled"; NULL: none */
+void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_metrics *pooled,
+                      const dn_classes *classes, struct json_writer *w);
 /* Reads the optional member "metric", one of dn_metric_name; *out is its index. Returns false if it
  * is absent or invalid. */
 bool jobs_metric_read(const json_t *object, const char *parent, size_t *out,

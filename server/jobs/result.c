@@ -94,10 +94,11 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
         json_put_null(w); /* without a target there are no true classes */
     }
     json_put_key(w, "validation");
-    if (r->validation) {
+    if (r->n_folds > 0) {
+        jobs_folds_write((const dn_metrics *const *)r->folds, r->n_folds, r->validation, classes,
+                         w);
+    } else if (r->validation) {
         jobs_metrics_write(r->validation, classes, w);
-    } else if (r->n_folds > 0) {
-        jobs_folds_write((const dn_metrics *const *)r->folds, r->n_folds, classes, w);
     } else {
         json_put_null(w);
     }
@@ -129,11 +130,24 @@ static void params_write(const dn_train_result *r, struct json_writer *w) {
     buf_done(&params);
 }
 
-void result_write(const dn_train_result *r, const struct promotion *promotion, struct buf *out) {
+static void predictions_write(const struct result_predictions *p, struct json_writer *w) {
+    if (p->n == 0) {
+        json_kv_null(w, "predictions");
+        return;
+    }
+    json_kv_begin_object(w, "predictions");
+    json_kv_int(w, "rows", (int64_t)p->n);
+    json_kv_string(w, "values", p->probabilities ? "probabilities" : "scores");
+    json_end_object(w);
+}
+
+void result_write(const dn_train_result *r, const struct promotion *promotion,
+                  const struct result_predictions *predictions, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     params_write(r, &w);
     promotion_write(promotion, &w);
+    predictions_write(predictions, &w);
     fit_write(r, SIZE_MAX, &w);
     json_end_object(&w);
 }

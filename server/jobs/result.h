@@ -9,10 +9,16 @@
 #include "store/store.h"
 #include <discern/discern.h>
 
+/* The predictions of held-out rows that are stored with the model. */
+struct result_predictions {
+    size_t n; /* 0: none */
+    bool probabilities;
+};
+
 /* Writes the job's `result` without "model" and "version": the store assigns the version later, and
  * the handler of the job adds both members. */
 void result_write(const dn_train_result *result, const struct promotion *promotion,
-                  struct buf *out);
+                  const struct result_predictions *predictions, struct buf *out);
 /* Writes the members of GET /v1/models/{model} except name, version and times. */
 void result_model_info_write(const dn_train_result *result, const struct jobs_request *request,
                              const struct store_dataset *dataset, int64_t job, struct buf *out);

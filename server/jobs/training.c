@@ -42,6 +42,7 @@ struct tables {
 /* A trained model whose job has not ended yet, and the documents of the end. */
 struct success {
     struct promotion_subject subject;
+    struct result_predictions predictions;
     struct promotion promotion;
     struct buf result, info, warnings;
 };
@@ -86,10 +87,11 @@ static void wait_for_retry(const struct training *t, int tries, bool success) {
 
 /* Stages a model's bytes. Retries until the store succeeds, the failure is permanent, or the
  * training is asked to stop. */
-static bool stage_model(const struct training *t, const void *bytes, size_t size, int64_t *part,
-                        struct problem *problem) {
+static bool stage_model(const struct training *t, const struct staging_model *model, int64_t *part,
+                        int64_t *predictions, struct problem *problem) {
     const struct store_claim claim = store_job_claim_of(t->job);
-    for (int tries = 0; !staging_write(t->store, &claim, bytes, size, part, problem); tries++) {
+    for (int tries = 0; !staging_write(t->store, &claim, model, part, predictions, problem);
+         tries++) {
         log_error("job.stage", log_int("job", t->job->id), log_int("try", tries + 1),
                   log_str("detail", problem->detail));
         if (problem->permanent) {
@@ -118,12 +120,12 @@ static void success_done(struct success *s) {
  * are unchanged. */
 static bool describe(const struct training *t, struct success *s, struct store_job_end *end,
                      struct problem *problem) {
-    struct success new = {.subject = s->subject};
+    struct success new = {.subject = s->subject, .predictions = s->predictions};
     bool good = promotion_decide(&new.subject, &new.promotion, problem);
     if (good) {
         const dn_train_result *result = new.subject.result;
         const char *before = buf_cstr(&new.promotion.warnings);
-        result_write(result, &new.promotion, &new.result);
+        result_write(result, &new.promotion, &new.predictions, &new.result);
         result_model_info_write(result, &t->request, new.subject.trained, t->job->id, &new.info);
         result_warnings_write(result, &t->request, before, &new.warnings);
         good = (buf_cstr(&new.result) && buf_cstr(&new.info) && buf_cstr(&new.warnings)) ||
@@ -150,7 +152,7 @@ static void give_up_success(const struct training *t, struct store_job_end *end,
     end->state = state;
     end->error = error;
     end->result = end->model_info = NULL;
-    end->model_part = end->model_bytes = 0;
+    end->model_part = end->model_bytes = end->prediction_bytes = 0;
     if (state == STORE_JOB_QUEUED) {
         end->progress = NULL;
     }
@@ -269,21 +271,34 @@ static void finish_without(struct training *t, struct problem *problem) {
 }
 
 /* Stages the bytes of the trained model and writes the job's end, result, warnings and the model's
- * description. */
+ * description. Frees and clears *predicted, so that the comparison with the live version has its
+ * memory. */
 static bool finish_with(struct training *t, const struct tables *tables,
                         const dn_train_request *request, const dn_run *run,
-                        const dn_train_result *result, struct problem *problem) {
+                        const dn_train_result *result, dn_held_out **predicted,
+                        struct problem *problem) {
     void *bytes = NULL;
     size_t size = 0;
+    const dn_held_out *rows = *predicted;
     dn_error err;
     dn_error_clear(&err);
     if (dn_model_write(result->model, &bytes, &size, &err) != DN_OK) {
         jobs_problem_from_core(&err, &t->request, problem);
         return false;
     }
-    int64_t part = 0;
-    bool good = stage_model(t, bytes, size, &part, problem);
+    int64_t part = 0, prediction_bytes = 0;
+    const struct result_predictions predictions = {.n = rows != NULL ? rows->n : 0,
+                                                   .probabilities =
+                                                       rows != NULL && rows->probabilities};
+    const struct staging_model staged = {.bytes = bytes,
+                                         .size = size,
+                                         .held_out = {.rows = rows,
+                                                      .model = result->model,
+                                                      .folds = request->folds > 0}};
+    bool good = stage_model(t, &staged, &part, &prediction_bytes, problem);
     free(bytes);
+    dn_held_out_free(*predicted);
+    *predicted = NULL;
     if (!good) {
         return false;
     }
@@ -297,10 +312,12 @@ static bool finish_with(struct training *t, const struct tables *tables,
                                     .training = request,
                                     .run = run,
                                     .result = result,
-                                    .posted = t->job->warnings}};
+                                    .posted = t->job->warnings},
+                        .predictions = predictions};
     struct store_job_end end = {.state = STORE_JOB_SUCCEEDED,
                                 .model_part = part,
-                                .model_bytes = (int64_t)size};
+                                .model_bytes = (int64_t)size,
+                                .prediction_bytes = prediction_bytes};
     good = describe(t, &s, &end, problem);
     if (good) {
         finish(t, &end, &s);
@@ -370,6 +387,7 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
 static bool train(struct training *t, const struct tables *tables, struct problem *problem) {
     dn_run run = run_of(t);
     dn_train_request request;
+    dn_held_out *held_out = NULL;
     dn_error err;
     dn_error_clear(&err);
     if (!request_of(t, tables, &run, &request, problem)) {
@@ -379,11 +397,13 @@ static bool train(struct training *t, const struct tables *tables, struct proble
     if (!result) {
         return problem_no_memory(problem);
     }
+    request.held_out = t->request.held_out ? &held_out : NULL;
     bool good = dn_train(&request, &run, result, &err) == DN_OK;
     if (!good) {
         jobs_problem_from_core(&err, &t->request, problem);
     } else {
-        good = finish_with(t, tables, &request, &run, result, problem);
+        good = finish_with(t, tables, &request, &run, result, &held_out, problem);
+        dn_held_out_free(held_out);
         dn_train_result_done(result);
     }
     free(result);

@@ -479,6 +479,11 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
                           struct problem *problem);
 /* Reads the bytes of a version. Replaces the contents of `out`. The CRC is checked. */
 bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct problem *problem);
+/* Lists the chunks with rows that were staged with a version, in row order, in an array of *n
+ * elements that the caller frees: predictions of held-out rows. *n 0: there are none. Their column
+ * 0 is read with store_chunk_read. Fails with PROBLEM_UNKNOWN_MODEL if there is no such version. */
+bool store_model_predictions(struct store *store, const char *name, int64_t version,
+                             struct store_chunk **out, size_t *n, struct problem *problem);
 /* Makes a version live. *model receives the live version as it was committed. The caller frees it.
  * NULL: it is not needed. */
 bool store_model_set_live(struct store *store, const struct store_actor *by, const char *name,
@@ -612,7 +617,8 @@ struct store_job_end {
     size_t n_rows;
     int64_t model_part; /* SUCCEEDED: the staged part with the model's bytes */
     int64_t model_bytes;
-    const char *model_info; /* JSON object */
+    int64_t prediction_bytes; /* bytes of the chunks with rows, which follow those of the model */
+    const char *model_info;   /* JSON object */
     /* SUCCEEDED: NULL: the model becomes live. Otherwise the end fails with
      * PROBLEM_PRECONDITION_FAILED if another version is live than the caller knew */
     const struct store_promotion *promotion;

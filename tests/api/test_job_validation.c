@@ -568,7 +568,6 @@ static void test_invalid_validation_and_weights(void **state) {
         {"'validation':{'rows':5}", "/validation/rows", "known"},
         {"'validation':{}", "/validation", "one of the members"},
         {"'validation':{'curves':true}", "/validation", "one of the members"},
-        {"'validation':{'folds':5,'curves':true}", "/validation/curves", "folds"},
         {"'validation':{'holdout':0.5,'curves':'roc'}", "/validation/curves", "boolean"},
         {"'weight':7", "/weight", "string"},
         {"'weight':'nobody'", "/weight", "nobody"},

@@ -241,8 +241,9 @@ typedef enum dn_warning_code {
     DN_WARNING_SINGULAR,           /* a covariance is singular and was shrunk */
     DN_WARNING_FOLD_CLASSES,       /* some classes have no row in some folds */
     DN_WARNING_VALIDATION_CLASSES, /* some classes have no validation row */
-    DN_WARNING_UNSEEN              /* some validation rows have categories that no training row
+    DN_WARNING_UNSEEN,             /* some validation rows have categories that no training row
                                     * has */
+    DN_WARNING_HELD_OUT            /* the predictions of held-out rows are not kept */
 } dn_warning_code;
 
 /* Value of machine and fold in dn_warning for a warning about the whole model. */

@@ -18,6 +18,7 @@
 #include <discern/api.h>
 #include <discern/decision.h>
 #include <discern/encoder.h>
+#include <discern/held_out.h>
 #include <discern/machine.h>
 #include <discern/metrics.h>
 
@@ -106,8 +107,8 @@ typedef struct dn_train_request {
      * 1. */
     const dn_table_source *validation;
     size_t max_classes; /* maximum number of classes; more are DN_ERR_DATA. 0: 1000 */
-    bool curves;        /* true: compute curves for the training and validation rows; curves of
-                         * folds are not computed */
+    bool curves;        /* true: compute curves for the training and validation rows. With folds:
+                         * metrics and curves of the rows of all folds together */
     dn_weights weights; /* meaning of the weights of rows and classes */
     /* How the rows are divided into training and validation rows. At most one of `grouped`,
      * `ordered` and `marked` may be set; the columns must not be the target.
@@ -124,6 +125,11 @@ typedef struct dn_train_request {
     size_t group, order, mark; /* column indices */
     size_t repeats; /* with folds: number of cross-validations, each with other folds; repeats ·
                      * folds <= DN_MAX_FOLDS. 0: 1 */
+    /* With a target, and a holdout, marks or folds: *held_out receives the predictions of the
+     * held-out rows, NULL without memory for them (then there is a warning) or without held-out
+     * rows. Free them with dn_held_out_free. NULL: they are not kept. For dn_train_memory any
+     * address except NULL. */
+    dn_held_out **held_out;
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 #define DN_LEAVE_ONE_OUT SIZE_MAX
@@ -140,7 +146,8 @@ typedef struct dn_train_result {
     dn_report report;
     dn_metrics *train;      /* on the training rows; NULL without a target */
     dn_metrics *validation; /* on the held-out rows, the other table, or all rows of
-                             * DN_LEAVE_ONE_OUT; NULL: no validation, or no target */
+                             * DN_LEAVE_ONE_OUT, and of folds with `curves`; NULL: no validation, or no
+                             * target */
     dn_metrics **folds; /* [n_folds] metrics of each fold, of one repeat after the other; NULL: no
                          * cross-validation, DN_LEAVE_ONE_OUT, or no target */
     size_t n_folds;

@@ -192,6 +192,15 @@ void predictions_csv_header(struct predictions_writer *p, const dn_prediction *w
     buf_done(&name);
 }
 
+void predictions_columns_write(const dn_model *model, unsigned outputs, struct buf *out) {
+    struct predictions_writer p = {.model = model,
+                                   .outputs = outputs,
+                                   .delimiter = ',',
+                                   .out = out};
+    const dn_prediction none = {0};
+    predictions_csv_header(&p, &none);
+}
+
 /* ---- rows ---- */
 static void put_number(double x, struct buf *out) {
     if (isfinite(x)) {

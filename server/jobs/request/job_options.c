@@ -136,12 +136,6 @@ static void read_validation(const json_t *root, struct arena *arena, struct jobs
     }
     jobs_split_read(object, arena, r, problem);
     json_read_bool(object, "curves", false, "/validation", &r->curves, problem);
-    if (r->curves && r->folds > 0 && r->folds != DN_LEAVE_ONE_OUT) {
-        json_fault(problem, "/validation", "curves",
-                   "is allowed only with holdout, column, dataset or \"folds\":\"leave_one_out\": "
-                   "metrics of "
-                   "folds are means, which have no curves");
-    }
 }
 
 static int compare_sizes(const void *a, const void *b) {

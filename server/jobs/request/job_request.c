@@ -1,6 +1,7 @@
 /* Reads the body of POST /v1/jobs: reports every fault and fills in defaults. */
 #include "jobs/request/job_request.h"
 #include "base/json/json_read.h"
+#include "jobs/held_out_chunks.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
 #include "jobs/request/job_split.h"
@@ -184,6 +185,23 @@ static bool read_shape(struct jobs_request *r, const struct store_dataset *d,
     return true;
 }
 
+/* Decides whether the predictions of held-out rows are kept: not if there are too many. */
+static void choose_held_out(struct jobs_request *r) {
+    const bool validated = r->holdout > 0 || r->folds > 0 || r->split.by == JOBS_SPLIT_COLUMN;
+    const double repeats = r->split.repeats > 1 ? (double)r->split.repeats : 1,
+                 rows = (double)(r->data.n_rows - r->target_missing) *
+                        (r->holdout > 0 ? r->holdout : repeats),
+                 values = rows * (double)dn_held_out_values(r->params, r->n_classes);
+    r->held_out = validated && !r->targetless;
+    if (r->held_out && values > JOBS_HELD_OUT_VALUES) {
+        r->held_out = false;
+        jobs_request_warn(r, DN_WARNING_OTHER,
+                          "the predictions of the held-out rows are not kept: they have about %.0f "
+                          "values, and at most %.0f are kept",
+                          values, JOBS_HELD_OUT_VALUES);
+    }
+}
+
 /* Estimates the memory of the training from the columns. Returns false after setting the problem if
  * out of memory.
  *
@@ -193,6 +211,7 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
                             double *out_method) {
     const size_t n = r->n_inputs, n_rows = (size_t)r->data.n_rows, n_slots = (size_t)threads;
     const bool split = r->split_column.name != NULL;
+    dn_held_out *held_out = NULL;
     dn_table_column *columns = arena_alloc(r->arena, (n + 3) * sizeof *columns);
     const dn_table_source source = {.n_rows = n_rows,
                                     .n_cols = n + 1 + r->weighted + split,
@@ -218,6 +237,7 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
         .holdout = r->holdout,
         .folds = r->folds,
         .validation = r->has_validation ? &validation : NULL,
+        .held_out = r->held_out ? &held_out : NULL,
     };
     if (!columns || !jobs_encoder_spec(r, columns, &request.features)) {
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
@@ -292,10 +312,22 @@ static void fit_memory(struct jobs_request *r) {
     const double most = (double)jobs_training_memory(r->limits.memory_bytes);
     int64_t threads = r->limits.threads;
     double method = 0;
+    choose_held_out(r);
     if (!read_shape(r, &r->data, &r->shape) ||
         (r->has_validation && !read_shape(r, &r->validation_data, &r->validation_shape)) ||
         !estimate_memory(r, threads, &r->memory, &method) || r->memory <= most) {
         return;
+    }
+    if (r->held_out) { /* the training may fit without the predictions */
+        r->held_out = false;
+        jobs_request_warn(
+            r, DN_WARNING_OTHER,
+            "the predictions of the held-out rows are not kept: with them the training "
+            "would need about %.0f MiB, and it may use only %.0f",
+            ceil(r->memory / MIB), floor(most / MIB));
+        if (!estimate_memory(r, threads, &r->memory, &method) || r->memory <= most) {
+            return;
+        }
     }
     double memory = r->memory, fewer_method = method;
     while (memory > most && threads > 1) {

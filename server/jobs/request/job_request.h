@@ -89,7 +89,8 @@ struct jobs_request {
     struct jobs_class_weights class_weights;
     dn_weights weights; /* meaning of the weights */
     bool weighted;      /* `weight` is set */
-    bool curves;        /* the metrics include ROC and other curves; false with a number of folds */
+    bool curves;        /* the metrics include ROC and other curves */
+    bool held_out;      /* the predictions of held-out rows are stored with the model */
     bool of_updates;    /* history and `snapshots` count changes of the weights (dn_run.updates) */
     const dn_algorithm *algorithm;
     dn_params *params; /* checked; freed by jobs_request_done */

@@ -154,6 +154,7 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     json_kv_double(&w, "seconds", r->limits.seconds);
     json_kv_int(&w, "memory_bytes", r->limits.memory_bytes);
     json_kv_int(&w, "threads", r->limits.threads);
+    json_kv_bool(&w, "held_out", r->held_out);
     jobs_snapshots_write(r, &w);
     json_kv_begin_array(&w, "warning_codes");
     for (size_t i = 0; i < r->n_warnings; i++) {
@@ -412,6 +413,7 @@ static bool read_scalars(const json_t *root, struct arena *arena, struct jobs_re
     }
     json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &r->warning_codes,
                       &r->n_warnings, problem); /* absent in jobs of older releases */
+    json_read_bool(root, "held_out", false, "", &r->held_out, problem); /* likewise */
     r->dataset = arena_strdup(arena, dataset);
     return r->dataset != NULL || problem_no_memory(problem);
 }

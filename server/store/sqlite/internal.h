@@ -127,6 +127,7 @@ struct store_model_new {
     const char *name, *info;
     const char *submitted_by; /* or NULL */
     int64_t part, bytes, keep;
+    int64_t prediction_bytes;                /* see struct store_job_end */
     const struct store_promotion *promotion; /* as in store_job_end */
 };
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,

@@ -258,11 +258,12 @@ static void finish(struct store_tx *tx, struct end *end, const char *model,
                                     .submitted_by = submitted_by,
                                     .part = e->model_part,
                                     .bytes = e->model_bytes,
+                                    .prediction_bytes = e->prediction_bytes,
                                     .keep = e->keep_versions,
                                     .promotion = e->promotion};
         const struct store_quota quota = {.owner = submitted_by, .max_bytes = e->max_bytes};
         end->version = store_model_publish(tx, &m, &end->staged);
-        store_quota_check_model(tx, &quota, model, e->model_bytes);
+        store_quota_check_model(tx, &quota, model, e->model_bytes + e->prediction_bytes);
     }
     store_history_add(tx, e->claim.job, e->rows, e->n_rows);
     STORE_RUN(tx->connection, tx->problem,

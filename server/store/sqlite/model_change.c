@@ -110,7 +110,7 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
                             const struct store_part_sum *staged) {
     int64_t live = find(tx, m->name, false).live;
     const bool promoted = becomes_live(tx, m, live);
-    store_part_publish(tx, staged, -1, m->bytes);
+    store_part_publish(tx, staged, -1, m->bytes + m->prediction_bytes);
     int64_t version = STORE_ASK(
         tx->connection, tx->problem, 0,
         "INSERT INTO models (name, last_version, live, newest, tags, "

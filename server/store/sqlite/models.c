@@ -194,8 +194,9 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
 /* Reads all chunks in one transaction, so that a deletion at the same time has no effect. */
 static void read_bytes(struct store_read *r, int64_t part, int64_t bytes, struct buf *out) {
     struct buf chunk = {0};
-    int64_t n = STORE_ASK(r->connection, r->problem, 0,
-                          "SELECT count(*) FROM chunks WHERE part = ?", store_int(part));
+    int64_t n =
+        STORE_ASK(r->connection, r->problem, 0,
+                  "SELECT count(*) FROM chunks WHERE part = ? AND n_rows = 0", store_int(part));
     if (!r->problem->type && !buf_reserve(out, (size_t)bytes)) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE,
                     "out of memory for a model of %" PRId64 " bytes", bytes);
@@ -240,5 +241,65 @@ bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct 
     }
     buf_done(out);
     *out = bytes;
+    return true;
+}
+
+/* Lists the chunks of the part with rows. They are counted first, so the array is allocated once. */
+static void list_predictions(struct store_read *r, int64_t part, struct store_chunk **out,
+                             size_t *n) {
+    const int64_t count =
+        STORE_ASK(r->connection, r->problem, 0,
+                  "SELECT count(*) FROM chunks WHERE part = ? AND n_rows > 0", store_int(part));
+    struct store_chunk *chunks = calloc((size_t)count + 1, sizeof *chunks);
+    struct store_query q;
+    int64_t row = 0;
+    if (chunks == NULL) {
+        problem_no_memory(r->problem);
+        return;
+    }
+    STORE_QUERY(&q, r->connection, r->problem,
+                "SELECT chunk, n_rows FROM chunks WHERE part = ? AND n_rows > 0 ORDER BY chunk",
+                store_int(part));
+    for (; *n < (size_t)count && store_query_row(&q); (*n)++) {
+        chunks[*n] = (struct store_chunk){.part = part,
+                                          .chunk = store_query_int(&q, 0),
+                                          .first_row = row,
+                                          .n_rows = store_query_int(&q, 1)};
+        row += chunks[*n].n_rows;
+    }
+    store_query_end(&q);
+    *out = chunks;
+}
+
+bool store_model_predictions(struct store *store, const char *name, int64_t version,
+                             struct store_chunk **out, size_t *n, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    struct store_chunk *chunks = NULL;
+    size_t n_chunks = 0;
+    int64_t part = 0;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT part, " VERSION_DAMAGE
+                " FROM model_versions v WHERE name = ? AND version = ?",
+                store_text(name), store_int(version));
+    if (store_query_row(&q) && store_query_intact(&q, 1)) {
+        part = store_query_int(&q, 0);
+    }
+    store_query_end(&q);
+    if (part != 0) {
+        list_predictions(&r, part, &chunks, &n_chunks);
+    } else if (!problem->type) {
+        store_unknown(r.connection, PROBLEM_UNKNOWN_MODEL, "model", name, version, MODEL_HIDDEN,
+                      NULL, problem);
+    }
+    if (!store_read_end(&r)) {
+        free(chunks);
+        return false;
+    }
+    *out = chunks;
+    *n = n_chunks;
     return true;
 }

@@ -20,6 +20,10 @@ static int64_t bytes_of(struct store_connection *c, struct problem *problem, con
                store_text(owner)) +
            STORE_ASK(c, problem, 0,
                      "SELECT coalesce(sum(bytes), 0) FROM model_versions WHERE submitted_by = ?1",
+                     store_text(owner)) +
+           STORE_ASK(c, problem, 0, /* predictions of held-out rows */
+                     "SELECT coalesce(sum(c.bytes), 0) FROM model_versions v JOIN chunks c ON "
+                     "c.part = v.part AND c.n_rows > 0 WHERE v.submitted_by = ?1",
                      store_text(owner));
 }
 

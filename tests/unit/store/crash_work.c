@@ -39,7 +39,7 @@ static bool train_one(struct fixture *f, const char *model, int64_t dataset, int
     struct store_job_end e = {.claim = store_job_claim_of(&j),
                               .state = STORE_JOB_SUCCEEDED,
                               .result = "{}",
-                              .model_part = stage(f->store, seed, 2, 1, CRASH_BLOB),
+                              .model_part = stage_model(f->store, seed, 2, CRASH_BLOB),
                               .model_bytes = 2 * CRASH_BLOB,
                               .model_info = "{}"};
     bool good = store_job_end(f->store, &e, &version, &f->problem);

@@ -106,17 +106,29 @@ void *pattern(int64_t seed, int64_t chunk, size_t column, size_t size) {
     return bytes;
 }
 
-void stage_into(struct store *store, int64_t part, int64_t seed, int64_t n_chunks, size_t n_cols,
-                size_t size) {
+static void stage_rows(struct store *store, int64_t part, int64_t seed, int64_t n_chunks,
+                       size_t n_cols, size_t size, int64_t n_rows) {
     struct store_blob *blobs = calloc(n_cols, sizeof *blobs);
     assert_non_null(blobs);
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         for (size_t c = 0; c < n_cols; c++) {
             blobs[c] = (struct store_blob){.bytes = pattern(seed, chunk, c, size), .size = size};
         }
-        store_part_append(store, part, chunk, 10, blobs, n_cols, NULL, NULL);
+        store_part_append(store, part, chunk, n_rows, blobs, n_cols, NULL, NULL);
     }
     free(blobs);
+}
+
+void stage_into(struct store *store, int64_t part, int64_t seed, int64_t n_chunks, size_t n_cols,
+                size_t size) {
+    stage_rows(store, part, seed, n_chunks, n_cols, size, 10);
+}
+
+int64_t stage_model(struct store *store, int64_t seed, int64_t n_chunks, size_t size) {
+    int64_t part = store_part_begin(store, NULL);
+    assert_true(part > 0);
+    stage_rows(store, part, seed, n_chunks, 1, size, 0);
+    return part;
 }
 
 int64_t stage(struct store *store, int64_t seed, int64_t n_chunks, size_t n_cols, size_t size) {
@@ -183,7 +195,7 @@ int64_t succeed_job(struct fixture *f, int64_t id, int64_t seed, int64_t n_chunk
     struct store_job_end e = {.claim = claim_of(f, id),
                               .state = STORE_JOB_SUCCEEDED,
                               .result = "{\"converged\":true}",
-                              .model_part = stage(f->store, seed, n_chunks, 1, size),
+                              .model_part = stage_model(f->store, seed, n_chunks, size),
                               .model_bytes = n_chunks * (int64_t)size,
                               .model_info = "{\"algorithm\":\"logistic\"}",
                               .keep_versions = keep};

@@ -85,6 +85,8 @@ void stage_into(struct store *store, int64_t part, int64_t seed, int64_t n_chunk
                 size_t size);
 
 int64_t stage(struct store *store, int64_t seed, int64_t n_chunks, size_t n_cols, size_t size);
+/* Stages the bytes of a model: chunks without rows. */
+int64_t stage_model(struct store *store, int64_t seed, int64_t n_chunks, size_t size);
 
 struct store_dataset_new dataset_new(const char *name, int64_t part, const char *content,
                                      int64_t n_chunks, size_t n_cols);

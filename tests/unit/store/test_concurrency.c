@@ -125,7 +125,7 @@ static void *trainer(void *arg) {
         struct store_job_end e = {.claim = claim,
                                   .state = STORE_JOB_SUCCEEDED,
                                   .result = "{}",
-                                  .model_part = stage(w->store, j.id, 2, 1, 5000),
+                                  .model_part = stage_model(w->store, j.id, 2, 5000),
                                   .model_bytes = 10000,
                                   .model_info = "{}"};
         int64_t version = 0;

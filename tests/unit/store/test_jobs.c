@@ -140,7 +140,7 @@ static void test_success(void **state) {
                               .result = "{\"converged\":true}",
                               .rows = rows,
                               .n_rows = 2,
-                              .model_part = stage(f->store, 1, 2, 1, 100),
+                              .model_part = stage_model(f->store, 1, 2, 100),
                               .model_bytes = 150,
                               .model_info = "{}"};
     /* the given size differs from that of the staged bytes: nothing is changed */
@@ -295,7 +295,7 @@ static void test_writes_of_an_earlier_claim_are_refused(void **state) {
         const struct store_job_end e = {.claim = old,
                                         .state = ends[i],
                                         .model_part = ends[i] == STORE_JOB_SUCCEEDED
-                                                          ? stage(f->store, 1, 1, 1, 10)
+                                                          ? stage_model(f->store, 1, 1, 10)
                                                           : 0,
                                         .model_bytes = 10,
                                         .model_info = "{}"};

@@ -59,6 +59,60 @@ static void test_bytes_come_back(void **state) {
     store_model_done(NULL);
 }
 
+/* Chunks with rows are not among the bytes of the model. They are listed, count for their owner, and
+ * are removed with the version. */
+static void test_predictions(void **state) {
+    struct fixture *f = *state;
+    struct store_job j = {0};
+    struct store_chunk *chunks = NULL;
+    struct buf b = {0};
+    bool found = false;
+    size_t n = 9;
+    int64_t version = 0, jobs = 0, bytes = 0;
+    publish(f, "d", 1);
+    struct store_dataset d = {0};
+    assert_ok(f, store_dataset_get(f->store, "d", 0, &d, &f->problem));
+    const struct store_job_new new = {.model = "m",
+                                      .algorithm = "x",
+                                      .dataset_id = d.id,
+                                      .spec = "{}",
+                                      .quota = {.owner = "ann"}};
+    int64_t id;
+    assert_ok(f, store_job_insert(f->store, &new, &id, NULL, &f->problem));
+    assert_ok(f, store_job_claim(f->store, 3, &j, &found, &f->problem));
+    struct store_job_end e = {.claim = store_job_claim_of(&j),
+                              .state = STORE_JOB_SUCCEEDED,
+                              .result = "{}",
+                              .model_part = stage_model(f->store, 9, 2, 1000),
+                              .model_bytes = 2000,
+                              .prediction_bytes = 60,
+                              .model_info = "{}"};
+    for (int64_t i = 0; i < 2; i++) {
+        const struct store_blob blob = {pattern(i, 2 + i, 0, 30), 30};
+        store_part_append(f->store, e.model_part, 2 + i, 5 + i, &blob, 1, NULL, NULL);
+    }
+    assert_ok(f, store_job_end(f->store, &e, &version, &f->problem));
+    struct store_model m = get(f, "m", 0);
+    assert_int_equal(m.bytes, 2000);
+    assert_ok(f, store_model_bytes(f->store, m.id, &b, &f->problem));
+    assert_int_equal(b.size, 2000);
+    assert_ok(f, store_model_predictions(f->store, "m", version, &chunks, &n, &f->problem));
+    assert_int_equal(n, 2);
+    assert_int_equal(chunks[1].first_row, 5);
+    assert_int_equal(chunks[1].n_rows, 6);
+    assert_ok(f, store_chunk_read(f->store, &chunks[1], 0, &b, &f->problem));
+    assert_int_equal(b.size, 30);
+    assert_ok(f, store_owned(f->store, "ann", &jobs, &bytes, &f->problem));
+    assert_int_equal(bytes, 2060);
+    assert_problem(f, store_model_predictions(f->store, "m", 7, &chunks, &n, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "");
+    free(chunks);
+    buf_done(&b);
+    store_job_done(&j);
+    store_dataset_done(&d);
+    store_model_done(&m);
+}
+
 static void test_live_and_roll_back(void **state) {
     struct fixture *f = *state;
     train(f, "m", 1, 0);
@@ -174,7 +228,7 @@ static void test_promotion(void **state) {
         struct store_job_end e = {.claim = claim_of(f, id),
                                   .state = STORE_JOB_SUCCEEDED,
                                   .result = "{}",
-                                  .model_part = stage(f->store, i, 1, 1, 10),
+                                  .model_part = stage_model(f->store, i, 1, 10),
                                   .model_bytes = 10,
                                   .model_info = "{}",
                                   .promotion = &decision,
@@ -239,7 +293,7 @@ int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        T(test_bytes_come_back), T(test_live_and_roll_back), T(test_patch), T(test_delete),
-        T(test_keep_versions),   T(test_promotion),          T(test_lists)};
+        T(test_bytes_come_back), T(test_predictions),   T(test_live_and_roll_back), T(test_patch),
+        T(test_delete),          T(test_keep_versions), T(test_promotion),          T(test_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

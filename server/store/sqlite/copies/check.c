@@ -418,13 +418,13 @@ static void check_versions(struct checking *k, struct intact *i) {
             "v.id JOIN chunks t ON t.part = p.part WHERE t.n_blobs <> v.n_cols AND %s",
             buf_cstr(&i->versions), buf_cstr(&i->chunks));
     (void)each(k, "dataset_versions", take_fault, NULL);
-    sql_set(
-        k,
-        "SELECT 'model_versions, row ' || id || ': its chunks have ' || n || ' bytes, not ' || "
-        "bytes FROM (SELECT id, part, bytes, (SELECT coalesce(sum(c.bytes), 0) FROM chunks c "
-        "WHERE c.part = t.part) AS n FROM model_versions t WHERE %s) v WHERE n <> bytes AND NOT "
-        "EXISTS (SELECT 1 FROM chunks t WHERE t.part = v.part AND NOT (%s))",
-        buf_cstr(&i->model_versions), buf_cstr(&i->chunks));
+    sql_set(k,
+            "SELECT 'model_versions, row ' || id || ': its chunks have ' || n || ' bytes, not ' || "
+            "bytes FROM (SELECT id, part, bytes, (SELECT coalesce(sum(c.bytes), 0) FROM chunks c "
+            "WHERE c.part = t.part AND c.n_rows = 0) AS n FROM model_versions t WHERE %s) v WHERE "
+            "n <> bytes AND NOT "
+            "EXISTS (SELECT 1 FROM chunks t WHERE t.part = v.part AND NOT (%s))",
+            buf_cstr(&i->model_versions), buf_cstr(&i->chunks));
     (void)each(k, "model_versions", take_fault, NULL);
     sql_set(k,
             "SELECT 'parts, row ' || t.id || ' is of a version, but is in state ' || t.state FROM "
