@@ -337,11 +337,11 @@ typedef struct dn_fit_input {
      * of a parameter with a complexity. An iteration may begin there. NULL: none */
     const dn_machine *start;
 
-    /* Kernel methods: stores the prepared problem (kernel values, distinct rows) from one fit to
-     * the next. The next fit reuses it if rows, kernel, seed and cache size are the same. The
-     * caller sets *prepared to NULL before the first fit and calls dn_prepared_free after the
-     * last. Only one fit at a time may use it. The rows and the runs of all fits must outlive it.
-     * NULL: each fit prepares its own problem. */
+    /* Kernel methods: stores the prepared problem (kernel values, distinct rows, dual variables of
+     * an SVM) from one fit to the next. The next fit reuses it if rows, kernel, seed and cache size
+     * are the same. The caller sets *prepared to NULL before the first fit and calls
+     * dn_prepared_free after the last. Only one fit at a time may use it. The rows and the runs of
+     * all fits must outlive it. NULL: each fit prepares its own problem. */
     dn_prepared **prepared;
 } dn_fit_input;
 

@@ -105,7 +105,8 @@ typedef struct dn_search_result {
  *
  * Fits of consecutive candidates that differ only in a parameter with a complexity start from the
  * previous model of the fold, if the method can (logistic regression); kernel methods keep the
- * kernel matrix of a fold while rows and kernel are the same.
+ * kernel matrix of a fold while rows and kernel are the same, and start from the previous dual
+ * variables. So candidates of a path should ascend or descend in this parameter.
  *
  * A candidate that fails does not end the search. If the run is stopped or the time is over, the
  * result has the trials that ended before, and complete is false.

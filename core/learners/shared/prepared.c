@@ -221,6 +221,7 @@ void dn_prepared_free(dn_prepared *p) {
     const dn_run *run = p->run;
     free_values(p);
     dni_svm_points_done(&p->points);
+    dn_run_free(run, p->duals.alpha);
     dn_run_free(run, p->factor);
     dn_run_free(run, p);
 }

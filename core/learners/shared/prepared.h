@@ -27,6 +27,14 @@ typedef struct dni_prepared_key {
     dn_kernel kernel; /* as given by the parameters, without estimates */
 } dni_prepared_key;
 
+/* The dual variables of a fit, at which the next fit with another C may start. */
+typedef struct dni_kept_duals {
+    double *alpha; /* [n] of all machines, one after the other; NULL: none */
+    size_t n;
+    dn_decision decision;
+    double C;
+} dni_kept_duals;
+
 typedef struct dn_prepared dni_prepared;
 struct dn_prepared {
     const dn_run *run;
@@ -40,7 +48,8 @@ struct dn_prepared {
     double n_zero;           /* normalized kernels: number of rows with K(x, x) <= 0, else 0 */
     bool shared;             /* input->prepared keeps the problem after the fit */
     double *factor;          /* [d × d] factor of kernel mahalanobis; else NULL */
-    void *gram_memory; /* block of the Gram matrix; NULL: kernel rows are computed on demand */
+    void *gram_memory;    /* block of the Gram matrix; NULL: kernel rows are computed on demand */
+    dni_kept_duals duals; /* of the last fit that kept the problem */
 };
 
 /* Returns the problem of input->prepared if it was prepared for the same rows, kernel, seed and

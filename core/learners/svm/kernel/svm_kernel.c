@@ -32,6 +32,7 @@ typedef struct svm_part {
     void *memory;
     uint32_t *list; /* [n] point indices; the first n_negative points have t = −1 */
     size_t n, n_negative;
+    size_t first;  /* number of dual variables of the parts before this one */
     double *alpha; /* [n] dual variables α; after scale_hulls multiplied by scale */
     double *g;     /* [n] gradient of the dual */
     double scale;  /* factor of α: 1; hard margin: 2/(distance of the hulls)² */
@@ -49,6 +50,7 @@ typedef struct svm_fit {
     dni_prepared *problem;
     svm_part *parts; /* [n_parts] */
     size_t n_parts;
+    size_t n_duals;       /* number of dual variables of all parts */
     atomic_size_t n_done; /* number of parts whose training has ended */
 } svm_fit;
 
@@ -114,6 +116,8 @@ static dn_status make_parts(svm_fit *f, dn_error *err) {
         if (status != DN_OK) {
             return status;
         }
+        f->parts[i].first = f->n_duals;
+        f->n_duals += f->parts[i].n;
     }
     return DN_OK;
 }
@@ -137,15 +141,51 @@ static double upper_of(const svm_fit *f, const svm_part *part, size_t k) {
     return f->options->C * f->problem->points.weight[part->list[k]];
 }
 
-/* Sets the bounds, the signs, the linear coefficients and the start: α = 0, or, for the hard
- * margin, the first point of each hull. */
+/* Returns the dual variables of a part in the last fit with this problem; NULL: there are none that
+ * apply. *scale: the factor that makes them feasible. */
+static const double *kept_alpha(const svm_fit *f, const svm_part *part, double *scale) {
+    const dni_kept_duals *kept = &f->problem->duals;
+    if (kept->alpha == NULL || is_hard(f) || kept->decision != f->decision ||
+        kept->n != f->n_duals) {
+        return NULL;
+    }
+    *scale = fmin(1, f->options->C / kept->C);
+    return kept->alpha + part->first;
+}
+
+/* Keeps the dual variables for the next fit, unless there is no memory for them. */
+static void keep_duals(const svm_fit *f) {
+    dni_kept_duals *kept = &f->problem->duals;
+    void *memory = NULL;
+    if (!f->problem->shared || is_hard(f)) {
+        return;
+    }
+    dn_run_free(f->problem->run, kept->alpha);
+    *kept = (dni_kept_duals){.n = f->n_duals, .decision = f->decision, .C = f->options->C};
+    if (dn_run_alloc(f->problem->run, f->n_duals, sizeof *kept->alpha, "the dual variables",
+                     &memory, NULL) != DN_OK) {
+        return;
+    }
+    kept->alpha = memory;
+    for (size_t i = 0; i < f->n_parts; i++) {
+        const svm_part *part = &f->parts[i];
+        memcpy(kept->alpha + part->first, part->alpha, part->n * sizeof *kept->alpha);
+    }
+}
+
+/* Sets the bounds, the signs, the linear coefficients and the start: α of the last fit, or 0, or,
+ * for the hard margin, the first point of each hull. */
 static void set_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
     const bool hard = is_hard(f);
+    double scale = 1;
+    const double *kept = kept_alpha(f, part, &scale);
     for (size_t k = 0; k < part->n; k++) {
         dual->t[k] = k < part->n_negative ? -1 : 1;
         dual->upper[k] = upper_of(f, part, k);
         dual->linear[k] = hard ? 0 : dual->t[k];
-        part->alpha[k] = hard && (k == 0 || k == part->n_negative) ? 1 : 0;
+        part->alpha[k] = kept != NULL ? fmin(kept[k] * scale, dual->upper[k])
+                         : hard && (k == 0 || k == part->n_negative) ? 1
+                                                                     : 0;
     }
 }
 
@@ -679,6 +719,7 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
     if (status != DN_OK) {
         goto cleanup;
     }
+    keep_duals(&f);
     dni_prepared_drop_values(f.problem);
     status = make_machines(&f, machines, &n_support, err);
     if (status == DN_OK) {
