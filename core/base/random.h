@@ -32,6 +32,7 @@ enum {
     DNI_STREAM_NETWORK = 41,     /* start i of a network: 41 + 2i weights, 42 + 2i order of rows */
     DNI_STREAM_REPEATS = 256,    /* repeat i of the cross-validation: 256 + i, i < DN_MAX_REPEATS */
     DNI_STREAM_PERMUTATION = 512, /* orders of the cells of a column: importance.c */
+    DNI_STREAM_BOOTSTRAP = 520,   /* sample i: plus i << 16 (compare.c) */
     DNI_STREAM_BASES = 1024,      /* first of four streams for each basis of the encoder
                                   * (basis_fit.c) */
 };

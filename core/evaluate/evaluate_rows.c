@@ -36,6 +36,7 @@ struct scorer {
     /* receives the scores of each tile; NULL: the scores are added to `metrics` */
     dni_scores_fn *keep;
     void *keep_arg;
+    dni_row_sink *sink; /* receives the rows that are added to `metrics`; NULL: none */
 };
 
 struct scorer_shape {
@@ -232,6 +233,10 @@ static void add_rows(const struct scorer *t, size_t first, size_t n, const doubl
     if (t->held_out != NULL) {
         keep_rows(t, first, n, weight);
     }
+    if (t->sink != NULL) {
+        t->sink->take(t->sink->arg, t->sink->n, &rows);
+        t->sink->n += n;
+    }
 }
 
 /* ---- encoded rows ---- */
@@ -377,6 +382,10 @@ static dn_status evaluate_once(const dn_model *model, const struct labelled_rows
                                const dn_run *run, dn_metrics **out, dn_error *err) {
     struct scorer t;
     dn_status status = scorer_init(&t, model, s, unranked, run, err);
+    t.sink = s->encoded != NULL ? s->encoded->sink : NULL;
+    if (t.sink != NULL) {
+        t.sink->n = 0;
+    }
     if (status == DN_OK) {
         status = s->raw != NULL ? score_raw(&t, s->raw, err) : score_blocks(&t, s->encoded, err);
     }

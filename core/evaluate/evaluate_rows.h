@@ -19,6 +19,15 @@ typedef struct dni_pool {
                           * again: there are no metrics */
 } dni_pool;
 
+/* Receives the results of the rows that are evaluated, in order. */
+typedef struct dni_row_sink {
+    /* rows: as for dn_metrics_add, from row `first` on. An evaluation that is repeated begins with
+     * row 0 again */
+    void (*take)(void *arg, size_t first, const dn_metrics_rows *rows);
+    void *arg;
+    size_t n; /* set to the number of rows */
+} dni_row_sink;
+
 /* Rows encoded by the model's encoder. */
 typedef struct dni_evaluate_input {
     const dn_rows *rows; /* targets are class indices; without targets the class is 0 */
@@ -34,6 +43,7 @@ typedef struct dni_evaluate_input {
     dn_held_out *held_out; /* receives the predictions; NULL: they are not kept */
     dni_pool *pool;        /* receives the rows in addition; NULL: none */
     bool pool_curves;      /* the metrics of the pool have curves */
+    dni_row_sink *sink;    /* of dni_evaluate_rows; NULL: none */
 } dni_evaluate_input;
 
 /* Computes the metrics of a model. One pass over the rows. The scores are computed on all threads

@@ -99,7 +99,7 @@ dn_status dni_labelled_roles(const dn_model *model, const dn_table_source *sourc
 /* Computes the metrics if the rows have true classes (`truth` names their column); otherwise
  * counts the outliers. */
 static dn_status evaluate(const dn_model *model, const dn_table_source *source, const char *truth,
-                          const dn_evaluate_options *options, const dn_run *run,
+                          const dn_evaluate_options *options, dni_row_sink *sink, const dn_run *run,
                           dn_metrics **out_metrics, dni_outlier_count *out_count, dn_error *err) {
     dni_model_labels l = {0};
     dn_rows *rows = NULL;
@@ -117,7 +117,8 @@ static dn_status evaluate(const dn_model *model, const dn_table_source *source, 
                                       .role = l.role,
                                       .wanted = DN_ROW_VALIDATE,
                                       .curves = options->curves,
-                                      .labels = options->labels};
+                                      .labels = options->labels,
+                                      .sink = sink};
     status = truth == NULL ? dni_count_outliers(&input, model, run, out_count, err)
                            : dni_evaluate_rows(&input, model, run, out_metrics, err);
 cleanup:
@@ -130,7 +131,7 @@ dn_status dni_count_outliers_table(const dn_model *model, const dn_table_source 
                                    const char *weight, const dn_run *run, dni_outlier_count *out,
                                    dn_error *err) {
     const dn_evaluate_options options = {.weight = weight};
-    return evaluate(model, source, NULL, &options, run, NULL, out, err);
+    return evaluate(model, source, NULL, &options, NULL, run, NULL, out, err);
 }
 
 dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source,
@@ -151,5 +152,12 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
         return dn_error_set(err, DN_ERR_ARGUMENT,
                             "the model has no target: set the column of the true classes");
     }
-    return evaluate(model, source, truth, options, run, out, NULL, err);
+    return evaluate(model, source, truth, options, NULL, run, out, NULL, err);
+}
+
+dn_status dni_model_evaluate_rows(const dn_model *model, const dn_table_source *source,
+                                  const dn_evaluate_options *options, dni_row_sink *sink,
+                                  const dn_run *run, dn_metrics **out, dn_error *err) {
+    const char *truth = options->target == NULL ? dn_model_target(model) : options->target;
+    return evaluate(model, source, truth, options, sink, run, out, NULL, err);
 }

@@ -33,6 +33,13 @@ DN_MUST_USE dn_status dni_labelled_roles(const dn_model *model, const dn_table_s
                                          const dn_evaluate_options *options, const dn_run *run,
                                          uint8_t *role, dn_error *err);
 
+/* dn_model_evaluate that also passes the results of the rows to `sink`. options->target is not
+ * NULL, or the model has a target. */
+DN_MUST_USE dn_status dni_model_evaluate_rows(const dn_model *model, const dn_table_source *source,
+                                              const dn_evaluate_options *options,
+                                              dni_row_sink *sink, const dn_run *run,
+                                              dn_metrics **out, dn_error *err);
+
 /* Returns the bytes for the labels of a table with n_rows rows; dn_model_evaluate needs them in
  * addition to the encoded rows and dni_evaluate_memory. */
 double dni_evaluate_table_memory(size_t n_rows, bool weighted);

@@ -4,6 +4,7 @@
 #include <discern/metrics.h>
 #include <discern/model.h>
 
+#include "evaluate/metric_parts.h"
 #include "evaluate/ranking.h"
 #include "machine/decision_pairs.h"
 #include "task/class_metrics.h"
@@ -13,8 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define LN_2 0.69314718055994530941723212145818
 
 /* The maximum number of points of a curve is MAX_TOTAL_POINTS / K, but at least MIN_POINTS. */
 enum { MAX_TOTAL_POINTS = 4000, MIN_POINTS = 12 };
@@ -139,50 +138,20 @@ void dn_metrics_free(dn_metrics *metrics) {
 /* ---- sums ---- */
 /* Adds one row with probabilities p [K] and weight v. */
 static void add_probabilities(struct metrics *m, size_t truth, const double *p, double v) {
-    size_t K = m->base.n_classes, top = 0;
-    double likelihood = p[truth], brier = 0;
-    likelihood = likelihood < 1e-15 ? 1e-15 : likelihood > 1 - 1e-15 ? 1 - 1e-15 : likelihood;
-    m->log_loss -= v * log(likelihood);
-    for (size_t k = K == 2 ? 1 : 0; k < K; k++) {
-        double off = p[k] - (k == truth);
-        brier += off * off;
-    }
-    m->brier += v * brier;
-    for (size_t k = 1; k < K; k++) {
-        if (p[k] > p[top]) {
-            top = k;
-        }
-    }
-    size_t bin = p[top] < 1 ? (size_t)(p[top] * DN_CALIBRATION_BINS) : DN_CALIBRATION_BINS - 1;
-    bin = bin < DN_CALIBRATION_BINS ? bin : DN_CALIBRATION_BINS - 1;
-    m->bins[bin].weight += v;
-    m->bins[bin].confidence += v * p[top];
-    m->bins[bin].right += top == truth ? v : 0;
+    const dni_row_probability row = dni_row_probability_of(m->base.n_classes, truth, p);
+    m->log_loss += v * row.log_loss;
+    m->brier += v * row.brier;
+    m->bins[row.bin].weight += v;
+    m->bins[row.bin].confidence += v * row.confidence;
+    m->bins[row.bin].right += row.right ? v : 0;
 }
 
 /* Adds one row with class scores [K] and weight v. */
 static void add_margin(struct metrics *m, size_t truth, const double *scores, double v) {
-    double other = -(double)INFINITY;
-    for (size_t k = 0; k < m->base.n_classes; k++) {
-        if (k != truth && !(scores[k] <= other)) {
-            other = scores[k];
-        }
-    }
-    double margin = scores[truth] - other;
-    m->hinge += v * (margin >= 1 ? 0 : 1 - margin);
-    m->squared += v * (1 - margin) * (1 - margin);
-    m->logistic += v * ((margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin) / LN_2);
-}
-
-static void add_rank(struct metrics *m, size_t truth, const double *p, const double *scores,
-                     double v) {
-    double g;
-    if (m->base.n_classes > 2) {
-        dni_ranking_add(&m->ranking, truth, v, p != NULL ? p : scores);
-    } else {
-        g = scores != NULL ? scores[1] - scores[0] : p == NULL ? (double)NAN : p[1];
-        dni_ranking_add(&m->ranking, truth, v, &g);
-    }
+    const dni_row_margin row = dni_row_margin_of(m->base.n_classes, truth, scores);
+    m->hinge += v * row.hinge;
+    m->squared += v * row.squared;
+    m->logistic += v * row.logistic;
 }
 
 void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
@@ -224,120 +193,13 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
             add_margin(m, truth, scores, v);
         }
         if (m->ranking.memory != NULL) {
-            add_rank(m, truth, p, ranks, v);
+            double room;
+            dni_ranking_add(&m->ranking, truth, v, dni_row_rank(K, p, ranks, &room));
         }
     }
 }
 
 /* ---- ratios ---- */
-/* Sums for the mean of a ratio over the classes that are the true or the predicted class of some
- * row: unweighted, and weighted by the weight of the rows of the class (support). An undefined
- * ratio counts as 0. If it were omitted, a model that never predicts a class would have a better
- * mean precision. */
-struct mean {
-    double sum, count, weighted, weight;
-};
-
-static void mean_add(struct mean *mean, double value, double support) {
-    double counted = isnan(value) ? 0 : value;
-    mean->sum += counted;
-    mean->count += 1;
-    mean->weighted += support * counted;
-    mean->weight += support;
-}
-
-static double ratio(double a, double b) {
-    return b > 0 ? a / b : (double)NAN;
-}
-
-/* Returns the Matthews correlation coefficient of a confusion matrix cell = (a, b; c, d):
- * (ad − bc)/√((a+b)(c+d)(a+c)(b+d)). */
-static double matthews(const double *cell) {
-    double square = sqrt(cell[0] + cell[1]) * sqrt(cell[2] + cell[3]) * sqrt(cell[0] + cell[2]) *
-                    sqrt(cell[1] + cell[3]);
-    return ratio(cell[0] * cell[3] - cell[1] * cell[2], square);
-}
-
-/* Sets interval [2] to Wilson's interval of the share p of n rows. */
-static void wilson(double p, double n, double *interval) {
-    const double z2 = DNI_NORMAL_95 * DNI_NORMAL_95, centre = (p + z2 / (2 * n)) / (1 + z2 / n),
-                 half = DNI_NORMAL_95 / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
-    interval[0] = fmin(p, centre - half); /* p is a limit if it is 0 or 1 */
-    interval[1] = fmax(p, centre + half);
-}
-
-/* Sums over the classes for the Matthews correlation coefficient of K classes,
- *
- *   R_K = (c·s − Σ t_k p_k)/√((s² − Σ p_k²)(s² − Σ t_k²))
- *
- * s is the total weight, c the weight of the correctly classified rows; t_k is the weight of the
- * rows of class k, p_k the weight of the rows predicted as class k. Ambiguous rows are counted as
- * predictions of an additional class that has no rows. s² − Σ p_k² is computed as Σ p_k (s − p_k),
- * without cancellation if one class has nearly all rows.
- *
- * Source: Gorodkin, Computational Biology and Chemistry 28, 2004. */
-struct correlation {
-    double right, product, predicted, truth;
-};
-
-/* Returns Cohen's kappa: (c·s − Σ t_k p_k)/(s² − Σ t_k p_k). */
-static double cohen(const struct correlation *c, double total) {
-    return ratio(c->right * total - c->product, total * total - c->product);
-}
-
-static double gorodkin(const struct correlation *c, double total, double ambiguous) {
-    double predicted = c->predicted + ambiguous * (total - ambiguous);
-    return ratio(c->right * total - c->product, sqrt(predicted) * sqrt(c->truth));
-}
-
-static void finish_classes(struct metrics *m) {
-    dn_metrics *base = &m->base;
-    size_t K = base->n_classes;
-    struct mean precision = {0}, recall = {0}, f1 = {0},
-                present = {0}; /* recall of the classes that have rows */
-    struct correlation c = {0};
-    double wrong = 0;
-    for (size_t k = 0; k < K; k++) {
-        double hit = base->confusion[k * K + k], truth = m->ambiguous[k], predicted = 0;
-        wrong += m->ambiguous[k];
-        base->ambiguous += m->ambiguous[k];
-        for (size_t l = 0; l < K; l++) {
-            truth += base->confusion[k * K + l];
-            predicted += base->confusion[l * K + k];
-            wrong += l == k ? 0 : base->confusion[k * K + l];
-        }
-        c.right += hit;
-        c.product += truth * predicted;
-        c.predicted += predicted * (base->weight - predicted);
-        c.truth += truth * (base->weight - truth);
-        dn_class_metrics *of_class = &base->per_class[k];
-        *of_class = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth),
-                                       ratio(2 * hit, truth + predicted), truth};
-        if (truth > 0) {
-            mean_add(&present, of_class->recall, truth);
-        }
-        if (!(truth > 0 || predicted > 0)) {
-            continue;
-        }
-        mean_add(&precision, of_class->precision, truth);
-        mean_add(&recall, of_class->recall, truth);
-        mean_add(&f1, of_class->f1, truth);
-    }
-    base->accuracy = ratio(c.right, base->weight);
-    base->error = ratio(wrong, base->weight);
-    base->balanced_accuracy = ratio(present.sum, present.count);
-    base->mcc = K == 2 && base->ambiguous == 0 ? matthews(base->confusion)
-                                               : gorodkin(&c, base->weight, base->ambiguous);
-    base->kappa = cohen(&c, base->weight);
-    wilson(base->accuracy, base->weight * base->weight / m->square, base->accuracy_interval);
-    base->macro =
-        (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count),
-                           ratio(f1.sum, f1.count), base->weight};
-    base->weighted = (dn_class_metrics){ratio(precision.weighted, precision.weight),
-                                        ratio(recall.weighted, recall.weight),
-                                        ratio(f1.weighted, f1.weight), base->weight};
-}
-
 static void finish_calibration(struct metrics *m) {
     dn_metrics *base = &m->base;
     double ece = 0;
@@ -348,11 +210,11 @@ static void finish_calibration(struct metrics *m) {
             base->curves->calibration[b] =
                 (dn_calibration_bin){(double)b / DN_CALIBRATION_BINS,
                                      (double)(b + 1) / DN_CALIBRATION_BINS, bin->weight,
-                                     ratio(bin->confidence, bin->weight),
-                                     ratio(bin->right, bin->weight)};
+                                     dni_ratio(bin->confidence, bin->weight),
+                                     dni_ratio(bin->right, bin->weight)};
         }
     }
-    base->ece = m->options.probabilities ? ratio(ece, base->weight) : (double)NAN;
+    base->ece = m->options.probabilities ? dni_ratio(ece, base->weight) : (double)NAN;
 }
 
 static dn_status finish_ranks(struct metrics *m, dn_error *err) {
@@ -384,13 +246,13 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
             "arrays than the options announce, or a class index of %zu or more",
             m->options.n_rows, metrics->n_classes);
     }
-    finish_classes(m);
+    dni_class_ratios(metrics, m->ambiguous, m->square);
     finish_calibration(m);
-    metrics->log_loss = ratio(m->log_loss, by_probability);
-    metrics->brier = ratio(m->brier, by_probability);
-    metrics->hinge = ratio(m->hinge, by_score);
-    metrics->squared_loss = ratio(m->squared, by_score);
-    metrics->logistic_loss = ratio(m->logistic, by_score);
+    metrics->log_loss = dni_ratio(m->log_loss, by_probability);
+    metrics->brier = dni_ratio(m->brier, by_probability);
+    metrics->hinge = dni_ratio(m->hinge, by_score);
+    metrics->squared_loss = dni_ratio(m->squared, by_score);
+    metrics->logistic_loss = dni_ratio(m->logistic, by_score);
     return finish_ranks(m, err);
 }
 

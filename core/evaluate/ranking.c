@@ -18,8 +18,10 @@
 #include "evaluate/ranking.h"
 #include "base/run_memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options, dn_error *err) {
     size_t n = options->n_rows, columns = options->n_classes == 2 ? 1 : options->n_classes;
@@ -192,6 +194,7 @@ struct thinner {
 static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_points,
                               size_t max_points, double y, dn_error *err) {
     size_t capacity = n_points < max_points ? n_points : max_points;
+    assert(capacity > 0);
     curve->points = calloc(capacity, sizeof *curve->points);
     if (curve->points == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY,
@@ -291,17 +294,36 @@ static dn_status precision_curve(const dni_ranking *r, const double *score, uint
 }
 
 /* ---- all columns ---- */
+/* Sorts a column and r->row. */
+static dn_status sort_column(dni_ranking *r, size_t column, dn_error *err) {
+    double *score = r->score + column * r->capacity;
+    for (size_t i = 0; i < r->n; i++) {
+        r->row[i] = (uint32_t)i;
+    }
+    const dn_status status = dn_run_stop(r->run, err);
+    return status == DN_OK
+               ? dni_sort_descending((dni_pairs){score, r->row}, r->n, r->scratch, r->run, err)
+               : status;
+}
+
+dn_status dni_ranking_order(dni_ranking *r, size_t column, uint32_t last, uint32_t *order,
+                            dn_error *err) {
+    const dn_status status = sort_column(r, column, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    memcpy(order, r->row, r->n * sizeof *order);
+    for (struct walk w = walk_of(r, r->score + column * r->capacity, 0); walk_next(&w);) {
+        order[w.at - 1] |= last;
+    }
+    return DN_OK;
+}
+
 static dn_status finish_column(dni_ranking *r, size_t column, size_t max_points, dn_curves *curves,
                                struct areas *out, double *out_interval, dn_error *err) {
     double *score = r->score + column * r->capacity;
     uint32_t positive = r->n_columns == 1 ? 1 : (uint32_t)column;
-    for (size_t i = 0; i < r->n; i++) {
-        r->row[i] = (uint32_t)i;
-    }
-    dn_status status = dn_run_stop(r->run, err);
-    if (status == DN_OK) {
-        status = dni_sort_descending((dni_pairs){score, r->row}, r->n, r->scratch, r->run, err);
-    }
+    dn_status status = sort_column(r, column, err);
     if (status != DN_OK) {
         return status;
     }

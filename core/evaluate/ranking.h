@@ -35,6 +35,11 @@ void dni_ranking_add(dni_ranking *ranking, size_t truth, double weight, const do
  * 1e-15. */
 #define DNI_PROBABILITY_TIE 2e-15
 
+/* order [n] ← the rows of a column in descending order of score; the number of the last row of each
+ * group of ties has the bits `last` as well. Sorts the column. DN_ERR_STOPPED, DN_ERR_TIME. */
+DN_MUST_USE dn_status dni_ranking_order(dni_ranking *ranking, size_t column, uint32_t last,
+                                        uint32_t *order, dn_error *err);
+
 /* Quantile of the standard normal distribution at 0.975, for intervals of 95 %. */
 #define DNI_NORMAL_95 1.9599639845400542355
 

@@ -50,6 +50,7 @@ void api_model_predict(struct http_call *call);
 void api_model_predict_query(struct http_call *call);
 void api_model_evaluate(struct http_call *call);
 void api_model_importance(struct http_call *call);
+void api_compare(struct http_call *call);
 void api_model_evaluate_grid(struct http_call *call);
 void api_model_projection_curve(struct http_call *call);
 void api_model_loss_grid(struct http_call *call);

@@ -206,6 +206,16 @@ const struct http_route api_routes[] = {
                  .query = query_transform, .accepts = &api_takes_instances,
                  .offers = &api_sends_answers),
 
+    {.method = "POST",
+     .path = "/v1/compare",
+     .operation = "compareModels",
+     .scope = HTTP_SCOPE_PREDICT,
+     .where = HTTP_ON_POOL,
+     .handle = api_compare,
+     OBJECT_BODY,
+     .query = query_none,
+     .cache = "no-store"},
+
     /* the catalogue, the problems and the manual: constants of the binary */
     READ("/v1/algorithms", "listAlgorithms", .scope = HTTP_SCOPE_ANY, .handle = api_algorithms_list,
          .offers = &api_sends_list, .query = query_fields),

@@ -3,6 +3,7 @@
 #define DISCERN_DISCERN_H
 
 #include <discern/algorithm.h>
+#include <discern/compare.h>
 #include <discern/datetime.h>
 #include <discern/decision.h>
 #include <discern/describe.h>

@@ -611,6 +611,9 @@ bool api_dataset_work(struct http_call *call, const dn_model *model,
     e.target_in_body = work->target != NULL;
     e.schema = work->schema;
     e.options = work->options;
+    if (work->allocator != NULL) {
+        e.run.allocator = work->allocator;
+    }
     const bool good = choose_target(&e) && evaluate_dataset(&e, work->dataset);
     if (work->notes != NULL) {
         *work->notes = e.notes;

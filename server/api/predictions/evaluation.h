@@ -18,6 +18,7 @@ struct dataset_work {
     /* how the cells are read; NULL: as they are stored */
     const struct instance_schema *schema;
     const struct instances_options *options; /* set with `schema` */
+    const dn_allocator *allocator;           /* of the run; NULL: limited to the memory of a job */
     /* set to notes about the rows, which the caller frees with row_notes_free; NULL: not wanted */
     struct row_notes **notes;
     /* Computes the result. target: the column with the true classes, never NULL. A failure that is

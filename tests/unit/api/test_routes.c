@@ -32,7 +32,7 @@ static void changes_are_told(void **state) {
     (void)state;
     static const char *const computing[] = {"/predict",   "/evaluate",  "/importance",
                                             "/transform", "/loss_grid", "/projection_curve",
-                                            ":preview"};
+                                            "/compare",   ":preview"};
     for (size_t i = 0; i < api_n_routes; i++) {
         const struct http_route *r = &api_routes[i];
         bool reads = strcmp(r->method, "GET") == 0;
