@@ -152,6 +152,6 @@ try:
     near("p-value of scipy", pair["mcnemar"]["p_value"], by_scipy, 1e-12)
 except ImportError:
     pass
-differ = [i + 1 for i, (x, y) in enumerate(zip(*labels)) if x != y]
+differ = [i for i, (x, y) in enumerate(zip(*labels)) if x != y]
 assert answer["disagreements"]["rows"] == pair["disagreements"] == len(differ)
 assert [row["row"] for row in answer["disagreements"]["listed"]] == differ[:100]

@@ -81,7 +81,7 @@ static void put_disagreement(const struct compare *c, size_t i, struct json_writ
     const dn_classes *classes = dn_model_classes(c->models[0].m->model);
     const dn_disagreement d = dn_comparison_disagreement(c->comparison, i);
     json_begin_object(w);
-    json_kv_int(w, "row", (int64_t)d.row + 1);
+    json_kv_int(w, "row", (int64_t)d.row);
     json_put_key(w, "truth");
     jobs_class_write(classes, d.truth, w);
     json_kv_begin_array(w, "predictions");
