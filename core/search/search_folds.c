@@ -2,8 +2,8 @@
 #include "search/search_folds.h"
 #include "base/argument.h"
 #include "base/layout.h"
-#include "base/random.h"
 #include "base/tasks.h"
+#include "task/split_share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,14 +35,12 @@ struct shape {
 
 /* The arrays of all folds together. */
 struct arrays {
-    double *stratum;    /* [n_rows] */
-    uint16_t *fold;     /* [n_repeats × n_rows] */
-    uint32_t *rank;     /* [n_rows] */
-    uint8_t *role;      /* [n_fits × n_rows] */
-    double *value;      /* [n_fits × n_rows]; NULL without class weights */
-    size_t *count;      /* [n_strata] */
-    double *class_rows; /* [n_strata] */
-    size_t *order;      /* [n_rows] */
+    double *stratum; /* [n_rows] */
+    uint16_t *fold;  /* [n_repeats × n_rows] */
+    uint8_t *role;   /* [n_fits × n_rows] */
+    double *value;   /* [n_fits × n_rows]; NULL without class weights */
+    size_t *count;   /* [2 × n_strata] */
+    size_t *order;   /* [n_rows] */
 };
 
 static void arrays_layout(dni_layout *layout, const void *shape, void *out) {
@@ -50,11 +48,9 @@ static void arrays_layout(dni_layout *layout, const void *shape, void *out) {
     struct arrays *a = out;
     a->stratum = dni_layout_doubles(layout, s->n_rows);
     a->fold = dni_layout_array(layout, s->n_repeats * s->n_rows, sizeof *a->fold);
-    a->rank = dni_layout_array(layout, s->n_rows, sizeof *a->rank);
     a->role = dni_layout_array(layout, s->n_fits * s->n_rows, sizeof *a->role);
     a->value = s->class_weighted ? dni_layout_matrix(layout, s->n_fits, s->n_rows) : NULL;
-    a->count = dni_layout_array(layout, s->n_strata, sizeof *a->count);
-    a->class_rows = dni_layout_doubles(layout, s->n_strata);
+    a->count = dni_layout_array(layout, 2 * s->n_strata, sizeof *a->count);
     a->order = dni_layout_array(layout, s->n_rows, sizeof *a->order);
 }
 
@@ -74,60 +70,6 @@ static void keep_training_rows(dni_search_folds *f, const struct arrays *a) {
     memcpy(l->count, a->count, l->n_strata * sizeof *l->count);
 }
 
-/* rank[i] ← a random number 0, 1, … of each searched row within its class. */
-static void rank_rows(dni_search_folds *f, const struct arrays *a) {
-    dni_random random;
-    size_t n = 0;
-    for (size_t i = 0; i < f->request.source->n_rows; i++) {
-        if (!isnan(f->labels.stratum[i])) {
-            a->order[n++] = i;
-        }
-    }
-    dni_random_init(&random, f->run->seed, DNI_STREAM_SHARES);
-    dni_random_shuffle(&random, a->order, n);
-    for (size_t i = 0; i < n; i++) {
-        const size_t k = (size_t)f->labels.stratum[a->order[i]];
-        a->rank[a->order[i]] = (uint32_t)a->class_rows[k]++;
-    }
-}
-
-/* Returns the role of a searched row in a fold: `of` is its fold, `own` that of the fit. */
-static uint8_t role_of(const dni_search_folds *f, size_t row, uint16_t of, size_t own) {
-    const dn_train_request *r = &f->request;
-    if (of == own) {
-        return DN_ROW_VALIDATE;
-    }
-    if (r->ordered && of > own && of < r->folds) {
-        return DN_ROW_SKIP; /* a later block of the order */
-    }
-    const double n = f->class_rows[(size_t)f->labels.stratum[row]];
-    return (uint8_t)(f->share >= 1 || f->rank[row] < ceil(f->share * n) ? DN_ROW_TRAIN
-                                                                        : DN_ROW_SKIP);
-}
-
-/* Gives a training row to classes that have none, because their rows with a low rank are held out.
- * of: [n_rows] folds of the rows */
-static void complete_classes(dni_search_folds *f, dni_search_fold *fold, const uint16_t *of,
-                             size_t own) {
-    const size_t n = f->request.source->n_rows, K = f->labels.n_strata;
-    size_t missing = K;
-    memset(f->count, 0, K * sizeof *f->count);
-    for (size_t i = 0; i < n; i++) {
-        if (fold->labels.role[i] == DN_ROW_TRAIN) {
-            missing -= f->count[(size_t)f->labels.stratum[i]]++ == 0;
-        }
-    }
-    for (size_t i = 0; i < n && missing > 0; i++) {
-        if (fold->labels.role[i] == DN_ROW_SKIP && !isnan(f->labels.stratum[i]) &&
-            !(f->request.ordered && of[i] > own && of[i] < f->request.folds) &&
-            f->count[(size_t)f->labels.stratum[i]] == 0) {
-            fold->labels.role[i] = DN_ROW_TRAIN;
-            f->count[(size_t)f->labels.stratum[i]] = 1;
-            missing--;
-        }
-    }
-}
-
 /* Sets the roles of the rows of each fold for the present share. */
 static void set_roles(dni_search_folds *f) {
     const dn_train_request *r = &f->request;
@@ -139,11 +81,13 @@ static void set_roles(dni_search_folds *f) {
         fold->n_held_out = 0;
         for (size_t i = 0; i < n; i++) {
             fold->labels.role[i] =
-                isnan(f->labels.stratum[i]) ? (uint8_t)DN_ROW_SKIP : role_of(f, i, of[i], own);
+                (uint8_t)(isnan(f->labels.stratum[i]) ? DN_ROW_SKIP
+                                                      : dni_division_role(r, of[i], own));
             fold->n_held_out += fold->labels.role[i] == DN_ROW_VALIDATE;
         }
         if (f->share < 1) {
-            complete_classes(f, fold, of, own);
+            dni_split_share(f->order, f->n_rows, f->labels.stratum, f->labels.n_strata, f->share,
+                            f->count, fold->labels.role);
         }
     }
 }
@@ -172,10 +116,9 @@ static dn_status divide(dni_search_folds *f, const dn_train_request *outer, dn_e
         return status;
     }
     f->fold = a.fold;
-    f->rank = a.rank;
-    f->class_rows = a.class_rows;
     f->count = a.count;
-    rank_rows(f, &a);
+    f->order = a.order;
+    (void)dni_split_shuffle(f->labels.stratum, n, f->run, a.order);
     for (size_t k = 0; k < f->n; k++) {
         dni_search_fold *fold = &f->folds[k];
         fold->labels = f->labels;

@@ -24,9 +24,8 @@ typedef struct dni_search_folds {
                                * `features` are those of the present candidate */
     dni_labels labels;        /* stratum is NaN for rows that are not searched */
     uint16_t *fold;           /* [n_rows × repeats] */
-    uint32_t *rank;           /* [n_rows] random rank of a row within its class, for shares */
-    double *class_rows;       /* [n_strata] number of searched rows of each class */
-    size_t *count;            /* [n_strata] working memory */
+    size_t *order;            /* [n_rows] the searched rows in random order, for shares */
+    size_t *count;            /* [2 × n_strata] working memory */
     size_t n_rows;            /* number of rows that are searched */
     double share;             /* of the training rows */
     bool keep;                /* encoded rows of all folds are kept for the next candidate */

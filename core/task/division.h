@@ -26,12 +26,14 @@ DN_MUST_USE dn_status dni_division_folds(const dn_train_request *request, size_t
                                          const dn_run *run, dni_labels *labels, uint16_t *fold,
                                          dn_error *err);
 
-/* Returns the role of a row in the fit of fold f. */
-static inline uint8_t dni_division_role(const dn_train_request *request, uint16_t fold, size_t f) {
-    return (uint8_t)(fold == f ? DN_ROW_VALIDATE
-                     : request->ordered && fold > f && fold < (uint16_t)request->folds
-                         ? DN_ROW_SKIP
-                         : DN_ROW_TRAIN);
+/* Returns the role of a row in the fit of fold f, from 0 within its repeat.
+ *
+ *   fold  of the row, from dni_division_folds */
+static inline enum dn_row_role dni_division_role(const dn_train_request *request, size_t fold,
+                                                 size_t f) {
+    return fold == f                                               ? DN_ROW_VALIDATE
+           : request->ordered && fold > f && fold < request->folds ? DN_ROW_SKIP
+                                                                   : DN_ROW_TRAIN;
 }
 
 /* Returns the bytes of working memory of the functions above. */

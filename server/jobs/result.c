@@ -141,14 +141,45 @@ static void predictions_write(const struct result_predictions *p, struct json_wr
     json_end_object(w);
 }
 
+static void means_write(const char *key, const double *values, struct json_writer *w) {
+    json_kv_begin_object(w, key);
+    for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
+        json_kv_double(w, dn_metric_name(i), values[i]);
+    }
+    json_end_object(w);
+}
+
+void result_curve_write(const dn_learning_point *points, size_t n, struct json_writer *w) {
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        const dn_learning_point *p = &points[i];
+        json_begin_object(w);
+        json_kv_double(w, "share", p->share);
+        json_kv_double(w, "rows", p->rows);
+        json_kv_int(w, "fits", (int64_t)p->n_fits);
+        json_kv_bool(w, "converged", p->n_unconverged == 0);
+        means_write("train", p->train, w);
+        means_write("validation", p->validation, w);
+        if (p->n_fits > 1) {
+            means_write("std", p->deviation, w);
+        }
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
 void result_write(const dn_train_result *r, const struct promotion *promotion,
-                  const struct result_predictions *predictions, struct buf *out) {
+                  const struct result_predictions *predictions, const char *curve,
+                  struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     params_write(r, &w);
     promotion_write(promotion, &w);
     predictions_write(predictions, &w);
     fit_write(r, SIZE_MAX, &w);
+    if (curve != NULL) {
+        json_kv_raw(&w, "learning_curve", curve);
+    }
     json_end_object(&w);
 }
 

@@ -15,10 +15,14 @@ struct result_predictions {
     bool probabilities;
 };
 
+/* Writes a learning curve as a JSON array. */
+void result_curve_write(const dn_learning_point *points, size_t n, struct json_writer *w);
 /* Writes the job's `result` without "model" and "version": the store assigns the version later, and
- * the handler of the job adds both members. */
+ * the handler of the job adds both members.
+ *
+ *   curve  the learning curve, a JSON array; NULL: none */
 void result_write(const dn_train_result *result, const struct promotion *promotion,
-                  const struct result_predictions *predictions, struct buf *out);
+                  const struct result_predictions *predictions, const char *curve, struct buf *out);
 /* Writes the members of GET /v1/models/{model} except name, version and times. */
 void result_model_info_write(const dn_train_result *result, const struct jobs_request *request,
                              const struct store_dataset *dataset, int64_t job, struct buf *out);

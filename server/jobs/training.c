@@ -30,6 +30,7 @@ struct training {
     struct jobs_request request;
     struct budget budget;
     struct team *team;
+    struct buf curve;              /* the learning curve as JSON; empty: none */
     int64_t began_ns, deadline_ns; /* monotonic clock; deadline_ns 0: no time limit */
 };
 
@@ -125,7 +126,8 @@ static bool describe(const struct training *t, struct success *s, struct store_j
     if (good) {
         const dn_train_result *result = new.subject.result;
         const char *before = buf_cstr(&new.promotion.warnings);
-        result_write(result, &new.promotion, &new.predictions, &new.result);
+        result_write(result, &new.promotion, &new.predictions,
+                     t->curve.size > 0 ? t->curve.data : NULL, &new.result);
         result_model_info_write(result, &t->request, new.subject.trained, t->job->id, &new.info);
         result_warnings_write(result, &t->request, before, &new.warnings);
         good = (buf_cstr(&new.result) && buf_cstr(&new.info) && buf_cstr(&new.warnings)) ||
@@ -384,6 +386,26 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
     return true;
 }
 
+/* Computes the learning curve, if the job asks for one. */
+static bool learn_curve(struct training *t, const dn_train_request *request, const dn_run *run,
+                        struct problem *problem) {
+    const struct jobs_request *r = &t->request;
+    struct json_writer w = json_writer_of(&t->curve);
+    dn_learning_point *points = NULL;
+    dn_error err;
+    dn_error_clear(&err);
+    if (r->n_shares == 0) {
+        return true;
+    }
+    if (dn_learning_curve(request, r->shares, r->n_shares, run, &points, &err) != DN_OK) {
+        jobs_problem_from_core(&err, r, problem);
+        return false;
+    }
+    result_curve_write(points, r->n_shares, &w);
+    dn_learning_curve_free(points);
+    return buf_cstr(&t->curve) != NULL || problem_no_memory(problem);
+}
+
 static bool train(struct training *t, const struct tables *tables, struct problem *problem) {
     dn_run run = run_of(t);
     dn_train_request request;
@@ -402,7 +424,8 @@ static bool train(struct training *t, const struct tables *tables, struct proble
     if (!good) {
         jobs_problem_from_core(&err, &t->request, problem);
     } else {
-        good = finish_with(t, tables, &request, &run, result, &held_out, problem);
+        good = learn_curve(t, &request, &run, problem) &&
+               finish_with(t, tables, &request, &run, result, &held_out, problem);
         dn_held_out_free(held_out);
         dn_train_result_done(result);
     }
@@ -501,5 +524,6 @@ void training_run(struct store *store, const struct jobs_settings *settings,
     mailbox_close(mailbox);
     problem_done(&problem);
     jobs_request_done(&t.request);
+    buf_done(&t.curve);
     arena_done(&t.arena);
 }

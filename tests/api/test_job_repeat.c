@@ -56,7 +56,7 @@ static const char *const requests[] = {
     "{'model':'m','dataset':'sparse','target':'label','algorithm':'logistic',"
     "'features':{'exclude':['f2','f4']}}",
     "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','validation':{'folds':2,"
-    "'group':'petal_width','repeats':2}}",
+    "'group':'petal_width','repeats':2},'learning_curve':[1,0.5]}",
     "{'model':'m','dataset':'mixed','target':'y','algorithm':'naive_bayes','validation':{'column':"
     "'b'}}",
     "{'model':'m','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']}}",
@@ -96,7 +96,7 @@ static void test_resolved_names_every_value(void **state) {
     assert_json(r, "/resolved/features/exclude", "['f2','f4']");
     r = job_train("%s", requests[3]);
     assert_string_equal(string_at(r, "/resolved/validation/dataset"), "mixed@1");
-    r = job_train("%s", requests[6]);
+    r = job_train("%s", requests[8]);
     assert_null(json_find(r->json, "/resolved/target"));
 }
 

@@ -179,6 +179,42 @@ static void test_more_folds_than_rows_of_a_class(void **state) {
     assert_int_equal(whole_at(r, "/result/metrics/validation/rows"), 30);
 }
 
+/* The last point of a learning curve is the training itself; smaller shares have fewer rows. */
+static void test_a_learning_curve(void **state) {
+    (void)state;
+    const struct response *r =
+        job_train(JOB("iris", ",'validation':{'holdout':0.2},'learning_curve':[1,0.1,0.5,0.1]"));
+    assert_int_equal(count_at(r, "/result/learning_curve"), 3);
+    assert_close(real_at(r, "/result/learning_curve/0/share"), 0.1, 0);
+    assert_close(real_at(r, "/result/learning_curve/0/rows"), 12, 0);
+    assert_close(real_at(r, "/result/learning_curve/2/rows"), 120, 0);
+    assert_close(real_at(r, "/result/learning_curve/2/train/log_loss"),
+                 real_at(r, "/result/metrics/train/log_loss"), 0);
+    assert_close(real_at(r, "/result/learning_curve/2/validation/log_loss"),
+                 real_at(r, "/result/metrics/validation/log_loss"), 0);
+    assert_false(has(r, "/result/learning_curve/2/std"));
+    r = job_train(JOB("iris", ",'validation':{'folds':3},'learning_curve':[0.5,1]"));
+    assert_int_equal(whole_at(r, "/result/learning_curve/1/fits"), 3);
+    assert_close(real_at(r, "/result/learning_curve/1/validation/log_loss"),
+                 real_at(r, "/result/metrics/validation/log_loss"), 1e-12);
+    assert_close(real_at(r, "/result/learning_curve/1/std/log_loss"),
+                 real_at(r, "/result/metrics/validation/std/log_loss"), 1e-6);
+    assert_false(has(job_train(JOB("iris", "")), "/result/learning_curve"));
+    fault_contains(problem_check(call_post("/v1/jobs", JOB("iris", ",'learning_curve':[0.5]")), 422,
+                                 "invalid"),
+                   "/learning_curve", "needs a validation");
+    fault_contains(problem_check(call_post("/v1/jobs", JOB("iris", ",'validation':{'folds':2},"
+                                                                   "'learning_curve':[0.5,0]")),
+                                 422, "invalid"),
+                   "/learning_curve/1", "must be > 0 and <= 1, got 0");
+    fault_contains(problem_check(call_post("/v1/jobs",
+                                           "{'model':'m','dataset':'iris','algorithm':"
+                                           "'one_class_svm','features':{'include':['a','b']},"
+                                           "'validation':{'folds':2},'learning_curve':[1]}"),
+                                 422, "invalid"),
+                   "/learning_curve", "needs a target");
+}
+
 /* Leaving out one row is a cross-validation with as many folds as rows; its metrics are those of
  * all rows, so that the area under the ROC curve is defined. */
 static void test_leave_one_out(void **state) {
@@ -658,6 +694,7 @@ int main(void) {
         TEST(test_folds_that_do_not_count),
         TEST(test_a_holdout_of_small_classes),
         TEST(test_more_folds_than_rows_of_a_class),
+        TEST(test_a_learning_curve),
         TEST(test_leave_one_out),
         TEST(test_folds),
         TEST(test_folds_with_a_basis),

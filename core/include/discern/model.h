@@ -202,6 +202,33 @@ DN_MUST_USE dn_status dn_train(const dn_train_request *request,
 /* Frees the contents of a result. Allowed for {0} and more than once; `result` must not be NULL. */
 void dn_train_result_done(dn_train_result *result);
 
+/* A point of a learning curve: means over the fits, which are one, or those of the folds. */
+typedef struct dn_learning_point {
+    double share;       /* of the training rows of each class */
+    double rows;        /* number of training rows */
+    double *train;      /* by dn_metric_name: the metrics on these rows; NaN: undefined */
+    double *validation; /* on the validation rows */
+    double *deviation;  /* standard deviation of `validation` over the fits, as of folds */
+    size_t n_fits;
+    size_t n_unconverged; /* number of fits that did not converge */
+} dn_learning_point;
+/* Trains with shares of the training rows and evaluates on the same validation rows. The rows of a
+ * smaller share are among those of a greater share.
+ *
+ *   request  as for dn_train, with a target and a validation, but not DN_LEAVE_ONE_OUT
+ *   shares   [n_shares] > 0, <= 1; 1: all training rows, with the result of dn_train
+ *   run      NULL: dn_run_default. No progress is reported
+ *   out      receives [n_shares] points; free them with dn_learning_curve_free
+ *
+ * Errors of dn_train. Cost: a training for each share and fold. */
+DN_MUST_USE dn_status dn_learning_curve(const dn_train_request *request,
+                                        const double *shares,
+                                        size_t n_shares,
+                                        const dn_run *run,
+                                        dn_learning_point **out,
+                                        dn_error *err);
+void dn_learning_curve_free(dn_learning_point *points); /* NULL is allowed */
+
 /* Estimates the bytes that dn_train needs, before the data are read: from the types and widths of
  * the columns, the number of rows, request->entries and request->different_words (72 bytes per
  * word in every slot that reads the word). Optional memory is not included: the rows of a learner

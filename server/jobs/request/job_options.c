@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SNAPSHOTS = 1000, MAX_ITERATION = 1000000000 };
+enum { MAX_SNAPSHOTS = 1000, MAX_SHARES = 20, MAX_ITERATION = 1000000000 };
 
 static void *allocate(struct arena *arena, size_t n, size_t size, struct problem *problem) {
     void *memory = arena_alloc(arena, (n + 1) * size);
@@ -172,6 +172,39 @@ static void read_snapshots(const json_t *root, struct arena *arena, struct jobs_
     r->snapshots = snapshots;
 }
 
+static int compare_numbers(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Reads the shares of the learning curve, sorts them and drops duplicates. */
+static void read_learning_curve(const json_t *root, struct arena *arena, struct jobs_request *r,
+                                struct problem *problem) {
+    double *shares = NULL;
+    size_t n = 0;
+    if (!json_read_numbers(root, "learning_curve", false, "", MAX_SHARES, arena, &shares, &n,
+                           problem)) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!(shares[i] > 0 && shares[i] <= 1)) {
+            char index[24];
+            (void)snprintf(index, sizeof index, "%zu", i);
+            json_fault(problem, "/learning_curve", index, "must be > 0 and <= 1, got %g",
+                       shares[i]);
+        }
+    }
+    if (n > 1) {
+        qsort(shares, n, sizeof *shares, compare_numbers);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (r->n_shares == 0 || shares[r->n_shares - 1] != shares[i]) {
+            shares[r->n_shares++] = shares[i];
+        }
+    }
+    r->shares = shares;
+}
+
 void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_request *r,
                        struct problem *problem) {
     int64_t seed = 1;
@@ -183,6 +216,7 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &seed, problem);
     r->seed = (uint64_t)seed;
     read_snapshots(root, arena, r, problem);
+    read_learning_curve(root, arena, r, problem);
 }
 
 /* ---- writing ---- */
@@ -246,6 +280,11 @@ void jobs_limits_write(const struct jobs_request *r, struct json_writer *w) {
 }
 
 void jobs_snapshots_write(const struct jobs_request *r, struct json_writer *w) {
+    if (r->n_shares > 0) {
+        json_put_vector(w, "learning_curve", r->shares, r->n_shares);
+    } else {
+        json_kv_null(w, "learning_curve");
+    }
     json_kv_begin_array(w, "snapshots");
     for (size_t i = 0; i < r->n_snapshots; i++) {
         json_put_int(w, (int64_t)r->snapshots[i]);

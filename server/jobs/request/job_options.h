@@ -17,7 +17,7 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
 void jobs_options_write(const struct jobs_request *r, struct json_writer *w);
 /* Writes the member "limits"; its member "seconds" is null if there is no limit. */
 void jobs_limits_write(const struct jobs_request *r, struct json_writer *w);
-/* Writes the members "snapshots" and "snapshots_of". */
+/* Writes the members "learning_curve", "snapshots" and "snapshots_of". */
 void jobs_snapshots_write(const struct jobs_request *r, struct json_writer *w);
 
 #endif

@@ -105,6 +105,8 @@ struct jobs_request {
     struct jobs_limits limits;
     const size_t *snapshots; /* [n_snapshots] iterations, ascending, without duplicates */
     size_t n_snapshots;
+    const double *shares; /* [n_shares] of the learning curve: ascending, > 0, <= 1 */
+    size_t n_shares;
     const char **warning_codes; /* [n_warnings] jobs_warning_code of each warning in the answer to
                                    the POST */
     size_t n_warnings;

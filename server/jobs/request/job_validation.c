@@ -371,6 +371,15 @@ void jobs_validation_read(struct jobs_request *r, const json_t *root) {
     if (json_is_object(validation)) {
         read_dataset(r, validation);
     }
+    if (r->n_shares > 0 && r->targetless) {
+        json_fault(r->problem, "", "learning_curve", "needs a target, and algorithm %s has none",
+                   r->algorithm->id);
+    } else if (r->n_shares > 0 && !(r->holdout > 0) &&
+               (r->folds == 0 || r->folds == DN_LEAVE_ONE_OUT) && !r->has_validation &&
+               r->split.by != JOBS_SPLIT_COLUMN) {
+        json_fault(r->problem, "", "learning_curve",
+                   "needs a validation: a holdout, a number of folds, a dataset or a column");
+    }
     if (r->curves && r->targetless) {
         json_fault(r->problem, "/validation", "curves",
                    "needs a target, and algorithm %s has none: curves compare scores with classes",
