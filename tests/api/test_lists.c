@@ -56,25 +56,30 @@ static size_t sorted_check(const char *path, bool descending, int limit, size_t 
 
 static void test_sort(void **state) {
     (void)state;
-    static const char *const jobs[] = {"'validation':{'holdout':0.3},'params':{'lambda':100}",
-                                       "'validation':{'holdout':0.3},'params':{'lambda':1000}",
-                                       "'validation':{'folds':3},'params':{'lambda':10}",
-                                       "'validation':{'holdout':0.3},'params':{'lambda':100}",
-                                       "'params':{'lambda':1}"};
-    enum { JOBS = sizeof jobs / sizeof *jobs, MODELS = JOBS + 1 };
+    static const char *const jobs[] = {
+        "'validation':{'holdout':0.3},'params':{'lambda':100}",
+        "'validation':{'holdout':0.3},'params':{'lambda':1000}",
+        "'validation':{'folds':3,'curves':true},'params':{'lambda':10}",
+        "'validation':{'holdout':0.3},'params':{'lambda':100}", "'params':{'lambda':1}"};
+    enum { JOBS = sizeof jobs / sizeof *jobs, MODELS = JOBS + 1 }; /* and that of prepare */
     size_t without;
     for (size_t i = 0; i < JOBS; i++) {
         job_train("{'model':'s%zu','dataset':'iris','target':'class','algorithm':'logistic',%s}",
                   JOBS - i, jobs[i]);
     }
-    static const char *const paths[] = {"metrics.validation.roc_auc", "metrics.validation.log_loss",
-                                        "metrics.train.accuracy", "metrics.validation.macro.f1",
-                                        "metrics.train.weighted.precision"};
+    static const char *const paths[] = {"metrics.validation.roc_auc",
+                                        "metrics.validation.log_loss",
+                                        "metrics.train.accuracy",
+                                        "metrics.validation.macro.f1",
+                                        "metrics.train.weighted.precision",
+                                        "metrics.validation.pooled.brier"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         for (int limit = 1; limit <= 4; limit += 3) {
             for (int descending = 0; descending < 2; descending++) {
                 assert_int_equal(sorted_check(paths[i], descending, limit, &without), MODELS);
-                assert_int_equal(without, strstr(paths[i], "validation") != NULL ? 1 : 0);
+                assert_int_equal(without, strstr(paths[i], "pooled") != NULL       ? MODELS - 1
+                                          : strstr(paths[i], "validation") != NULL ? 1
+                                                                                   : 0);
             }
         }
     }

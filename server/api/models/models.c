@@ -90,7 +90,9 @@ static const char *const fields[] = {
 
 #define SORT_PATH 80
 /* The parameter: an optional '-' and the path of a metric in the description of a model. */
-static const char *const sort_parts[] = {"metrics.validation.", "metrics.train."};
+static const char *const sort_parts[] = {"metrics.validation.", "metrics.train.",
+                                         "metrics.validation.pooled."};
+enum { N_SORT_PARTS = sizeof sort_parts / sizeof *sort_parts };
 
 /* Writes the path of metric i of part `part`: a scalar metric, or a mean over the classes. Returns
  * false if there is no such metric. */
@@ -112,7 +114,7 @@ static bool sort_path(size_t part, size_t i, char out[SORT_PATH]) {
 /* Checks the path in ?sort=. Returns false if it has replied. */
 static bool sort_known(struct http_call *call, const char *path) {
     struct nearest nearest = nearest_to(path, strlen(path));
-    for (size_t part = 0; part < 2; part++) {
+    for (size_t part = 0; part < N_SORT_PARTS; part++) {
         char name[SORT_PATH];
         for (size_t i = 0; sort_path(part, i, name); i++) {
             if (strcmp(path, name) == 0) {
