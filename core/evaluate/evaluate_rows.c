@@ -26,6 +26,7 @@ struct scorer {
     double *class_scores; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
     double *rank_scores;  /* the same memory, if there are neither class scores nor probabilities */
     bool probable;        /* labels need the probabilities */
+    const dn_rule *rule;  /* the rule for labels; NULL: none */
     double *probabilities; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
     double *coupling;      /* [n_slots × n_coupling] work of dni_model_probabilities */
     double *weight;        /* [DNI_TILE_ROWS] */
@@ -115,6 +116,7 @@ struct labelled_rows {
     size_t n_rows;
     bool weighted, curves;
     dn_labels labels;
+    const dn_rule *rule;
 };
 
 /* *out ← metrics for the rows `s` that the scorer scores. */
@@ -156,7 +158,8 @@ static dn_status take_receivers(struct scorer *t, const dni_evaluate_input *inpu
 static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct labelled_rows *s,
                              bool unranked, const dn_run *run, dn_error *err) {
     dn_status status = prepare(model, s->raw != NULL, run, t, err);
-    t->probable = dni_labels_need_probabilities(model, s->labels);
+    t->rule = dni_rule_used(model, s->labels, s->rule);
+    t->probable = dni_labels_need_probabilities(model, s->labels, t->rule);
     if (status == DN_OK && s->encoded != NULL) {
         status = take_receivers(t, s->encoded, err);
     }
@@ -196,7 +199,7 @@ static void decide(const struct scorer *t, size_t first, size_t n, size_t slot) 
                                     t->coupling + slot * t->n_coupling);
         }
         t->predicted[i] =
-            dni_model_label(t->model, g, t->probable ? t->probabilities + i * K : NULL);
+            dni_model_label(t->model, g, t->probable ? t->probabilities + i * K : NULL, t->rule);
     }
 }
 
@@ -454,7 +457,7 @@ static void count_tile(void *arg, const double *scores, const size_t *truth, con
     (void)truth;
     for (size_t i = 0; i < n; i++) {
         const double v = weight == NULL ? 1 : weight[i];
-        if (dni_model_label(c->model, scores + i * c->model->n_scores, NULL) == 1) {
+        if (dni_model_label(c->model, scores + i * c->model->n_scores, NULL, NULL) == 1) {
             c->count.outliers += v;
         } else {
             c->count.inliers += v;
@@ -479,7 +482,8 @@ dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *mod
                                           .n_rows = input->rows->n_rows,
                                           .weighted = input->weight != NULL,
                                           .curves = input->curves,
-                                          .labels = input->labels};
+                                          .labels = input->labels,
+                                          .rule = input->rule};
     return evaluate(model, &subject, run, out, err);
 }
 
@@ -487,7 +491,7 @@ dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *mode
                            const dn_run *run, dn_error *err) {
     struct scorer t;
     dn_status status = prepare(model, false, run, &t, err);
-    t.probable = dni_labels_need_probabilities(model, input->labels);
+    t.probable = dni_labels_need_probabilities(model, input->labels, NULL);
     if (status == DN_OK) {
         status = take_receivers(&t, input, err);
     }
@@ -517,7 +521,8 @@ dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *r
                                           .n_rows = rows->raw.n,
                                           .weighted = rows->weight != NULL,
                                           .curves = curves,
-                                          .labels = rows->labels};
+                                          .labels = rows->labels,
+                                          .rule = rows->rule};
     return evaluate(model, &subject, run, out, err);
 }
 

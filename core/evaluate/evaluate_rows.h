@@ -40,6 +40,7 @@ typedef struct dni_evaluate_input {
     uint8_t wanted;
     bool curves;
     dn_labels labels;
+    const dn_rule *rule;   /* as in dn_prediction */
     dn_held_out *held_out; /* receives the predictions; NULL: they are not kept */
     dni_pool *pool;        /* receives the rows in addition; NULL: none */
     bool pool_curves;      /* the metrics of the pool have curves */

@@ -118,7 +118,8 @@ static dn_status evaluate(const dn_model *model, const dn_table_source *source, 
                                       .wanted = DN_ROW_VALIDATE,
                                       .curves = options->curves,
                                       .labels = options->labels,
-                                      .sink = sink};
+                                      .sink = sink,
+                                      .rule = options->rule};
     status = truth == NULL ? dni_count_outliers(&input, model, run, out_count, err)
                            : dni_evaluate_rows(&input, model, run, out_metrics, err);
 cleanup:

@@ -250,6 +250,7 @@ void dn_model_unref(dn_model *model) {
     dni_calibration_free(model->calibration);
     dni_statistics_free(model->statistics);
     free(model->feature_mean);
+    free(model->rule);
     free(model->intercept);
     free(model->own_w);
     free(model->own_by_feature);

@@ -31,6 +31,7 @@ struct dn_model {
     dn_encoder *encoder;
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
+    dn_rule *rule;               /* takes the place of `labels`; NULL: none */
     dn_labels labels;            /* the rule for labels; not DN_LABELS_OF_MODEL */
     bool may_disagree;           /* true: the most probable class can differ from the class that the
                                   * scores choose */
@@ -93,11 +94,18 @@ void dni_model_leave_run(dn_model *model);
 /* Frees machines [n] and the array. NULL is allowed. */
 void dni_machines_free(dn_machine **machines, size_t n);
 
+/* Returns the rule for labels: `given`, or that of the model with DN_LABELS_OF_MODEL; NULL: none. */
+static inline const dn_rule *dni_rule_used(const dn_model *model, dn_labels labels,
+                                           const dn_rule *given) {
+    return given != NULL ? given : labels == DN_LABELS_OF_MODEL ? model->rule : NULL;
+}
 /* Returns the class of a row with these scores [n_scores], or DN_AMBIGUOUS.
  *
- *   p  [K] the probabilities of the row if dni_labels_need_probabilities, otherwise NULL */
-size_t dni_model_label(const dn_model *model, const double *scores, const double *p);
-bool dni_labels_need_probabilities(const dn_model *model, dn_labels labels);
+ *   p     [K] the probabilities of the row if dni_labels_need_probabilities, otherwise NULL
+ *   rule  from dni_rule_used */
+size_t dni_model_label(const dn_model *model, const double *scores, const double *p,
+                       const dn_rule *rule);
+bool dni_labels_need_probabilities(const dn_model *model, dn_labels labels, const dn_rule *rule);
 
 /* Returns true if the scores [n_scores] of a row are valid. Logarithms of densities must not be
  * NaN; other scores must be finite. */

@@ -213,13 +213,18 @@ bool dni_model_scores_valid(const dn_model *model, const double *scores) {
     return valid;
 }
 
-bool dni_labels_need_probabilities(const dn_model *model, dn_labels labels) {
-    return model->may_disagree &&
-           (labels == DN_LABELS_OF_MODEL ? model->labels : labels) == DN_LABELS_PROBABILITIES;
+bool dni_labels_need_probabilities(const dn_model *model, dn_labels labels, const dn_rule *rule) {
+    return rule != NULL ||
+           (model->may_disagree &&
+            (labels == DN_LABELS_OF_MODEL ? model->labels : labels) == DN_LABELS_PROBABILITIES);
 }
 
-size_t dni_model_label(const dn_model *model, const double *scores, const double *p) {
+size_t dni_model_label(const dn_model *model, const double *scores, const double *p,
+                       const dn_rule *rule) {
     const size_t K = model->classes.view.n;
+    if (rule != NULL) {
+        return dn_rule_label(rule, p);
+    }
     if (model->decision == DN_DECISION_OUTLIER) {
         return scores[0] < -model->machines[0]->threshold;
     }
@@ -348,13 +353,14 @@ static void write_densities(const dn_model *m, const struct entries *entries, co
 static void write_results(const dn_model *m, const double *scores, bool possible, size_t i,
                           struct workspace *w, const dn_prediction *out) {
     const size_t K = m->classes.view.n;
+    const dn_rule *rule = dni_rule_used(m, out->labels, out->rule);
     const bool labelled = out->label != NULL || out->candidates != NULL,
-               probable = labelled && dni_labels_need_probabilities(m, out->labels);
+               probable = labelled && dni_labels_need_probabilities(m, out->labels, rule);
     double *p = out->probabilities != NULL ? out->probabilities + i * K : w->joint;
     if (out->probabilities != NULL || probable) {
         dni_model_probabilities(m, scores, p, w->coupling);
     }
-    const size_t label = labelled ? dni_model_label(m, scores, probable ? p : NULL) : 0;
+    const size_t label = labelled ? dni_model_label(m, scores, probable ? p : NULL, rule) : 0;
     if (out->label != NULL) {
         out->label[i] = label;
     }

@@ -169,13 +169,16 @@ void result_curve_write(const dn_learning_point *points, size_t n, struct json_w
 }
 
 void result_write(const dn_train_result *r, const struct promotion *promotion,
-                  const struct result_predictions *predictions, const char *curve,
+                  const struct result_predictions *predictions, const char *rule, const char *curve,
                   struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     params_write(r, &w);
     promotion_write(promotion, &w);
     predictions_write(predictions, &w);
+    if (rule != NULL) {
+        json_kv_raw(&w, "decision_rule", rule);
+    }
     fit_write(r, SIZE_MAX, &w);
     if (curve != NULL) {
         json_kv_raw(&w, "learning_curve", curve);
@@ -282,7 +285,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     json_kv_begin_object(&w, "encoding");
     jobs_features_write(&request->features, request->inputs, request->n_inputs, &w);
     json_end_object(&w);
-    jobs_options_write(request, &w);
+    jobs_options_write(request, false, &w); /* "decision" is the kind of the machines */
     if (request->holdout > 0) {
         json_kv_string(&w, "holdout_rows", JOBS_HOLDOUT_ROWS);
     }

@@ -2,9 +2,11 @@
  * job's end in one transaction. */
 #include "jobs/training.h"
 
+#include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/process/clock.h"
 #include "jobs/budget.h"
+#include "jobs/decision.h"
 #include "jobs/documents.h"
 #include "jobs/promotion.h"
 #include "jobs/request/class_weights.h"
@@ -45,6 +47,7 @@ struct success {
     struct promotion_subject subject;
     struct result_predictions predictions;
     struct promotion promotion;
+    const char *rule; /* document of the decision rule; NULL: none */
     struct buf result, info, warnings;
 };
 
@@ -121,12 +124,12 @@ static void success_done(struct success *s) {
  * are unchanged. */
 static bool describe(const struct training *t, struct success *s, struct store_job_end *end,
                      struct problem *problem) {
-    struct success new = {.subject = s->subject, .predictions = s->predictions};
+    struct success new = {.subject = s->subject, .predictions = s->predictions, .rule = s->rule};
     bool good = promotion_decide(&new.subject, &new.promotion, problem);
     if (good) {
         const dn_train_result *result = new.subject.result;
         const char *before = buf_cstr(&new.promotion.warnings);
-        result_write(result, &new.promotion, &new.predictions,
+        result_write(result, &new.promotion, &new.predictions, new.rule,
                      t->curve.size > 0 ? t->curve.data : NULL, &new.result);
         result_model_info_write(result, &t->request, new.subject.trained, t->job->id, &new.info);
         result_warnings_write(result, &t->request, before, &new.warnings);
@@ -153,7 +156,7 @@ static void give_up_success(const struct training *t, struct store_job_end *end,
     store_part_drop(t->store, end->model_part);
     end->state = state;
     end->error = error;
-    end->result = end->model_info = NULL;
+    end->result = end->model_info = end->rule = NULL;
     end->model_part = end->model_bytes = end->prediction_bytes = 0;
     if (state == STORE_JOB_QUEUED) {
         end->progress = NULL;
@@ -277,7 +280,7 @@ static void finish_without(struct training *t, struct problem *problem) {
  * memory. */
 static bool finish_with(struct training *t, const struct tables *tables,
                         const dn_train_request *request, const dn_run *run,
-                        const dn_train_result *result, dn_held_out **predicted,
+                        const dn_train_result *result, dn_held_out **predicted, const char *rule,
                         struct problem *problem) {
     void *bytes = NULL;
     size_t size = 0;
@@ -315,11 +318,13 @@ static bool finish_with(struct training *t, const struct tables *tables,
                                     .run = run,
                                     .result = result,
                                     .posted = t->job->warnings},
-                        .predictions = predictions};
+                        .predictions = predictions,
+                        .rule = rule};
     struct store_job_end end = {.state = STORE_JOB_SUCCEEDED,
                                 .model_part = part,
                                 .model_bytes = (int64_t)size,
-                                .prediction_bytes = prediction_bytes};
+                                .prediction_bytes = prediction_bytes,
+                                .rule = rule};
     good = describe(t, &s, &end, problem);
     if (good) {
         finish(t, &end, &s);
@@ -406,10 +411,43 @@ static bool learn_curve(struct training *t, const dn_train_request *request, con
     return buf_cstr(&t->curve) != NULL || problem_no_memory(problem);
 }
 
+/* Appends the document of the decision rule that the job asks for. If no threshold can be chosen,
+ * the model gets no rule, and a warning has the reason. Returns false if memory is short. */
+static bool make_rule(const struct training *t, dn_train_result *result, const dn_held_out *rows,
+                      bool folds, struct buf *out, struct problem *problem) {
+    struct problem why = {0};
+    struct decision d;
+    if (t->request.decision == NULL) {
+        return true;
+    }
+    json_t *object = json_parse(t->request.decision, strlen(t->request.decision), &why);
+    struct decision_rows held = {.folds = folds};
+    if (rows != NULL) {
+        held.n = rows->n;
+        held.p = rows->values;
+        held.truth = rows->truth;
+        held.weight = rows->weight;
+    }
+    if (object != NULL && decision_read(object, "/decision", &d, &why) &&
+        !decision_write(&d, "/decision", result->model, rows != NULL ? &held : NULL, out, &why)) {
+        buf_clear(out);
+        dn_report_warn(&result->report, DN_WARNING_OTHER, "the model has no decision rule: %s",
+                       why.n_errors > 0 ? why.errors[0].detail : "");
+    }
+    const bool good = why.type == PROBLEM_NONE || why.type == PROBLEM_INVALID;
+    if (!good) {
+        problem_move(problem, &why);
+    }
+    problem_done(&why);
+    json_decref(object);
+    return good;
+}
+
 static bool train(struct training *t, const struct tables *tables, struct problem *problem) {
     dn_run run = run_of(t);
     dn_train_request request;
     dn_held_out *held_out = NULL;
+    struct buf rule = {0};
     dn_error err;
     dn_error_clear(&err);
     if (!request_of(t, tables, &run, &request, problem)) {
@@ -425,7 +463,10 @@ static bool train(struct training *t, const struct tables *tables, struct proble
         jobs_problem_from_core(&err, &t->request, problem);
     } else {
         good = learn_curve(t, &request, &run, problem) &&
-               finish_with(t, tables, &request, &run, result, &held_out, problem);
+               make_rule(t, result, held_out, request.folds > 0, &rule, problem) &&
+               finish_with(t, tables, &request, &run, result, &held_out,
+                           rule.size > 0 ? buf_cstr(&rule) : NULL, problem);
+        buf_done(&rule);
         dn_held_out_free(held_out);
         dn_train_result_done(result);
     }

@@ -1,6 +1,7 @@
 /* Models in memory: the table under one lock, the changes that the store has committed, one load of
  * a version for all callers that wait for it, and the thread that frees models. */
 #include "serving/serving.h"
+#include "serving/model_rule.h"
 #include "serving/model_table.h"
 
 #include "base/log/log.h"
@@ -128,6 +129,11 @@ static bool load(struct serving *s, const char *name, int64_t version, struct mo
         problem_set(problem, read == DN_ERR_MEMORY ? PROBLEM_UNAVAILABLE : PROBLEM_INTERNAL,
                     "model %s version %lld cannot be read back: %s", name, (long long)version,
                     err.message);
+    }
+    if (loaded.model != NULL && !model_rule_set(loaded.model, m.rule)) {
+        problem_set(problem, PROBLEM_INTERNAL,
+                    "the decision rule of model %s version %lld cannot be read back", name,
+                    (long long)version);
     }
     if (loaded.model != NULL && s->plans != NULL) {
         loaded.plan_free = s->plans->free;

@@ -439,11 +439,13 @@ struct store_model {
     int64_t id; /* id of the version */
     char name[IDS_NAME_SIZE];
     int64_t version, live_version, newest_version, created_at, bytes;
-    char *submitted_by; /* name of the token that submitted the job; NULL: there was none */
-    char *info;         /* JSON object: algorithm, parameters, classes, features, metrics, … */
-    char *description;  /* description of the model; may be NULL */
-    char *tags;         /* JSON array */
-    int64_t revision;   /* counts changes of the model's description, tags and live version */
+    char *submitted_by;    /* name of the token that submitted the job; NULL: there was none */
+    char *rule;            /* JSON object: the decision rule of the version; NULL: none */
+    int64_t rule_revision; /* counts the changes of the rule; 0: there was none */
+    char *info;            /* JSON object: algorithm, parameters, classes, features, metrics, … */
+    char *description;     /* description of the model; may be NULL */
+    char *tags;            /* JSON array */
+    int64_t revision;      /* counts changes of the model's description, tags and live version */
     char etag[64];
     double sort; /* value by which a list is sorted; NaN: it has none, or the list is by name */
 };
@@ -489,6 +491,12 @@ bool store_model_predictions(struct store *store, const char *name, int64_t vers
 bool store_model_set_live(struct store *store, const struct store_actor *by, const char *name,
                           int64_t version, const struct store_condition *condition,
                           struct store_model *model, struct problem *problem);
+/* Sets the decision rule of a version; NULL: removes it. The condition is about the ETag of the
+ * version. model: receives the version, which the caller frees. */
+bool store_model_set_rule(struct store *store, const struct store_actor *by, const char *name,
+                          int64_t version, const char *rule,
+                          const struct store_condition *condition, struct store_model *model,
+                          struct problem *problem);
 /* Changes description and tags like store_dataset_patch. model: as in store_model_set_live. */
 bool store_model_patch(struct store *store, const struct store_actor *by, const char *name,
                        const char *description, const char *tags,
@@ -619,6 +627,7 @@ struct store_job_end {
     int64_t model_bytes;
     int64_t prediction_bytes; /* bytes of the chunks with rows, which follow those of the model */
     const char *model_info;   /* JSON object */
+    const char *rule;         /* JSON object: the decision rule; NULL: none */
     /* SUCCEEDED: NULL: the model becomes live. Otherwise the end fails with
      * PROBLEM_PRECONDITION_FAILED if another version is live than the caller knew */
     const struct store_promotion *promotion;

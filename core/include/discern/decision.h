@@ -28,6 +28,7 @@
 #define DISCERN_DECISION_H
 
 #include <discern/api.h>
+#include <discern/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,6 +114,75 @@ bool dn_decision_rank_scores(dn_decision decision,
                              size_t n_classes,
                              const double *scores,
                              double *m);
+
+/* ---- labels by probabilities ---- */
+/* Rules that choose a label from the probabilities of the classes: a threshold of two classes, the
+ * least expected cost, and rejection.
+ *
+ * With the cost c_jk of label k for a row of class j, label k has the expected cost
+ *
+ *     R_k = Σ_j p_j c_jk
+ *
+ * The label is the class with the least R_k; of equal ones the first. If the least R_k is above the
+ * level of rejection, the row has no label (Chow's rule: the level is the cost of no label).
+ *
+ * A threshold t of two classes chooses the positive class if p >= t. It is the rule of the costs
+ * with t = c_fp/(c_fp + c_fn), where c_fp is the cost of the positive label for a row of the other
+ * class, and c_fn that of the other label for a positive row.
+ *
+ * Chow, IEEE Transactions on Information Theory 16, 1970. Elkan, The foundations of cost-sensitive
+ * learning, IJCAI 2001. Bishop, PRML, section 1.5. Youden, Cancer 3, 1950. */
+typedef struct dn_rule {
+    size_t n_classes;
+    bool by_threshold; /* two classes: `threshold` of the class `positive`; otherwise costs */
+    size_t positive;
+    double threshold;   /* 0 … 1 */
+    const double *cost; /* [K × K] finite, >= 0; row: true class, column: label. NULL: 0 for the
+                         * true class and 1 for others */
+    bool rejects;       /* with costs: rows whose least expected cost is above `reject` have no
+                         * label */
+    double reject;      /* >= 0 */
+} dn_rule;
+
+/* Returns the class that the rule chooses for the probabilities p [K], or DN_AMBIGUOUS if the row is
+ * rejected. Cost: O(K²) with costs. */
+size_t dn_rule_label(const dn_rule *rule, const double *p);
+/* Returns the cost of a label for a row of class `truth`. label DN_AMBIGUOUS: the level of
+ * rejection; 1 if the rule does not reject. A rule by threshold has the costs 0 and 1. */
+double dn_rule_cost(const dn_rule *rule, size_t truth, size_t label);
+
+/* What a threshold is chosen for. tp, fp, fn, tn: weights of the rows by truth and label. */
+typedef enum dn_rule_goal {
+    DN_RULE_F1,       /* 2tp/(2tp + fp + fn) */
+    DN_RULE_YOUDEN,   /* tp/(tp + fn) + tn/(tn + fp) − 1 */
+    DN_RULE_MCC,      /* Matthews correlation coefficient */
+    DN_RULE_ACCURACY, /* (tp + tn)/(tp + fp + fn + tn) */
+    DN_RULE_PRECISION /* tp/(tp + fp) >= a bound; the greatest recall tp/(tp + fn) */
+} dn_rule_goal;
+/* Rows from which a threshold is chosen. They must not be training rows of the models that predict
+ * them. */
+typedef struct dn_rule_rows {
+    size_t n;
+    const double *p;      /* [n] probability of the positive class */
+    const bool *positive; /* [n] the row is of the positive class */
+    const double *weight; /* [n] >= 0; NULL: all 1 */
+} dn_rule_rows;
+/* Chooses the threshold among the values of p. Of equally good ones it takes the greatest.
+ *
+ *   least      DN_RULE_PRECISION: the bound
+ *   threshold  receives the threshold
+ *   value      receives what the goal maximises; DN_RULE_PRECISION: the recall
+ *   found      receives whether there is one: a row of each class, and a precision of at least the
+ *              bound; otherwise the other two are unchanged
+ *
+ * O(n log n). DN_ERR_ARGUMENT, DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dn_rule_choose(const dn_rule_rows *rows,
+                                     dn_rule_goal goal,
+                                     double least,
+                                     double *threshold,
+                                     double *value,
+                                     bool *found,
+                                     dn_error *err);
 
 DN_END_DECLS
 

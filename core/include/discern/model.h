@@ -370,6 +370,12 @@ typedef enum dn_labels {
 /* Returns the rule that the model was trained with, parameter `decision`. Models of library
  * versions without this parameter: DN_LABELS_SCORES. */
 dn_labels dn_model_labels(const dn_model *model);
+/* Sets the rule that chooses labels with DN_LABELS_OF_MODEL, which copies it; NULL removes it. It is
+ * not a part of the bytes of the model. Call it before other threads use the model.
+ * DN_ERR_ARGUMENT: the rule is for other classes, a number is out of range, or the model has no
+ * probabilities. DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dn_model_set_rule(dn_model *model, const dn_rule *rule, dn_error *err);
+const dn_rule *dn_model_rule(const dn_model *model); /* NULL: none */
 /* Output arrays of dn_model_predict, allocated by the caller. If an array is NULL, the result is
  * not computed. Probabilities, contributions, log densities and posteriors that the model cannot
  * compute are NaN. */
@@ -413,7 +419,9 @@ typedef struct dn_prediction {
      * dn_model_prior. It equals `probabilities` up to rounding. If class_log_density is −∞ in every
      * class: the probabilities of the scores. */
     double *posterior;
-    dn_labels labels; /* the rule for `label` and `candidates` */
+    dn_labels labels;    /* the rule for `label` and `candidates` */
+    const dn_rule *rule; /* takes the place of `labels`; a rule for the classes of a model with
+                          * probabilities. NULL: none */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
 /* Returns false if metric i (dn_metric_name) is undefined for every model with these parameters,
@@ -506,7 +514,8 @@ typedef struct dn_evaluate_options {
     /* Name of the column of true classes. NULL: the target of the model; DN_ERR_ARGUMENT if the
      * model has no target. */
     const char *target;
-    dn_labels labels; /* the rule for the predicted classes */
+    dn_labels labels;    /* the rule for the predicted classes */
+    const dn_rule *rule; /* as in dn_prediction */
 } dn_evaluate_options;
 /* Computes the metrics of a model on a labelled table. Columns are found by name. Rows with a
  * missing target or weight 0 are ignored.
@@ -532,6 +541,7 @@ typedef struct dn_labelled_rows {
     const size_t *truth;  /* [raw.n] class indices */
     const double *weight; /* [raw.n] 0 or DN_MIN_WEIGHT … DN_MAX_WEIGHT; NULL: all 1 */
     dn_labels labels;     /* the rule for the predicted classes */
+    const dn_rule *rule;  /* as in dn_prediction */
 } dn_labelled_rows;
 /* Computes the metrics of a model on raw rows; otherwise like dn_model_evaluate. */
 DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,

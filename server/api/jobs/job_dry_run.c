@@ -129,7 +129,7 @@ void job_dry_run_write(const struct jobs_request *r, struct buf *out) {
     write_params(r, &params);
     json_kv_raw(&w, "params", buf_cstr(&params));
     write_features(r, &w);
-    jobs_options_write(r, &w);
+    jobs_options_write(r, true, &w);
     jobs_promotion_write(&r->promotion, &w);
     jobs_limits_write(r, &w);
     jobs_snapshots_write(r, &w);

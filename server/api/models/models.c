@@ -28,6 +28,12 @@ void api_model_write(const struct store_model *m, struct json_writer *w) {
     json_kv_string(w, "description", m->description);
     json_kv_raw(w, "tags", m->tags ? m->tags : "[]");
     api_put_members(w, m->info);
+    if (m->rule != NULL) {
+        json_kv_begin_object(w, "decision_rule");
+        json_kv_int(w, "revision", m->rule_revision);
+        api_put_members(w, m->rule);
+        json_end_object(w);
+    }
     json_end_object(w);
 }
 
@@ -84,7 +90,8 @@ static const char *const fields[] = {
     "weights",     "class_weight", "validation",     "seed",          "holdout_rows",
     "decision",    "n_machines",   "dataset",        "job",           "converged",
     "stop_reason", "iterations",   "objective",      "gradient_norm", "rows",
-    "details",     "metrics",      "daemon_version", "reading",       NULL};
+    "details",     "metrics",      "daemon_version", "reading",       "decision_rule",
+    NULL};
 
 /* ---- ?sort= ---- */
 

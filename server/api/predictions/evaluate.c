@@ -59,8 +59,22 @@ static void reply_cells(struct http_call *call, const struct serving_model *m,
     http_reply(call, 200, format_media_type(format), &body);
 }
 
+/* Writes the mean cost of the labels that the rule chose, and the rows without a label. */
+static void write_decision(const dn_metrics *m, const dn_rule *rule, struct json_writer *w) {
+    const size_t K = m->n_classes;
+    double cost = m->ambiguous * dn_rule_cost(rule, 0, DN_AMBIGUOUS);
+    for (size_t i = 0; i < K * K; i++) {
+        cost += m->confusion[i] * dn_rule_cost(rule, i / K, i % K);
+    }
+    json_kv_double(w, "cost", cost / m->weight);
+    json_kv_begin_object(w, "rejected");
+    json_kv_double(w, "weight", m->ambiguous);
+    json_kv_double(w, "share", m->ambiguous / m->weight);
+    json_end_object(w);
+}
+
 static void reply_metrics(struct http_call *call, const struct serving_model *m,
-                          const dn_metrics *metrics, const char *weight,
+                          const dn_metrics *metrics, const dn_rule *rule, const char *weight,
                           const struct row_notes *notes) {
     const struct format *format = api_reply_format(call, &format_json);
     struct buf body = {0};
@@ -77,6 +91,9 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     json_kv_string(&w, "weight", weight);
     json_put_key(&w, "metrics");
     jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
+    if (rule != NULL) {
+        write_decision(metrics, rule, &w);
+    }
     row_notes_write(notes, dn_model_encoder(m->model), &w);
     json_end_object(&w);
     api_instances_notes(call, m->name, m->model, notes);
@@ -590,7 +607,9 @@ void api_model_evaluate(struct http_call *call) {
         (void)evaluate_body(&e, &options);
     }
     if (e.metrics && !problem.type) {
-        reply_metrics(call, m, e.metrics, e.weight, e.notes);
+        reply_metrics(call, m, e.metrics,
+                      labels == DN_LABELS_OF_MODEL ? dn_model_rule(m->model) : NULL, e.weight,
+                      e.notes);
     } else {
         http_reply_problem(call, &problem);
     }

@@ -263,11 +263,14 @@ static void write_validation(const struct jobs_request *r, struct json_writer *w
     json_end_object(w);
 }
 
-void jobs_options_write(const struct jobs_request *r, struct json_writer *w) {
+void jobs_options_write(const struct jobs_request *r, bool rule, struct json_writer *w) {
     json_kv_string(w, "weight", r->weighted ? r->weight.name : NULL);
     json_kv_string(w, "weights", meanings[r->weights]);
     write_class_weight(&r->class_weights, w);
     write_validation(r, w);
+    if (r->decision != NULL && rule) {
+        json_kv_raw(w, "decision", r->decision);
+    }
     json_kv_int(w, "seed", (int64_t)r->seed);
 }
 

@@ -14,7 +14,7 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
                        struct problem *problem);
 /* Write members into the open object: "weight", "class_weight", "validation" and "seed"; null where
  * a job has none. */
-void jobs_options_write(const struct jobs_request *r, struct json_writer *w);
+void jobs_options_write(const struct jobs_request *r, bool rule, struct json_writer *w);
 /* Writes the member "limits"; its member "seconds" is null if there is no limit. */
 void jobs_limits_write(const struct jobs_request *r, struct json_writer *w);
 /* Writes the members "learning_curve", "snapshots" and "snapshots_of". */

@@ -372,6 +372,7 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
     jobs_options_read(root, arena, out, problem);
     jobs_class_weight_check(out, root);
     jobs_validation_read(out, root);
+    jobs_decision_read(out, root);
     read_limits(out, limits, root);
     jobs_promotion_check(out, root);
     if (!problem->type) {

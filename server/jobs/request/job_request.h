@@ -87,11 +87,12 @@ struct jobs_request {
     size_t n_inputs;
     struct jobs_column weight; /* if `weighted`: a numeric column that is not an input */
     struct jobs_class_weights class_weights;
-    dn_weights weights; /* meaning of the weights */
-    bool weighted;      /* `weight` is set */
-    bool curves;        /* the metrics include ROC and other curves */
-    bool held_out;      /* the predictions of held-out rows are stored with the model */
-    bool of_updates;    /* history and `snapshots` count changes of the weights (dn_run.updates) */
+    dn_weights weights;   /* meaning of the weights */
+    bool weighted;        /* `weight` is set */
+    bool curves;          /* the metrics include ROC and other curves */
+    const char *decision; /* JSON object: the decision rule that is asked for; NULL: none */
+    bool held_out;        /* the predictions of held-out rows are stored with the model */
+    bool of_updates; /* history and `snapshots` count changes of the weights (dn_run.updates) */
     const dn_algorithm *algorithm;
     dn_params *params; /* checked; freed by jobs_request_done */
     struct jobs_features features;
@@ -219,6 +220,8 @@ bool jobs_encoder_spec(const struct jobs_request *r, dn_table_column *columns,
 /* Read "weight" and check the classes of "class_weight" (job_weights.c). */
 void jobs_weight_read(struct jobs_request *r, const json_t *root);
 void jobs_class_weight_check(struct jobs_request *r, const json_t *root);
+/* Reads and checks the decision rule in "decision" (job_decision.c). Called after validation. */
+void jobs_decision_read(struct jobs_request *r, const json_t *root);
 /* Reads and checks "validation" (job_validation.c). */
 void jobs_validation_read(struct jobs_request *r, const json_t *root);
 

@@ -362,7 +362,7 @@ static void read_decision(struct reading *r, const json_t *root, const json_t *p
     const json_t *value = json_read_any(root, "decision", false, "", r->problem),
                  *other = json_object_get(params, "decision");
     size_t choice = 0;
-    if (value == NULL) {
+    if (value == NULL || json_is_object(value)) { /* an object is a decision rule */
         return;
     }
     if (param == NULL) {

@@ -1,5 +1,6 @@
 /* Writes and reads the stored request of a job. Options, parameters and features have the form that
  * a client sends; each set of columns is an object of lists of the same length. */
+#include "jobs/decision.h"
 #include "jobs/request/job_request.h"
 
 #include "base/json/json_read.h"
@@ -9,6 +10,7 @@
 #include "jobs/request/params.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_INDEX ((int64_t)1 << 40)
@@ -148,7 +150,7 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     json_kv_begin_object(&w, "features");
     jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
     json_end_object(&w);
-    jobs_options_write(r, &w);
+    jobs_options_write(r, true, &w);
     jobs_promotion_write(&r->promotion, &w);
     write_validation_source(r, &w);
     json_kv_double(&w, "seconds", r->limits.seconds);
@@ -222,7 +224,7 @@ void jobs_request_write_resolved(const struct jobs_request *r, const char *param
     write_inputs(r, &w);
     jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
     json_end_object(&w);
-    jobs_options_write(r, &w);
+    jobs_options_write(r, true, &w);
     jobs_promotion_write(&r->promotion, &w);
     jobs_limits_write(r, &w);
     jobs_snapshots_write(r, &w);
@@ -414,6 +416,16 @@ static bool read_scalars(const json_t *root, struct arena *arena, struct jobs_re
     json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &r->warning_codes,
                       &r->n_warnings, problem); /* absent in jobs of older releases */
     json_read_bool(root, "held_out", false, "", &r->held_out, problem); /* likewise */
+    const json_t *rule = json_object_get(root, "decision");
+    if (json_is_object(rule)) {
+        struct buf text = {0};
+        decision_text(rule, &text);
+        r->decision = buf_cstr(&text) != NULL ? arena_strdup(arena, buf_cstr(&text)) : NULL;
+        buf_done(&text);
+        if (r->decision == NULL) {
+            return problem_no_memory(problem);
+        }
+    }
     r->dataset = arena_strdup(arena, dataset);
     return r->dataset != NULL || problem_no_memory(problem);
 }

@@ -132,8 +132,11 @@ struct store_model_new {
 };
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
                             const struct store_part_sum *staged);
-/* models.c: loads the live version in a transaction. *out must be {0}. Sets PROBLEM_UNKNOWN_MODEL
- * if there is none. */
-void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out);
+/* models.c: loads a version (0: the live one) in a transaction. *out must be {0}. Sets
+ * PROBLEM_UNKNOWN_MODEL if there is none. */
+void store_model_find(struct store_tx *tx, const char *name, int64_t version,
+                      struct store_model *out);
+/* model_change.c: stores the decision rule of a version; NULL: removes it. */
+void store_model_put_rule(struct store_tx *tx, const char *name, int64_t version, const char *rule);
 
 #endif

@@ -263,6 +263,9 @@ static void finish(struct store_tx *tx, struct end *end, const char *model,
                                     .promotion = e->promotion};
         const struct store_quota quota = {.owner = submitted_by, .max_bytes = e->max_bytes};
         end->version = store_model_publish(tx, &m, &end->staged);
+        if (e->rule != NULL) {
+            store_model_put_rule(tx, model, end->version, e->rule);
+        }
         store_quota_check_model(tx, &quota, model, e->model_bytes + e->prediction_bytes);
     }
     store_history_add(tx, e->claim.job, e->rows, e->n_rows);

@@ -148,6 +148,7 @@ struct change {
     int64_t version; /* live: the new live version; delete: the version, 0: all */
     int64_t promote; /* delete: the version that becomes live; 0: none */
     const char *description, *tags;
+    const char *rule; /* rule: the new rule; NULL: none */
     const struct store_condition *condition;
     struct store_model *model; /* live, patch: the live version as it is committed */
 };
@@ -181,7 +182,7 @@ static void set_live(struct store_tx *tx, void *arg) {
         store_tx_model_change(tx, c->name, c->version, 0, 0);
         audit_change(tx, c, "model.live", "before: version", now.live);
     }
-    store_model_find_live(tx, c->name, c->model);
+    store_model_find(tx, c->name, 0, c->model);
 }
 
 /* Runs a change and returns the live version in *model. */
@@ -218,7 +219,7 @@ static void patch(struct store_tx *tx, void *arg) {
               store_text(c->name), store_text(c->description), store_text(c->tags));
     store_tx_change(tx, STORE_CHANGE_MODEL_TEXT, c->name, 0);
     audit_change(tx, c, "model.patch", "", 0);
-    store_model_find_live(tx, c->name, c->model);
+    store_model_find(tx, c->name, 0, c->model);
 }
 
 bool store_model_patch(struct store *store, const struct store_actor *by, const char *name,
@@ -228,6 +229,47 @@ bool store_model_patch(struct store *store, const struct store_actor *by, const 
     struct change c = {
         .by = by, .name = name, .description = description, .tags = tags, .condition = condition};
     return write(store, patch, &c, model, problem);
+}
+
+/* ---- rule ---- */
+
+void store_model_put_rule(struct store_tx *tx, const char *name, int64_t version,
+                          const char *rule) {
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "INSERT INTO model_rules (version, revision, rule, changed_at, crc) SELECT id, n, ?3, "
+        "?4, row_crc(id, n, ?3, ?4) FROM (SELECT id, 1 + coalesce((SELECT revision FROM "
+        "model_rules r WHERE r.version = v.id), 0) AS n FROM model_versions v WHERE name = ?1 "
+        "AND version = ?2) WHERE true ON CONFLICT (version) DO UPDATE SET revision = "
+        "excluded.revision, rule = excluded.rule, changed_at = excluded.changed_at, crc = "
+        "excluded.crc",
+        store_text(name), store_int(version), store_text(rule != NULL ? rule : "null"),
+        store_int(tx->now));
+}
+
+static void set_rule(struct store_tx *tx, void *arg) {
+    struct change *c = arg;
+    struct model_name now = look_up(tx, c->name, false);
+    must_have(tx, c->name, c->version);
+    if (!check(tx, c->condition, c->name, c->version, &now)) {
+        return;
+    }
+    store_model_put_rule(tx, c->name, c->version, c->rule);
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE models SET revision = revision + 1 WHERE name = ?1", store_text(c->name));
+    /* the copy in memory is dropped, so that the next call loads the version with its rule */
+    store_tx_model_change(tx, c->name, now.live, 0, c->version);
+    audit_change(tx, c, c->rule != NULL ? "model.decision" : "model.decision.delete", "", 0);
+    store_model_find(tx, c->name, c->version, c->model);
+}
+
+bool store_model_set_rule(struct store *store, const struct store_actor *by, const char *name,
+                          int64_t version, const char *rule,
+                          const struct store_condition *condition, struct store_model *model,
+                          struct problem *problem) {
+    struct change c = {
+        .by = by, .name = name, .version = version, .rule = rule, .condition = condition};
+    return write(store, set_rule, &c, model, problem);
 }
 
 /* ---- delete ---- */

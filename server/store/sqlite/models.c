@@ -7,7 +7,8 @@
 #define MODEL_NAMES "SELECT name FROM models WHERE live > 0 LIMIT 10000"
 
 #define VERSION_DAMAGE STORE_DAMAGE_MODEL_VERSIONS("v")
-#define MODEL_DAMAGE "coalesce(" VERSION_DAMAGE ", " STORE_DAMAGE_MODELS("m") ")"
+#define RULE_DAMAGE "CASE WHEN r.version IS NOT NULL THEN " STORE_DAMAGE_MODEL_RULES("r") " END"
+#define MODEL_DAMAGE "coalesce(" VERSION_DAMAGE ", " STORE_DAMAGE_MODELS("m") ", " RULE_DAMAGE ")"
 #define MODEL_SELECT MODEL_SELECT_WITH(MODEL_DAMAGE, "NULL")
 /* Of a list, whose WHERE has MODEL_LISTED. */
 #define MODEL_SELECT_LISTED MODEL_SELECT_WITH("NULL", "NULL")
@@ -18,10 +19,13 @@
 #define MODEL_SELECT_WITH(damage, sort)                                                            \
     "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
     "m.description, m.tags, m.revision, " damage ", v.submitted_by, " sort                         \
-    " FROM model_versions v JOIN models m ON m.name = v.name "
+    ", nullif(r.rule, 'null'), coalesce(r.revision, 0)"                                            \
+    " FROM model_versions v JOIN models m ON m.name = v.name "                                     \
+    "LEFT JOIN model_rules r ON r.version = v.id "
 
 void store_model_done(struct store_model *m) {
     if (m) {
+        free(m->rule);
         free(m->submitted_by);
         free(m->info);
         free(m->description);
@@ -47,7 +51,9 @@ static bool load(struct store_query *q, void *item) {
                                 .tags = store_query_take(q, 9),
                                 .revision = store_query_int(q, 10),
                                 .submitted_by = store_query_take(q, 12),
-                                .sort = store_query_real(q, 13)};
+                                .sort = store_query_real(q, 13),
+                                .rule = store_query_take(q, 14),
+                                .rule_revision = store_query_int(q, 15)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {
@@ -77,11 +83,12 @@ static bool find(struct store_connection *c, const char *name, int64_t version,
     return found;
 }
 
-void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out) {
+void store_model_find(struct store_tx *tx, const char *name, int64_t version,
+                      struct store_model *out) {
     if (!tx->problem->type) {
-        if (!find(tx->connection, name, 0, out, tx->problem) && !tx->problem->type) {
-            store_unknown(tx->connection, PROBLEM_UNKNOWN_MODEL, "model", name, 0, MODEL_HIDDEN,
-                          NULL, tx->problem);
+        if (!find(tx->connection, name, version, out, tx->problem) && !tx->problem->type) {
+            store_unknown(tx->connection, PROBLEM_UNKNOWN_MODEL, "model", name, version,
+                          MODEL_HIDDEN, NULL, tx->problem);
         }
     }
 }

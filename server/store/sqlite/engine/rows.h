@@ -123,6 +123,15 @@
 #define STORE_DAMAGE_MODEL_VERSIONS(row)                                                           \
     STORE_DAMAGE(row, STORE_CRC_MODEL_VERSIONS(row), "model_versions", "quote(" row ".id)")
 
+#define STORE_CRC_MODEL_RULES(row)                                                                 \
+    "row_crc(" row ".version"                                                                      \
+    ", " row ".revision"                                                                           \
+    ", " row ".rule"                                                                               \
+    ", " row ".changed_at"                                                                         \
+    ")"
+#define STORE_DAMAGE_MODEL_RULES(row)                                                              \
+    STORE_DAMAGE(row, STORE_CRC_MODEL_RULES(row), "model_rules", "quote(" row ".version)")
+
 #define STORE_CRC_JOBS(row)                                                                        \
     "row_crc(" row ".id"                                                                           \
     ", " row ".state"                                                                              \
