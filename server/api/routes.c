@@ -55,16 +55,16 @@ static const char *const query_extra[] = {"extra", NULL};
 static const char *const query_promote[] = {"promote", NULL};
 static const char *const query_weights[] = {"matrices",        "statistics", "level",
                                             "support_vectors", "expand",     NULL};
-static const char *const query_predict[] = {"header",     "delimiter",  "skip_rows", "names",
-                                            "duplicates", "decision",   "encoding",  "missing",
-                                            "comment",    "decimal",    "thousands", "strip",
-                                            "extra",      "keep",       "output",    "baseline",
-                                            "top",        "zero_based", NULL};
-static const char *const query_evaluate[] = {"header",     "delimiter", "skip_rows", "names",
-                                             "duplicates", "decision",  "encoding",  "missing",
-                                             "comment",    "decimal",   "thousands", "strip",
-                                             "extra",      "curves",    "target",    "weight",
-                                             "zero_based", NULL};
+static const char *const query_predict[] = {"header",     "delimiter", "skip_rows",  "names",
+                                            "duplicates", "decision",  "threshold",  "encoding",
+                                            "missing",    "comment",   "decimal",    "thousands",
+                                            "strip",      "extra",     "keep",       "output",
+                                            "baseline",   "top",       "zero_based", NULL};
+static const char *const query_evaluate[] = {"header",     "delimiter",  "skip_rows", "names",
+                                             "duplicates", "decision",   "threshold", "encoding",
+                                             "missing",    "comment",    "decimal",   "thousands",
+                                             "strip",      "extra",      "curves",    "target",
+                                             "weight",     "zero_based", NULL};
 static const char *const query_transform[] = {"header",     "delimiter", "skip_rows",  "names",
                                               "duplicates", "encoding",  "missing",    "comment",
                                               "decimal",    "thousands", "strip",      "extra",

@@ -127,6 +127,26 @@ static void test_chosen_threshold(void **state) {
     }
 }
 
+/* ?threshold= for one call. */
+static void test_one_call(void **state) {
+    (void)state;
+    job_train(CREDIT(""));
+    const double bad = real_at(status_check(call_post("/v1/models/credit/predict", PREDICT), 200),
+                               "/predictions/0/probabilities/0");
+    assert_string_equal(label_of(text("?threshold=%.3f", 1 - bad + 0.01), PREDICT), "bad");
+    assert_string_equal(label_of(text("?threshold=%.3f", 1 - bad - 0.01), PREDICT), "good");
+    const struct response *r =
+        status_check(call_post("/v1/models/credit/evaluate?threshold=1", "{'dataset':'credit'}"),
+                     200);
+    assert_true(real_at(r, "/metrics/confusion/matrix/1/1") == 0 && has(r, "/cost"));
+    problem_check(call_post("/v1/models/credit/predict?threshold=2", PREDICT), 400, "bad-request");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
+    problem_check(call_post("/v1/models/iris/evaluate?threshold=0.2", "{'dataset':'iris'}"), 400,
+                  "bad-request");
+    problem_check(call_post("/v1/models/iris/predict?threshold=0.2", "{'instances':[[1,2,3,4]]}"),
+                  400, "bad-request");
+}
+
 /* Revisions, conditions, the model in memory. */
 static void test_put(void **state) {
     (void)state;
@@ -229,6 +249,6 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_costs_of_a_job), TEST(test_chosen_threshold),
-                                       TEST(test_put), TEST(test_refusals)};
+                                       TEST(test_put), TEST(test_one_call), TEST(test_refusals)};
     return cmocka_run_group_tests_name("decision rules", tests, prepare, group_end);
 }

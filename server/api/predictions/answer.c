@@ -27,8 +27,12 @@ bool api_coordinates_check(const struct serving_model *m, dn_coordinates of,
 
 bool api_answer_check(const struct serving_model *m, const struct api_answer_options *options,
                       struct problem *problem) {
-    return options->kind == API_COORDINATES ? api_coordinates_check(m, options->of, problem)
-                                            : api_outputs_check(m, options->outputs, problem);
+    dn_rule rule;
+    return options->kind == API_COORDINATES
+               ? api_coordinates_check(m, options->of, problem)
+               : api_outputs_check(m, options->outputs, problem) &&
+                     (!options->by_threshold ||
+                      api_threshold_rule(m->model, options->threshold, &rule, problem));
 }
 
 static bool coordinates_begin(struct api_answer *a, struct problem *problem) {
@@ -115,6 +119,10 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
         return false;
     }
     a->room.rows.labels = options->labels;
+    a->by_threshold = options->by_threshold;
+    if (a->by_threshold && !api_threshold_rule(m->model, options->threshold, &a->rule, problem)) {
+        return false;
+    }
     a->n = a->room.n;
     a->each = a->room.each;
     head.contributions.top = options->explain.top;
@@ -145,6 +153,7 @@ size_t api_answer_score(struct api_answer *a, const struct instance_rows *in, si
     a->predictions.kept = a->coordinates.kept = &in->kept;
     a->predictions.first_kept = a->coordinates.first_kept = first;
     const dn_raw_rows rows = instance_rows_view(in, first, n);
+    a->room.rows.rule = a->by_threshold ? &a->rule : NULL; /* the answer may have been moved */
     const size_t done =
         a->kind == API_PREDICTIONS
             ? dn_model_predict(a->m->model, rows, a->room.workspace, &a->room.rows)

@@ -22,6 +22,8 @@ struct api_answer {
     size_t n;    /* number of rows that are computed at a time */
     size_t each; /* numbers in the answer for one row */
     struct outputs_room room;
+    bool by_threshold; /* labels by `rule` */
+    dn_rule rule;
     double *baseline; /* [scores × features] contributions that are subtracted, followed by the
                        * [scores] intercepts; NULL: none */
     double *z;        /* [n x components] coordinates, followed by the workspace */
@@ -34,6 +36,8 @@ struct api_answer_options {
     dn_coordinates of; /* API_COORDINATES: which coordinates */
     unsigned outputs;  /* API_PREDICTIONS: answer_output bits of the request */
     dn_labels labels;  /* API_PREDICTIONS: the rule for labels */
+    bool by_threshold; /* API_PREDICTIONS: labels by `threshold` (api_threshold_rule) */
+    double threshold;
     struct api_explain explain;
     const struct format *format;
     size_t n_rows;            /* rows of a block; 0: unknown */

@@ -110,6 +110,7 @@ struct evaluation {
     bool target_in_body;             /* `target` was named in the body */
     bool curves;                     /* wanted */
     dn_labels labels;                /* the rule for the predicted classes */
+    const dn_rule *rule;             /* takes its place; NULL: none */
     const struct dataset_work *work; /* another computation is wanted; NULL: metrics */
     struct budget budget;
     dn_run run;
@@ -187,7 +188,8 @@ static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in,
     const dn_labelled_rows rows = {.raw = instance_rows_view(in, 0, in->n),
                                    .truth = in->label,
                                    .weight = weight,
-                                   .labels = e->labels};
+                                   .labels = e->labels,
+                                   .rule = e->rule};
     struct buf place = {0};
     dn_error err;
     dn_error_clear(&err);
@@ -391,7 +393,8 @@ static bool evaluate_source(struct evaluation *e, const dn_table_source *table) 
     const dn_evaluate_options options = {.curves = e->curves,
                                          .target = e->target,
                                          .weight = e->weight,
-                                         .labels = e->labels};
+                                         .labels = e->labels,
+                                         .rule = e->rule};
     dn_error err;
     dn_error_clear(&err);
     const bool good =
@@ -571,8 +574,12 @@ void api_model_evaluate(struct http_call *call) {
     struct instances_options options;
     struct evaluation e;
     bool curves = false;
+    bool by_threshold = false;
+    double threshold = 0;
+    dn_rule rule;
     dn_labels labels;
-    if (!api_query_bool(call, "curves", &curves) || !api_decision_read(call, &labels)) {
+    if (!api_query_bool(call, "curves", &curves) || !api_decision_read(call, &labels) ||
+        !api_threshold_read(call, &by_threshold, &threshold)) {
         return;
     }
     const struct serving_model *m = api_model_take(call);
@@ -585,6 +592,14 @@ void api_model_evaluate(struct http_call *call) {
     }
     evaluation_init(&e, call, m->model, curves, &problem);
     e.labels = labels;
+    e.rule = labels == DN_LABELS_OF_MODEL ? dn_model_rule(m->model) : NULL;
+    if (by_threshold) {
+        if (!api_threshold_rule(m->model, threshold, &rule, &problem)) {
+            http_reply_problem(call, &problem);
+            goto cleanup;
+        }
+        e.rule = &rule;
+    }
     if (!api_weight_column(call, m, &e.weight)) {
         goto cleanup; /* answered */
     }
@@ -607,9 +622,7 @@ void api_model_evaluate(struct http_call *call) {
         (void)evaluate_body(&e, &options);
     }
     if (e.metrics && !problem.type) {
-        reply_metrics(call, m, e.metrics,
-                      labels == DN_LABELS_OF_MODEL ? dn_model_rule(m->model) : NULL, e.weight,
-                      e.notes);
+        reply_metrics(call, m, e.metrics, e.rule, e.weight, e.notes);
     } else {
         http_reply_problem(call, &problem);
     }

@@ -40,6 +40,8 @@ struct lines {
     const struct format *format;
     unsigned outputs;
     dn_labels labels;
+    bool by_threshold;
+    double threshold;
     struct api_explain explain;
     struct keep keep;
     struct instances_options options; /* how the lines are read */
@@ -83,6 +85,8 @@ static struct api_answer_options options_of(const struct lines *l) {
                                        .of = l->coordinates,
                                        .outputs = l->outputs,
                                        .labels = l->labels,
+                                       .by_threshold = l->by_threshold,
+                                       .threshold = l->threshold,
                                        .explain = l->explain,
                                        .format = l->format,
                                        .keep = l->options.keep,
@@ -325,6 +329,8 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     const struct api_app *app = api_app_of(call);
     unsigned outputs = 0;
     dn_labels labels = DN_LABELS_OF_MODEL;
+    bool by_threshold = false;
+    double threshold = 0;
     dn_coordinates coordinates = DN_COORDINATES_DIRECTIONS;
     struct api_explain explain = {0};
     const char *encoding = NULL;
@@ -337,6 +343,7 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
         (kind == API_COORDINATES && !api_coordinates_read(call, &coordinates)) ||
         (kind == API_PREDICTIONS &&
          (!api_outputs_read(call, &outputs) || !api_decision_read(call, &labels) ||
+          !api_threshold_read(call, &by_threshold, &threshold) ||
           !api_explain_read(call, outputs, &explain)))) {
         return NULL;
     }
@@ -352,6 +359,8 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     l->format = api_reply_format(call, &format_ndjson);
     l->outputs = outputs;
     l->labels = labels;
+    l->by_threshold = by_threshold;
+    l->threshold = threshold;
     l->explain = explain;
     l->options = options;
     if (!api_instances_keep(call, &l->keep, &l->options.keep)) {

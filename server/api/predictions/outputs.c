@@ -106,6 +106,39 @@ bool api_decision_read(struct http_call *call, dn_labels *out) {
     return true;
 }
 
+bool api_threshold_read(struct http_call *call, bool *given, double *out) {
+    const char *text = http_query(call, "threshold");
+    *given = text != NULL;
+    if (text == NULL) {
+        return true;
+    }
+    if (!dn_number_parse(text, strlen(text), out) || !(*out >= 0 && *out <= 1)) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"threshold\" must be a number from 0 to 1, got \"%.60s\"",
+                  text);
+        return false;
+    }
+    return true;
+}
+
+bool api_threshold_rule(const dn_model *model, double threshold, dn_rule *out,
+                        struct problem *problem) {
+    const dn_rule *own = dn_model_rule(model);
+    const size_t n = dn_model_classes(model)->n;
+    if (n != 2 || !dn_model_has_probabilities(model)) {
+        return problem_set(
+            problem, PROBLEM_BAD_REQUEST,
+            n != 2 ? "query parameter \"threshold\" separates two classes, and the model has %zu"
+                   : "query parameter \"threshold\" needs probabilities, and the model has none",
+            n);
+    }
+    *out = (dn_rule){.n_classes = n,
+                     .by_threshold = true,
+                     .positive = own != NULL && own->by_threshold ? own->positive : 1,
+                     .threshold = threshold};
+    return true;
+}
+
 bool api_explain_read(struct http_call *call, unsigned outputs, struct api_explain *out) {
     const char *baseline = http_query(call, "baseline");
     int64_t top = 0;

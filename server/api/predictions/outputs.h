@@ -14,6 +14,13 @@ bool api_outputs_read(struct http_call *call, unsigned *out);
 /* Reads ?decision=scores or probabilities; without it the rule of the model. Returns false if it
  * has replied with 400. */
 bool api_decision_read(struct http_call *call, dn_labels *out);
+/* Reads ?threshold=, which takes the place of the decision rule of the model. Returns false if it
+ * has replied with 400. */
+bool api_threshold_read(struct http_call *call, bool *given, double *out);
+/* Sets *out to the rule of a threshold. Returns false with a problem (400) if the
+ * model has not two classes and probabilities. */
+bool api_threshold_rule(const dn_model *model, double threshold, dn_rule *out,
+                        struct problem *problem);
 /* Reads ?of=directions, basis, hidden or scores; without it the directions. Returns false if it has
  * replied with 400. */
 bool api_coordinates_read(struct http_call *call, dn_coordinates *out);

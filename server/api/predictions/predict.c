@@ -37,6 +37,7 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
         return pool;
     }
     if (!api_outputs_read(call, &how.outputs) || !api_decision_read(call, &how.labels) ||
+        !api_threshold_read(call, &how.by_threshold, &how.threshold) ||
         !api_explain_read(call, how.outputs, &how.explain)) {
         return true;
     }
