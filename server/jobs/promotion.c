@@ -5,6 +5,7 @@
 #include "jobs/documents.h"
 #include "jobs/model_columns.h"
 #include "jobs/request/job_promotion.h"
+#include "jobs/request/job_split.h"
 #include "jobs/source.h"
 
 #include <inttypes.h>
@@ -164,7 +165,10 @@ static bool same_split(const struct promotion_subject *s, const json_t *info) {
     const char *weight = json_string_value(json_object_get(info, "weight")),
                *target = json_string_value(json_object_get(info, "target"));
     const char *rule = json_string_value(json_object_get(info, "holdout_rows"));
-    return r->holdout > 0 && rule != NULL && strcmp(rule, JOBS_HOLDOUT_ROWS) == 0 &&
+    const bool random = r->split.by == JOBS_SPLIT_NONE,
+               held_out = r->holdout > 0 || r->split.by == JOBS_SPLIT_COLUMN;
+    return held_out && jobs_split_same(&r->split, validation) &&
+           (!random || (rule != NULL && strcmp(rule, JOBS_HOLDOUT_ROWS) == 0)) &&
            json_number_value(json_object_get(dataset, "version")) == (double)s->trained->version &&
            json_number_value(json_object_get(validation, "holdout")) == r->holdout &&
            json_number_value(json_object_get(info, "seed")) == (double)r->seed && target != NULL &&

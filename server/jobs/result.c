@@ -286,7 +286,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     jobs_features_write(&request->features, request->inputs, request->n_inputs, &w);
     json_end_object(&w);
     jobs_options_write(request, false, &w); /* "decision" is the kind of the machines */
-    if (request->holdout > 0) {
+    if (request->holdout > 0 && request->split.by == JOBS_SPLIT_NONE) {
         json_kv_string(&w, "holdout_rows", JOBS_HOLDOUT_ROWS);
     }
     json_kv_string(&w, "decision", jobs_decision_name(dn_model_decision(r->model)));

@@ -132,6 +132,29 @@ static void test_promotion_uses_the_division(void **state) {
         const double own = real_at(r, "/result/promotion/new"),
                      live = real_at(r, "/result/promotion/live");
         assert_true(i == 0 ? live <= own : live == own);
+        char *all = json_dumps(value_at(r, "/warnings"), JSON_ENCODE_ANY);
+        assert_true((strstr(all, "may be among the validation rows") != NULL) == (i == 0));
+        free(all);
+    }
+}
+
+/* The rows of another division may be training rows of the live version. */
+static void test_promotion_warns_of_another_division(void **state) {
+    (void)state;
+    const char *job = "{'model':'q','dataset':'visits','target':'late','algorithm':'logistic',"
+                      "'features':{'include':['x','kept']},'validation':{'holdout':0.3%s},"
+                      "'promote':{'if_better':{'metric':'log_loss'}}}";
+    static const char *const splits[] = {"", ",'order':'day'", ",'group':'customer'", ""};
+    for (size_t i = 0; i < 4; i++) {
+        const char *spec =
+            text("%.*s%s%s", (int)(strstr(job, "%s") - job), job, splits[i], strstr(job, "%s") + 2);
+        const struct response *r = job_train("%s", spec);
+        bool warned = false;
+        for (size_t k = 0; k < count_at(r, "/warnings"); k++) {
+            warned = warned || strstr(string_at(r, text("/warnings/%zu", k)),
+                                      "may be among the validation rows") != NULL;
+        }
+        assert_true(warned == (i > 0));
     }
 }
 
@@ -203,6 +226,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_marks, test_end),
         cmocka_unit_test_teardown(test_repeats, test_end),
         cmocka_unit_test_teardown(test_promotion_uses_the_division, test_end),
+        cmocka_unit_test_teardown(test_promotion_warns_of_another_division, test_end),
         cmocka_unit_test_teardown(test_bad_splits, test_end),
         cmocka_unit_test_teardown(test_a_class_outside_the_first_block, test_end),
     };

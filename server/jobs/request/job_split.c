@@ -199,6 +199,18 @@ void jobs_split_write(const struct jobs_split *split, struct json_writer *w) {
     }
 }
 
+bool jobs_split_same(const struct jobs_split *split, const json_t *validation) {
+    for (int by = JOBS_SPLIT_GROUP; by <= JOBS_SPLIT_COLUMN; by++) {
+        const char *name =
+            json_string_value(json_object_get(validation, member_of((enum jobs_split_by)by)));
+        const char *own = split->by == (enum jobs_split_by)by ? split->name : NULL;
+        if ((name == NULL) != (own == NULL) || (own != NULL && strcmp(name, own) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void jobs_split_set(const struct jobs_split *split, size_t index, dn_train_request *out) {
     out->repeats = split->repeats;
     out->grouped = split->by == JOBS_SPLIT_GROUP;

@@ -23,6 +23,9 @@ void jobs_split_write(const struct jobs_split *split, struct json_writer *w);
 /* Whether the column of the split must not be a feature. */
 bool jobs_split_takes(const struct jobs_request *r, size_t column);
 
+/* Whether an object that jobs_split_write has written has the same column in the same member. */
+bool jobs_split_same(const struct jobs_split *split, const json_t *validation);
+
 /* Sets the members of a training's request. index: the column of the split in the source */
 void jobs_split_set(const struct jobs_split *split, size_t index, dn_train_request *out);
 
