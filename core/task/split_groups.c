@@ -134,6 +134,20 @@ static dn_status begin(const dni_grouped *rows, size_t n_folds, uint64_t stream,
     return DN_OK;
 }
 
+/* Returns true if holding out group g in fold f, besides the groups that are in it, leaves a
+ * training row of each class. */
+static bool leaves_classes(const dni_grouped *rows, struct work *w, size_t g, size_t f) {
+    const double *held = w->held + f * rows->n_strata;
+    bool good = true;
+    add_own(rows, w, g, 1);
+    for (size_t i = w->start[g]; i < w->start[g + 1]; i++) {
+        const size_t k = class_of(rows, w->row[i]);
+        good = good && held[k] + w->own[k] < w->count[k];
+    }
+    add_own(rows, w, g, -1);
+    return good;
+}
+
 /* ---- folds ---- */
 /* Returns the part of the cost of group g in fold f that depends on f. */
 static double fold_cost(const dni_grouped *rows, const struct work *w, size_t g, size_t f) {
@@ -166,22 +180,26 @@ dn_status dni_split_groups_folds(const dni_grouped *rows, size_t n_folds, uint64
     for (size_t i = 0; i < rows->n_rows; i++) {
         fold[i] = (uint16_t)n_folds;
     }
+    size_t held = 0;
     qsort(w.turn, w.n_turns, sizeof *w.turn, larger_first);
     for (size_t t = 0; t < w.n_turns && status == DN_OK; t++) {
         const size_t g = w.turn[t].group;
-        size_t best = 0;
+        size_t best = SIZE_MAX;
         double least = INFINITY;
         for (size_t f = 0; f < n_folds; f++) {
             const double cost = fold_cost(rows, &w, g, f);
-            if (cost < least) {
+            if (cost < least && leaves_classes(rows, &w, g, f)) {
                 least = cost;
                 best = f;
             }
         }
-        put_in_fold(rows, &w, g, best, fold);
+        if (best != SIZE_MAX) {
+            put_in_fold(rows, &w, g, best, fold);
+            held++;
+        }
         status = dn_run_stop(run, err);
     }
-    *out_held = w.n_turns;
+    *out_held = held;
     dn_run_free(run, w.memory);
     return status;
 }
@@ -224,7 +242,7 @@ dn_status dni_split_groups_holdout(const dni_grouped *rows, double holdout, cons
     for (size_t t = 0; t < w.n_turns; t++) {
         const size_t g = w.turn[t].group;
         const double change = holdout_change(rows, &w, g, holdout);
-        if (change < 0) {
+        if (change < 0 && leaves_classes(rows, &w, g, 0)) {
             hold_out(rows, &w, g, role);
         } else if (change < least) {
             least = change;

@@ -4,8 +4,8 @@
 
 #include "task/split.h"
 
-/* The rows to split. A group that has all rows of a class is never held out, because the training
- * rows would lack the class. */
+/* The rows to split. Every class keeps a training row: a group is not held out if its rows and those
+ * of the groups that are held out with it are all rows of a class. */
 typedef struct dni_grouped {
     const double *stratum; /* [n_rows] class index; NaN: the row is ignored */
     const uint32_t *group; /* [n_rows] from dni_row_groups_read */

@@ -188,6 +188,50 @@ static void groups_of_whole_classes_are_not_held_out(void **state) {
     sample_done(&s);
 }
 
+/* Every class keeps a training row, also where several groups together have all rows of a class. */
+static void every_class_is_trained_on(void **state) {
+    (void)state;
+    struct sample s;
+    dni_labels labels;
+    dni_split split;
+    uint16_t fold[N];
+    sample_init(&s);
+    /* 41 classes; class 40 has one row in each of the groups 0 and 1, which are small */
+    for (size_t i = 0; i < N; i++) {
+        s.code[i] = i % 40 < 20 ? 0 : 1;
+        s.code[i] = i >= 100 ? (uint32_t)(2 + i % 2) : s.code[i];
+        s.number[TARGET][i] = i == 0 || i == 20 ? 40 : (double)(i % 40);
+    }
+    s.request.grouped = true;
+    s.request.group = GROUP;
+    labels_of(&s, &labels);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        dn_run run = run_of(seed);
+        for (int way = 0; way < 2; way++) {
+            double held[2][41] = {{0}}, all[41] = {0};
+            s.request.folds = way == 0 ? 2 : 0;
+            s.request.holdout = way == 0 ? 0 : 0.2;
+            if (way == 0) {
+                OK(dni_division_folds(&s.request, 0, &run, &labels, fold, NULL));
+            } else {
+                OK(dni_division_holdout(&s.request, &run, &labels, &split, NULL));
+            }
+            for (size_t i = 0; i < N; i++) {
+                const size_t k = (size_t)labels.stratum[i];
+                all[k]++;
+                if (way == 0 ? fold[i] < 2 : labels.role[i] == DN_ROW_VALIDATE) {
+                    held[way == 0 ? fold[i] : 0][k]++;
+                }
+            }
+            for (size_t k = 0; k < labels.n_strata; k++) {
+                assert_true(held[0][k] < all[k] && held[1][k] < all[k]);
+            }
+        }
+    }
+    dni_labels_done(&labels);
+    sample_done(&s);
+}
+
 /* The blocks of an order ascend, rows with equal values are in one block, and blocks have about the
  * same size. The last rows are held out. */
 static void an_order_is_kept(void **state) {
@@ -414,6 +458,7 @@ int main(void) {
         cmocka_unit_test(groups_stay_together_in_folds),
         cmocka_unit_test(groups_are_held_out),
         cmocka_unit_test(groups_of_whole_classes_are_not_held_out),
+        cmocka_unit_test(every_class_is_trained_on),
         cmocka_unit_test(an_order_is_kept),
         cmocka_unit_test(trainings_use_the_division),
         cmocka_unit_test(marks_divide_the_rows),

@@ -46,6 +46,16 @@ static void assert_same(const struct fit *a, const struct fit *b) {
                 a->report.iterations == b->report.iterations);
 }
 
+/* The same up to the tolerance of the solver: an SVM starts from the last dual variables. */
+static void assert_near_same(const struct fit *a, const struct fit *b) {
+    const dni_kernel_machine *x = a->out.kernel, *y = b->out.kernel;
+    assert_int_equal(x->n, y->n);
+    assert_memory_equal(x->index, y->index, x->n * sizeof *x->index);
+    assert_near(x->w0, y->w0, 1e-7);
+    assert_close(x->coef, y->coef, x->n, 1e-7);
+    assert_near(a->report.objective, b->report.objective, 1e-9);
+}
+
 static void share(const char *algorithm, const char *kernel) {
     static const double values[] = {0.5, 0.1, 0.9};
     struct problem t = clouds(ROWS, COLUMNS);
@@ -66,7 +76,11 @@ static void share(const char *algorithm, const char *kernel) {
         first = i == 0 ? prepared : first;
         assert_ptr_equal(prepared, first);
         struct fit alone = fit_with(rows, p, values[i], &run, NULL);
-        assert_same(&shared, &alone);
+        if (strcmp(algorithm, "svm") == 0 && prepared->definite) {
+            assert_near_same(&shared, &alone);
+        } else {
+            assert_same(&shared, &alone);
+        }
         fit_done(&shared);
         fit_done(&alone);
     }
