@@ -28,7 +28,7 @@ struct held_out_stream {
     size_t at; /* next row of the chunk */
     size_t n_classes;
     struct buf *classes; /* [n_classes] each class as it is written in this format */
-    struct buf columns;  /* CSV: the header of the label and the values */
+    struct buf columns;  /* CSV: the header of the label and the values, without its line end */
     bool begun;          /* the header was written */
 };
 
@@ -94,7 +94,7 @@ static bool read_head(struct held_out_stream *s, struct problem *problem) {
     s->classes = good ? calloc(n, sizeof *s->classes) : NULL;
     if (s->classes != NULL) {
         s->n_classes = n;
-        buf_puts(&s->columns, columns);
+        buf_append(&s->columns, columns, strcspn(columns, "\r\n"));
         bool failed = s->columns.failed;
         for (size_t k = 0; k < n; k++) {
             put_class(json_array_get(classes, k), s->csv, &s->classes[k]);
@@ -111,9 +111,8 @@ static bool read_head(struct held_out_stream *s, struct problem *problem) {
 /* ---- writing ---- */
 
 static void write_header(const struct held_out_stream *s, struct buf *out) {
-    const char *columns = s->columns.data;
     buf_puts(out, "row,fold,truth,");
-    buf_append(out, columns, strcspn(columns, "\r\n"));
+    buf_append(out, s->columns.data, s->columns.size);
     buf_puts(out, s->rows.repeated ? ",repeat" : "");
     buf_puts(out, s->rows.weighted ? ",weight\n" : "\n");
 }
