@@ -132,7 +132,7 @@ static void test_chunks_leave_room(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
     /* The reserve is 16 MiB. A chunk of 1 MiB needs 2 MiB, in the log and in the file. */
-    atomic_store(&disk_free, 18 << 20);
+    atomic_store(&disk_free, (18 << 20) + (1 << 18));
     int64_t part = stage(f->store, 2, 2, 2, 500000);
     struct store_dataset_published out = {0};
     struct store_dataset_new d = dataset_new("b", part, "b2:b", 2, 2);
