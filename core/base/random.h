@@ -16,21 +16,21 @@ typedef struct dni_random {
  * streams: never change one. A new use gets a new number below DNI_STREAM_BASES. Methods may share
  * a stream, because a training fits one method. */
 enum {
-    DNI_STREAM_PIVOTS = 0,       /* pivots in the selection of a quantile; results do not depend on
+    DNI_STREAM_PIVOTS = 0,        /* pivots in the selection of a quantile; results do not depend on
                                    * them */
-    DNI_STREAM_START = 1,        /* start weights: logistic, least squares, perceptron */
-    DNI_STREAM_ORDER = 2,        /* order of the rows: stochastic descent, perceptron */
-    DNI_STREAM_EIGENVECTOR = 3,  /* start of the power iteration of a linear problem */
-    DNI_STREAM_HOLDOUT = 4,      /* held-out rows */
-    DNI_STREAM_HOLDOUT_TIES = 5, /* order of classes with equal remainders (task/split.h) */
-    DNI_STREAM_FOLDS = 8,        /* folds of the cross-validation */
-    DNI_STREAM_WIDTH = 9,        /* rows that determine the width of a kernel */
-    DNI_STREAM_DEFINITE = 10,    /* rows that test whether a kernel is positive semidefinite */
-    DNI_STREAM_SHARES = 12,      /* rows of a share of the training rows of a search */
-    DNI_STREAM_COORDINATES = 31, /* order of the rows: coordinate descent of the linear SVM */
-    DNI_STREAM_VALIDATION = 40,  /* validation rows of a network */
-    DNI_STREAM_NETWORK = 41,     /* start i of a network: 41 + 2i weights, 42 + 2i order of rows */
-    DNI_STREAM_REPEATS = 256,    /* repeat i of the cross-validation: 256 + i, i < DN_MAX_REPEATS */
+    DNI_STREAM_START = 1,         /* start weights: logistic, least squares, perceptron */
+    DNI_STREAM_ORDER = 2,         /* order of the rows: stochastic descent, perceptron */
+    DNI_STREAM_EIGENVECTOR = 3,   /* start of the power iteration of a linear problem */
+    DNI_STREAM_HOLDOUT = 4,       /* held-out rows */
+    DNI_STREAM_HOLDOUT_TIES = 5,  /* order of classes with equal remainders (task/split.h) */
+    DNI_STREAM_FOLDS = 8,         /* folds of the cross-validation */
+    DNI_STREAM_WIDTH = 9,         /* rows that determine the width of a kernel */
+    DNI_STREAM_DEFINITE = 10,     /* rows that test whether a kernel is positive semidefinite */
+    DNI_STREAM_SHARES = 12,       /* rows of a share of the training rows of a search */
+    DNI_STREAM_COORDINATES = 31,  /* order of the rows: coordinate descent of the linear SVM */
+    DNI_STREAM_VALIDATION = 40,   /* validation rows of a network */
+    DNI_STREAM_NETWORK = 41,      /* start i of a network: 41 + 2i weights, 42 + 2i order of rows */
+    DNI_STREAM_REPEATS = 256,     /* repeat i of a cross-validation: 256 + i */
     DNI_STREAM_PERMUTATION = 512, /* orders of the cells of a column: importance.c */
     DNI_STREAM_BOOTSTRAP = 520,   /* sample i: plus i << 16 (compare.c) */
     DNI_STREAM_BASES = 1024,      /* first of four streams for each basis of the encoder

@@ -97,6 +97,14 @@ static dn_status check(const dn_search_request *r, const dn_run *run, dn_error *
     if (r->candidates == NULL || r->n_candidates == 0) {
         return refuse(err, "candidates", "there are no candidates");
     }
+    for (size_t c = 0; c < r->n_candidates; c++) {
+        const dn_params *params = r->candidates[c].params;
+        if (params == NULL || (params->algorithm->flags & DN_ALGORITHM_TARGET) == 0) {
+            return refuse(err, "candidates",
+                          params == NULL ? "the params of a candidate must not be NULL"
+                                         : "the algorithm of a candidate has no target");
+        }
+    }
     if (r->training->folds > 0) {
         return refuse(err, "folds", "the validation of a search must not be folds");
     }
@@ -104,7 +112,10 @@ static dn_status check(const dn_search_request *r, const dn_run *run, dn_error *
         return refuse(err, "target", "a search needs a target");
     }
     if (r->folds < 2 || r->folds > DN_MAX_FOLDS) {
-        return refuse(err, "folds", "the number of folds must be from 2 to 1000");
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "the number of folds must be from 2 to %d (got %zu)",
+                                         DN_MAX_FOLDS, r->folds),
+                            "folds", -1, err);
     }
     if (dn_metric_name(r->metric) == NULL) {
         return refuse(err, "metric", "there is no such metric");
@@ -193,9 +204,11 @@ static dn_status try_candidate(struct search *s, size_t c, double share, dn_erro
 
 /* ---- rounds ---- */
 static size_t n_rounds(const struct search *s) {
+    const double folds = (double)s->folds.request.folds;
     size_t rounds = 1, candidates = s->request->n_candidates;
-    double rows = (double)s->folds.n_rows * (double)(s->folds.request.folds - 1) /
-                  (double)s->folds.request.folds;
+    /* the training rows of the smallest fit: the first block of an order, or all but one fold */
+    double rows = (double)s->folds.n_rows *
+                  (s->folds.request.ordered ? 1 / (folds + 1) : (folds - 1) / folds);
     while (s->request->strategy == DN_SEARCH_HALVING && candidates > 1 &&
            rows >= (double)ETA * LEAST_ROWS) {
         candidates = (candidates + ETA - 1) / ETA;

@@ -166,7 +166,7 @@ static dn_status fit_folds(const struct trial *t, dn_error *err) {
 
 /* Sets the mean and the standard error. */
 static void summarise(const struct trial *t, dn_trial *out) {
-    const size_t n_folds = t->folds->request.folds;
+    const double n_repeats = (double)(t->folds->n / t->folds->request.folds);
     double sum = 0, squares = 0, n = 0;
     for (size_t k = 0; k < t->folds->n; k++) {
         if (!isnan(t->values[k])) {
@@ -180,7 +180,7 @@ static void summarise(const struct trial *t, dn_trial *out) {
             squares += (t->values[k] - out->mean) * (t->values[k] - out->mean);
         }
     }
-    out->error = n > 1 ? sqrt(squares / (n - 1) / (double)n_folds) : (double)NAN;
+    out->error = n > 1 ? sqrt(squares / (n - 1) / (n / n_repeats)) : (double)NAN;
     for (size_t k = 0; k < t->folds->n; k++) {
         const struct figures *of = &t->figures[k];
         const size_t rows = t->folds->folds[k].n_held_out;
@@ -200,8 +200,9 @@ static void fail(dn_trial *trial, dn_status status, const char *message, const c
     (void)snprintf(trial->message, sizeof trial->message, "%s", message);
     (void)snprintf(trial->field, sizeof trial->field, "%s", field);
     trial->mean = trial->error = (double)NAN;
-    trial->n_values = 0;
+    trial->n_values = trial->n_unconverged = trial->n_warnings = 0;
     trial->values = NULL;
+    trial->fit_seconds = trial->row_seconds = trial->bytes = 0;
 }
 
 dn_status dni_search_try(dni_search_folds *f, const dn_candidate *candidate, size_t metric,

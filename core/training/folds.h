@@ -22,9 +22,9 @@ typedef struct dni_folds {
     size_t first, n_parts; /* the fit of the fold with this number uses part first + number of
                             * n_parts equal parts of the run */
 
-    /* Makes the fit of the fold with number f. The inputs of `fit` are set; labels->role is DN_ROW_VALIDATE for
-     * rows of the fold and DN_ROW_TRAIN for rows of the other folds. The caller calls
-     * dni_fit_done. */
+    /* Makes the fit of the fold with number f. The inputs of `fit` are set; labels->role is
+     * DN_ROW_VALIDATE for rows of the fold and DN_ROW_TRAIN for rows of the other folds. The caller
+     * calls dni_fit_done. */
     dn_status (*make)(void *arg, size_t f, dni_fit *fit, dn_error *err);
     void *arg;
 } dni_folds;

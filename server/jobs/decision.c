@@ -3,8 +3,8 @@
 
 #include "base/json/json.h"
 #include "base/json/json_write.h"
-#include "base/nearest.h"
 #include "jobs/documents.h"
+#include "jobs/request/class_weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -154,16 +154,6 @@ static size_t find_name(const char *name, const char *const *names, size_t n) {
     return k;
 }
 
-/* The name of a class that is a string, a number or a boolean. */
-static const char *name_of(const json_t *value, char room[DN_NUMBER_SIZE]) {
-    if (json_is_number(value)) {
-        (void)dn_number_format(json_number_value(value), room);
-        return room;
-    }
-    return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
-                                  : json_string_value(value);
-}
-
 static void refuse_name(const char *parent, const char *key, const char *name,
                         const char *const *names, size_t n, struct problem *problem) {
     struct buf list = {0};
@@ -188,7 +178,7 @@ bool decision_check(const struct decision *d, const char *parent, const char *co
                    "a threshold separates two classes, and there are %zu: give costs", n);
     }
     if (names != NULL && d->positive != NULL) {
-        const char *name = name_of(d->positive, room);
+        const char *name = jobs_class_text(d->positive, room);
         if (find_name(name, names, n) == n) {
             refuse_name(parent, "positive", name, names, n, problem);
         }
@@ -375,8 +365,9 @@ bool decision_write(const struct decision *d, const char *parent, const dn_model
     }
     dn_rule rule = {.n_classes = K,
                     .by_threshold = d->kind != DECISION_COSTS,
-                    .positive =
-                        d->positive == NULL ? 1 : find_name(name_of(d->positive, room), names, K),
+                    .positive = d->positive == NULL
+                                    ? 1
+                                    : find_name(jobs_class_text(d->positive, room), names, K),
                     .threshold = d->threshold,
                     .rejects = d->rejects,
                     .reject = d->reject};

@@ -555,14 +555,14 @@ DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
  * the rows of each fold, or on the other table. Use it to compare a model that was trained before
  * with the model of this training.
  *
- *   request  the request of dn_train, with holdout, folds, marks or validation. The split depends on it
- *            and on run->seed; the weights of the rows are those of its weight column
+ *   request  the request of dn_train, with holdout, folds, marks or validation. The split depends on
+ *            it and on run->seed; the weights of the rows are those of its weight column
  *   source   a table of the same rows, with the columns of `model` (found by name): the rows of
  *            request->validation, if it is set, and also its weight column; otherwise the rows of
  *            request->source
  *   run      NULL is allowed
- *   out      [request->folds · repeats, or 1 with DN_LEAVE_ONE_OUT, a holdout, marks or a table] set on success;
- *            free each with dn_metrics_free
+ *   out      [request->folds · repeats, or 1 with DN_LEAVE_ONE_OUT, a holdout, marks or a table] set
+ *            on success; free each with dn_metrics_free
  *
  * DN_ERR_DATA: the model has another target or other classes than the training, or the source lacks
  * a column of the model or has it with another type; the message is a clause that calls the model

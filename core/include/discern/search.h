@@ -46,8 +46,9 @@ typedef struct dn_trial {
     char message[DN_MESSAGE_SIZE]; /* the error; otherwise the first warning, or "" */
     char field[DN_FIELD_SIZE];     /* as dn_error.field */
     double mean;                   /* of the metric, over the folds that define it */
-    double error; /* standard error of the mean: the deviation over the fits divided by the square
-                   * root of the number of folds; NaN with one fold */
+    double error; /* standard error of the mean: the deviation over the fits that define the metric,
+                   * divided by the square root of their number for each repeat; NaN: fewer than
+                   * two */
     size_t n_values;
     const double *values; /* [n_values] the metric of each fit, repeat by repeat; NaN: undefined */
     double fit_seconds;   /* mean over the fits, by dn_run.elapsed */
@@ -101,12 +102,14 @@ typedef struct dn_search_result {
  *   out  set on success; free it with dn_search_result_done
  *
  * Threads. If the encoded rows of all folds are in memory, the threads fit different folds;
- * otherwise they share the work of one fit. The result is the same.
+ * otherwise they share the work of one fit. The result does not depend on the number of threads.
  *
  * Fits of consecutive candidates that differ only in a parameter with a complexity start from the
  * previous model of the fold, if the method can (logistic regression); kernel methods keep the
  * kernel matrix of a fold while rows and kernel are the same, and start from the previous dual
- * variables. So candidates of a path should ascend or descend in this parameter.
+ * variables. So candidates of a path should ascend or descend in this parameter. Where a fit starts
+ * changes its result within the tolerance of the method, so that a search in little memory or from
+ * known trials may differ by as much.
  *
  * A candidate that fails does not end the search. If the run is stopped or the time is over, the
  * result has the trials that ended before, and complete is false.

@@ -28,6 +28,15 @@ bool jobs_class_parse(dn_column_type type, const char *text, double *number) {
     return *number > 0 || strcmp(text, "false") == 0;
 }
 
+const char *jobs_class_text(const json_t *value, char room[DN_NUMBER_SIZE]) {
+    if (json_is_number(value)) {
+        (void)dn_number_format(json_number_value(value), room);
+        return room;
+    }
+    return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
+                                  : json_string_value(value);
+}
+
 static int by_number(const void *a, const void *b) {
     double x = ((const struct given *)a)->number, y = ((const struct given *)b)->number;
     return (x > y) - (x < y);

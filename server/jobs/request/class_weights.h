@@ -9,6 +9,8 @@
 /* Whether the text can be a value of a column of this type. *number: the value, if the type is
  * numeric or boolean. */
 bool jobs_class_parse(dn_column_type type, const char *text, double *number);
+/* Returns the text of a class that is a JSON number, boolean or string. room: for a number */
+const char *jobs_class_text(const json_t *value, char room[DN_NUMBER_SIZE]);
 /* Reads column `target` of the source and orders the weights like its classes: numbers by value,
  * strings by bytes. A class without a weight or a weight without a class is a fault
  * (PROBLEM_INVALID, "/class_weight/…").

@@ -1,6 +1,7 @@
 /* Reads and checks the decision rule of a job, the object "decision". */
 #include "base/json/json.h"
 #include "jobs/decision.h"
+#include "jobs/request/class_weights.h"
 #include "jobs/request/job_request.h"
 
 #include <stdlib.h>
@@ -13,16 +14,9 @@ static const char **list_names(const struct jobs_request *r, const json_t *colum
     const char **names =
         n > 0 && n == r->n_classes ? arena_alloc(r->arena, n * sizeof(*names)) : NULL;
     for (size_t i = 0; names != NULL && i < n; i++) {
-        const json_t *value = json_array_get(json_array_get(top, i), 0);
-        char *number = arena_alloc(r->arena, DN_NUMBER_SIZE);
-        if (json_is_number(value) && number != NULL) {
-            (void)dn_number_format(json_number_value(value), number);
-            names[i] = number;
-        } else {
-            names[i] = json_is_boolean(value)  ? (json_is_true(value) ? "true" : "false")
-                       : json_is_string(value) ? arena_strdup(r->arena, json_string_value(value))
-                                               : NULL;
-        }
+        char room[DN_NUMBER_SIZE];
+        const char *name = jobs_class_text(json_array_get(json_array_get(top, i), 0), room);
+        names[i] = name != NULL ? arena_strdup(r->arena, name) : NULL;
         if (names[i] == NULL) {
             return NULL;
         }

@@ -1,6 +1,7 @@
 /* Reads and checks "validation": a holdout, folds, or another dataset; and the calibration. */
 #include "base/json/json_read.h"
 #include "base/nearest.h"
+#include "jobs/request/class_weights.h"
 #include "jobs/request/job_split.h"
 
 #include <inttypes.h>
@@ -220,23 +221,13 @@ static bool find_column(struct jobs_request *r, const struct jobs_column *c, con
 
 /* ---- classes of another dataset ---- */
 
-/* Returns the text of a class in a summary. room: for a number */
-static const char *class_text(const json_t *value, char room[DN_NUMBER_SIZE]) {
-    if (json_is_number(value)) {
-        (void)dn_number_format(json_number_value(value), room);
-        return room;
-    }
-    return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
-                                  : json_string_value(value);
-}
-
 static void refuse_class(struct jobs_request *r, const char *name, int64_t rows,
                          const json_t *known) {
     char number[DN_NUMBER_SIZE];
     struct buf list = {0};
     struct nearest nearest = nearest_to(name, strlen(name));
     for (size_t i = 0; i < json_array_size(known); i++) {
-        const char *text = class_text(json_array_get(json_array_get(known, i), 0), number);
+        const char *text = jobs_class_text(json_array_get(json_array_get(known, i), 0), number);
         buf_printf(&list, "%s\"%.100s\"", i > 0 ? ", " : "", text);
         nearest_offer(&nearest, text, strlen(text));
     }
@@ -267,8 +258,8 @@ static void check_listed_classes(struct jobs_request *r, size_t column) {
                !json_equal(json_array_get(json_array_get(known, k), 0), value)) {
             k++;
         }
-        if (k == r->n_classes && class_text(value, number) != NULL) {
-            refuse_class(r, class_text(value, number),
+        if (k == r->n_classes && jobs_class_text(value, number) != NULL) {
+            refuse_class(r, jobs_class_text(value, number),
                          (int64_t)json_number_value(json_array_get(class, 1)), known);
         }
     }

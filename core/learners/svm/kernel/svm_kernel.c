@@ -142,7 +142,9 @@ static double upper_of(const svm_fit *f, const svm_part *part, size_t k) {
 }
 
 /* Returns the dual variables of a part in the last fit with this problem; NULL: there are none that
- * apply. With an indefinite kernel the solution depends on the start, which is then always 0. *scale: the factor that makes them feasible. */
+ * apply. With an indefinite kernel the solution depends on the start, which is then always 0.
+ *
+ *   scale  receives the factor that makes the dual variables feasible */
 static const double *kept_alpha(const svm_fit *f, const svm_part *part, double *scale) {
     const dni_kept_duals *kept = &f->problem->duals;
     if (kept->alpha == NULL || is_hard(f) || kept->decision != f->decision ||

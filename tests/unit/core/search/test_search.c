@@ -393,6 +393,7 @@ static void a_candidate_may_fail(void **state) {
     assert_int_equal(failed->status, DN_ERR_ARGUMENT);
     assert_string_equal(failed->field, "init");
     assert_true(isnan(failed->mean) && failed->n_values == 0);
+    assert_true(without->bytes == 0 && without->n_warnings == 0 && without->fit_seconds == 0);
     assert_int_equal(without->status, DN_ERR_DATA); /* least squares has no probabilities */
     assert_non_null(strstr(without->message, "no log_loss"));
     assert_int_equal(result.n_trials, 7);
@@ -433,6 +434,18 @@ static void bad_requests_are_refused(void **state) {
     r = s.request;
     r.repeats = 300;
     refuse(&r, DN_ERR_ARGUMENT, "must be at most 100");
+    const dn_candidate none[] = {s.candidates[0], {0}};
+    r = s.request;
+    r.candidates = none;
+    r.n_candidates = 2;
+    refuse(&r, DN_ERR_ARGUMENT, "the params of a candidate must not be NULL");
+    dn_params *outliers = NULL;
+    OK(dn_params_new(dn_algorithm_find("one_class_svm"), &outliers, NULL));
+    const dn_candidate targetless = {.params = outliers};
+    r.candidates = &targetless;
+    r.n_candidates = 1;
+    refuse(&r, DN_ERR_ARGUMENT, "has no target");
+    dn_params_free(outliers);
     s.training.folds = 3;
     refuse(&s.request, DN_ERR_ARGUMENT, "must not be folds");
     s.training.folds = 0;
