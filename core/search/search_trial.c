@@ -166,7 +166,7 @@ static dn_status fit_folds(const struct trial *t, dn_error *err) {
 
 /* Sets the mean and the standard error. */
 static void summarise(const struct trial *t, dn_trial *out) {
-    const double n_repeats = (double)(t->folds->n / t->folds->request.folds);
+    const double n_repeats = (double)t->folds->n / (double)t->folds->request.folds;
     double sum = 0, squares = 0, n = 0;
     for (size_t k = 0; k < t->folds->n; k++) {
         if (!isnan(t->values[k])) {

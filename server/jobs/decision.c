@@ -198,11 +198,15 @@ bool decision_check(const struct decision *d, const char *parent, const char *co
     return problem->n_errors + problem->n_dropped == before;
 }
 
-/* cost [n × n] ← the costs; those that are not given are 0. */
+/* cost [n × n] ← the costs. A cost that is not given is 1 for a wrong label, 0 for the right one: a
+ * cost of 0 would make the label free for the class, and a rule that gives one cost would label all
+ * rows with a class that it does not name. */
 static void set_costs(const json_t *given, const char *const *names, size_t n, double *cost) {
     const char *truth, *label;
     const json_t *row, *value;
-    memset(cost, 0, n * n * sizeof *cost);
+    for (size_t i = 0; i < n * n; i++) {
+        cost[i] = i / n != i % n;
+    }
     json_object_foreach((json_t *)(uintptr_t)given, truth, row) {
         json_object_foreach((json_t *)(uintptr_t)row, label, value) {
             cost[find_name(truth, names, n) * n + find_name(label, names, n)] =

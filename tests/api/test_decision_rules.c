@@ -47,6 +47,15 @@ static const char *label_of(const char *query, const char *row) {
     return string_at(r, "/predictions/0/label");
 }
 
+/* A cost that is not given is that of any wrong label. */
+static void test_one_cost(void **state) {
+    (void)state;
+    const struct response *j = job_train(CREDIT(",'decision':{'cost':{'bad':{'good':5}}}"));
+    assert_json(j, "/result/decision_rule/costs", "[[0,5],[1,0]]");
+    assert_json(j, "/resolved/decision", "{'cost':{'bad':{'good':5}}}");
+    assert_true(real_at(j, "/result/decision_rule/held_out/cost") > 0);
+}
+
 /* The costs of German credit: a bad customer taken for a good one costs 5. */
 static void test_costs_of_a_job(void **state) {
     (void)state;
@@ -248,7 +257,8 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_costs_of_a_job), TEST(test_chosen_threshold),
-                                       TEST(test_put), TEST(test_one_call), TEST(test_refusals)};
+    const struct CMUnitTest tests[] = {TEST(test_one_cost),         TEST(test_costs_of_a_job),
+                                       TEST(test_chosen_threshold), TEST(test_put),
+                                       TEST(test_one_call),         TEST(test_refusals)};
     return cmocka_run_group_tests_name("decision rules", tests, prepare, group_end);
 }

@@ -2,6 +2,7 @@
  * body is cut into pieces; the other bytes are the body. The table must not depend on the cuts, and
  * must be the same after it was written and read again. Its rows and its first fault are compared
  * with a second, simple implementation. */
+#include "formats/text/foreign.h"
 #include "fuzz/support.h"
 
 #include <ctype.h>
@@ -173,10 +174,13 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
     struct schema schema = {0};
     struct problem problem = {0};
     size_t row = 0, entry = 0;
+    dn_column_type type;
     CHECK(schema_parse(t->columns, &schema, &problem) && schema.n == 2 && t->n_columns == 2);
     CHECK(schema.columns[1].type == DN_SPARSE && schema.columns[1].width == p->width &&
           schema.columns[1].first_index == (zero_based ? 0 : 1));
     CHECK(schema.columns[1].entries == (int64_t)p->n_entries);
+    /* dates are written as they are */
+    type = schema.columns[0].type == DN_DATETIME ? DN_TEXT : schema.columns[0].type;
     for (size_t c = 0; c < t->n_chunks; c++) {
         dn_column_chunk *chunks[3];
         dn_column_view label, typed, entries;
@@ -186,8 +190,8 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
         }
         CHECK(dn_column_chunk_decode(chunks[0], blob[0].bytes, blob[0].size, DN_TEXT, &label,
                                      NULL) == DN_OK);
-        CHECK(dn_column_chunk_decode(chunks[1], blob[0].bytes, blob[0].size, schema.columns[0].type,
-                                     &typed, NULL) == DN_OK);
+        CHECK(dn_column_chunk_decode(chunks[1], blob[0].bytes, blob[0].size, type, &typed, NULL) ==
+              DN_OK);
         CHECK(dn_column_chunk_decode(chunks[2], blob[1].bytes, blob[1].size, DN_SPARSE, &entries,
                                      NULL) == DN_OK);
         CHECK(label.n_rows == (size_t)t->rows[c] && entries.n_rows == label.n_rows);
@@ -227,8 +231,9 @@ static void check_again(const struct table_options *options, const struct fuzz_t
     for (size_t k = 0; k < p->n_entries; k++) {
         width = p->place[k] >= width ? p->place[k] + 1 : width;
     }
-    if (width != p->width || strstr(t->columns, "\"type\":\"boolean\"") != NULL) {
-        return;
+    if (width != p->width || strstr(t->columns, "\"type\":\"boolean\"") != NULL ||
+        foreign_body(text->data, text->size < FOREIGN_BYTES ? text->size : FOREIGN_BYTES) != NULL) {
+        return; /* the text is read as something else: another width, other labels, another format */
     }
     struct fuzz_table again = fuzz_read(options, text->data, text->size, 0);
     CHECK(again.well && strcmp(again.content, t->content) == 0);
@@ -252,7 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < n; i++) {
         ascii = ascii && body[i] > 0;
     }
-    if (ascii && (n < 2 || memcmp(body, "PK", 2) != 0)) {
+    if (ascii && foreign_body(body, n < FOREIGN_BYTES ? n : FOREIGN_BYTES) == NULL) {
         struct plain p = plain_read(body, n, options.zero_based);
         const bool faulty = p.n_faults > 0 && options.on_error == TABLE_REJECT;
         CHECK(whole.well == (!faulty && p.n_rows > 0 && p.n_faults < 1000) || p.n_faults >= 1000);
