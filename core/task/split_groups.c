@@ -185,7 +185,7 @@ dn_status dni_split_groups_folds(const dni_grouped *rows, size_t n_folds, uint64
     for (size_t t = 0; t < w.n_turns && status == DN_OK; t++) {
         const size_t g = w.turn[t].group;
         size_t best = SIZE_MAX;
-        double least = INFINITY;
+        double least = (double)INFINITY;
         for (size_t f = 0; f < n_folds; f++) {
             const double cost = fold_cost(rows, &w, g, f);
             if (cost < least && leaves_classes(rows, &w, g, f)) {
@@ -235,7 +235,7 @@ dn_status dni_split_groups_holdout(const dni_grouped *rows, double holdout, cons
         return status;
     }
     size_t best = SIZE_MAX;
-    double least = INFINITY;
+    double least = (double)INFINITY;
     for (size_t i = 0; i < rows->n_rows; i++) {
         role[i] = (uint8_t)(isnan(rows->stratum[i]) ? DN_ROW_SKIP : DN_ROW_TRAIN);
     }

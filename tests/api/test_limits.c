@@ -135,7 +135,7 @@ static void test_rows_of_an_open_body(void **state) {
                                "Content-Type: application/x-ndjson\r\n"
                                "Authorization: Bearer %s\r\nContent-Length: 1000000\r\n\r\n",
                                rows)));
-    assert_true(raw_send_text(fd, repeat("[5.1,3.5,1.4,0.2]\n", 20000)));
+    assert_true(raw_send_text(fd, repeat("[5.1,3.5,1.4,0.2]\n", 50000)));
     client_token = rows;
     const struct response *a = NULL;
     for (double until = now() + 60; now() < until && (a == NULL || a->status == 200);) {
@@ -149,10 +149,13 @@ static void test_rows_of_an_open_body(void **state) {
 /* ---- rows of calls without a result ---- */
 
 /* Checks that the token, of one row in a second, has used `rows` rows since `began`: they fill again
- * while the test runs. */
+ * while the test runs. On a slow machine, all of a few rows may have done so. */
 static void used_check(const char *token, int64_t rows, double began) {
     client_token = token;
     const struct response *a = call_text("POST", "/v1/models/iris/predict", NULL, iris_rows);
+    if (a->status == 200 && now() - began >= (double)rows) {
+        return;
+    }
     if (a->status != 429) {
         answer_fail(a, __FILE__, __LINE__, "no rows were charged, expected %lld", (long long)rows);
     }
@@ -233,9 +236,12 @@ static void test_rows_of_refused_calls(void **state) {
     const int fd = raw_open();
     assert_true(raw_send_text(fd, text("PUT /v1/datasets/x HTTP/1.1\r\nHost: localhost\r\n"
                                        "Authorization: Bearer %s\r\n"
-                                       "Content-Length: 100000000\r\n\r\na,b,c,d\n",
+                                       "Expect: 100-continue\r\n"
+                                       "Content-Length: 100000000\r\n\r\n",
                                        secrets[n])));
-    assert_true(raw_send_text(fd, rows));
+    assert_non_null(raw_until(fd, "", "100 Continue")); /* before calls that use rows too */
+    /* the daemon may gather 256 KiB that it reads when more bytes arrive */
+    assert_true(raw_send_text(fd, text("a,b,c,d\n%s%s%s", rows, rows, rows)));
     client_token = secrets[n];
     const struct response *a = NULL;
     int seconds = 0;

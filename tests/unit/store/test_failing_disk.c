@@ -224,7 +224,7 @@ static void test_lost_log_ends_the_process(void **state) {
         }
         /* again if the writer thread was idle long enough to copy the log before it was damaged */
         for (int i = 0; i < 14 * ROUNDS; i++) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "d%d", i);
             publish(f, name, i);
             if (i % 14 == 13) {

@@ -107,11 +107,11 @@ static void mcnemar(void **state) {
     static const struct {
         size_t b, c;
         double statistic, p_value;
-    } cases[] = {{0, 0, NAN, 1},
-                 {3, 1, NAN, 0.625},
-                 {5, 15, NAN, 0.04138946533203125},
-                 {12, 12, NAN, 1},
-                 {0, 24, NAN, 1.1920928955078125e-07},
+    } cases[] = {{0, 0, (double)NAN, 1},
+                 {3, 1, (double)NAN, 0.625},
+                 {5, 15, (double)NAN, 0.04138946533203125},
+                 {12, 12, (double)NAN, 1},
+                 {0, 24, (double)NAN, 1.1920928955078125e-07},
                  {10, 15, 0.64, 0.42371079716679363},
                  {20, 10, 2.7, 0.10034824646229075},
                  {13, 12, 0, 1},

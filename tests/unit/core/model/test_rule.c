@@ -77,7 +77,7 @@ static void costs(void **state) {
     uint64_t s = 5;
     size_t rejected = 0;
     for (size_t i = 0; i < 500; i++) {
-        double p[K], cost[K * K], sum = 0, least = INFINITY;
+        double p[K], cost[K * K], sum = 0, least = (double)INFINITY;
         size_t best = 0;
         for (size_t k = 0; k < K; k++) {
             sum += p[k] = uniform(&s);
