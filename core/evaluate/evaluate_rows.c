@@ -130,7 +130,8 @@ static dn_status new_metrics(const struct scorer *t, const struct labelled_rows 
                                   .weighted = s->weighted,
                                   .curves = s->curves,
                                   .unranked = unranked,
-                                  .run = run};
+                                  .run = run,
+                                  .sets = t->model->conformal};
     return dn_metrics_new(&options, out, err);
 }
 

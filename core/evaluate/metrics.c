@@ -35,6 +35,7 @@ struct metrics {
     double hinge, squared, logistic; /* Σ v·loss */
     struct bin bins[DN_CALIBRATION_BINS];
     dni_ranking ranking; /* {0}: nothing is ranked */
+    bool *set;           /* [K] work, with sets of labels; NULL: none */
     double *ambiguous;   /* [K] Σ v of the ambiguous rows of each class; stored after `cells` */
     double cells[];      /* the confusion matrix, [K × K] */
 };
@@ -78,6 +79,20 @@ static bool curves_new(const dn_metrics_options *options, dn_curves **out) {
     return true;
 }
 
+static bool sets_new(struct metrics *m, size_t n_classes) {
+    m->base.sets = calloc(n_classes + 1, sizeof *m->base.sets);
+    m->set = calloc(n_classes + 1, sizeof *m->set);
+    return m->base.sets != NULL && m->set != NULL;
+}
+
+/* m may be NULL. */
+static void sets_free(struct metrics *m) {
+    if (m != NULL) {
+        free(m->base.sets);
+        free(m->set);
+    }
+}
+
 /* Allocates the ranking, or sets the warning. */
 static void prepare_ranking(struct metrics *m) {
     dn_error why = {0};
@@ -107,8 +122,9 @@ dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn
         m = calloc(1, sizeof *m + (n_classes + 1) * n_classes * sizeof(double));
         per_class = calloc(n_classes + 1, sizeof *per_class);
     }
-    if (m == NULL || per_class == NULL ||
+    if (m == NULL || per_class == NULL || (options->sets != NULL && !sets_new(m, n_classes)) ||
         (options->curves && !curves_new(options, &m->base.curves))) {
+        sets_free(m);
         free(m);
         free(per_class);
         return dn_error_set(err, DN_ERR_MEMORY,
@@ -131,11 +147,25 @@ void dn_metrics_free(dn_metrics *metrics) {
     }
     dni_ranking_done(&((struct metrics *)metrics)->ranking);
     curves_free(metrics->curves);
+    sets_free((struct metrics *)metrics);
     free(metrics->per_class);
     free(metrics);
 }
 
 /* ---- sums ---- */
+/* Adds the set of a row. The sums are divided by the weight at the end. */
+static void add_set(struct metrics *m, size_t truth, const double *p, double v) {
+    const size_t n = dn_conformal_set(m->options.sets, p, m->set);
+    dn_set_metrics *const both[] = {&m->base.sets[truth], &m->base.sets[m->base.n_classes]};
+    for (size_t i = 0; i < 2; i++) {
+        both[i]->weight += v;
+        both[i]->coverage += m->set[truth] ? v : 0;
+        both[i]->size += v * (double)n;
+        both[i]->empty += n == 0 ? v : 0;
+        both[i]->single += n == 1 ? v : 0;
+    }
+}
+
 /* Adds one row with probabilities p [K] and weight v. */
 static void add_probabilities(struct metrics *m, size_t truth, const double *p, double v) {
     const dni_row_probability row = dni_row_probability_of(m->base.n_classes, truth, p);
@@ -144,6 +174,9 @@ static void add_probabilities(struct metrics *m, size_t truth, const double *p, 
     m->bins[row.bin].weight += v;
     m->bins[row.bin].confidence += v * row.confidence;
     m->bins[row.bin].right += row.right ? v : 0;
+    if (m->set != NULL) {
+        add_set(m, truth, p, v);
+    }
 }
 
 /* Adds one row with class scores [K] and weight v. */
@@ -253,6 +286,13 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
     metrics->hinge = dni_ratio(m->hinge, by_score);
     metrics->squared_loss = dni_ratio(m->squared, by_score);
     metrics->logistic_loss = dni_ratio(m->logistic, by_score);
+    for (size_t k = 0; metrics->sets != NULL && k <= metrics->n_classes; k++) {
+        dn_set_metrics *s = &metrics->sets[k];
+        s->coverage = dni_ratio(s->coverage, s->weight);
+        s->size = dni_ratio(s->size, s->weight);
+        s->empty = dni_ratio(s->empty, s->weight);
+        s->single = dni_ratio(s->single, s->weight);
+    }
     return finish_ranks(m, err);
 }
 

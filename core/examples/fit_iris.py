@@ -32,7 +32,7 @@ class Prediction(c.Structure):  # dn_prediction
         (name, c.c_void_p) for name in ("scores", "candidates", "distance", "contributions",
                                         "log_density", "out_of_support",
                                         "class_log_density", "posterior")] + [
-        ("labels", c.c_int), ("rule", c.c_void_p)]
+        ("labels", c.c_int), ("rule", c.c_void_p), ("set", c.c_void_p)]
 
 
 class Strings(c.Structure):  # dn_strings

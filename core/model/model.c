@@ -7,6 +7,7 @@
 #include "linalg/vector.h"
 #include "machine/machine_dispatch.h"
 #include "model/calibration.h"
+#include "model/conformal.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -248,6 +249,7 @@ void dn_model_unref(dn_model *model) {
     dni_machines_free(model->machines, model->n_machines);
     dni_machines_free(model->raw, model->raw_shares ? 0 : model->n_machines);
     dni_calibration_free(model->calibration);
+    free(model->conformal);
     dni_statistics_free(model->statistics);
     free(model->feature_mean);
     free(model->rule);
@@ -265,7 +267,8 @@ void dni_model_leave_run(dn_model *model) {
 size_t dn_model_memory(const dn_model *model) {
     const dn_classes *classes = &model->classes.view;
     size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) +
-                   dni_statistics_bytes(model->statistics) + strlen(model->target) +
+                   dni_conformal_bytes(model->conformal) + dni_statistics_bytes(model->statistics) +
+                   strlen(model->target) +
                    model->params->algorithm->n_params * sizeof(dn_param_value);
     bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) *
              model->n_features * model->n_scores * sizeof(double);
@@ -346,6 +349,10 @@ dn_labels dn_model_labels(const dn_model *model) {
 
 const dn_calibration *dn_model_calibration(const dn_model *model) {
     return model->calibration;
+}
+
+const dn_conformal *dn_model_conformal(const dn_model *model) {
+    return model->conformal;
 }
 
 bool dn_model_has_density(const dn_model *model) {

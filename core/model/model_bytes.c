@@ -11,6 +11,7 @@
 #include "machine/machine_dispatch.h"
 #include "machine/machine_kind.h"
 #include "model/calibration.h"
+#include "model/conformal.h"
 #include "model/model_duals.h"
 #include "model/model_impl.h"
 
@@ -103,6 +104,12 @@ static void write_duals(const dn_model *model, dni_writer *w) {
     dni_duals_write(model->machines, model->n_machines, w);
 }
 
+static void write_conformal(const dn_model *model, dni_writer *w) {
+    if (model->conformal != NULL) {
+        dni_conformal_write(model->conformal, w);
+    }
+}
+
 /* ---- reading ---- */
 /* The parts of a model that have been read so far. */
 struct parts {
@@ -119,6 +126,7 @@ struct parts {
     dn_calibration *calibration;
     dni_statistics *statistics;
     double *feature_mean;
+    dn_conformal *conformal;
 };
 
 static void parts_done(struct parts *p) {
@@ -129,6 +137,7 @@ static void parts_done(struct parts *p) {
     dni_calibration_free(p->calibration);
     dni_statistics_free(p->statistics);
     free(p->feature_mean);
+    free(p->conformal);
 }
 
 /* Reads a text into a NUL-terminated buffer. Returns false if it does not fit, is truncated or
@@ -362,6 +371,12 @@ static dn_status read_duals(dni_reader *r, struct parts *p, dn_error *err) {
                                              : dni_duals_read(r, p->machines, p->n_machines, err);
 }
 
+static dn_status read_conformal(dni_reader *r, struct parts *p, dn_error *err) {
+    return p->version < DNI_MODEL_WITH_SETS
+               ? DN_OK
+               : dni_conformal_read(r, p->classes.view.n, &p->conformal, err);
+}
+
 /* Checks magic, version, size and checksum. *out becomes a reader of the bytes between the header
  * and the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
@@ -403,7 +418,7 @@ static const struct {
     {write_target, read_target},         {write_encoder, read_encoder},
     {write_machines, read_machines},     {write_calibration, read_calibration},
     {write_statistics, read_statistics}, {write_means, read_means},
-    {write_duals, read_duals},
+    {write_duals, read_duals},           {write_conformal, read_conformal},
 };
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
@@ -416,7 +431,7 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     size_t size;
     dni_writer_init(&w);
     dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
-    dni_write_u32(&w, DNI_MODEL_VERSION);
+    dni_write_u32(&w, model->conformal != NULL ? DNI_MODEL_VERSION : DNI_MODEL_WITHOUT_SETS);
     dni_write_u32(&w, 0);
     dni_write_u64(&w, 0); /* total size; set after all parts are written */
     for (size_t i = 0; i < N_SECTIONS; i++) {
@@ -447,13 +462,21 @@ static dn_status make_model(struct parts *p, dn_model **out, dn_error *err) {
                                    &p->classes,   p->encoder,     p->decision,   p->machines,
                                    p->n_machines, p->calibration, p->statistics, p->feature_mean};
     dn_error error = {0};
-    const dn_status status = dni_model_new(&parts, out, &error);
+    dn_model *model = NULL;
+    const dn_status status = dni_model_new(&parts, &model, &error);
     if (status == DN_OK) {
         p->encoder = NULL;
         p->machines = NULL;
         p->calibration = NULL;
         p->statistics = NULL;
         p->feature_mean = NULL;
+        if (p->conformal != NULL && !dn_model_has_probabilities(model)) {
+            dn_model_unref(model);
+            return dni_machine_corrupt("it has sets of labels without probabilities", err);
+        }
+        model->conformal = p->conformal;
+        p->conformal = NULL;
+        *out = model;
         return DN_OK;
     }
     return status == DN_ERR_NUMERIC

@@ -357,7 +357,7 @@ static void write_results(const dn_model *m, const double *scores, bool possible
     const bool labelled = out->label != NULL || out->candidates != NULL,
                probable = labelled && dni_labels_need_probabilities(m, out->labels, rule);
     double *p = out->probabilities != NULL ? out->probabilities + i * K : w->joint;
-    if (out->probabilities != NULL || probable) {
+    if (out->probabilities != NULL || out->set != NULL || probable) {
         dni_model_probabilities(m, scores, p, w->coupling);
     }
     const size_t label = labelled ? dni_model_label(m, scores, probable ? p : NULL, rule) : 0;
@@ -370,6 +370,9 @@ static void write_results(const dn_model *m, const double *scores, bool possible
         for (size_t k = 0; k < K; k++) {
             out->candidates[i * K + k] = k == label;
         }
+    }
+    if (out->set != NULL) {
+        (void)dn_conformal_set(m->conformal, p, out->set + i * K);
     }
     if (out->distance != NULL) {
         out->distance[i] = distance_of(m, scores, w);
@@ -430,7 +433,7 @@ static void fill_nan(double *out, size_t n) {
     }
 }
 
-/* Sets the results that the model cannot compute to NaN. Returns the prediction without these
+/* Sets the results that the model cannot compute to NaN, and sets of labels to false. Returns the prediction without these
  * results. */
 static dn_prediction without_absent_results(const dn_model *m, size_t n, const dn_prediction *out) {
     dn_prediction given = *out;
@@ -447,6 +450,10 @@ static dn_prediction without_absent_results(const dn_model *m, size_t n, const d
     if (given.contributions != NULL && !dn_model_has_contributions(m)) {
         fill_nan(given.contributions, n * m->n_scores * m->n_features);
         given.contributions = NULL;
+    }
+    if (given.set != NULL && m->conformal == NULL) {
+        memset(given.set, 0, n * m->classes.view.n * sizeof *given.set);
+        given.set = NULL;
     }
     return given;
 }

@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "base/share.h"
 #include "evaluate/evaluate_table.h"
+#include "model/conformal.h"
 #include "model/model_impl.h"
 #include "number/number_text.h"
 #include "task/division.h"
@@ -139,8 +140,31 @@ static dn_status check_validation(const dn_train_request *r, dn_error *err) {
     return dni_division_check(r, err);
 }
 
+static dn_status check_coverage(const dn_train_request *r, dn_error *err) {
+    char number[DN_NUMBER_SIZE];
+    if (r->coverage == 0) {
+        return DN_OK;
+    }
+    if (!(r->coverage > 0 && r->coverage < 1)) {
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "coverage must be > 0 and < 1 (got %s)",
+                                         dni_number_text(r->coverage, number)),
+                            "coverage", -1, err);
+    }
+    if (r->target == DN_NO_TARGET || !(r->holdout > 0 || r->folds > 0 || r->marked)) {
+        return dni_request_refuse(
+            "coverage",
+            "sets of labels need a target, and rows held out by a holdout, marks or folds", err);
+    }
+    return DN_OK;
+}
+
 static dn_status check_request(const dn_train_request *r, dn_error *err) {
     dn_status status = check_validation(r, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = check_coverage(r, err);
     if (status != DN_OK) {
         return status;
     }
@@ -199,6 +223,40 @@ static dn_status check_validation_classes(struct training *t, dn_error *err) {
     return status == DN_OK ? DN_OK : dni_error_prefixed(&error, status, "validation", err);
 }
 
+static dni_conformal_spec conformal_spec(const struct training *t) {
+    return (dni_conformal_spec){.coverage = t->request->coverage,
+                                .by_class = t->request->coverage_by_class,
+                                .folds = t->request->folds > 0,
+                                .n_classes = dni_labels_n_classes(&t->labels),
+                                .class_name = t->labels.class_name};
+}
+
+/* Refuses sets of labels without probabilities, or with too few rows, before the fit. The folds can
+ * hold out fewer rows than are counted here. */
+static dn_status check_calibration_rows(struct training *t, dn_error *err) {
+    const dni_conformal_spec spec = conformal_spec(t);
+    void *memory = NULL;
+    if (!dn_params_have_probabilities(t->request->params, spec.n_classes)) {
+        return dni_request_refuse("coverage", "sets of labels need probabilities", err);
+    }
+    dn_status status = dn_run_alloc(t->run, spec.n_classes, sizeof(size_t),
+                                    "the rows of the classes", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    size_t *count = memory;
+    for (size_t i = 0; i < t->request->source->n_rows; i++) {
+        const bool held = t->request->folds > 0 ? !isnan(t->labels.stratum[i])
+                                                : t->labels.role[i] == DN_ROW_VALIDATE;
+        if (held) {
+            count[(size_t)t->labels.stratum[i]]++;
+        }
+    }
+    status = dni_conformal_check(&spec, count, err);
+    dn_run_free(t->run, memory);
+    return status;
+}
+
 static dn_status load(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     dn_status status = dni_labels_read(r, t->run, &t->labels, err);
@@ -221,7 +279,8 @@ static dn_status load(struct training *t, dn_error *err) {
             return status;
         }
     }
-    return dni_division_holdout(r, t->run, &t->labels, &t->split, err);
+    status = dni_division_holdout(r, t->run, &t->labels, &t->split, err);
+    return status == DN_OK && r->coverage > 0 ? check_calibration_rows(t, err) : status;
 }
 
 static dn_status calibrate(struct training *t, dn_error *err) {
@@ -335,12 +394,12 @@ static dn_status keep_held_out(struct training *t, size_t n_rows, dn_error *err)
                                                                        n_classes),
                                       .weighted = t->labels.weight != NULL};
     dn_error why;
-    if (t->request->held_out == NULL || !t->labels.task->has_truth) {
+    if ((t->request->held_out == NULL && t->request->coverage == 0) || !t->labels.task->has_truth) {
         return DN_OK;
     }
     dn_error_clear(&why);
     const dn_status status = dni_held_out_new(&shape, t->run, &t->held_out, &why);
-    if (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) {
+    if ((status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) && t->request->coverage == 0) {
         dn_report_warn(&t->fit.report, DN_WARNING_HELD_OUT,
                        "the predictions of the held-out rows are not kept: %.300s", why.message);
         return DN_OK;
@@ -408,6 +467,19 @@ static dn_status cross_validate(struct training *t, dn_error *err) {
     return t->validation.metrics != NULL ? dn_metrics_finish(t->validation.metrics, err) : DN_OK;
 }
 
+/* Computes the thresholds of sets of labels from the held-out rows, which are sorted by repeat; of
+ * several repeats from the first. */
+static dn_status calibrate_sets(struct training *t, dn_error *err) {
+    const dni_conformal_spec spec = conformal_spec(t);
+    const dn_held_out *rows = t->held_out;
+    size_t n = 0;
+    while (rows != NULL && n < rows->n && rows->repeat[n] == 0) {
+        n++;
+    }
+    return dni_conformal_fit(&spec, n, n > 0 ? rows->values : NULL, n > 0 ? rows->truth : NULL,
+                             t->run, &t->fit.model->conformal, err);
+}
+
 static dn_status evaluate(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     dn_status status = dni_fit_evaluate(&t->fit, DN_ROW_TRAIN, r->curves, &t->train, err);
@@ -429,6 +501,12 @@ static dn_status evaluate(struct training *t, dn_error *err) {
     add_metrics_warning(t, "validation", &t->validation);
     if (t->held_out != NULL) {
         status = dni_held_out_sort(t->held_out, t->run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    if (r->coverage > 0) {
+        status = calibrate_sets(t, err);
         if (status != DN_OK) {
             return status;
         }

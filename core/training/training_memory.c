@@ -363,7 +363,7 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
             fmax(peak, kept_memory(&plan, n_train).machine + dni_split_folds_memory(n_rows, fold));
     }
     peak = fmax(peak, dni_division_memory(&r, n_rows, n_classes));
-    if (r.held_out != NULL && r.target != DN_NO_TARGET) {
+    if ((r.held_out != NULL || r.coverage > 0) && r.target != DN_NO_TARGET) {
         const size_t repeats = r.repeats > 1 ? r.repeats : 1;
         const dni_held_out_shape held = {.n_rows = r.folds > 0                 ? n_rows * repeats
                                                    : r.holdout > 0 || r.marked ? n_validation

@@ -514,7 +514,8 @@ enum answer_output {
     ANSWER_AMBIGUOUS = 32,
     ANSWER_LOG_DENSITY = 64,
     ANSWER_PRIOR = 128,
-    ANSWER_POSTERIOR = 256
+    ANSWER_POSTERIOR = 256,
+    ANSWER_SET = 512
 };
 /* Texts of a model that JSON answers repeat. Not changed after answer_texts_init, so any number of
  * threads may use them. */
@@ -586,7 +587,7 @@ void predictions_columns_write(const dn_model *model, unsigned outputs, struct b
  *             <feature>)"), or with `top` "feature1", "contribution1" … "rest" (with several scores
  *             "feature1(<score>)" …),
  *             "ambiguous", "log_density", "log_density(<class>)", "prior(<class>)",
- *             "posterior(<class>)", "candidates" (a JSON array), "out_of_support", "error". Only
+ *             "posterior(<class>)", "set" and "candidates" (JSON arrays), "out_of_support", "error". Only
  *             the outputs that were requested and that the model has are written
  *
  * Kept columns are the first member of a row in JSON, "keep":{"id":7}.

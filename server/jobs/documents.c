@@ -213,6 +213,30 @@ static void interval_write(const char *key, const double *interval, struct json_
     json_end_array(w);
 }
 
+static void sets_write_of(const dn_set_metrics *s, struct json_writer *w) {
+    json_kv_double(w, "coverage", s->coverage);
+    json_kv_double(w, "size", s->size);
+    json_kv_double(w, "empty", s->empty);
+    json_kv_double(w, "single", s->single);
+    json_kv_double(w, "support", s->weight);
+}
+
+/* Writes the metrics of sets of labels, of all rows and by class. */
+static void sets_write(const dn_metrics *m, const dn_classes *classes, struct json_writer *w) {
+    json_kv_begin_object(w, "sets");
+    sets_write_of(&m->sets[m->n_classes], w);
+    json_kv_begin_array(w, "per_class");
+    for (size_t k = 0; k < m->n_classes; k++) {
+        json_begin_object(w);
+        json_put_key(w, "class");
+        jobs_class_write(classes, k, w);
+        sets_write_of(&m->sets[k], w);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_end_object(w);
+}
+
 void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct json_writer *w) {
     json_begin_object(w);
     json_kv_double(w, "rows", m->rows);
@@ -220,6 +244,9 @@ void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct j
     interval_write("accuracy_interval", m->accuracy_interval, w);
     interval_write("roc_auc_interval", m->roc_auc_interval, w);
     tables_write(&m, 1, classes, w);
+    if (m->sets != NULL) {
+        sets_write(m, classes, w);
+    }
     if (m->curves) {
         curves_write(m->curves, classes, w);
     }
@@ -353,6 +380,8 @@ static void find_pointer(const dn_error *err, const struct jobs_request *r,
         pointer = r->split.by == JOBS_SPLIT_GROUP   ? "/validation/group"
                   : r->split.by == JOBS_SPLIT_ORDER ? "/validation/order"
                                                     : "/validation/column";
+    } else if (r->conformal.coverage > 0 && strcmp(err->field, "coverage") == 0) {
+        pointer = "/conformal/coverage";
     } else if (dn_params_has(r->params, err->field)) {
         jobs_param_pointer(err->field, out);
         return;

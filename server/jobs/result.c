@@ -105,6 +105,35 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
     json_end_object(w);
 }
 
+/* Writes the thresholds of sets of labels, if the model has sets. */
+static void conformal_write(const dn_model *model, struct json_writer *w) {
+    const dn_conformal *c = dn_model_conformal(model);
+    const dn_classes *classes = dn_model_classes(model);
+    if (c == NULL) {
+        return;
+    }
+    size_t rows = c->rows[0];
+    for (size_t k = 1; c->by_class && k < c->n_classes; k++) {
+        rows += c->rows[k];
+    }
+    json_kv_begin_object(w, "conformal");
+    json_kv_double(w, "coverage", c->coverage);
+    json_kv_bool(w, "by_class", c->by_class);
+    json_kv_string(w, "by", c->folds ? "folds" : "holdout");
+    json_kv_int(w, "rows", (int64_t)rows);
+    json_kv_begin_array(w, "thresholds");
+    for (size_t k = 0; k < c->n_classes; k++) {
+        json_begin_object(w);
+        json_put_key(w, "class");
+        jobs_class_write(classes, k, w);
+        json_kv_int(w, "rows", (int64_t)c->rows[k]);
+        json_kv_double(w, "threshold", c->threshold[k]);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_end_object(w);
+}
+
 /* Writes the members that the job's result and the model's description have in common. Lists of
  * more than max_list numbers are null. */
 static void fit_write(const dn_train_result *r, size_t max_list, struct json_writer *w) {
@@ -179,6 +208,7 @@ void result_write(const dn_train_result *r, const struct promotion *promotion,
     if (rule != NULL) {
         json_kv_raw(&w, "decision_rule", rule);
     }
+    conformal_write(r->model, &w);
     fit_write(r, SIZE_MAX, &w);
     if (curve != NULL) {
         json_kv_raw(&w, "learning_curve", curve);
@@ -296,6 +326,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     json_put_key(&w, "reading");
     table_reading_write(dataset->notes, dataset->columns, &w);
     json_kv_int(&w, "job", job);
+    conformal_write(r->model, &w);
     fit_write(r, MAX_NAMES, &w);
     json_kv_string(&w, "daemon_version", DISCERN_VERSION);
     json_end_object(&w);

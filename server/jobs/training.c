@@ -369,6 +369,8 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         .folds = r->folds,
         .curves = r->curves,
         .validation = tables->validation ? jobs_source_table(tables->validation) : NULL,
+        .coverage = r->conformal.coverage,
+        .coverage_by_class = r->conformal.by_class,
     };
     jobs_split_set(&r->split, jobs_request_columns(r) - 1, &request);
     size_t *inputs = arena_alloc(&t->arena, (r->n_inputs + 1) * sizeof *inputs);

@@ -184,6 +184,49 @@ DN_MUST_USE dn_status dn_rule_choose(const dn_rule_rows *rows,
                                      bool *found,
                                      dn_error *err);
 
+/* ---- sets of labels ---- */
+/* Conformal prediction: sets of labels that have the true label with a given probability.
+ *
+ * The score of label k for a row is s_k = 1 − p_k. Calibration rows, which are not training rows of
+ * the model that predicts them, have the scores of their true labels. With n calibration rows the
+ * threshold is the ⌈(n + 1)·coverage⌉-th smallest score. The set of a row is the labels with
+ * s_k <= threshold. If the row and the calibration rows are exchangeable, for instance drawn
+ * independently from one distribution, the set has the true label with a probability of at least
+ * `coverage`, on average over calibration rows and rows, whatever the model. This is exact for a
+ * holdout; for folds, whose models are not the model that predicts new rows, it is approximate
+ * (cross-conformal prediction).
+ *
+ * by_class: the threshold of label k is computed from the calibration rows of class k alone. Then
+ * the probability is at least `coverage` for the rows of each class (Mondrian prediction).
+ *
+ * A set can be empty: then every label has a lower probability than `coverage` asks for. It can
+ * have all labels.
+ *
+ * Vovk, Gammerman and Shafer, Algorithmic Learning in a Random World, Springer 2005, sections 2.2
+ * and 4.5; Angelopoulos and Bates, Conformal Prediction: A Gentle Introduction, Foundations and
+ * Trends in Machine Learning 16, 2023, sections 1 and 4.1; Vovk, Cross-conformal predictors, Annals
+ * of Mathematics and Artificial Intelligence 74, 2015. */
+typedef struct dn_conformal {
+    size_t n_classes;
+    double coverage; /* > 0, < 1 */
+    bool by_class;
+    bool folds;              /* the calibration rows were held out by folds; otherwise by a holdout
+                              * or a column of marks */
+    const size_t *rows;      /* [K] number of calibration rows of the threshold: all rows, or with
+                              * by_class those of the class */
+    const double *threshold; /* [K] 0 … 1; all equal unless by_class */
+} dn_conformal;
+
+/* Returns ⌈(n + 1)·coverage⌉, the rank of the threshold among n scores. A product that differs from
+ * an integer by at most 1e-12 of itself counts as the integer. If the rank is above n, there are too
+ * few rows. */
+size_t dn_conformal_rank(size_t n, double coverage);
+/* Returns the least n with dn_conformal_rank(n, coverage) <= n, for 0 < coverage < 1. */
+size_t dn_conformal_least_rows(double coverage);
+/* set [K] ← whether label k is in the set of a row with the probabilities p [K]. Returns the number
+ * of labels in the set. Cost: O(K). */
+size_t dn_conformal_set(const dn_conformal *conformal, const double *p, bool *set);
+
 DN_END_DECLS
 
 #endif

@@ -15,6 +15,7 @@
 #define DISCERN_METRICS_H
 
 #include <discern/api.h>
+#include <discern/decision.h>
 #include <discern/run.h>
 #include <discern/status.h>
 #include <stdbool.h>
@@ -80,6 +81,16 @@ typedef struct dn_curves {
     dn_calibration_bin calibration[DN_CALIBRATION_BINS];
 } dn_curves;
 
+/* Sets of labels (dn_conformal) of all rows, or of the rows of a class. Ratios of weights; NaN: no
+ * rows. */
+typedef struct dn_set_metrics {
+    double weight;   /* Σ v */
+    double coverage; /* share of the rows whose set has the true label */
+    double size;     /* mean number of labels of a set */
+    double empty;    /* share of the rows whose set is empty */
+    double single;   /* share of the rows whose set has one label */
+} dn_set_metrics;
+
 /* Results. Valid after dn_metrics_finish. NaN: undefined (null in JSON). Infinite scores can make
  * a loss infinite. */
 typedef struct dn_metrics {
@@ -137,6 +148,8 @@ typedef struct dn_metrics {
      *   roc_auc   two classes: DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988, cut to
      *             [0, 1]. NaN: K > 2 classes, no ROC area, or a class with one row */
     double accuracy_interval[2], roc_auc_interval[2];
+    dn_set_metrics *sets; /* [K + 1] of the rows of each class, and of all rows; NULL: the options
+                           * have no sets */
 } dn_metrics;
 
 /* Limit of (number of rows) × (number of score columns) for ranking. Score columns: one for two
@@ -161,6 +174,9 @@ typedef struct dn_metrics_options {
     /* Provides the memory for ranking and the stop function. Must be valid until dn_metrics_finish
      * or dn_metrics_free returns. NULL: malloc, never cancelled. */
     const dn_run *run;
+    /* Sets of labels, whose metrics are computed from the probabilities. Must be valid until
+     * dn_metrics_finish or dn_metrics_free returns. NULL: none */
+    const dn_conformal *sets;
 } dn_metrics_options;
 
 /* Rows to add. The arrays are read only during the call. */

@@ -130,6 +130,12 @@ typedef struct dn_train_request {
      * rows. Free them with dn_held_out_free. NULL: they are not kept. For dn_train_memory any
      * address except NULL. */
     dn_held_out **held_out;
+    /* Sets of labels (dn_conformal): their coverage, 0 < coverage < 1; 0: none. Needs a target,
+     * probabilities (dn_params_have_probabilities), and a holdout, marks or folds. The calibration
+     * rows are the held-out rows; of several repeats those of the first. Each row counts once,
+     * whatever its weight. */
+    double coverage;
+    bool coverage_by_class;
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 #define DN_LEAVE_ONE_OUT SIZE_MAX
@@ -192,8 +198,8 @@ typedef struct dn_train_result {
  * DN_ERR_ARGUMENT: the request is invalid. DN_ERR_DATA: no usable row, fewer than two classes, too
  * many classes, an invalid weight or input, a class without a row of weight > 0, fewer rows in
  * classes of at least two rows than folds, more rows than DN_MAX_LEAVE_ONE_OUT with
- * DN_LEAVE_ONE_OUT, a class of one row with `calibrate`, or validation rows that cannot be
- * evaluated (dn_model_evaluate). DN_ERR_MEMORY, DN_ERR_BUDGET, DN_ERR_STOPPED, DN_ERR_TIME; errors
+ * DN_LEAVE_ONE_OUT, a class of one row with `calibrate`, fewer held-out rows than `coverage` needs,
+ * or validation rows that cannot be evaluated (dn_model_evaluate). DN_ERR_MEMORY, DN_ERR_BUDGET, DN_ERR_STOPPED, DN_ERR_TIME; errors
  * of the source and of the learner. */
 DN_MUST_USE dn_status dn_train(const dn_train_request *request,
                                const dn_run *run,
@@ -300,6 +306,9 @@ typedef struct dn_calibration {
     dn_calibrator *scores; /* [n_scores] in the order of the machines */
 } dn_calibration;
 const dn_calibration *dn_model_calibration(const dn_model *model); /* NULL: none */
+/* Returns how the model computes sets of labels (decision.h), which it was trained with
+ * (dn_train_request.coverage) and which is a part of its bytes; NULL: it has no sets. */
+const dn_conformal *dn_model_conformal(const dn_model *model);
 
 /* All scores of a model with linear machines: g = W x_raw + w0, W [n_scores × n_features], w0
  * [n_scores]. The model owns both arrays. */
@@ -315,7 +324,7 @@ bool dn_model_linear(const dn_model *model, dn_linear *out);
 bool dn_model_takes_weights(const dn_model *model);
 /* Creates a model with the given weights and the classes, inputs, parameters and decision of
  * `model`, for example from the weights of a snapshot (dn_progress.w). The new model has no
- * calibration, no statistics of weights and no feature means. The caller owns the reference in
+ * calibration, no sets of labels, no statistics of weights and no feature means. The caller owns the reference in
  * *out.
  *
  *   w   [n_scores × n_features] weights of raw features, as in dn_linear
@@ -422,6 +431,8 @@ typedef struct dn_prediction {
     dn_labels labels;    /* the rule for `label` and `candidates` */
     const dn_rule *rule; /* takes the place of `labels`; a rule for the classes of a model with
                           * probabilities. NULL: none */
+    bool *set; /* [n × K] the labels of the set (dn_conformal_set); all false if the model has no
+                * sets */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
 /* Returns false if metric i (dn_metric_name) is undefined for every model with these parameters,

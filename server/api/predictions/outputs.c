@@ -3,6 +3,7 @@
 #include "api/predictions/plan.h"
 #include "api/support.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static const struct {
              {"ambiguous", ANSWER_AMBIGUOUS},
              {"log_density", ANSWER_LOG_DENSITY},
              {"prior", ANSWER_PRIOR},
-             {"posterior", ANSWER_POSTERIOR}};
+             {"posterior", ANSWER_POSTERIOR},
+             {"set", ANSWER_SET}};
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
 /* Returns the bit of the output with this name; 0: unknown. */
@@ -87,7 +89,7 @@ bool api_outputs_read(struct http_call *call, unsigned *out) {
     http_fail(call, PROBLEM_BAD_REQUEST,
               "query parameter \"output\" must be a list of label, probabilities, scores, "
               "distance, contributions, ambiguous, "
-              "log_density, prior, posterior, got \"%.100s\"",
+              "log_density, prior, posterior, set, got \"%.100s\"",
               text);
     return false;
 }
@@ -169,6 +171,13 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked) {
 }
 
 bool api_outputs_check(const struct serving_model *m, unsigned asked, struct problem *problem) {
+    if ((asked & ANSWER_SET) && dn_model_conformal(m->model) == NULL) {
+        return problem_set(problem, PROBLEM_CONFLICT,
+                           "version %" PRId64
+                           " of model \"%s\" has no sets of labels for the output \"set\": a job "
+                           "with \"conformal\" trains a version that has them",
+                           m->version, m->name);
+    }
     if (!(asked & (ANSWER_PRIOR | ANSWER_POSTERIOR)) || dn_model_has_density(m->model)) {
         return true;
     }
@@ -207,7 +216,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
     if (outputs & ANSWER_DISTANCE) {
         cost += K * d;
     }
-    if ((outputs & (ANSWER_PROBABILITIES | ANSWER_LABEL | ANSWER_AMBIGUOUS)) &&
+    if ((outputs & (ANSWER_PROBABILITIES | ANSWER_LABEL | ANSWER_AMBIGUOUS | ANSWER_SET)) &&
         (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT)) {
         cost += 64 * K * K; /* iterations of pairwise coupling */
     }
@@ -228,7 +237,7 @@ struct widths {
     size_t probabilities, scores, distance, contributions, log_density, class_log_density,
         posterior; /* numbers */
     size_t prior;  /* numbers of the prior, which the answer repeats for each row */
-    bool label, candidates, support;
+    bool label, candidates, set, support;
 };
 
 static struct widths widths_of(const dn_model *model, unsigned outputs) {
@@ -250,6 +259,7 @@ static struct widths widths_of(const dn_model *model, unsigned outputs) {
                            .label = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) != 0,
                            .candidates = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) &&
                                          can_be_ambiguous(model),
+                           .set = (outputs & ANSWER_SET) != 0,
                            .support = dn_model_can_be_impossible(model)};
 }
 
@@ -268,7 +278,8 @@ bool outputs_room_init(struct outputs_room *room, const struct serving_model *m,
                  n_workspace = predict_plan_of(m)->n_workspace;
     const size_t numbers = w.probabilities + w.scores + w.distance + w.contributions +
                            w.log_density + w.class_log_density + w.posterior;
-    const size_t flags_each = 1 + (w.candidates ? n_classes : 0),
+    const size_t n_candidates = w.candidates ? n_classes : 0,
+                 flags_each = 1 + n_candidates + (w.set ? n_classes : 0),
                  each = numbers + w.prior + flags_each;
     if (each > OUTPUTS_MAX_NUMBERS) {
         return problem_set(
@@ -308,6 +319,7 @@ bool outputs_room_init(struct outputs_room *room, const struct serving_model *m,
     room->rows.label = w.label ? label : NULL;
     room->rows.out_of_support = w.support ? flags : NULL;
     room->rows.candidates = w.candidates ? flags + n : NULL;
+    room->rows.set = w.set ? flags + n + n * n_candidates : NULL;
     return true;
 }
 

@@ -38,7 +38,7 @@ bool api_outputs_parse(const char *text, unsigned *out);
  * have. */
 unsigned api_outputs_of(const dn_model *model, unsigned asked);
 /* Returns false with a problem (409) if a prior or a posterior is requested and the model has no
- * class densities. */
+ * class densities, or a set and it has no sets of labels. */
 bool api_outputs_check(const struct serving_model *m, unsigned asked, struct problem *problem);
 /* Returns the approximate number of multiplications for one row. */
 double api_outputs_cost(const dn_model *model, unsigned outputs);

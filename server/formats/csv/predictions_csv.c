@@ -179,6 +179,9 @@ void predictions_csv_header(struct predictions_writer *p, const dn_prediction *w
     if (p->outputs & ANSWER_POSTERIOR) {
         put_class_columns(p, "posterior", &name);
     }
+    if (p->outputs & ANSWER_SET) {
+        put_word(p, "set");
+    }
     if (will->candidates != NULL) {
         put_word(p, "candidates");
     }
@@ -236,12 +239,13 @@ static void put_top(struct predictions_writer *p, const double *x, size_t n_scor
     buf_done(&name);
 }
 
-static void put_candidates(const struct predictions_writer *p, const bool *candidates) {
+/* Writes the marked classes as a JSON array. */
+static void put_classes(const struct predictions_writer *p, const bool *marks) {
     const dn_classes *classes = dn_model_classes(p->model);
     struct buf text = {0};
     buf_putc(&text, '[');
     for (size_t k = 0; k < classes->n; k++) {
-        if (candidates[k]) {
+        if (marks[k]) {
             if (text.size > 1) {
                 buf_putc(&text, ',');
             }
@@ -313,10 +317,14 @@ void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows
     if (p->outputs & ANSWER_POSTERIOR) {
         put_numbers(p, rows->posterior + i * n_classes, n_classes);
     }
+    if (p->outputs & ANSWER_SET) {
+        buf_putc(out, p->delimiter);
+        put_classes(p, rows->set + i * n_classes);
+    }
     if (rows->candidates != NULL) {
         buf_putc(out, p->delimiter);
         if (ambiguous) {
-            put_candidates(p, rows->candidates + i * n_classes);
+            put_classes(p, rows->candidates + i * n_classes);
         }
     }
     if (rows->out_of_support != NULL) {

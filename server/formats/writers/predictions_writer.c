@@ -198,25 +198,32 @@ static void put_contributions(struct predictions_writer *p, const double *x) {
     buf_putc(p->out, ']');
 }
 
-/* Writes whether the label is ambiguous, and the candidate classes. */
-static void put_ambiguity(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
+/* Writes the classes that are marked in marks [n_classes] as a list. */
+static void put_classes(struct predictions_writer *p, const char *key, const bool *marks) {
     const size_t n_classes = dn_model_classes(p->model)->n;
     const char *comma = "";
-    if (rows->candidates == NULL || rows->label[i] != DN_AMBIGUOUS) {
-        if (p->outputs & ANSWER_AMBIGUOUS) {
-            put_key(p, "\"ambiguous\":false");
-        }
-        return;
-    }
-    put_key(p, "\"ambiguous\":true,\"candidates\":[");
+    put_key(p, key);
+    buf_putc(p->out, '[');
     for (size_t k = 0; k < n_classes; k++) {
-        if (rows->candidates[i * n_classes + k]) {
+        if (marks[k]) {
             buf_puts(p->out, comma);
             predictions_put_class(p, k);
             comma = ",";
         }
     }
     buf_putc(p->out, ']');
+}
+
+/* Writes whether the label is ambiguous, and the candidate classes. */
+static void put_ambiguity(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
+    const size_t n_classes = dn_model_classes(p->model)->n;
+    if (rows->candidates == NULL || rows->label[i] != DN_AMBIGUOUS) {
+        if (p->outputs & ANSWER_AMBIGUOUS) {
+            put_key(p, "\"ambiguous\":false");
+        }
+        return;
+    }
+    put_classes(p, "\"ambiguous\":true,\"candidates\":", rows->candidates + i * n_classes);
 }
 
 static void put_support(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
@@ -268,6 +275,9 @@ static void put_row(struct predictions_writer *p, const dn_prediction *rows, siz
     }
     if (p->outputs & ANSWER_POSTERIOR) {
         put_numbers(p, "\"posterior\":", rows->posterior, i);
+    }
+    if (p->outputs & ANSWER_SET) {
+        put_classes(p, "\"set\":", rows->set + i * dn_model_classes(p->model)->n);
     }
     put_support(p, rows, i);
     buf_putc(p->out, '}');

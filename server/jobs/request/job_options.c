@@ -138,6 +138,22 @@ static void read_validation(const json_t *root, struct arena *arena, struct jobs
     json_read_bool(object, "curves", false, "/validation", &r->curves, problem);
 }
 
+static void read_conformal(const json_t *root, struct jobs_conformal *out,
+                           struct problem *problem) {
+    static const char *const known[] = {"coverage", "by_class", NULL};
+    const json_t *object = NULL;
+    if (!json_read_object(root, "conformal", false, "", &object, problem)) {
+        return;
+    }
+    json_refuse_unknown(object, known, "/conformal", problem);
+    if (json_read_number(object, "coverage", true, "/conformal", &out->coverage, problem) &&
+        !(out->coverage > 0 && out->coverage < 1)) {
+        json_fault(problem, "/conformal", "coverage", "must be > 0 and < 1, got %g", out->coverage);
+        out->coverage = 0;
+    }
+    json_read_bool(object, "by_class", false, "/conformal", &out->by_class, problem);
+}
+
 static int compare_sizes(const void *a, const void *b) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
@@ -212,6 +228,7 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
     read_class_weight(root, arena, &r->class_weights, problem);
     read_weights_meaning(root, &r->weights, problem);
     read_validation(root, arena, r, problem);
+    read_conformal(root, &r->conformal, problem);
     jobs_promotion_read(root, &r->promotion, problem);
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &seed, problem);
     r->seed = (uint64_t)seed;
@@ -270,6 +287,12 @@ void jobs_options_write(const struct jobs_request *r, bool rule, struct json_wri
     write_validation(r, w);
     if (r->decision != NULL && rule) {
         json_kv_raw(w, "decision", r->decision);
+    }
+    if (r->conformal.coverage > 0 && rule) {
+        json_kv_begin_object(w, "conformal");
+        json_kv_double(w, "coverage", r->conformal.coverage);
+        json_kv_bool(w, "by_class", r->conformal.by_class);
+        json_end_object(w);
     }
     json_kv_int(w, "seed", (int64_t)r->seed);
 }

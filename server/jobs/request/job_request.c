@@ -238,6 +238,7 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
         .folds = r->folds,
         .validation = r->has_validation ? &validation : NULL,
         .held_out = r->held_out ? &held_out : NULL,
+        .coverage = r->conformal.coverage,
     };
     if (!columns || !jobs_encoder_spec(r, columns, &request.features)) {
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
@@ -362,7 +363,7 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
                                         "validation", "promote",   "seed",
                                         "limits",     "snapshots", "snapshots_of",
                                         "target_as",  "decision",  "learning_curve",
-                                        NULL};
+                                        "conformal",  NULL};
     *out = (struct jobs_request){.store = store, .arena = arena, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
     jobs_params_read(root, arena, &out->params, problem);

@@ -57,6 +57,12 @@ struct jobs_split {
     size_t repeats;   /* of the cross-validation, >= 1; 0: no validation */
 };
 
+/* Sets of labels (dn_train_request). */
+struct jobs_conformal {
+    double coverage; /* > 0, < 1; 0: none */
+    bool by_class;
+};
+
 /* Whether the new version of the model becomes live. */
 enum jobs_promote { JOBS_PROMOTE_ALWAYS, JOBS_PROMOTE_NEVER, JOBS_PROMOTE_IF_BETTER };
 struct jobs_promotion {
@@ -102,6 +108,7 @@ struct jobs_request {
     struct jobs_split split;
     struct jobs_column split_column; /* name NULL: the split has no column */
     struct jobs_promotion promotion;
+    struct jobs_conformal conformal;
     uint64_t seed;
     struct jobs_limits limits;
     const size_t *snapshots; /* [n_snapshots] iterations, ascending, without duplicates */

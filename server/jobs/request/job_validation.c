@@ -1,4 +1,5 @@
-/* Reads and checks "validation": a holdout, folds, or another dataset; and the calibration. */
+/* Reads and checks "validation": a holdout, folds, or another dataset; and the calibration and the
+ * sets of labels, which need rows of each class. */
 #include "base/json/json_read.h"
 #include "base/nearest.h"
 #include "jobs/request/class_weights.h"
@@ -160,6 +161,75 @@ static void check_calibration(struct jobs_request *r) {
                           "the calibration has %" PRId64 " folds, not %" PRId64
                           ": the smallest class has %" PRId64 " training rows",
                           least, folds, least);
+    }
+}
+
+/* ---- sets of labels ---- */
+
+/* Returns the name of the class with the index in the summary of the dataset. */
+static const char *class_name(const struct jobs_request *r, size_t k) {
+    struct problem ignored = {0};
+    char room[DN_NUMBER_SIZE];
+    json_t *columns = json_parse(r->data.columns, strlen(r->data.columns), &ignored);
+    const json_t *top = json_object_get(json_array_get(columns, r->target.index), "top");
+    const char *text = jobs_class_text(json_array_get(json_array_get(top, k), 0), room),
+               *name = text != NULL ? arena_strdup(r->arena, text) : NULL;
+    problem_done(&ignored);
+    json_decref(columns);
+    return name != NULL ? name : "";
+}
+
+/* Refuses a coverage for which the validation cannot hold out enough rows, as far as the summary of
+ * the dataset tells. The training counts the rows again. */
+static void check_coverage_rows(struct jobs_request *r) {
+    const struct class_rows c = count_class_rows(r);
+    const int64_t least = (int64_t)dn_conformal_least_rows(r->conformal.coverage);
+    const bool drawn = r->holdout > 0 && r->split.by != JOBS_SPLIT_GROUP,
+               by_class = drawn && r->split.by == JOBS_SPLIT_NONE;
+    const int64_t all = drawn ? (int64_t)floor((double)c.all * r->holdout + 0.5)
+                        : r->folds > 0 && r->split.by == JOBS_SPLIT_NONE ? c.all - c.single
+                                                                         : c.all;
+    if (!r->conformal.by_class && all < least) {
+        json_fault(r->problem, "/conformal", "coverage",
+                   "sets of labels with coverage %g need at least %" PRId64
+                   " held-out rows, and the validation holds out at most %" PRId64,
+                   r->conformal.coverage, least, all);
+    }
+    for (size_t k = 0; r->conformal.by_class && c.rows != NULL && k < r->n_classes; k++) {
+        const int64_t rows = by_class ? rows_held(r, &c, k) : c.rows[k] == 1 ? 0 : c.rows[k];
+        if (rows < least) {
+            json_fault(r->problem, "/conformal", "coverage",
+                       "sets of labels with coverage %g by class need at least %" PRId64
+                       " held-out rows of each class, and of class \"%.100s\" the validation holds "
+                       "out at most %" PRId64,
+                       r->conformal.coverage, least, class_name(r, k), rows);
+            return;
+        }
+    }
+}
+
+static void check_conformal(struct jobs_request *r) {
+    if (r->conformal.coverage == 0) {
+        return;
+    }
+    if (r->targetless) {
+        json_fault(r->problem, "", "conformal", "needs a target, and algorithm %s has none",
+                   r->algorithm->id);
+        return;
+    }
+    if (r->params != NULL && r->has_target &&
+        !dn_params_have_probabilities(r->params, r->n_classes)) {
+        json_fault(r->problem, "", "conformal",
+                   "needs probabilities, and %s with these parameters has none: set "
+                   "params.calibrate, if the algorithm has it",
+                   r->algorithm->id);
+    }
+    if (!(r->holdout > 0 || r->folds > 0 || r->split.by == JOBS_SPLIT_COLUMN)) {
+        json_fault(r->problem, "", "conformal",
+                   "needs validation by holdout, folds or column: its thresholds are computed from "
+                   "held-out rows");
+    } else if (r->has_target && r->has_dataset) {
+        check_coverage_rows(r);
     }
 }
 
@@ -377,4 +447,5 @@ void jobs_validation_read(struct jobs_request *r, const json_t *root) {
                    r->algorithm->id);
     }
     check_calibration(r);
+    check_conformal(r);
 }

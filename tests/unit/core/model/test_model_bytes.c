@@ -273,7 +273,7 @@ static void older_versions(void **state) {
     assert_true(no_statistics < no_means);
     unsigned char *b = bytes, *whole = xcalloc(size, 1);
     memcpy(whole, bytes, size);
-    for (unsigned char version = 2; version < DNI_MODEL_VERSION; version++) {
+    for (unsigned char version = 2; version < DNI_MODEL_WITHOUT_SETS; version++) {
         const bool statistics = version >= DNI_MODEL_WITH_STATISTICS;
         const bool means = version >= DNI_MODEL_WITH_MEANS;
         const size_t old = means ? no_duals : statistics ? no_means : no_statistics;
