@@ -57,7 +57,7 @@ static dn_status search_each(const dn_run *run, const dn_rows *rows, dn_each_fn 
 }
 
 static void begin_run(struct search *s, const dn_run *whole) {
-    const double seconds = s->request->seconds;
+    const double seconds = s->request->known_only ? 0 : s->request->seconds;
     s->whole = whole;
     s->until = seconds > 0 ? dn_run_elapsed(whole) + seconds : (double)INFINITY;
     s->run = *whole;
@@ -183,7 +183,10 @@ static dn_status try_candidate(struct search *s, size_t c, double share, dn_erro
         }
         s->n_done++;
     } else {
-        dn_status status = dn_run_stop(&s->run, err);
+        dn_status status =
+            s->request->known_only
+                ? dn_error_set(err, DN_ERR_TIME, "there is no time for a further trial")
+                : dn_run_stop(&s->run, err);
         if (status == DN_OK) {
             status = dni_search_try(&s->folds, &s->request->candidates[c], s->request->metric,
                                     values, &trial, err);

@@ -30,6 +30,7 @@ void api_jobs_list(struct http_call *call);
 void api_job_get(struct http_call *call);
 void api_job_events(struct http_call *call);
 void api_job_history(struct http_call *call);
+void api_job_leaderboard(struct http_call *call);
 void api_job_predictions(struct http_call *call);
 void api_job_cancel(struct http_call *call);
 void api_job_delete(struct http_call *call);

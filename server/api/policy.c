@@ -39,6 +39,9 @@ const struct http_media api_sends_list = {.kind = MEDIA_FORMATS,
 const struct http_media api_sends_history = {.kind = MEDIA_FORMATS,
                                              .use = FORMAT_GRID,
                                              .what = "the history"};
+const struct http_media api_sends_leaderboard = {.kind = MEDIA_FORMATS,
+                                                 .use = FORMAT_GRID,
+                                                 .what = "the leaderboard"};
 const struct http_media api_sends_metrics = {.kind = MEDIA_FORMATS,
                                              .use = FORMAT_GRID,
                                              .what = "the metrics"};

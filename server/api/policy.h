@@ -22,9 +22,9 @@ extern const struct http_media api_takes_object, api_takes_table, api_takes_inst
     api_takes_labelled_rows;
 /* Replies; a route that names none of them sends JSON. api_sends_any: Accept is ignored, because
  * the reply has no body, or is for a probe, to which only its status matters. */
-extern const struct http_media api_sends_list, api_sends_history, api_sends_metrics,
-    api_sends_events, api_sends_page, api_sends_pages, api_sends_series, api_sends_database,
-    api_sends_any, api_sends_held_out;
+extern const struct http_media api_sends_list, api_sends_history, api_sends_leaderboard;
+extern const struct http_media api_sends_metrics, api_sends_events, api_sends_page, api_sends_pages,
+    api_sends_series, api_sends_database, api_sends_any, api_sends_held_out;
 extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid, api_sends_weights;
 
 /* Returns the format of the body by its Content-Type, which the route accepts. NULL: it is detected

@@ -153,6 +153,8 @@ const struct http_route api_routes[] = {
              .offers = &api_sends_events, .query = query_none),
     READ_JOB("/v1/jobs/{id}/history", "getJobHistory", .handle = api_job_history,
              .offers = &api_sends_history, .query = query_none),
+    READ_JOB("/v1/jobs/{id}/leaderboard", "getJobLeaderboard", .handle = api_job_leaderboard,
+             .offers = &api_sends_leaderboard, .query = query_none),
     READ_JOB("/v1/jobs/{id}/predictions", "getJobPredictions", .handle = api_job_predictions,
              .offers = &api_sends_held_out, .query = query_none, .conditions = CONDITIONS),
     CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .scope = HTTP_SCOPE_TRAIN,

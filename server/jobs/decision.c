@@ -120,28 +120,9 @@ bool decision_read(const json_t *object, const char *parent, struct decision *ou
     return problem->n_errors + problem->n_dropped == before;
 }
 
-static void put_value(const json_t *value, struct json_writer *w) {
-    const char *key;
-    const json_t *member;
-    if (json_is_object(value)) {
-        json_begin_object(w);
-        json_object_foreach((json_t *)(uintptr_t)value, key, member) {
-            json_put_key(w, key);
-            put_value(member, w);
-        }
-        json_end_object(w);
-    } else if (json_is_number(value)) {
-        json_put_double(w, json_number_value(value));
-    } else if (json_is_boolean(value)) {
-        json_put_bool(w, json_is_true(value));
-    } else {
-        json_put_stringn(w, json_string_value(value), json_string_length(value));
-    }
-}
-
 void decision_text(const json_t *object, struct buf *out) {
     struct json_writer w = json_writer_of(out);
-    put_value(object, &w);
+    json_put_value(object, &w);
 }
 
 /* ---- classes ---- */
@@ -311,7 +292,7 @@ static void write_rule(const struct decision *d, const dn_rule *rule, const dn_m
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     json_put_key(&w, "rule");
-    put_value(d->object, &w);
+    json_put_value(d->object, &w);
     if (rule->by_threshold) {
         json_put_key(&w, "positive");
         jobs_class_write(dn_model_classes(model), rule->positive, &w);

@@ -163,6 +163,31 @@ void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
     pthread_mutex_unlock(&m->lock);
 }
 
+void mailbox_report_trial(struct mailbox *m, const struct dn_progress *p, const char *trial,
+                          double elapsed) {
+    char *row = strdup(trial), *latest = strdup(trial);
+    pthread_mutex_lock(&m->lock);
+    m->progress = *p;
+    m->elapsed = elapsed;
+    m->fresh = true;
+    free(m->trial);
+    m->trial = latest;
+    add_row(m, 0, false, row);
+    if (row != NULL && m->n_rows > 0 && m->rows[m->n_rows - 1].doc == row) {
+        m->rows[m->n_rows - 1].trial = true;
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+void mailbox_keep(struct mailbox *m) {
+    int cancelled = STOP_CANCELLED;
+    pthread_mutex_lock(&m->lock);
+    free(m->trial);
+    m->trial = NULL;
+    m->keeps = atomic_compare_exchange_strong(&m->stop, &cancelled, STOP_NOT);
+    pthread_mutex_unlock(&m->lock);
+}
+
 void mailbox_complete(struct mailbox *m, double elapsed) {
     pthread_mutex_lock(&m->lock);
     m->progress.fraction = 1;
@@ -170,7 +195,9 @@ void mailbox_complete(struct mailbox *m, double elapsed) {
     pthread_mutex_unlock(&m->lock);
 }
 
-static void progress_write(const dn_progress *p, double elapsed, struct buf *out) {
+/* trial: the latest trial of a search; NULL: none */
+static void progress_write(const dn_progress *p, const char *trial, double elapsed,
+                           struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     json_kv_double(&w, "fraction", p->fraction);
@@ -186,6 +213,9 @@ static void progress_write(const dn_progress *p, double elapsed, struct buf *out
     json_kv_double(&w, "loss", p->loss);
     json_kv_double(&w, "gradient_norm", p->gradient_norm);
     json_kv_double(&w, "elapsed", elapsed);
+    if (trial != NULL) {
+        json_kv_raw(&w, "trial", trial);
+    }
     json_end_object(&w);
 }
 
@@ -233,13 +263,16 @@ void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_
     dn_progress p = m->progress;
     double elapsed = m->elapsed;
     pthread_mutex_unlock(&m->lock);
-    progress_write(&p, elapsed, progress);
+    progress_write(&p, NULL, elapsed, progress);
 }
 
 void mailbox_close(struct mailbox *m) {
     pthread_mutex_lock(&m->lock);
     await_delivery(m);
     m->claim = (struct store_claim){0};
+    free(m->trial);
+    m->trial = NULL;
+    m->keeps = false;
     mailbox_rows_free(m->rows, m->n_rows);
     m->rows = NULL;
     m->n_rows = m->room = 0;
@@ -255,6 +288,7 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     const bool ending = m->ending; /* mailbox_take waits for this delivery */
     dn_progress p = m->progress;
     double elapsed = m->elapsed;
+    char *trial = fresh && m->trial != NULL ? strdup(m->trial) : NULL;
     if (claim.job != 0) {
         m->fresh = false;
         m->delivering = true;
@@ -262,6 +296,7 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     }
     pthread_mutex_unlock(&m->lock);
     if (claim.job == 0) {
+        free(trial);
         return;
     }
     struct problem problem = {0};
@@ -269,9 +304,10 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     const char *text = NULL;
     bool cancel = false;
     if (fresh) {
-        progress_write(&p, elapsed, &doc);
+        progress_write(&p, trial, elapsed, &doc);
         text = buf_cstr(&doc);
     }
+    free(trial);
     const bool good =
         store_job_report(store, &claim, text, rows, fresh ? n_rows : 0, &cancel, &problem);
     const bool lost = problem.type == PROBLEM_CONFLICT;
@@ -283,10 +319,11 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     const bool delivered = good && fresh;
     if (lost) {
         mailbox_stop(m, STOP_LOST);
-    } else if (cancel) {
-        mailbox_stop(m, STOP_CANCELLED);
     }
     pthread_mutex_lock(&m->lock);
+    if (cancel && !lost && !m->keeps) {
+        mailbox_stop(m, STOP_CANCELLED);
+    }
     if (!delivered) {
         give_back_rows(m, &rows, &n_rows);
     }

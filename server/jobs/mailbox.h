@@ -27,6 +27,8 @@ struct mailbox {
     /* iteration of the last row of the history; 0: no row, or only that of the start. Used by the
      * training's thread only, without the lock */
     size_t row_iteration;
+    char *trial;                    /* the latest trial of a search; NULL: no search is running */
+    bool keeps;                     /* a cancellation does not stop the training: mailbox_keep */
     double elapsed;                 /* seconds from the start of the training to `progress` */
     struct store_history_row *rows; /* [n_rows] history rows that were not delivered yet; owns
                                        their docs */
@@ -43,6 +45,12 @@ void mailbox_open(struct mailbox *m, const struct store_claim *claim);
 /* Stores the progress. Adds a row to the history if the iteration differs from that of the last
  * row: computations between two iterations report the same iteration again. */
 void mailbox_report(struct mailbox *m, const dn_progress *progress, double elapsed);
+/* Stores the progress of a search and its latest trial, a JSON object: it is kept with the job. */
+void mailbox_report_trial(struct mailbox *m, const struct dn_progress *progress, const char *trial,
+                          double elapsed);
+/* The search has ended, and the model of its winner is trained. A training that was asked to stop
+ * because a user cancelled the search goes on, and is not asked again. */
+void mailbox_keep(struct mailbox *m);
 /* Sets the progress to 1. Called after the model is trained and before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);
 /* Waits for the current delivery and takes the rows and the progress that were not delivered; the

@@ -199,7 +199,7 @@ void result_curve_write(const dn_learning_point *points, size_t n, struct json_w
 
 void result_write(const dn_train_result *r, const struct promotion *promotion,
                   const struct result_predictions *predictions, const char *rule, const char *curve,
-                  struct buf *out) {
+                  const char *search, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     params_write(r, &w);
@@ -212,6 +212,9 @@ void result_write(const dn_train_result *r, const struct promotion *promotion,
     fit_write(r, SIZE_MAX, &w);
     if (curve != NULL) {
         json_kv_raw(&w, "learning_curve", curve);
+    }
+    if (search != NULL) {
+        json_kv_raw(&w, "search", search);
     }
     json_end_object(&w);
 }

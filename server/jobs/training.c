@@ -12,6 +12,7 @@
 #include "jobs/request/class_weights.h"
 #include "jobs/request/job_split.h"
 #include "jobs/result.h"
+#include "jobs/searching.h"
 #include "jobs/source.h"
 #include "jobs/staging.h"
 #include "jobs/team.h"
@@ -33,6 +34,7 @@ struct training {
     struct budget budget;
     struct team *team;
     struct buf curve;              /* the learning curve as JSON; empty: none */
+    struct buf search;             /* what the search found, as JSON; empty: none */
     int64_t began_ns, deadline_ns; /* monotonic clock; deadline_ns 0: no time limit */
 };
 
@@ -130,7 +132,8 @@ static bool describe(const struct training *t, struct success *s, struct store_j
         const dn_train_result *result = new.subject.result;
         const char *before = buf_cstr(&new.promotion.warnings);
         result_write(result, &new.promotion, &new.predictions, new.rule,
-                     t->curve.size > 0 ? t->curve.data : NULL, &new.result);
+                     t->curve.size > 0 ? t->curve.data : NULL,
+                     t->search.size > 0 ? t->search.data : NULL, &new.result);
         result_model_info_write(result, &t->request, new.subject.trained, t->job->id, &new.info);
         result_warnings_write(result, &t->request, before, &new.warnings);
         good = (buf_cstr(&new.result) && buf_cstr(&new.info) && buf_cstr(&new.warnings)) ||
@@ -324,7 +327,9 @@ static bool finish_with(struct training *t, const struct tables *tables,
                                 .model_part = part,
                                 .model_bytes = (int64_t)size,
                                 .prediction_bytes = prediction_bytes,
-                                .rule = rule};
+                                .rule = rule,
+                                .algorithm =
+                                    t->request.search != NULL ? t->request.algorithm->id : NULL};
     good = describe(t, &s, &end, problem);
     if (good) {
         finish(t, &end, &s);
@@ -445,14 +450,60 @@ static bool make_rule(const struct training *t, dn_train_result *result, const d
     return good;
 }
 
+/* Sets the time limit: limits.seconds from now. */
+static void begin_time(struct training *t) {
+    const double seconds = t->request.limits.seconds;
+    t->deadline_ns =
+        seconds > 0 ? clock_monotonic_ns() + (int64_t)(fmin(seconds, MAX_SECONDS) * 1e9) : 0;
+}
+
+/* Searches for the algorithm of the job, if it asks for that. The training of the winner has a time
+ * limit of its own. */
+static bool search(struct training *t, struct searching *s, const dn_run *run,
+                   dn_train_request *request, struct problem *problem) {
+    if (t->request.search == NULL) {
+        return true;
+    }
+    *s = (struct searching){.store = t->store,
+                            .job = t->job,
+                            .mailbox = t->mailbox,
+                            .request = &t->request,
+                            .arena = &t->arena,
+                            .last_attempt =
+                                t->job->attempts > 1 && t->job->attempts >= t->settings->attempts};
+    if (!searching_run(s, run, request, problem)) {
+        return false;
+    }
+    begin_time(t);
+    return true;
+}
+
+/* Writes what the search found, if there was one. */
+static bool describe_search(struct training *t, const struct searching *s, dn_train_result *result,
+                            struct problem *problem) {
+    if (t->request.search == NULL) {
+        return true;
+    }
+    if (!s->complete) {
+        dn_report_warn(&result->report, DN_WARNING_OTHER,
+                       "the search is not complete: the winner is the best of %zu of %zu "
+                       "candidates",
+                       s->n_tried, t->request.search->n);
+    }
+    searching_write(s, result, &t->search);
+    return buf_cstr(&t->search) != NULL || problem_no_memory(problem);
+}
+
 static bool train(struct training *t, const struct tables *tables, struct problem *problem) {
+    struct searching searching = {0};
     dn_run run = run_of(t);
     dn_train_request request;
     dn_held_out *held_out = NULL;
     struct buf rule = {0};
     dn_error err;
     dn_error_clear(&err);
-    if (!request_of(t, tables, &run, &request, problem)) {
+    if (!request_of(t, tables, &run, &request, problem) ||
+        !search(t, &searching, &run, &request, problem)) {
         return false;
     }
     dn_train_result *result = calloc(1, sizeof *result);
@@ -464,7 +515,8 @@ static bool train(struct training *t, const struct tables *tables, struct proble
     if (!good) {
         jobs_problem_from_core(&err, &t->request, problem);
     } else {
-        good = learn_curve(t, &request, &run, problem) &&
+        good = describe_search(t, &searching, result, problem) &&
+               learn_curve(t, &request, &run, problem) &&
                make_rule(t, result, held_out, request.folds > 0, &rule, problem) &&
                finish_with(t, tables, &request, &run, result, &held_out,
                            rule.size > 0 ? buf_cstr(&rule) : NULL, problem);
@@ -523,10 +575,7 @@ static bool prepare_and_train(struct training *t, struct problem *problem) {
     if (!jobs_request_read_stored(t->job->spec, &t->arena, &t->request, problem)) {
         return false;
     }
-    if (t->request.limits.seconds > 0) {
-        t->deadline_ns =
-            t->began_ns + (int64_t)(fmin(t->request.limits.seconds, MAX_SECONDS) * 1e9);
-    }
+    begin_time(t);
     int64_t kept =
         t->request.limits.memory_bytes - jobs_training_memory(t->request.limits.memory_bytes);
     if (t->request.validation.dataset) {
@@ -568,5 +617,6 @@ void training_run(struct store *store, const struct jobs_settings *settings,
     problem_done(&problem);
     jobs_request_done(&t.request);
     buf_done(&t.curve);
+    buf_done(&t.search);
     arena_done(&t.arena);
 }

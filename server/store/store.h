@@ -601,6 +601,7 @@ static inline struct store_claim store_job_claim_of(const struct store_job *j) {
 struct store_history_row {
     int64_t iteration;
     bool snapshot;
+    bool trial;      /* a trial of a search, which outlives the attempt; without an iteration */
     const char *doc; /* JSON object */
 };
 /* Renews the lease of a claimed job. progress: JSON object, stored with the job and as a "progress"
@@ -620,6 +621,7 @@ struct store_job_end {
      * counted */
     enum store_job_state state;
     const char *progress, *warnings, *error, *result; /* JSON or NULL */
+    const char *algorithm; /* that of the winner of a search; NULL: as it was submitted */
     /* [n_rows] history rows since the last report */
     const struct store_history_row *rows;
     size_t n_rows;
@@ -675,6 +677,10 @@ bool store_job_events(struct store *store, int64_t id, int64_t after,
 bool store_job_history(struct store *store, int64_t id, bool snapshots,
                        const struct store_limit *limit, struct store_page *out,
                        struct problem *problem);
+/* Lists the trials of a search in the order in which they ended, of all attempts. Items: struct
+ * store_history_row. Fails with PROBLEM_UNKNOWN_JOB if there is no such job. */
+bool store_job_trials(struct store *store, int64_t id, const struct store_limit *limit,
+                      struct store_page *out, struct problem *problem);
 /* Reads the snapshot of an iteration or update. *doc: JSON object, freed by the caller; NULL: the
  * job kept no snapshot with this number. Fails with PROBLEM_UNKNOWN_JOB if there is no such job. */
 bool store_job_snapshot(struct store *store, int64_t id, int64_t iteration, char **doc,

@@ -3,6 +3,7 @@
 #include "base/json/json_write.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
+#include "jobs/request/job_search.h"
 #include "jobs/request/params.h"
 
 #include <math.h>
@@ -125,14 +126,23 @@ void job_dry_run_write(const struct jobs_request *r, struct buf *out) {
     json_kv_bool(&w, "dry_run", true);
     json_kv_string(&w, "model", r->model);
     write_data(r, &w);
-    json_kv_string(&w, "algorithm", r->algorithm->id);
-    write_params(r, &params);
-    json_kv_raw(&w, "params", buf_cstr(&params));
-    write_features(r, &w);
+    if (r->search != NULL) {
+        jobs_search_write(r, false, &w);
+        json_kv_int(&w, "combinations", (int64_t)r->search->n);
+    } else {
+        json_kv_string(&w, "algorithm", r->algorithm->id);
+        write_params(r, &params);
+        json_kv_raw(&w, "params", buf_cstr(&params));
+        write_features(r, &w);
+    }
     jobs_options_write(r, true, &w);
     jobs_promotion_write(&r->promotion, &w);
     jobs_limits_write(r, &w);
-    jobs_snapshots_write(r, &w);
+    if (r->search == NULL) {
+        jobs_snapshots_write(r, &w);
+    } else {
+        jobs_learning_curve_write(r, &w);
+    }
     json_kv_int(&w, "memory_bytes", (int64_t)ceil(r->memory));
     json_kv_begin_array(&w, "warnings");
     if (r->warnings.size > 0) {

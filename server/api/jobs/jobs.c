@@ -170,7 +170,7 @@ static bool insert(const struct http_call *call, const struct jobs_request *r,
     buf_putc(&warnings, ']');
     const struct store_job_new j = {
         .model = r->model,
-        .algorithm = r->algorithm->id,
+        .algorithm = r->search != NULL ? "search" : r->algorithm->id,
         .dataset_id = r->data.id,
         .validation_id = r->validation.dataset ? r->validation.id : 0,
         .request = buf_cstr(&request),

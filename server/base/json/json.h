@@ -3,6 +3,7 @@
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
+#include "base/json/json_write.h"
 #include "base/memory/buf.h"
 #include "base/problem.h"
 #include <jansson.h>
@@ -23,6 +24,8 @@ size_t json_mark_size(const char *text, size_t size);
 /* Returns the first byte of a text that is neither a blank nor part of the byte order mark. The
  * text ends with a NUL. */
 const char *json_first(const char *text, size_t size);
+/* Writes a tree. */
+void json_put_value(const json_t *value, struct json_writer *w);
 /* Appends the JSON pointer of member `key` of the object at `parent` ("": the root). ~ and / are
  * escaped. */
 void json_pointer(struct buf *out, const char *parent, const char *key);

@@ -305,12 +305,16 @@ void jobs_limits_write(const struct jobs_request *r, struct json_writer *w) {
     json_end_object(w);
 }
 
-void jobs_snapshots_write(const struct jobs_request *r, struct json_writer *w) {
+void jobs_learning_curve_write(const struct jobs_request *r, struct json_writer *w) {
     if (r->n_shares > 0) {
         json_put_vector(w, "learning_curve", r->shares, r->n_shares);
     } else {
         json_kv_null(w, "learning_curve");
     }
+}
+
+void jobs_snapshots_write(const struct jobs_request *r, struct json_writer *w) {
+    jobs_learning_curve_write(r, w);
     json_kv_begin_array(w, "snapshots");
     for (size_t i = 0; i < r->n_snapshots; i++) {
         json_put_int(w, (int64_t)r->snapshots[i]);

@@ -17,6 +17,8 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
 void jobs_options_write(const struct jobs_request *r, bool rule, struct json_writer *w);
 /* Writes the member "limits"; its member "seconds" is null if there is no limit. */
 void jobs_limits_write(const struct jobs_request *r, struct json_writer *w);
+/* Writes the member "learning_curve". */
+void jobs_learning_curve_write(const struct jobs_request *r, struct json_writer *w);
 /* Writes the members "learning_curve", "snapshots" and "snapshots_of". */
 void jobs_snapshots_write(const struct jobs_request *r, struct json_writer *w);
 

@@ -4,6 +4,7 @@
 #include "jobs/held_out_chunks.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
+#include "jobs/request/job_search.h"
 #include "jobs/request/job_split.h"
 #include "jobs/request/params.h"
 
@@ -139,8 +140,7 @@ static void check_classes(struct jobs_request *r) {
     }
 }
 
-/* Checks the parameters against the numbers of rows and features. */
-static void check_shape(struct jobs_request *r) {
+bool jobs_request_check_shape(struct jobs_request *r) {
     dn_params *used = NULL;
     dn_error err;
     dn_error_clear(&err);
@@ -153,6 +153,7 @@ static void check_shape(struct jobs_request *r) {
         jobs_params_fault(&err, r->problem);
     }
     dn_params_free(used);
+    return status == DN_OK;
 }
 
 void jobs_request_name_deleted(const struct jobs_request *r, struct problem *problem) {
@@ -259,6 +260,11 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
     return true;
 }
 
+double jobs_request_memory(struct jobs_request *r) {
+    double memory = 0, method = 0;
+    return estimate_memory(r, r->limits.threads, &memory, &method) ? memory : 0;
+}
+
 /* Returns the bytes of the kernel cache beyond its minimum size (params.cache_mib); 0: no cache. */
 static double cache_memory(struct jobs_request *r) {
     dn_params *given = r->params, *least = NULL;
@@ -363,10 +369,15 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
                                         "validation", "promote",   "seed",
                                         "limits",     "snapshots", "snapshots_of",
                                         "target_as",  "decision",  "learning_curve",
-                                        "conformal",  NULL};
+                                        "conformal",  "search",     NULL};
     *out = (struct jobs_request){.store = store, .arena = arena, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
-    jobs_params_read(root, arena, &out->params, problem);
+    const json_t *search = json_object_get(root, "search");
+    if (search != NULL && !json_is_null(search)) {
+        jobs_search_read(out, root);
+    } else {
+        jobs_params_read(root, arena, &out->params, problem);
+    }
     out->algorithm = out->params != NULL ? out->params->algorithm : NULL;
     jobs_columns_read(out, root);
     check_classes(out);
@@ -376,8 +387,10 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
     jobs_decision_read(out, root);
     read_limits(out, limits, root);
     jobs_promotion_check(out, root);
-    if (!problem->type) {
-        check_shape(out);
+    if (out->search != NULL) {
+        jobs_search_check(out, root);
+    } else if (!problem->type) {
+        (void)jobs_request_check_shape(out);
     }
     if (!problem->type) {
         check_snapshots(out);
@@ -392,6 +405,7 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
 }
 
 void jobs_request_done(struct jobs_request *r) {
+    jobs_search_done(r->search);
     dn_params_free(r->params);
     r->params = NULL;
     buf_done(&r->warnings);

@@ -73,6 +73,30 @@ struct jobs_promotion {
     double by;
 };
 
+/* A candidate of a search. */
+struct jobs_candidate {
+    dn_params *params;
+    size_t encoding;  /* index in jobs_search.encodings */
+    size_t item;      /* index of the object that it comes from */
+    const char *text; /* JSON object: algorithm, params and features as they were given */
+};
+
+/* A model search, which takes the place of algorithm and params. */
+struct jobs_search {
+    size_t metric; /* by dn_metric_name */
+    size_t folds, repeats;
+    bool halving;
+    size_t trials; /* number of combinations drawn at random; 0: all are tried */
+    bool one_standard_error;
+    double seconds;              /* 0: no limit of its own */
+    const char *candidates;      /* JSON array, as it was given; "auto" is replaced */
+    const char *common;          /* JSON object: the options of "features" for all candidates */
+    struct jobs_candidate *list; /* [n] */
+    size_t n;
+    struct jobs_features *encodings; /* [n_encodings] different ones */
+    size_t n_encodings;
+};
+
 /* The encoding of an input. */
 struct jobs_encoding {
     size_t n_features;  /* without features of bases; text: upper bound */
@@ -99,6 +123,9 @@ struct jobs_request {
     const char *decision; /* JSON object: the decision rule that is asked for; NULL: none */
     bool held_out;        /* the predictions of held-out rows are stored with the model */
     bool of_updates; /* history and `snapshots` count changes of the weights (dn_run.updates) */
+    /* NULL: no search. Otherwise algorithm, params and features are those of one candidate, and of
+     * the winner after the search */
+    struct jobs_search *search;
     const dn_algorithm *algorithm;
     dn_params *params; /* checked; freed by jobs_request_done */
     struct jobs_features features;
@@ -229,6 +256,10 @@ void jobs_weight_read(struct jobs_request *r, const json_t *root);
 void jobs_class_weight_check(struct jobs_request *r, const json_t *root);
 /* Reads and checks the decision rule in "decision" (job_decision.c). Called after validation. */
 void jobs_decision_read(struct jobs_request *r, const json_t *root);
+/* Checks the parameters against the numbers of rows and features. Returns false after a fault. */
+bool jobs_request_check_shape(struct jobs_request *r);
+/* Returns the expected bytes of the training with these parameters. */
+double jobs_request_memory(struct jobs_request *r);
 /* Reads and checks "validation" (job_validation.c). */
 void jobs_validation_read(struct jobs_request *r, const json_t *root);
 

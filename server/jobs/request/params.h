@@ -29,6 +29,9 @@ uint64_t jobs_param_choices(const dn_algorithm *algorithm, size_t i);
  * "kernel.degree". */
 void jobs_param_pointer(const char *name, char out[JOBS_POINTER_SIZE]);
 
+/* Reads the member "algorithm" of an object. Returns NULL after a fault. */
+const dn_algorithm *jobs_algorithm_read(const json_t *object, const char *parent,
+                                        struct problem *problem);
 /* Reads the members "algorithm" and "params" of a job's body. *out: the parameters, which the
  * caller frees; NULL if the algorithm is unknown or there is no memory. Adds every fault to
  * `problem`; *out is complete and checked if there was none. */

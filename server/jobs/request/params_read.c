@@ -315,9 +315,10 @@ void jobs_params_fault(const dn_error *err, struct problem *problem) {
 
 /* ---- the whole ---- */
 
-static const dn_algorithm *read_algorithm(const json_t *root, struct problem *problem) {
+const dn_algorithm *jobs_algorithm_read(const json_t *object, const char *parent,
+                                        struct problem *problem) {
     const char *id = NULL;
-    if (!json_read_string(root, "algorithm", true, "", &id, problem)) {
+    if (!json_read_string(object, "algorithm", true, parent, &id, problem)) {
         return NULL;
     }
     const dn_algorithm *algorithm = dn_algorithm_find(id);
@@ -328,7 +329,7 @@ static const dn_algorithm *read_algorithm(const json_t *root, struct problem *pr
             nearest_offer(&nearest, dn_algorithm_at(i)->id, strlen(dn_algorithm_at(i)->id));
             buf_printf(&known, "%s%s", i > 0 ? ", " : "", dn_algorithm_at(i)->id);
         }
-        json_fault(problem, "", "algorithm",
+        json_fault(problem, parent, "algorithm",
                    "there is no algorithm \"%s\"; the algorithms are %s%s", id,
                    buf_cstr(&known) != NULL ? buf_cstr(&known) : "", nearest.hint);
         buf_done(&known);
@@ -389,7 +390,7 @@ void jobs_params_read(const json_t *root, struct arena *arena, dn_params **out,
     dn_error_clear(&err);
     *out = NULL;
     json_read_object(root, "params", false, "", &object, problem);
-    const dn_algorithm *algorithm = read_algorithm(root, problem);
+    const dn_algorithm *algorithm = jobs_algorithm_read(root, "", problem);
     if (algorithm == NULL) {
         return;
     }

@@ -7,6 +7,7 @@
 #include "base/json/json_write.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
+#include "jobs/request/job_search.h"
 #include "jobs/request/params.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -158,6 +159,9 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     json_kv_int(&w, "threads", r->limits.threads);
     json_kv_bool(&w, "held_out", r->held_out);
     jobs_snapshots_write(r, &w);
+    if (r->search != NULL) {
+        jobs_search_write(r, true, &w);
+    }
     json_kv_begin_array(&w, "warning_codes");
     for (size_t i = 0; i < r->n_warnings; i++) {
         json_put_string(&w, r->warning_codes[i]);
@@ -214,20 +218,35 @@ void jobs_request_write_resolved(const struct jobs_request *r, const char *param
         json_kv_string(&w, "target", r->target.name);
         json_kv_string(&w, "target_as", "classes");
     }
-    json_kv_string(&w, "algorithm", r->algorithm->id);
-    if (params == NULL) {
-        jobs_params_write(r->params, &own);
-        params = buf_cstr(&own);
+    if (r->search != NULL) {
+        jobs_search_write(r, false, &w);
+    } else {
+        json_kv_string(&w, "algorithm", r->algorithm->id);
+        if (params == NULL) {
+            jobs_params_write(r->params, &own);
+            params = buf_cstr(&own);
+        }
+        json_kv_raw(&w, "params", params);
     }
-    json_kv_raw(&w, "params", params);
     json_kv_begin_object(&w, "features");
     write_inputs(r, &w);
-    jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
+    if (r->search != NULL) {
+        const size_t n = strlen(r->search->common);
+        if (n > 2) { /* the members, without the braces */
+            json_put_raw(&w, r->search->common + 1, n - 2);
+        }
+    } else {
+        jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
+    }
     json_end_object(&w);
     jobs_options_write(r, true, &w);
     jobs_promotion_write(&r->promotion, &w);
     jobs_limits_write(r, &w);
-    jobs_snapshots_write(r, &w);
+    if (r->search == NULL) {
+        jobs_snapshots_write(r, &w);
+    } else {
+        jobs_learning_curve_write(r, &w);
+    }
     json_end_object(&w);
     out->failed = out->failed || own.failed;
     buf_done(&own);
@@ -483,10 +502,12 @@ bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs
                 keep_decision(root, &r) && read_scalars(root, arena, &r, &why) &&
                 read_target(root, arena, &r, &why) &&
                 (r.inputs = read_columns(root, "inputs", arena, &r.n_inputs, &why)) != NULL &&
-                read_column_options(root, arena, &r, &why) && !why.type;
+                read_column_options(root, arena, &r, &why) && !why.type &&
+                jobs_search_read_stored(root, arena, &r, &why);
     if (good) {
         *out = r;
     } else {
+        jobs_search_done(r.search);
         dn_params_free(r.params);
         if (why.type == PROBLEM_UNAVAILABLE) {
             problem_no_memory(problem);

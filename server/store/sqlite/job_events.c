@@ -1,10 +1,11 @@
-/* Events and history of jobs. */
+/* Events, history and trials of jobs. */
 #include "store/sqlite/audit.h"
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/page.h"
 #include <inttypes.h>
 
 #define EVENT_DAMAGE STORE_DAMAGE_JOB_EVENTS("e")
+#define TRIAL_DAMAGE STORE_DAMAGE_JOB_TRIALS("t")
 #define HISTORY_DAMAGE STORE_DAMAGE_JOB_HISTORY("h")
 
 enum { PROGRESS_KEPT = 1000 }; /* limit of the progress events of a job; the oldest are deleted */
@@ -69,6 +70,13 @@ void store_job_set_cancelled(struct store_tx *tx, int64_t id) {
 void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows,
                        size_t n) {
     for (size_t i = 0; i < n; i++) {
+        if (rows[i].trial) {
+            STORE_RUN(tx->connection, tx->problem,
+                      "INSERT INTO job_trials (id, job, doc, crc) SELECT n, ?1, ?2, row_crc(n, ?1, "
+                      "?2) FROM (SELECT coalesce(max(id), 0) + 1 AS n FROM job_trials)",
+                      store_int(job), store_text(rows[i].doc));
+            continue;
+        }
         STORE_RUN(tx->connection, tx->problem,
                   "INSERT INTO job_history (job, snapshot, iteration, doc) VALUES (?, ?, ?, ?)",
                   store_int(job), store_int(rows[i].snapshot), store_int(rows[i].iteration),
@@ -152,6 +160,31 @@ bool store_job_history(struct store *store, int64_t id, bool snapshots,
                 "ORDER BY id LIMIT ?",
                 store_int(id), store_int(snapshots), store_page_rows(limit));
     return store_page_end(&r, &q, &row_item, limit, out);
+}
+
+static bool load_trial(struct store_query *q, void *item) {
+    struct store_history_row *row = item;
+    if (!store_query_intact(q, 1)) {
+        return false;
+    }
+    *row = (struct store_history_row){.trial = true, .doc = store_query_take(q, 0)};
+    return true;
+}
+static const struct store_item trial_item = {sizeof(struct store_history_row), load_trial,
+                                             free_row};
+
+bool store_job_trials(struct store *store, int64_t id, const struct store_limit *limit,
+                      struct store_page *out, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    must_exist(&r, id);
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT doc, " TRIAL_DAMAGE " FROM job_trials t WHERE job = ? ORDER BY id LIMIT ?",
+                store_int(id), store_page_rows(limit));
+    return store_page_end(&r, &q, &trial_item, limit, out);
 }
 
 bool store_job_snapshot(struct store *store, int64_t id, int64_t iteration, char **doc,

@@ -273,10 +273,12 @@ static void finish(struct store_tx *tx, struct end *end, const char *model,
               "UPDATE jobs SET state = ?2, finished_at = ?3, progress = coalesce(?4, progress), "
               "warnings = coalesce(?5, warnings), error = "
               "?6, result = ?7,"
-              " version = ?8, result_format = ?9, owner = '', lease_until = 0 WHERE id = ?1",
+              " version = ?8, result_format = ?9, algorithm = coalesce(?10, algorithm), owner = '',"
+              " lease_until = 0 WHERE id = ?1",
               store_int(e->claim.job), store_int(e->state), store_int(tx->now),
               store_text(e->progress), store_text(e->warnings), store_text(e->error),
-              store_text(e->result), store_int(end->version), store_int(STORE_DOCUMENT_FORMAT));
+              store_text(e->result), store_int(end->version), store_int(STORE_DOCUMENT_FORMAT),
+              store_text(e->algorithm));
     store_job_close(tx, e->claim.job);
 }
 

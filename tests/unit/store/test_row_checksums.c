@@ -80,14 +80,16 @@ static void test_all_columns_are_covered(void **state) {
         {"jobs", STORE_CRC_JOBS("T")},
         {"job_events", STORE_CRC_JOB_EVENTS("T")},
         {"job_history", STORE_CRC_JOB_HISTORY("T")},
+        {"job_trials", STORE_CRC_JOB_TRIALS("T")},
         {"idempotency_keys", STORE_CRC_IDEMPOTENCY_KEYS("T")},
     };
     const int64_t dataset = publish_summaries(f), job = insert_request(f, dataset);
     claim_job(f, 3);
-    const struct store_history_row row = {.iteration = 1, .doc = "{}"};
+    const struct store_history_row rows[] = {{.iteration = 1, .doc = "{}"},
+                                             {.trial = true, .doc = "{}"}};
     const struct store_claim claim = claim_of(f, job);
     bool cancel;
-    assert_ok(f, store_job_report(f->store, &claim, "{}", &row, 1, &cancel, &f->problem));
+    assert_ok(f, store_job_report(f->store, &claim, "{}", rows, 2, &cancel, &f->problem));
     succeed_job(f, job, 1, 1, 100, 0);
     insert_request(f, dataset); /* its pins */
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {

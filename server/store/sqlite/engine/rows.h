@@ -212,6 +212,14 @@
 #define STORE_DAMAGE_IDEMPOTENCY_KEYS(row)                                                         \
     STORE_DAMAGE(row, STORE_CRC_IDEMPOTENCY_KEYS(row), "idempotency_keys", "quote(" row ".id)")
 
+#define STORE_CRC_JOB_TRIALS(row)                                                                  \
+    "row_crc(" row ".id"                                                                           \
+    ", " row ".job"                                                                                \
+    ", " row ".doc"                                                                                \
+    ")"
+#define STORE_DAMAGE_JOB_TRIALS(row)                                                               \
+    STORE_DAMAGE(row, STORE_CRC_JOB_TRIALS(row), "job_trials", "quote(" row ".id)")
+
 #define STORE_CRC_JOB_HISTORY(row)                                                                 \
     "row_crc(" row ".id"                                                                           \
     ", " row ".job"                                                                                \

@@ -1,0 +1,191 @@
+/* GET /v1/jobs/{id}/leaderboard: the candidates of a search in order of rank, also while it runs. */
+#include "api/cells.h"
+#include "api/handlers.h"
+#include "api/policy.h"
+#include "api/support.h"
+#include "base/json/json_read.h"
+#include "jobs/documents.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A candidate that was tried. */
+struct entry {
+    const char *doc; /* its latest trial, a JSON object */
+    double candidate, share, mean;
+    bool failed;
+    char *text; /* the row of the leaderboard, a JSON object */
+};
+
+struct board {
+    struct entry *entries; /* [n] */
+    size_t n;
+    size_t metric;
+    bool smaller; /* smaller values of the metric are better */
+    double total; /* number of trials, with the rounds of halving */
+};
+
+static double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static int by_candidate(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    if (x->candidate != y->candidate) {
+        return (x->candidate > y->candidate) - (x->candidate < y->candidate);
+    }
+    return (y->share > x->share) - (y->share < x->share); /* the greatest share first */
+}
+
+/* Means that are better come first, undefined ones last. */
+static int by_mean(double x, double y) {
+    if (isnan(x) || isnan(y)) {
+        return (int)isnan(x) - (int)isnan(y);
+    }
+    return (x > y) - (x < y);
+}
+
+/* The order of dn_search: by share, failed candidates last, then by mean. The means of a metric of
+ * which greater values are better have their sign changed. */
+static int by_rank(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    if (x->failed != y->failed) {
+        return (int)x->failed - (int)y->failed;
+    }
+    if (x->share != y->share) {
+        return (y->share > x->share) - (y->share < x->share);
+    }
+    const int order = by_mean(x->mean, y->mean);
+    return order != 0 ? order : by_candidate(a, b);
+}
+
+static bool read_entry(const char *doc, bool smaller, struct entry *out, struct problem *problem) {
+    json_t *root = json_parse_stored(doc, "trial", problem);
+    const double mean = number_of(root, "mean");
+    *out = (struct entry){.doc = doc,
+                          .candidate = number_of(root, "candidate"),
+                          .share = number_of(root, "share"),
+                          .mean = smaller ? mean : -mean,
+                          .failed = json_is_string(json_object_get(root, "error"))};
+    json_decref(root);
+    return root != NULL;
+}
+
+/* Sets the entries to the latest trial of each candidate, in order of rank. */
+static bool read_board(const struct store_page *page, struct board *b, struct problem *problem) {
+    const struct store_history_row *rows = page->items;
+    b->entries = calloc(page->n + 1, sizeof *b->entries);
+    if (b->entries == NULL) {
+        return problem_no_memory(problem);
+    }
+    for (size_t i = 0; i < page->n; i++) {
+        if (!read_entry(rows[i].doc, b->smaller, &b->entries[i], problem)) {
+            return false;
+        }
+    }
+    b->total = (double)page->n;
+    qsort(b->entries, page->n, sizeof *b->entries, by_candidate);
+    for (size_t i = 0; i < page->n; i++) {
+        if (i == 0 || b->entries[i].candidate != b->entries[b->n - 1].candidate) {
+            b->entries[b->n++] = b->entries[i];
+        }
+    }
+    qsort(b->entries, b->n, sizeof *b->entries, by_rank);
+    return true;
+}
+
+/* Writes each entry as a row: its rank, then the members of its trial. */
+static bool write_rows(struct board *b, struct problem *problem) {
+    for (size_t i = 0; i < b->n; i++) {
+        struct buf text = {0};
+        buf_printf(&text, "{\"rank\":%zu,%s", i + 1, b->entries[i].doc + 1);
+        b->entries[i].text = buf_take(&text, NULL);
+        buf_done(&text);
+        if (b->entries[i].text == NULL) {
+            return problem_no_memory(problem);
+        }
+    }
+    return true;
+}
+
+/* Reads the metric of the search. Returns false after setting the problem: the job has none. */
+static bool read_search(const struct store_job *j, struct board *b, struct problem *problem) {
+    struct problem ignored = {0};
+    json_t *spec = json_parse_stored(j->spec, "specification of the job", problem);
+    const json_t *search = json_object_get(spec, "search");
+    const bool good = json_is_object(search) && jobs_metric_read(search, "", &b->metric, &ignored);
+    if (spec != NULL && !good) {
+        problem_set(problem, PROBLEM_NOT_FOUND,
+                    "job %" PRId64 " has no leaderboard: it is not a search", j->id);
+    }
+    problem_done(&ignored);
+    json_decref(spec);
+    b->smaller = good && dn_metric_is_loss(b->metric);
+    return good;
+}
+
+static void write_document(const struct store_job *j, const struct board *b, struct buf *out) {
+    struct json_writer w = json_writer_of(out);
+    json_begin_object(&w);
+    json_kv_int(&w, "job", j->id);
+    json_kv_string(&w, "state", store_job_state_name(j->state));
+    json_kv_string(&w, "metric", dn_metric_name(b->metric));
+    json_kv_double(&w, "trials", b->total);
+    json_kv_begin_array(&w, "items");
+    for (size_t i = 0; i < b->n; i++) {
+        json_put_raw(&w, b->entries[i].text, strlen(b->entries[i].text));
+    }
+    json_end_array(&w);
+    json_end_object(&w);
+}
+
+static bool write_answer(const struct store_job *j, const struct format *format,
+                         struct store *store, struct buf *out, struct problem *problem) {
+    struct board b = {0};
+    struct store_page page = {0};
+    bool good = read_search(j, &b, problem) &&
+                store_job_trials(store, j->id, &(struct store_limit){0}, &page, problem) &&
+                read_board(&page, &b, problem) && write_rows(&b, problem);
+    if (good && format->answers->document) {
+        write_document(j, &b, out);
+    } else if (good) {
+        const char **texts = calloc(b.n + 1, sizeof *texts);
+        for (size_t i = 0; texts != NULL && i < b.n; i++) {
+            texts[i] = b.entries[i].text;
+        }
+        if (texts != NULL) {
+            api_cells_table(texts, b.n, format->answers->delimiter, out);
+        }
+        good = texts != NULL || problem_no_memory(problem);
+        free(texts);
+    }
+    for (size_t i = 0; i < b.n; i++) {
+        free(b.entries[i].text);
+    }
+    free(b.entries);
+    store_page_done(&page);
+    return good;
+}
+
+void api_job_leaderboard(struct http_call *call) {
+    struct problem problem = {0};
+    struct store_job j;
+    struct buf body = {0};
+    const struct format *format = api_reply_format(call, &format_json);
+    if (!api_job_find(call, &j)) {
+        return;
+    }
+    const bool good = write_answer(&j, format, api_app_of(call)->store, &body, &problem);
+    store_job_done(&j);
+    if (!good) {
+        buf_done(&body);
+        http_reply_problem(call, &problem);
+    } else if (format->answers->document) {
+        api_reply_json(call, 200, &body);
+    } else {
+        http_reply(call, 200, format_media_type(format), &body);
+    }
+}

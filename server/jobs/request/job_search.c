@@ -1,0 +1,570 @@
+/* Reads, checks and writes the member "search" of a job. */
+#include "jobs/request/job_search.h"
+
+#include "jobs/documents.h"
+#include "jobs/request/params.h"
+#include "jobs/request/search_space.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    USUAL_FOLDS = 5,
+    USUAL_TRIALS = 60,   /* of strategy random */
+    MOST_TRIALS = 1000,  /* of strategy random */
+    HALVING_TRIALS = 30, /* strategy auto: halving with more combinations ... */
+    HALVING_ROWS = 10000 /* ... and at least so many rows */
+};
+#define AUTO_SECONDS 600.0 /* time limit of candidates "auto" */
+#define MAX_SECONDS 1e9
+
+static const char parent[] = "/search", place[] = "/search/candidates";
+static const char *const strategies[] = {"auto", "grid", "random", "halving", NULL};
+enum { STRATEGY_AUTO, STRATEGY_GRID, STRATEGY_RANDOM, STRATEGY_HALVING };
+static const char *const rules[] = {"best", "one_standard_error", NULL};
+
+static bool is_auto(const json_t *candidates) {
+    return json_is_string(candidates) && strcmp(json_string_value(candidates), "auto") == 0;
+}
+
+/* Writes a tree as text in the arena; NULL after setting the problem. */
+static const char *text_of(const json_t *value, struct arena *arena, struct problem *problem) {
+    struct buf text = {0};
+    struct json_writer w = json_writer_of(&text);
+    json_put_value(value, &w);
+    const char *copy = buf_cstr(&text) != NULL ? arena_strdup(arena, buf_cstr(&text)) : NULL;
+    buf_done(&text);
+    if (copy == NULL) {
+        (void)problem_no_memory(problem);
+    }
+    return copy;
+}
+
+/* ---- options ---- */
+
+static void read_strategy(const json_t *object, struct jobs_search *s, struct problem *problem) {
+    size_t strategy = STRATEGY_AUTO, rule = 0;
+    int64_t trials = 0;
+    json_read_choice(object, "strategy", false, parent, strategies, &strategy, problem);
+    json_read_choice(object, "rule", false, parent, rules, &rule, problem);
+    s->one_standard_error = rule == 1;
+    s->halving = strategy == STRATEGY_HALVING || strategy == STRATEGY_AUTO;
+    const bool given =
+        json_read_int(object, "trials", false, parent, 1, MOST_TRIALS, &trials, problem);
+    if (strategy == STRATEGY_RANDOM) {
+        s->trials = given ? (size_t)trials : USUAL_TRIALS;
+    } else if (given) {
+        json_fault(problem, parent, "trials", "is for strategy random");
+    }
+}
+
+static void read_options(const json_t *object, struct jobs_search *s, struct problem *problem) {
+    static const char *const known[] = {"candidates", "metric", "folds", "repeats", "seconds",
+                                        "strategy",   "trials", "rule",  "common",  NULL};
+    int64_t folds = USUAL_FOLDS, repeats = 1;
+    json_refuse_unknown(object, known, parent, problem);
+    while (strcmp(dn_metric_name(s->metric), "log_loss") != 0) {
+        s->metric++;
+    }
+    jobs_metric_read(object, parent, &s->metric, problem);
+    json_read_int(object, "folds", false, parent, 2, DN_MAX_FOLDS, &folds, problem);
+    json_read_int(object, "repeats", false, parent, 1, DN_MAX_REPEATS, &repeats, problem);
+    if (folds * repeats > DN_MAX_FOLDS) {
+        json_fault(problem, parent, "repeats",
+                   "%" PRId64 " repeats of %" PRId64 " folds are more than %d fits", repeats, folds,
+                   DN_MAX_FOLDS);
+    }
+    s->folds = (size_t)folds;
+    s->repeats = (size_t)repeats;
+    if (json_read_number(object, "seconds", false, parent, &s->seconds, problem) &&
+        !(s->seconds > 0 && s->seconds <= MAX_SECONDS)) {
+        json_fault(problem, parent, "seconds", "must be > 0 and <= %g, got %g", MAX_SECONDS,
+                   s->seconds);
+    }
+    read_strategy(object, s, problem);
+}
+
+void jobs_search_read(struct jobs_request *r, const json_t *root) {
+    static const char *const others[] = {"algorithm", "params", "snapshots", "snapshots_of", NULL};
+    const json_t *object = NULL;
+    struct jobs_search *s = arena_alloc(r->arena, sizeof *s);
+    if (s == NULL || dn_params_new(dn_algorithm_find("logistic"), &r->params, NULL) != DN_OK) {
+        (void)problem_no_memory(r->problem);
+        return;
+    }
+    *s = (struct jobs_search){0};
+    r->search = s;
+    r->algorithm = r->params->algorithm;
+    for (size_t i = 0; others[i] != NULL; i++) {
+        const json_t *value = json_object_get(root, others[i]);
+        if (value != NULL && !json_is_null(value)) {
+            json_fault(r->problem, "", others[i], "excludes search, which %s",
+                       i < 2 ? "has the algorithms and parameters in its candidates"
+                             : "keeps no snapshots");
+        }
+    }
+    if (!json_read_object(root, "search", true, "", &object, r->problem)) {
+        return;
+    }
+    read_options(object, s, r->problem);
+    const json_t *candidates = json_read_any(object, "candidates", true, parent, r->problem);
+    if (candidates != NULL && !json_is_array(candidates) && !is_auto(candidates)) {
+        json_refuse_value(r->problem, parent, "candidates", "\"auto\" or a list of objects",
+                          candidates);
+    }
+    if (is_auto(candidates) && s->seconds == 0) {
+        s->seconds = AUTO_SECONDS;
+    }
+}
+
+/* ---- candidates ---- */
+
+/* What expand needs. */
+struct expansion {
+    struct jobs_search *search;
+    const json_t *common;
+    const struct jobs_column *inputs;
+    size_t n_inputs;
+    uint64_t seed;
+    struct arena *arena;
+    struct problem *problem;
+};
+
+/* Adds the faults of one candidate, whose pointers begin at the candidate. Returns false. */
+static bool add_faults(const struct problem *own, size_t item, struct problem *problem) {
+    if (own->type != PROBLEM_INVALID) {
+        return problem_set(problem, own->type, "%s", own->detail != NULL ? own->detail : "");
+    }
+    for (size_t i = 0; i < own->n_errors; i++) {
+        struct buf pointer = {0};
+        json_pointer_index(&pointer, place, item);
+        buf_puts(&pointer, own->errors[i].pointer != NULL ? own->errors[i].pointer : "");
+        problem_add(problem, PROBLEM_INVALID, buf_cstr(&pointer), "%s",
+                    own->errors[i].detail != NULL ? own->errors[i].detail : "");
+        buf_done(&pointer);
+    }
+    return false;
+}
+
+/* Parses the options of "features" for one candidate: its own, and the common ones that it does not
+ * have. */
+static json_t *merge_features(const json_t *common, const json_t *own, struct problem *problem) {
+    struct buf text = {0};
+    struct json_writer w = json_writer_of(&text);
+    json_t *merged = NULL;
+    const json_t *const both[] = {common, own};
+    json_begin_object(&w);
+    for (size_t k = 0; k < 2; k++) {
+        for (void *at = json_object_iter((json_t *)(uintptr_t)both[k]); at != NULL;
+             at = json_object_iter_next((json_t *)(uintptr_t)both[k], at)) {
+            const char *key = json_object_iter_key(at);
+            if (k == 1 || json_object_get(own, key) == NULL) {
+                json_put_key(&w, key);
+                json_put_value(json_object_iter_value(at), &w);
+            }
+        }
+    }
+    json_end_object(&w);
+    if (buf_cstr(&text) != NULL) {
+        merged = json_parse(text.data, text.size, problem);
+    } else {
+        (void)problem_no_memory(problem);
+    }
+    buf_done(&text);
+    return merged;
+}
+
+static const char *encoding_text(const struct expansion *e, const struct jobs_features *f) {
+    struct buf text = {0};
+    struct json_writer w = json_writer_of(&text);
+    json_begin_object(&w);
+    jobs_features_write(f, e->inputs, e->n_inputs, &w);
+    json_end_object(&w);
+    const char *copy = buf_cstr(&text) != NULL ? arena_strdup(e->arena, buf_cstr(&text)) : NULL;
+    buf_done(&text);
+    return copy;
+}
+
+/* Finds the encoding, or adds it. texts: [n_encodings] each encoding as text */
+static bool find_encoding(const struct expansion *e, const struct jobs_features *f,
+                          const char **texts, size_t *out) {
+    struct jobs_search *s = e->search;
+    const char *text = encoding_text(e, f);
+    size_t i = 0;
+    if (text == NULL) {
+        return problem_no_memory(e->problem);
+    }
+    while (i < s->n_encodings && strcmp(texts[i], text) != 0) {
+        i++;
+    }
+    if (i == s->n_encodings) {
+        texts[i] = text;
+        s->encodings[i] = *f;
+        s->n_encodings++;
+    }
+    *out = i;
+    return true;
+}
+
+/* Reads one combination. Faults are relative to it. */
+static bool read_candidate(const struct expansion *e, const json_t *root, const char **texts,
+                           struct jobs_candidate *c, struct problem *own) {
+    jobs_params_read(root, e->arena, &c->params, own);
+    if (own->type != PROBLEM_NONE) {
+        return false;
+    }
+    json_t *features = merge_features(e->common, json_object_get(root, "features"), own);
+    struct jobs_features f = jobs_features_default(c->params);
+    if (features != NULL) {
+        jobs_features_read(features, "/features", e->inputs, e->n_inputs, e->arena, &f, own);
+    }
+    json_decref(features);
+    if (f.automatic) {
+        f.automatic = false;
+        f.categorical = dn_params_drops_first(c->params) ? DN_DROP_FIRST : DN_ONE_HOT;
+    }
+    return own->type == PROBLEM_NONE &&
+           (find_encoding(e, &f, texts, &c->encoding) || problem_no_memory(own));
+}
+
+/* Expands the candidates. Of the faults of the combinations of one object, those of the first
+ * combination with a fault are reported. */
+static bool expand(const struct expansion *e, const json_t *candidates) {
+    struct jobs_search *s = e->search;
+    struct search_point *points = NULL;
+    size_t n = 0, refused = SIZE_MAX;
+    const struct search_space_options options = {.draws = s->trials, .seed = e->seed};
+    if (!search_space_expand(candidates, place, &options, e->arena, &points, &n, e->problem)) {
+        return false;
+    }
+    const char **texts = arena_alloc(e->arena, (n + 1) * sizeof *texts);
+    s->list = arena_alloc(e->arena, (n + 1) * sizeof *s->list);
+    s->encodings = arena_alloc(e->arena, (n + 1) * sizeof *s->encodings);
+    if (texts == NULL || s->list == NULL || s->encodings == NULL) {
+        return problem_no_memory(e->problem);
+    }
+    for (size_t i = 0; i < n && e->problem->type != PROBLEM_UNAVAILABLE; i++) {
+        struct problem own = {0};
+        if (points[i].item == refused) {
+            continue;
+        }
+        json_t *root = json_parse(points[i].text, strlen(points[i].text), &own);
+        struct jobs_candidate *c = &s->list[s->n++];
+        *c = (struct jobs_candidate){.item = points[i].item, .text = points[i].text};
+        if (root == NULL || !read_candidate(e, root, texts, c, &own)) {
+            refused = points[i].item;
+            (void)add_faults(&own, refused, e->problem);
+        }
+        json_decref(root);
+        problem_done(&own);
+    }
+    return e->problem->type == PROBLEM_NONE;
+}
+
+/* ---- checks ---- */
+
+/* Sets the request to candidate c, and checks it with its encoding. */
+static void check_candidate(struct jobs_request *r, size_t i, const json_t *common) {
+    const struct jobs_candidate *c = &r->search->list[i];
+    struct problem own = {0}, *all = r->problem;
+    dn_error err;
+    dn_error_clear(&err);
+    dn_params_free(r->params);
+    r->params = NULL;
+    r->problem = &own;
+    r->n_entries = 0;
+    json_t *root = json_parse(c->text, strlen(c->text), &own);
+    if (dn_params_copy(c->params, &r->params, &err) != DN_OK) {
+        (void)problem_no_memory(&own);
+    } else if (root != NULL) {
+        json_t *features = merge_features(common, json_object_get(root, "features"), &own);
+        r->algorithm = r->params->algorithm;
+        jobs_encoding_read(r, features);
+        json_decref(features);
+    }
+    if (own.type == PROBLEM_NONE &&
+        !dn_params_have_metric(r->params, r->n_classes, r->search->metric)) {
+        json_fault(&own, "/params", NULL,
+                   "%s with these parameters has no %s for %zu classes, by which the candidates "
+                   "are compared: choose another metric, or set calibrate if the algorithm has it",
+                   r->algorithm->id, dn_metric_name(r->search->metric), r->n_classes);
+    }
+    if (own.type == PROBLEM_NONE &&
+        (dn_params_check_classes(r->params, r->n_classes, &err) != DN_OK ||
+         !jobs_request_check_shape(r))) {
+        if (err.code != DN_OK) {
+            jobs_params_fault(&err, &own);
+        }
+    }
+    r->problem = all;
+    if (own.type != PROBLEM_NONE) {
+        (void)add_faults(&own, c->item, all);
+    }
+    json_decref(root);
+    problem_done(&own);
+}
+
+/* Removes the candidates of one object. */
+static void drop_item(struct jobs_search *s, size_t item) {
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->list[i].item == item) {
+            dn_params_free(s->list[i].params);
+        } else {
+            s->list[n++] = s->list[i];
+        }
+    }
+    s->n = n;
+}
+
+/* Whether candidate i is the first of its object with its encoding: one of them stands for all in
+ * the checks of the columns and of memory. */
+static bool is_first(const struct jobs_search *s, size_t i) {
+    for (size_t k = i; k-- > 0 && s->list[k].item == s->list[i].item;) {
+        if (s->list[k].encoding == s->list[i].encoding) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Checks one candidate of each object and encoding, and sets the request to the one that needs the
+ * most memory. */
+static void check_candidates(struct jobs_request *r, const json_t *common) {
+    struct jobs_search *s = r->search;
+    size_t most = 0;
+    double memory = -1;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!is_first(s, i)) {
+            continue;
+        }
+        check_candidate(r, i, common);
+        const double own = r->problem->type == PROBLEM_NONE ? jobs_request_memory(r) : 0;
+        if (own > memory) {
+            memory = own;
+            most = i;
+        }
+    }
+    if (r->problem->type == PROBLEM_NONE) {
+        check_candidate(r, most, common);
+    }
+}
+
+static void check_rows(struct jobs_request *r) {
+    const struct jobs_search *s = r->search;
+    const int64_t rows = r->data.n_rows - r->target_missing;
+    const double searched = floor((double)rows * (1 - r->holdout));
+    if (searched < (double)s->folds) {
+        json_fault(r->problem, parent, "folds",
+                   "must be at most the number of training rows, %.0f, got %zu", searched,
+                   s->folds);
+    }
+    if (r->split.by == JOBS_SPLIT_GROUP && r->split_column.name != NULL) {
+        const struct schema_column *c = &r->schema.columns[r->split_column.index];
+        if (c->distinct >= 0 && c->distinct < (int64_t)s->folds) {
+            json_fault(r->problem, parent, "folds",
+                       "column \"%s\" has %" PRId64
+                       " groups, and each of the %zu folds needs at least one",
+                       c->name, c->distinct, s->folds);
+        }
+    }
+    if (r->split.by == JOBS_SPLIT_ORDER && s->repeats > 1) {
+        json_fault(r->problem, parent, "repeats",
+                   "must be 1 with order: the blocks of an order are always the same");
+    }
+    if (r->folds > 0) {
+        json_fault(r->problem, "/validation", "folds",
+                   "excludes search: the validation is outside of the folds of the search, and is "
+                   "a holdout, a column or another dataset");
+    }
+}
+
+/* Returns the options of "features" that concern all candidates: without the choice of inputs. */
+static const char *common_text(struct jobs_request *r, const json_t *root) {
+    const json_t *features = json_object_get(root, "features");
+    struct buf text = {0};
+    struct json_writer w = json_writer_of(&text);
+    json_begin_object(&w);
+    for (void *at = json_object_iter((json_t *)(uintptr_t)features); at != NULL;
+         at = json_object_iter_next((json_t *)(uintptr_t)features, at)) {
+        const char *key = json_object_iter_key(at);
+        if (strcmp(key, "include") != 0 && strcmp(key, "exclude") != 0) {
+            json_put_key(&w, key);
+            json_put_value(json_object_iter_value(at), &w);
+        }
+    }
+    json_end_object(&w);
+    const char *copy = buf_cstr(&text) != NULL ? arena_strdup(r->arena, buf_cstr(&text)) : NULL;
+    buf_done(&text);
+    if (copy == NULL) {
+        (void)problem_no_memory(r->problem);
+    }
+    return copy;
+}
+
+/* Chooses the strategy "auto". */
+static void choose_strategy(struct jobs_request *r, const json_t *object) {
+    const char *given = json_string_value(json_object_get(object, "strategy"));
+    if (given == NULL || strcmp(given, strategies[STRATEGY_AUTO]) == 0) {
+        r->search->halving = r->search->n > HALVING_TRIALS && r->data.n_rows >= HALVING_ROWS;
+    }
+}
+
+/* Removes the candidates "auto" that the columns or the memory do not allow. */
+static void drop_unfit(struct jobs_request *r, const json_t *common) {
+    struct jobs_search *s = r->search;
+    const double most = (double)jobs_training_memory(r->limits.memory_bytes);
+    for (size_t i = 0; i < s->n;) {
+        struct problem own = {0}, *all = r->problem;
+        const size_t item = s->list[i].item;
+        bool fits = true;
+        r->problem = &own;
+        if (is_first(s, i)) {
+            check_candidate(r, i, common);
+            fits = own.type == PROBLEM_NONE && jobs_request_memory(r) <= most;
+        }
+        r->problem = all;
+        problem_done(&own);
+        if (!fits && s->n > 1) {
+            drop_item(s, item);
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+}
+
+void jobs_search_check(struct jobs_request *r, const json_t *root) {
+    struct jobs_search *s = r->search;
+    const json_t *object = json_object_get(root, "search"),
+                 *given = json_object_get(object, "candidates");
+    json_t *candidates = NULL, *common = NULL;
+    if (r->problem->type != PROBLEM_NONE) {
+        return;
+    }
+    check_rows(r);
+    s->common = common_text(r, root);
+    s->candidates = r->problem->type != PROBLEM_NONE ? NULL
+                    : is_auto(given)                 ? jobs_search_auto(r)
+                                                     : text_of(given, r->arena, r->problem);
+    if (s->candidates != NULL) {
+        candidates = json_parse(s->candidates, strlen(s->candidates), r->problem);
+        common = json_parse(s->common, strlen(s->common), r->problem);
+    }
+    const struct expansion e = {.search = s,
+                                .common = common,
+                                .inputs = r->inputs,
+                                .n_inputs = r->n_inputs,
+                                .seed = r->seed,
+                                .arena = r->arena,
+                                .problem = r->problem};
+    if (candidates != NULL && common != NULL && expand(&e, candidates)) {
+        if (is_auto(given)) {
+            drop_unfit(r, common);
+        }
+        check_candidates(r, common);
+        choose_strategy(r, object);
+    }
+    json_decref(candidates);
+    json_decref(common);
+}
+
+void jobs_search_done(struct jobs_search *search) {
+    for (size_t i = 0; search != NULL && i < search->n; i++) {
+        dn_params_free(search->list[i].params);
+    }
+    if (search != NULL) {
+        search->n = 0;
+    }
+}
+
+/* ---- the stored form ---- */
+
+void jobs_search_write(const struct jobs_request *r, bool stored, struct json_writer *w) {
+    const struct jobs_search *s = r->search;
+    json_kv_begin_object(w, "search");
+    json_kv_raw(w, "candidates", s->candidates);
+    json_kv_string(w, "metric", dn_metric_name(s->metric));
+    json_kv_int(w, "folds", (int64_t)s->folds);
+    json_kv_int(w, "repeats", (int64_t)s->repeats);
+    if (s->seconds > 0) {
+        json_kv_double(w, "seconds", s->seconds);
+    }
+    json_kv_string(w, "strategy",
+                   strategies[s->trials > 0 ? STRATEGY_RANDOM
+                              : s->halving  ? STRATEGY_HALVING
+                                            : STRATEGY_GRID]);
+    if (s->trials > 0) {
+        json_kv_int(w, "trials", (int64_t)s->trials);
+    }
+    json_kv_string(w, "rule", rules[s->one_standard_error]);
+    if (stored) {
+        json_kv_raw(w, "common", s->common);
+        json_kv_begin_array(w, "items"); /* those that remain of candidates "auto" */
+        for (size_t i = 0; i < s->n; i++) {
+            if (i == 0 || s->list[i].item != s->list[i - 1].item) {
+                json_put_int(w, (int64_t)s->list[i].item);
+            }
+        }
+        json_end_array(w);
+    }
+    json_end_object(w);
+}
+
+/* Removes the candidates of the objects that are not in items[n]. */
+static void keep_items(struct jobs_search *s, const int64_t *items, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        bool found = false;
+        for (size_t k = 0; k < n && !found; k++) {
+            found = items[k] == (int64_t)s->list[i].item;
+        }
+        if (found) {
+            s->list[kept++] = s->list[i];
+        } else {
+            dn_params_free(s->list[i].params);
+        }
+    }
+    s->n = kept;
+}
+
+bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct jobs_request *r,
+                             struct problem *problem) {
+    const json_t *object = json_object_get(root, "search");
+    const json_t *candidates = json_object_get(object, "candidates"),
+                 *common = json_object_get(object, "common");
+    struct jobs_search *s = arena_alloc(arena, sizeof *s);
+    struct problem why = {0};
+    int64_t *items = NULL;
+    size_t n_items = 0;
+    if (object == NULL || json_is_null(object)) {
+        return true;
+    }
+    if (s == NULL) {
+        return problem_no_memory(problem);
+    }
+    *s = (struct jobs_search){0};
+    read_options(object, s, &why);
+    problem_done(&why); /* the members that only the stored form has */
+    json_read_ints(object, "items", true, parent, 0, SEARCH_SPACE_MOST, SIZE_MAX, arena, &items,
+                   &n_items, problem);
+    r->search = s;
+    s->candidates = text_of(candidates, arena, problem);
+    s->common = text_of(common, arena, problem);
+    const struct expansion e = {.search = s,
+                                .common = common,
+                                .inputs = r->inputs,
+                                .n_inputs = r->n_inputs,
+                                .seed = r->seed,
+                                .arena = arena,
+                                .problem = problem};
+    if (problem->type != PROBLEM_NONE || !expand(&e, candidates)) {
+        jobs_search_done(s);
+        r->search = NULL;
+        return false;
+    }
+    keep_items(s, items, n_items);
+    return s->n > 0 || problem_set(problem, PROBLEM_INTERNAL, "the search has no candidates");
+}

@@ -1,0 +1,286 @@
+/* Runs the search of a job. */
+#include "jobs/searching.h"
+
+#include "base/json/json.h"
+#include "base/json/json_write.h"
+#include "base/log/log.h"
+#include "jobs/documents.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The state of a search; dn_run.ctx points to it. */
+struct session {
+    struct searching *searching;
+    const dn_run *whole; /* the run of the job */
+    struct buf trial;    /* the latest trial, a JSON object */
+};
+
+/* ---- the run ---- */
+
+static dn_status session_stop(const dn_run *run) {
+    const struct session *s = run->ctx;
+    return s->whole->stop(s->whole);
+}
+
+static double session_elapsed(const dn_run *run) {
+    const struct session *s = run->ctx;
+    return s->whole->elapsed(s->whole);
+}
+
+static dn_status session_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                              dn_error *err) {
+    const struct session *s = run->ctx;
+    return s->whole->each(s->whole, rows, fn, arg, err);
+}
+
+/* Called after each trial. */
+static void session_progress(const dn_run *run, const dn_progress *progress) {
+    struct session *s = run->ctx;
+    if (buf_cstr(&s->trial) != NULL) {
+        mailbox_report_trial(s->searching->mailbox, progress, buf_cstr(&s->trial),
+                             session_elapsed(run));
+    }
+}
+
+static dn_run run_of(struct session *s, const dn_run *whole) {
+    dn_run run = *whole;
+    s->whole = whole;
+    run.stop = session_stop;
+    run.elapsed = session_elapsed;
+    run.each = session_each;
+    run.progress = session_progress;
+    run.snapshots = NULL;
+    run.n_snapshots = 0;
+    run.ctx = s;
+    return run;
+}
+
+/* ---- trials ---- */
+
+static void trial_ended(void *ctx, const dn_trial *trial) {
+    struct session *s = ctx;
+    const struct searching *r = s->searching;
+    const struct jobs_candidate *c = &r->request->search->list[trial->candidate];
+    const bool good = trial->status == DN_OK;
+    struct json_writer w = json_writer_of(&s->trial);
+    buf_clear(&s->trial);
+    json_begin_object(&w);
+    json_kv_int(&w, "candidate", (int64_t)trial->candidate);
+    json_put_raw(&w, c->text + 1, strlen(c->text) - 2); /* its members */
+    json_kv_double(&w, "share", trial->share);
+    json_kv_double(&w, "mean", good ? trial->mean : (double)NAN);
+    json_kv_double(&w, "standard_error", good ? trial->error : (double)NAN);
+    json_put_vector(&w, "values", trial->values, good ? trial->n_values : 0);
+    json_kv_double(&w, "fit_seconds", trial->fit_seconds);
+    json_kv_double(&w, "row_microseconds", trial->row_seconds * 1e6);
+    json_kv_double(&w, "model_bytes", trial->bytes);
+    json_kv_bool(&w, "converged", good && trial->n_unconverged == 0);
+    json_kv_int(&w, "unconverged", (int64_t)trial->n_unconverged);
+    json_kv_int(&w, "warnings", (int64_t)trial->n_warnings);
+    json_kv_string(&w, "warning", good && trial->message[0] != '\0' ? trial->message : NULL);
+    json_kv_string(&w, "error", good ? NULL : trial->message);
+    json_kv_double(&w, "elapsed", r->before + s->whole->elapsed(s->whole));
+    json_end_object(&w);
+}
+
+static double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void copy_text(char *out, size_t size, const json_t *text) {
+    const char *from = json_string_value(text);
+    (void)snprintf(out, size, "%s", from != NULL ? from : "");
+}
+
+/* Reads a stored trial. Returns false if it is not one of these candidates. */
+static bool read_trial(const struct searching *s, const json_t *doc, dn_trial *out) {
+    const json_t *values = json_object_get(doc, "values"), *error = json_object_get(doc, "error");
+    const double candidate = number_of(doc, "candidate");
+    const size_t n = json_array_size(values);
+    double *numbers = arena_alloc(s->arena, (n + 1) * sizeof *numbers);
+    if (numbers == NULL || !(candidate >= 0 && candidate < (double)s->request->search->n)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *value = json_array_get(values, i);
+        numbers[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    }
+    *out = (dn_trial){.candidate = (size_t)candidate,
+                      .share = number_of(doc, "share"),
+                      .status = json_is_string(error) ? DN_ERR_NUMERIC : DN_OK,
+                      .mean = number_of(doc, "mean"),
+                      .error = number_of(doc, "standard_error"),
+                      .n_values = n,
+                      .values = numbers,
+                      .fit_seconds = number_of(doc, "fit_seconds"),
+                      .row_seconds = number_of(doc, "row_microseconds") * 1e-6,
+                      .bytes = number_of(doc, "model_bytes"),
+                      .n_unconverged = (size_t)number_of(doc, "unconverged"),
+                      .n_warnings = (size_t)number_of(doc, "warnings")};
+    copy_text(out->message, sizeof out->message,
+              json_is_string(error) ? error : json_object_get(doc, "warning"));
+    return true;
+}
+
+/* Reads the trials of earlier attempts. *good: whether one of them has a result. */
+static bool read_known(struct searching *s, const dn_trial **out, size_t *out_n, bool *good,
+                       struct problem *problem) {
+    struct store_page page = {0};
+    if (!store_job_trials(s->store, s->job->id, &(struct store_limit){0}, &page, problem)) {
+        return false;
+    }
+    const struct store_history_row *rows = page.items;
+    dn_trial *known = arena_alloc(s->arena, (page.n + 1) * sizeof *known);
+    size_t n = 0;
+    *good = false;
+    for (size_t i = 0; known != NULL && i < page.n && problem->type == PROBLEM_NONE; i++) {
+        json_t *doc = json_parse_stored(rows[i].doc, "trial", problem);
+        if (doc != NULL && read_trial(s, doc, &known[n])) {
+            *good = *good || known[n++].status == DN_OK;
+            s->before = fmax(s->before, number_of(doc, "elapsed"));
+        }
+        json_decref(doc);
+    }
+    store_page_done(&page);
+    *out = known;
+    *out_n = n;
+    return problem->type == PROBLEM_NONE && (known != NULL || problem_no_memory(problem));
+}
+
+/* ---- the search ---- */
+
+/* Describes the encoders of the candidates. */
+static dn_candidate *candidates_of(const struct searching *s, const dn_encoder_spec *inputs) {
+    const struct jobs_search *search = s->request->search;
+    dn_candidate *out = arena_alloc(s->arena, (search->n + 1) * sizeof *out);
+    for (size_t i = 0; out != NULL && i < search->n; i++) {
+        const struct jobs_candidate *c = &search->list[i];
+        out[i].params = c->params;
+        out[i].features = jobs_features_spec(&search->encodings[c->encoding], inputs->columns,
+                                             s->request->n_inputs);
+        out[i].features.index_filters = inputs->index_filters;
+    }
+    return out;
+}
+
+/* Makes the request of dn_search. Returns false after setting the problem. */
+static bool search_request_of(struct searching *s, struct session *session,
+                              const dn_train_request *training, dn_search_request *out,
+                              struct problem *problem) {
+    const struct jobs_search *search = s->request->search;
+    bool good = false;
+    *out = (dn_search_request){
+        .training = training,
+        .candidates = candidates_of(s, &training->features),
+        .n_candidates = search->n,
+        .metric = search->metric,
+        .folds = search->folds,
+        .repeats = search->repeats,
+        .grouped = training->grouped,
+        .group = training->group,
+        .ordered = training->ordered,
+        .order = training->order,
+        .strategy = search->halving ? DN_SEARCH_HALVING : DN_SEARCH_ALL,
+        .rule = search->one_standard_error ? DN_SEARCH_ONE_STANDARD_ERROR : DN_SEARCH_BEST,
+        .seconds = search->seconds,
+        .trial = trial_ended,
+        .ctx = session,
+    };
+    if (out->candidates == NULL) {
+        return problem_no_memory(problem);
+    }
+    if (!read_known(s, &out->known, &out->n_known, &good, problem)) {
+        return false;
+    }
+    if (search->seconds > 0 && s->before > 0) {
+        out->seconds = fmax(search->seconds - s->before, 1e-9);
+    }
+    out->known_only =
+        good && (s->last_attempt || (search->seconds > 0 && search->seconds <= s->before));
+    return true;
+}
+
+/* Makes the winner the algorithm of the job. */
+static bool take_winner(struct searching *s, const dn_search_result *result,
+                        const dn_search_request *search, dn_train_request *training,
+                        struct problem *problem) {
+    struct jobs_request *r = s->request;
+    const struct jobs_candidate *c = &r->search->list[result->winner];
+    dn_params *params = NULL;
+    if (dn_params_copy(c->params, &params, NULL) != DN_OK) {
+        return problem_no_memory(problem);
+    }
+    dn_params_free(r->params);
+    r->params = params;
+    r->algorithm = params->algorithm;
+    r->features = r->search->encodings[c->encoding];
+    training->params = params;
+    training->features = search->candidates[result->winner].features;
+    s->winner = c->text;
+    s->candidate = result->winner;
+    s->n_tried = result->n_trials;
+    s->n_rows = result->n_rows;
+    s->complete = result->complete;
+    for (size_t i = 0; i < result->n_trials; i++) {
+        if (result->trials[i].candidate == result->winner) {
+            s->mean = result->trials[i].mean;
+            s->error = result->trials[i].error;
+        }
+    }
+    return true;
+}
+
+bool searching_run(struct searching *s, const dn_run *run, dn_train_request *training,
+                   struct problem *problem) {
+    struct session session = {.searching = s};
+    const dn_run own = run_of(&session, run);
+    dn_search_request request;
+    dn_search_result result = {0};
+    dn_error err;
+    dn_error_clear(&err);
+    if (!search_request_of(s, &session, training, &request, problem)) {
+        return false;
+    }
+    bool good = dn_search(&request, &own, &result, &err) == DN_OK;
+    if (!good) {
+        jobs_problem_from_core(&err, NULL, problem);
+    } else {
+        const enum stop_reason why = mailbox_stopped(s->mailbox);
+        good = why != STOP_DRAIN && why != STOP_LOST &&
+               take_winner(s, &result, &request, training, problem);
+        log_info("job.searched", log_int("job", s->job->id),
+                 log_int("tried", (int64_t)result.n_trials), log_int("complete", result.complete),
+                 log_str("algorithm", s->request->algorithm->id));
+    }
+    mailbox_keep(s->mailbox);
+    dn_search_result_done(&result);
+    buf_done(&session.trial);
+    return good;
+}
+
+void searching_write(const struct searching *s, const dn_train_result *result, struct buf *out) {
+    const struct jobs_search *search = s->request->search;
+    struct json_writer w = json_writer_of(out);
+    json_begin_object(&w);
+    json_kv_string(&w, "metric", dn_metric_name(search->metric));
+    json_kv_string(&w, "rule", search->one_standard_error ? "one_standard_error" : "best");
+    json_kv_int(&w, "combinations", (int64_t)search->n);
+    json_kv_int(&w, "tried", (int64_t)s->n_tried);
+    json_kv_bool(&w, "complete", s->complete);
+    json_kv_int(&w, "rows", (int64_t)s->n_rows);
+    json_kv_begin_object(&w, "winner");
+    json_kv_int(&w, "candidate", (int64_t)s->candidate);
+    json_put_raw(&w, s->winner + 1, strlen(s->winner) - 2);
+    json_end_object(&w);
+    json_kv_begin_object(&w, "inner");
+    json_kv_double(&w, "mean", s->mean);
+    json_kv_double(&w, "standard_error", s->error);
+    json_end_object(&w);
+    json_kv_double(&w, "outer",
+                   result->validation != NULL ? dn_metric_value(result->validation, search->metric)
+                                              : (double)NAN);
+    json_end_object(&w);
+}
