@@ -139,7 +139,8 @@ static bool read_known(struct searching *s, const dn_trial **out, size_t *out_n,
     for (size_t i = 0; known != NULL && i < page.n && problem->type == PROBLEM_NONE; i++) {
         json_t *doc = json_parse_stored(rows[i].doc, "trial", problem);
         if (doc != NULL && read_trial(s, doc, &known[n])) {
-            *good = *good || known[n++].status == DN_OK;
+            *good = *good || known[n].status == DN_OK;
+            n++;
             s->before = fmax(s->before, number_of(doc, "elapsed"));
         }
         json_decref(doc);

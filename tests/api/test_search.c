@@ -1,0 +1,283 @@
+/* Searches as jobs: candidates, leaderboard, the winner, honest figures, faults, interruptions. */
+#include "lib/api.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const flags[] = {"--train-threads", "2", NULL};
+
+static int prepare(void **state) {
+    (void)state;
+    service_start(flags);
+    upload_file("iris", "iris.csv");
+    upload_file("digits", "digits.csv");
+    return 0;
+}
+
+#define IRIS "'model':'iris','dataset':'iris','target':'class'"
+#define CANDIDATES                                                                                 \
+    "[{'algorithm':'logistic','params':{'lambda':{'from':1e-6,'to':1,'scale':'log','n':7}}},"      \
+    "{'algorithm':'knn','params':{'k':[15,5]},'features':{'standardize':[true,false]}},"           \
+    "{'algorithm':'svm','params':{'kernel':['linear',{'type':'rbf','width':[1,2]}],"               \
+    "'C':[1,10],'calibrate':'platt'}}]"
+
+static const char *json_at(const struct response *r, const char *pointer) {
+    char *dump = json_dumps(value_at(r, pointer), JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    const char *copy = text("%s", dump);
+    free(dump);
+    return copy;
+}
+
+static const struct response *leaderboard(int64_t id) {
+    const struct response *r = call_get("/v1/jobs/%lld/leaderboard", (long long)id);
+    status_check(r, 200);
+    return r;
+}
+
+/* The winner has the best mean; it is trained with the parameters of its trial on all training
+ * rows; the mean is that of a cross-validation on these rows. */
+static void test_winner(void **state) {
+    (void)state;
+    const struct response *r =
+        job_train("{" IRIS ",'search':{'candidates':" CANDIDATES "},'validation':{'holdout':0.2}}");
+    const int64_t id = whole_at(r, "/id");
+    assert_int_equal(whole_at(r, "/result/search/combinations"), 7 + 4 + 6);
+    assert_int_equal(whole_at(r, "/result/search/tried"), 17);
+    assert_true(json_is_true(value_at(r, "/result/search/complete")));
+    const char *algorithm = string_at(r, "/algorithm");
+    assert_string_equal(algorithm, string_at(r, "/result/search/winner/algorithm"));
+    assert_true(real_at(r, "/result/search/outer") ==
+                real_at(r, "/result/metrics/validation/log_loss"));
+    const int64_t winner = whole_at(r, "/result/search/winner/candidate");
+    const double inner = real_at(r, "/result/search/inner/mean");
+    assert_string_equal(string_at(call_get("/v1/models/iris"), "/algorithm"), algorithm);
+    r = leaderboard(id);
+    double last = -1;
+    for (int i = 0; i < 17; i++) {
+        assert_int_equal(whole_at(r, text("/items/%d/rank", i)), i + 1);
+        const double mean = real_at(r, text("/items/%d/mean", i));
+        assert_true(mean >= last);
+        last = mean;
+        double sum = 0;
+        for (int f = 0; f < 5; f++) {
+            sum += real_at(r, text("/items/%d/values/%d", i, f));
+        }
+        assert_true(fabs(sum / 5 - mean) < 1e-12);
+    }
+    assert_int_equal(whole_at(r, "/items/0/candidate"), winner);
+    assert_true(real_at(r, "/items/0/mean") == inner);
+    /* without a validation all rows are searched, and the folds are those of a validation */
+    r = job_train("{" IRIS ",'search':{'candidates':[{'algorithm':'logistic','params':"
+                  "{'lambda':[0.1,0.01]}}]}}");
+    const double mean = real_at(r, "/result/search/inner/mean");
+    assert_true(json_is_null(value_at(r, "/result/search/outer")));
+    r = job_train("{" IRIS ",'algorithm':'logistic','params':{'lambda':%g},"
+                  "'validation':{'folds':5}}",
+                  real_at(r, "/result/search/winner/params/lambda"));
+    assert_true(fabs(real_at(r, "/result/metrics/validation/log_loss") - mean) < 1e-7);
+}
+
+/* The resolved request makes the same search again. */
+static void test_resolved(void **state) {
+    (void)state;
+    const struct response *r =
+        job_train("{" IRIS ",'search':{'candidates':'auto','folds':3},'features':{'exclude':"
+                  "['sepal_width']},'validation':{'holdout':0.2}}");
+    const double inner = real_at(r, "/result/search/inner/mean");
+    const int64_t tried = whole_at(r, "/result/search/tried");
+    const char *resolved = json_at(r, "/resolved");
+    assert_true(tried > 20);
+    r = call_text("POST", "/v1/jobs", "Content-Type: application/json", resolved);
+    status_check(r, 202);
+    r = job_wait(whole_at(r, "/id"));
+    assert_true(real_at(r, "/result/search/inner/mean") == inner);
+    assert_int_equal(whole_at(r, "/result/search/tried"), tried);
+    assert_string_equal(json_at(r, "/resolved"), resolved);
+}
+
+/* One standard error chooses a model that is not more complex. */
+static void test_rule_and_strategies(void **state) {
+    (void)state;
+    const struct response *r =
+        job_train("{" IRIS ",'search':{'candidates':[{'algorithm':'logistic','params':{'lambda':"
+                  "'auto'}}],'rule':'one_standard_error'}}");
+    const double simple = real_at(r, "/result/search/winner/params/lambda");
+    r = leaderboard(whole_at(r, "/id"));
+    const double best = real_at(r, "/items/0/params/lambda"),
+                 limit = real_at(r, "/items/0/mean") + real_at(r, "/items/0/standard_error");
+    assert_true(simple > best);
+    for (int i = 0; i < 13; i++) {
+        const double lambda = real_at(r, text("/items/%d/params/lambda", i));
+        assert_true(lambda > simple ? real_at(r, text("/items/%d/mean", i)) > limit : true);
+    }
+    r = job_train("{" IRIS ",'search':{'candidates':[{'algorithm':'logistic','params':{'lambda':"
+                  "{'from':1e-6,'to':1,'scale':'log'},'tolerance':{'from':1e-9,'to':1e-3,'scale':"
+                  "'log'}}},{'algorithm':'knn','params':{'k':[3,7]}}],'strategy':'random',"
+                  "'trials':9}}");
+    assert_int_equal(whole_at(r, "/result/search/combinations"), 5 + 2);
+    assert_int_equal(whole_at(r, "/result/search/tried"), 7);
+}
+
+/* A candidate that fails is a row with its error; all must fail for the job to fail. */
+static void test_failing_candidate(void **state) {
+    (void)state;
+    const char *rows = "a,b,y\n";
+    for (int i = 0; i < 40; i++) {
+        rows = text("%s%d,%d,%s\n", rows, i, i % 7, i % 2 ? "u" : "v");
+    }
+    status_check(call_upload("/v1/datasets/line", rows), 201);
+    const struct response *r =
+        job_train("{'model':'line','dataset':'line','target':'y','search':{'candidates':["
+                  "{'algorithm':'naive_bayes'},{'algorithm':'logistic','params':{'solver':"
+                  "'gradient_descent','learning_rate':1e200,'lambda':0.1}}]}}");
+    const struct response *b = leaderboard(whole_at(r, "/id"));
+    assert_string_equal(string_at(b, "/items/0/algorithm"), "naive_bayes");
+    assert_non_null(string_at(b, "/items/1/error"));
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    static const struct {
+        const char *search, *more, *pointer, *words;
+    } cases[] = {
+        {"{}", "", "/search/candidates", ""},
+        {"{'candidates':[]}", "", "/search/candidates", "at least one"},
+        {"{'candidates':'all'}", "", "/search/candidates", "auto"},
+        {"{'candidates':[{'algorithm':'logistic','params':{'lambda':[]}}]}", "",
+         "/search/candidates/0/params/lambda", "at least one value"},
+        {"{'candidates':[{'algorithm':'logistic','params':{'lambda':[0.1,-1]}}]}", "",
+         "/search/candidates/0/params/lambda", "got -1"},
+        {"{'candidates':[{'algorithm':'logistic'},{'algorithm':'knn','params':{'C':[1,2]}}]}", "",
+         "/search/candidates/1/params/C", "no parameter"},
+        {"{'candidates':[{'algorithm':'tree'}]}", "", "/search/candidates/0/algorithm", "tree"},
+        {"{'candidates':[{'algorithm':'one_class_svm'}]}", "", "/search/candidates/0/algorithm",
+         "no target"},
+        {"{'candidates':[{'algorithm':'logistic','features':{'include':['a']}}]}", "",
+         "/search/candidates/0/features/include", "same inputs"},
+        {"{'candidates':[{'algorithm':'logistic','params':{'lambda':{'from':1,'to':0.1}}}]}", "",
+         "/search/candidates/0/params/lambda/to", "must be > from"},
+        {"{'candidates':[{'algorithm':'logistic','params':{'lambda':{'from':0,'to':1,'scale':"
+         "'log'}}}]}",
+         "", "/search/candidates/0/params/lambda/from", "must be > 0"},
+        {"{'candidates':[{'algorithm':'logistic','params':{'lambda':{'from':0,'to':1,'n':1000},"
+         "'tolerance':{'from':1e-9,'to':0.1,'n':1000}}}]}",
+         "", "/search/candidates", "1000000 combinations, and a search tries at most 10000"},
+        {"{'candidates':[{'algorithm':'svm'}]}", "", "/search/candidates/0/params", "log_loss"},
+        {"{'candidates':[{'algorithm':'knn'}],'metric':'beauty'}", "", "/search/metric", ""},
+        {"{'candidates':[{'algorithm':'knn'}],'folds':1}", "", "/search/folds", ""},
+        {"{'candidates':[{'algorithm':'knn'}],'folds':151}", "", "/search/folds", "150"},
+        {"{'candidates':[{'algorithm':'knn'}],'seconds':0}", "", "/search/seconds", ""},
+        {"{'candidates':[{'algorithm':'knn'}],'trials':3}", "", "/search/trials", "random"},
+        {"{'candidates':[{'algorithm':'knn'}],'depth':3}", "", "/search/depth", ""},
+        {"{'candidates':[{'algorithm':'knn'}]}", ",'algorithm':'knn'", "/algorithm",
+         "excludes search"},
+        {"{'candidates':[{'algorithm':'knn'}]}", ",'snapshots':[1]", "/snapshots",
+         "excludes search"},
+        {"{'candidates':[{'algorithm':'knn'}]}", ",'validation':{'folds':3}", "/validation/folds",
+         "excludes search"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct response *r =
+            call_post("/v1/jobs", "{" IRIS ",'search':%s%s}", cases[i].search, cases[i].more);
+        problem_check(r, 422, "invalid");
+        if (strstr(r->body, text("\"%s\"", cases[i].pointer)) == NULL ||
+            strstr(r->body, cases[i].words) == NULL) {
+            answer_fail(r, __FILE__, __LINE__, "case %zu", i);
+        }
+    }
+    const struct response *r = job_train("{" IRIS ",'algorithm':'knn'}");
+    r = call_get("/v1/jobs/%lld/leaderboard", (long long)whole_at(r, "/id"));
+    problem_check(r, 404, "not-found");
+}
+
+/* A search that takes long: many kernel machines on digits. */
+#define LONG                                                                                       \
+    "{'model':'long','dataset':'digits','target':'class','search':{'candidates':[{'algorithm':"    \
+    "'svm','params':{'kernel':{'type':'rbf','width':{'from':2,'to':30,'n':40}},'C':[1,10]}}],"     \
+    "'metric':'accuracy'},'validation':{'holdout':0.2}}"
+
+/* Waits until some trials have ended. */
+static int64_t await_trials(int64_t id, int64_t least) {
+    int64_t n = 0;
+    for (const double until = now() + 120; now() < until && n < least;) {
+        n = whole_at(leaderboard(id), "/trials");
+        pause_ms(20);
+    }
+    assert_true(n >= least);
+    return n;
+}
+
+static void test_cancel(void **state) {
+    (void)state;
+    const int64_t id = job_post("%s", LONG);
+    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)id), "/algorithm"),
+                        "search");
+    await_trials(id, 2);
+    status_check(call_text("POST", text("/v1/jobs/%lld/cancel", (long long)id), NULL, NULL), 202);
+    const struct response *r = job_wait_state(id, "succeeded");
+    assert_false(json_is_true(value_at(r, "/result/search/complete")));
+    assert_true(strstr(json_at(r, "/warnings"), "the search is not complete") != NULL);
+    const int64_t tried = whole_at(r, "/result/search/tried");
+    assert_in_range(tried, 2, 79);
+    const int64_t winner = whole_at(r, "/result/search/winner/candidate");
+    r = leaderboard(id);
+    assert_int_equal(whole_at(r, "/trials"), tried);
+    assert_int_equal(whole_at(r, "/items/0/candidate"), winner);
+    status_check(call_get("/v1/models/long"), 200);
+}
+
+static void test_time(void **state) {
+    (void)state;
+    const struct response *r = job_train(
+        "{'model':'timed','dataset':'digits','target':'class','search':{'candidates':[{'algorithm':"
+        "'knn'},{'algorithm':'svm','params':{'kernel':{'type':'rbf','width':{'from':2,'to':30,'n':"
+        "1000}},'C':[1,10]}}],'metric':'accuracy','seconds':3}}");
+    assert_false(json_is_true(value_at(r, "/result/search/complete")));
+}
+
+/* After kill -9 the search goes on with the trials that are left, and ends with the same winner. */
+static void test_kill(void **state) {
+    (void)state;
+    static const char spec[] =
+        "{'model':'killed','dataset':'digits','target':'class','search':{'candidates':["
+        "{'algorithm':'gaussian','params':{'shrinkage':[0.9,0.5,0.1],'covariance':['shared','full']"
+        "}},{'algorithm':'svm','params':{'kernel':{'type':'rbf','width':[5,10,20,40]},'C':[0.1,1]}}"
+        "],'metric':'accuracy'},'validation':{'holdout':0.2}}";
+    const struct response *r = job_train("%s", spec);
+    const int64_t whole = whole_at(r, "/id"),
+                  winner = whole_at(r, "/result/search/winner/candidate");
+    const char *params = json_at(r, "/result/params");
+    const int64_t id = job_post("%s", spec);
+    const int64_t n = await_trials(id, 3);
+    daemon_kill(&the_daemon);
+    service_restart(flags);
+    const struct response *b = leaderboard(id);
+    assert_true(whole_at(b, "/trials") >= n);
+    r = job_wait_state(id, "succeeded");
+    assert_true(json_is_true(value_at(r, "/result/search/complete")));
+    assert_int_equal(whole_at(r, "/result/search/winner/candidate"), winner);
+    assert_string_equal(json_at(r, "/result/params"), params);
+    b = leaderboard(id);
+    assert_int_equal(whole_at(b, "/trials"), 14); /* none was repeated */
+    const struct response *first = leaderboard(whole);
+    for (int i = 0; i < 14; i++) {
+        const char *at = text("/items/%d/mean", i);
+        assert_true(fabs(real_at(b, at) - real_at(first, at)) < 1e-12);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_winner),
+        cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_rule_and_strategies),
+        cmocka_unit_test(test_failing_candidate),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_kill),
+    };
+    return cmocka_run_group_tests(tests, prepare, group_end);
+}
