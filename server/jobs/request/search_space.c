@@ -60,7 +60,7 @@ static const struct usual_range usual_ranges[] = {
     {"k", 1, 61, false, 11},
     {"smoothing", 1e-3, 10, true, 9},
     {"variance_floor", 1e-9, 1, true, 10},
-    {"shrinkage", 0, 1, false, 11},
+    {"shrinkage", 0, 0.9, false, 10},
 };
 
 static bool no_memory(struct space *s) {

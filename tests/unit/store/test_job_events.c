@@ -112,10 +112,10 @@ static void test_history(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
     claim_job(f, 3);
-    struct store_history_row first[] = {{1, false, "{}"},
-                                        {2, false, "{\"l\":2}"},
-                                        {2, true, "{\"w\":[]}"}};
-    struct store_history_row second[] = {{3, false, "{\"l\":3}"}};
+    struct store_history_row first[] = {{1, false, false, "{}"},
+                                        {2, false, false, "{\"l\":2}"},
+                                        {2, true, false, "{\"w\":[]}"}};
+    struct store_history_row second[] = {{3, false, false, "{\"l\":3}"}};
     report(f, job, "{}", first, 3);
     report(f, job, "{}", second, 1);
     bool more = true;

@@ -132,7 +132,8 @@ static void test_success(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), version = 0;
     claim_job(f, 3);
-    struct store_history_row rows[] = {{7, false, "{\"loss\":1}"}, {7, true, "{\"w\":[1]}"}};
+    struct store_history_row rows[] = {{7, false, false, "{\"loss\":1}"},
+                                       {7, true, false, "{\"w\":[1]}"}};
     struct store_job_end e = {.claim = claim_of(f, job),
                               .state = STORE_JOB_SUCCEEDED,
                               .progress = "{\"fraction\":1}",
@@ -281,7 +282,7 @@ static void test_writes_of_an_earlier_claim_are_refused(void **state) {
     assert_int_equal(claim_job(f, 3), job);
     const struct store_claim new = claim_of(f, job);
     assert_true(new.token > old.token);
-    const struct store_history_row row = {1, false, "{}"};
+    const struct store_history_row row = {1, false, false, "{}"};
     bool cancel;
     assert_problem(f, store_job_report(f->store, &old, "{}", &row, 1, &cancel, &f->problem),
                    PROBLEM_CONFLICT, "job 1 is no longer claimed by this worker");
@@ -336,7 +337,7 @@ static void crash_once(struct fixture *f, int64_t job) {
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct store_history_row row = {1, false, "{}"};
+        struct store_history_row row = {1, false, false, "{}"};
         bool cancel, ok = fixture_open(f) && claim_job(f, 2) == job;
         const struct store_claim claim = ok ? claim_of(f, job) : (struct store_claim){0};
         ok = ok && store_job_report(f->store, &claim, "{\"x\":1}", &row, 1, &cancel, &f->problem);
