@@ -369,7 +369,7 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
                                         "validation", "promote",   "seed",
                                         "limits",     "snapshots", "snapshots_of",
                                         "target_as",  "decision",  "learning_curve",
-                                        "conformal",  "search",     NULL};
+                                        "conformal",  "search",    NULL};
     *out = (struct jobs_request){.store = store, .arena = arena, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
     const json_t *search = json_object_get(root, "search");

@@ -119,7 +119,7 @@ static void *trainer(void *arg) {
         }
         const struct store_claim claim = store_job_claim_of(&j);
         bool cancel = true;
-        struct store_history_row row = {1, false, "{}"};
+        struct store_history_row row = {1, false, false, "{}"};
         MUST(store_job_report(w->store, &claim, "{}", &row, 1, &cancel, &problem));
         MUST(store_job_report(w->store, &claim, NULL, NULL, 0, &cancel, &problem) && !cancel);
         struct store_job_end e = {.claim = claim,
