@@ -281,7 +281,10 @@ static void order_path(struct axis *axis, const dn_param *param) {
             return;
         }
     }
-    axis->path = true;
+    axis->path = axis->values.n > 1;
+    if (!axis->path) {
+        return;
+    }
     qsort(axis->values.text, axis->values.n, sizeof *axis->values.text,
           param->complexity > 0 ? ascending : descending);
 }
