@@ -77,7 +77,7 @@ static void check_predicts(const dn_model *model) {
            *parts = malloc((n_scores * n_features + 1) * sizeof *parts);
     double *chances = malloc((classes->n + 1) * sizeof *chances), sum = 0;
     double *densities = malloc((2 * classes->n + 1) * sizeof *densities);
-    bool *candidates = malloc(classes->n * sizeof *candidates), outside = false;
+    bool *candidates = malloc(2 * classes->n * sizeof *candidates), outside = false;
     size_t label = SIZE_MAX;
     double distance = 0, density = 0;
     CHECK(chances != NULL && densities != NULL && raw != NULL && workspace != NULL &&
@@ -89,7 +89,7 @@ static void check_predicts(const dn_model *model) {
                      ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN)
                      : 1;
     }
-    const bool dense = dn_model_has_density(model);
+    const bool dense = dn_model_has_density(model), sets = dn_model_conformal(model) != NULL;
     const dn_prediction rows = {.label = &label,
                                 .probabilities = dn_model_has_probabilities(model) ? chances : NULL,
                                 .scores = scores,
@@ -99,7 +99,8 @@ static void check_predicts(const dn_model *model) {
                                 .log_density = dense ? &density : NULL,
                                 .class_log_density = dense ? densities : NULL,
                                 .posterior = dense ? densities + classes->n : NULL,
-                                .out_of_support = &outside};
+                                .out_of_support = &outside,
+                                .set = candidates + classes->n};
     struct entries entries;
     make_entries(encoder, &entries);
     struct buf out = {0};
@@ -109,7 +110,8 @@ static void check_predicts(const dn_model *model) {
                                      .outputs = ANSWER_LABEL | ANSWER_SCORES | ANSWER_DISTANCE |
                                                 ANSWER_CONTRIBUTIONS | ANSWER_AMBIGUOUS |
                                                 ANSWER_LOG_DENSITY |
-                                                (dense ? ANSWER_PRIOR | ANSWER_POSTERIOR : 0),
+                                                (dense ? ANSWER_PRIOR | ANSWER_POSTERIOR : 0) |
+                                                (sets ? ANSWER_SET : 0),
                                      .format = &format_json};
     predictions_writer_begin(&answer, &head, model, &rows, &out);
     if (dn_model_predict(model,

@@ -298,9 +298,56 @@ static void refused(void **state) {
     csv_free(t);
 }
 
+/* A training that fails at an allocation leaks no memory. The number of threads does not change the
+ * thresholds. */
+static void memory_and_threads(void **state) {
+    (void)state;
+    struct csv *t = csv_clouds(90, 2, K);
+    struct table *table = table_of(t);
+    dn_params *params = params_of("newton", 1e-2);
+    for (size_t way = 0; way < 2; way++) {
+        dn_train_request request = table_request(t, table, params);
+        dn_train_result r;
+        dn_status status = DN_ERR_MEMORY;
+        double threshold[K];
+        request.holdout = way == 0 ? 0.5 : 0;
+        request.folds = way == 0 ? 0 : 3;
+        request.coverage = 0.8;
+        request.coverage_by_class = true;
+        for (size_t k = 1; status != DN_OK; k += 1 + k / 16) {
+            struct memory m = {.fail_at = k, .left = SIZE_MAX};
+            const dn_allocator allocator = memory_allocator(&m, false);
+            dn_run run = dn_run_default();
+            dn_error err = {0};
+            run.allocator = &allocator;
+            status = dn_train(&request, &run, &r, &err);
+            assert_true(status == DN_OK || status == DN_ERR_MEMORY);
+            if (status == DN_OK) {
+                memcpy(threshold, dn_model_conformal(r.model)->threshold, sizeof threshold);
+                dn_train_result_done(&r);
+            }
+            assert_int_equal(m.live, 0);
+        }
+        dn_run many = dn_run_default();
+        many.n_slots = 3;
+        many.sum = sum_in_ranges;
+        many.each = each_in_reverse;
+        OK(dn_train(&request, &many, &r, NULL));
+        assert_memory_equal(dn_model_conformal(r.model)->threshold, threshold, sizeof threshold);
+        dn_train_result_done(&r);
+    }
+    dn_params_free(params);
+    columns_table_free(table);
+    csv_free(t);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranks),   cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(too_few), cmocka_unit_test(of_a_model),
-                                       cmocka_unit_test(bytes),   cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ranks),
+                                       cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(too_few),
+                                       cmocka_unit_test(of_a_model),
+                                       cmocka_unit_test(bytes),
+                                       cmocka_unit_test(refused),
+                                       cmocka_unit_test(memory_and_threads)};
     return cmocka_run_group_tests_name("sets of labels", tests, NULL, NULL);
 }
