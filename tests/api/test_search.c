@@ -1,4 +1,5 @@
 /* Searches as jobs: candidates, leaderboard, the winner, honest figures, faults, interruptions. */
+#include "base/memory/buf.h"
 #include "lib/api.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const flags[] = {"--train-threads", "2", NULL};
+static const char *const flags[] = {"--train-threads", "4", NULL};
 
 static int prepare(void **state) {
     (void)state;
@@ -164,6 +165,11 @@ static void test_faults(void **state) {
         {"{'candidates':[{'algorithm':'logistic','params':{'lambda':{'from':0,'to':1,'n':1000},"
          "'tolerance':{'from':1e-9,'to':0.1,'n':1000}}}]}",
          "", "/search/candidates", "1000000 combinations, and a search tries at most 10000"},
+        {"{'candidates':[{'algorithm':'knn','params':{'k':{'from':1,'to':5.5}}}]}", "",
+         "/search/candidates/0/params/k/to", "integer"},
+        {"{'candidates':[{'algorithm':'logistic'},{'algorithm':'svm'}],'metric':'accuracy'}",
+         ",'validation':{'holdout':0.3},'conformal':{'coverage':0.9}",
+         "/search/candidates/1/params", "conformal"},
         {"{'candidates':[{'algorithm':'svm'}]}", "", "/search/candidates/0/params", "log_loss"},
         {"{'candidates':[{'algorithm':'knn'}],'metric':'beauty'}", "", "/search/metric", ""},
         {"{'candidates':[{'algorithm':'knn'}],'folds':1}", "", "/search/folds", ""},
@@ -268,6 +274,68 @@ static void test_kill(void **state) {
     }
 }
 
+/* The trials do not depend on the number of threads, bit for bit. */
+static void test_threads(void **state) {
+    (void)state;
+    static const char spec[] =
+        "{" IRIS ",'limits':{'threads':%d},'search':{'candidates':[{'algorithm':'logistic',"
+        "'params':{'lambda':[1,0.01]}},{'algorithm':'mlp','params':{'layers':[[4]]}},{'algorithm':"
+        "'gaussian'},{'algorithm':'svm','params':{'kernel':{'type':'rbf','width':1},'C':[0.5,5],"
+        "'calibrate':'platt'}}],'folds':4,'repeats':2},'validation':{'holdout':0.25}}";
+    const struct response *r = job_train(spec, 1);
+    const struct response *one = leaderboard(whole_at(r, "/id"));
+    const char *params = json_at(r, "/result/search/winner");
+    r = job_train(spec, 4);
+    const struct response *four = leaderboard(whole_at(r, "/id"));
+    assert_string_equal(json_at(r, "/result/search/winner"), params);
+    for (int i = 0; i < 6; i++) {
+        static const char *const members[] = {"candidate", "values", "mean", "standard_error",
+                                              "model_bytes"};
+        for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
+            const char *at = text("/items/%d/%s", i, members[k]);
+            assert_string_equal(json_at(one, at), json_at(four, at));
+        }
+    }
+}
+
+/* 200 rows, 1,000 columns of noise: no model has an accuracy other than 1/2. The outer figure shows
+ * that, within its error; the figure of the winner in the search does not. */
+static void test_honest_figure(void **state) {
+    (void)state;
+    enum { SETS = 10, ROWS = 200, COLUMNS = 1000 };
+    double inner = 0, outer = 0;
+    unsigned random = 12345;
+    for (int d = 0; d < SETS; d++) {
+        struct buf csv = {0};
+        for (int c = 0; c < COLUMNS; c++) {
+            buf_printf(&csv, "x%d,", c);
+        }
+        buf_puts(&csv, "y\n");
+        for (int i = 0; i < ROWS; i++) {
+            for (int c = 0; c < COLUMNS; c++) {
+                random = random * 1664525U + 1013904223U;
+                buf_printf(&csv, "%d,", (int)(random >> 22));
+            }
+            random = random * 1664525U + 1013904223U;
+            buf_printf(&csv, "%s\n", random >> 31 ? "u" : "v");
+        }
+        status_check(call_upload(text("/v1/datasets/noise%d", d), buf_cstr(&csv)), 201);
+        buf_done(&csv);
+        const struct response *r =
+            job_train("{'model':'noise','dataset':'noise%d','target':'y','search':{'metric':"
+                      "'accuracy','candidates':[{'algorithm':'knn','params':{'k':[1,3,5,7,11,15,21,"
+                      "31],'metric':['euclidean','manhattan','cosine']}},{'algorithm':'logistic',"
+                      "'params':{'lambda':[10,0.1]}}]},'validation':{'holdout':0.5}}",
+                      d);
+        inner += real_at(r, "/result/search/inner/mean") / SETS;
+        outer += real_at(r, "/result/search/outer") / SETS;
+    }
+    /* standard errors: 1/2 / sqrt(10 × 100) = 0.016 of each */
+    print_message("accuracy of noise: inner %.3f, outer %.3f\n", inner, outer);
+    assert_true(fabs(outer - 0.5) < 0.04);
+    assert_true(inner > 0.5 + 0.04);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_winner),
@@ -278,6 +346,8 @@ int main(void) {
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_kill),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_honest_figure),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

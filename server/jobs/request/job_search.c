@@ -291,6 +291,13 @@ static void check_candidate(struct jobs_request *r, size_t i, const json_t *comm
                    "are compared: choose another metric, or set calibrate if the algorithm has it",
                    r->algorithm->id, dn_metric_name(r->search->metric), r->n_classes);
     }
+    if (own.type == PROBLEM_NONE && (r->decision != NULL || r->conformal.coverage > 0) &&
+        !dn_params_have_probabilities(r->params, r->n_classes)) {
+        json_fault(&own, "/params", NULL,
+                   "%s with these parameters has no probabilities, which \"%s\" needs: set "
+                   "calibrate if the algorithm has it",
+                   r->algorithm->id, r->decision != NULL ? "decision" : "conformal");
+    }
     if (own.type == PROBLEM_NONE &&
         (dn_params_check_classes(r->params, r->n_classes, &err) != DN_OK ||
          !jobs_request_check_shape(r))) {

@@ -150,6 +150,10 @@ static bool read_range(struct space *s, struct values *v, const json_t *object, 
         return json_fault(s->problem, pointer, "to", "must be > from, which is %g, got %g",
                           range.from, range.to);
     }
+    if (integer && (range.from != floor(range.from) || range.to != floor(range.to))) {
+        return json_fault(s->problem, pointer, range.from != floor(range.from) ? "from" : "to",
+                          "must be an integer, as the parameter is one");
+    }
     if (range.log && !(range.from > 0)) {
         return json_fault(s->problem, pointer, "from", "must be > 0 with scale log, got %g",
                           range.from);
