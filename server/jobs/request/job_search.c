@@ -313,19 +313,6 @@ static void check_candidate(struct jobs_request *r, size_t i, const json_t *comm
     problem_done(&own);
 }
 
-/* Removes the candidates of one object. */
-static void drop_item(struct jobs_search *s, size_t item) {
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if (s->list[i].item == item) {
-            dn_params_free(s->list[i].params);
-        } else {
-            s->list[n++] = s->list[i];
-        }
-    }
-    s->n = n;
-}
-
 /* Whether candidate i is the first of its object with its encoding: one of them stands for all in
  * the checks of the columns and of memory. */
 static bool is_first(const struct jobs_search *s, size_t i) {
@@ -419,28 +406,63 @@ static void choose_strategy(struct jobs_request *r, const json_t *object) {
     }
 }
 
-/* Removes the candidates "auto" that the columns or the memory do not allow. */
-static void drop_unfit(struct jobs_request *r, const json_t *common) {
-    struct jobs_search *s = r->search;
-    const double most = (double)jobs_training_memory(r->limits.memory_bytes);
-    for (size_t i = 0; i < s->n;) {
-        struct problem own = {0}, *all = r->problem;
-        const size_t item = s->list[i].item;
+/* Whether the columns and the memory allow candidate i. */
+static bool is_fit(struct jobs_request *r, size_t i, const json_t *common) {
+    struct problem own = {0}, *all = r->problem;
+    r->problem = &own;
+    check_candidate(r, i, common);
+    const bool fits =
+        own.type == PROBLEM_NONE &&
+        jobs_request_memory(r) <= (double)jobs_training_memory(r->limits.memory_bytes);
+    r->problem = all;
+    problem_done(&own);
+    return fits;
+}
+
+/* Returns the candidates "auto" that the columns and the memory allow, as text; all of them if they
+ * allow none, so that the checks say why. */
+static const char *choose_fit(struct jobs_request *r, const json_t *candidates,
+                              const json_t *common) {
+    const struct jobs_search *s = r->search;
+    struct buf text = {0};
+    struct json_writer w = json_writer_of(&text);
+    size_t n = 0;
+    json_begin_array(&w);
+    for (size_t i = 0, item = 0; item < json_array_size(candidates); item++) {
         bool fits = true;
-        r->problem = &own;
-        if (is_first(s, i)) {
-            check_candidate(r, i, common);
-            fits = own.type == PROBLEM_NONE && jobs_request_memory(r) <= most;
+        for (; i < s->n && s->list[i].item == item; i++) {
+            fits = fits && (!is_first(s, i) || is_fit(r, i, common));
         }
-        r->problem = all;
-        problem_done(&own);
-        if (!fits && s->n > 1) {
-            drop_item(s, item);
-            i = 0;
-        } else {
-            i++;
+        if (fits) {
+            json_put_value(json_array_get(candidates, item), &w);
+            n++;
         }
     }
+    json_end_array(&w);
+    const char *chosen = s->candidates;
+    if (n > 0) {
+        chosen = buf_cstr(&text) != NULL ? arena_strdup(r->arena, buf_cstr(&text)) : NULL;
+    }
+    buf_done(&text);
+    if (chosen == NULL) {
+        (void)problem_no_memory(r->problem);
+    }
+    return chosen;
+}
+
+static json_t *parse_candidates(const struct jobs_search *s, struct problem *problem) {
+    return json_parse(s->candidates, strlen(s->candidates), problem);
+}
+
+static bool expand_for(struct jobs_request *r, const json_t *common, const json_t *candidates) {
+    const struct expansion e = {.search = r->search,
+                                .common = common,
+                                .inputs = r->inputs,
+                                .n_inputs = r->n_inputs,
+                                .seed = r->seed,
+                                .arena = r->arena,
+                                .problem = r->problem};
+    return expand(&e, candidates);
 }
 
 void jobs_search_check(struct jobs_request *r, const json_t *root) {
@@ -453,24 +475,20 @@ void jobs_search_check(struct jobs_request *r, const json_t *root) {
     }
     check_rows(r);
     s->common = common_text(r, root);
+    common = s->common != NULL ? json_parse(s->common, strlen(s->common), r->problem) : NULL;
     s->candidates = r->problem->type != PROBLEM_NONE ? NULL
                     : is_auto(given)                 ? jobs_search_auto(r)
                                                      : text_of(given, r->arena, r->problem);
-    if (s->candidates != NULL) {
-        candidates = json_parse(s->candidates, strlen(s->candidates), r->problem);
-        common = json_parse(s->common, strlen(s->common), r->problem);
+    candidates = s->candidates != NULL ? parse_candidates(s, r->problem) : NULL;
+    bool good = candidates != NULL && expand_for(r, common, candidates);
+    if (good && is_auto(given)) {
+        s->candidates = choose_fit(r, candidates, common);
+        json_decref(candidates);
+        candidates = s->candidates != NULL ? parse_candidates(s, r->problem) : NULL;
+        jobs_search_done(s);
+        good = candidates != NULL && expand_for(r, common, candidates);
     }
-    const struct expansion e = {.search = s,
-                                .common = common,
-                                .inputs = r->inputs,
-                                .n_inputs = r->n_inputs,
-                                .seed = r->seed,
-                                .arena = r->arena,
-                                .problem = r->problem};
-    if (candidates != NULL && common != NULL && expand(&e, candidates)) {
-        if (is_auto(given)) {
-            drop_unfit(r, common);
-        }
+    if (good) {
         check_candidates(r, common);
         choose_strategy(r, object);
     }
@@ -483,7 +501,7 @@ void jobs_search_done(struct jobs_search *search) {
         dn_params_free(search->list[i].params);
     }
     if (search != NULL) {
-        search->n = 0;
+        search->n = search->n_encodings = 0;
     }
 }
 
@@ -509,32 +527,8 @@ void jobs_search_write(const struct jobs_request *r, bool stored, struct json_wr
     json_kv_string(w, "rule", rules[s->one_standard_error]);
     if (stored) {
         json_kv_raw(w, "common", s->common);
-        json_kv_begin_array(w, "items"); /* those that remain of candidates "auto" */
-        for (size_t i = 0; i < s->n; i++) {
-            if (i == 0 || s->list[i].item != s->list[i - 1].item) {
-                json_put_int(w, (int64_t)s->list[i].item);
-            }
-        }
-        json_end_array(w);
     }
     json_end_object(w);
-}
-
-/* Removes the candidates of the objects that are not in items[n]. */
-static void keep_items(struct jobs_search *s, const int64_t *items, size_t n) {
-    size_t kept = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        bool found = false;
-        for (size_t k = 0; k < n && !found; k++) {
-            found = items[k] == (int64_t)s->list[i].item;
-        }
-        if (found) {
-            s->list[kept++] = s->list[i];
-        } else {
-            dn_params_free(s->list[i].params);
-        }
-    }
-    s->n = kept;
 }
 
 bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct jobs_request *r,
@@ -544,8 +538,6 @@ bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct job
                  *common = json_object_get(object, "common");
     struct jobs_search *s = arena_alloc(arena, sizeof *s);
     struct problem why = {0};
-    int64_t *items = NULL;
-    size_t n_items = 0;
     if (object == NULL || json_is_null(object)) {
         return true;
     }
@@ -555,8 +547,6 @@ bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct job
     *s = (struct jobs_search){0};
     read_options(object, s, &why);
     problem_done(&why); /* the members that only the stored form has */
-    json_read_ints(object, "items", true, parent, 0, SEARCH_SPACE_MOST, SIZE_MAX, arena, &items,
-                   &n_items, problem);
     r->search = s;
     s->candidates = text_of(candidates, arena, problem);
     s->common = text_of(common, arena, problem);
@@ -572,6 +562,5 @@ bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct job
         r->search = NULL;
         return false;
     }
-    keep_items(s, items, n_items);
-    return s->n > 0 || problem_set(problem, PROBLEM_INTERNAL, "the search has no candidates");
+    return true;
 }

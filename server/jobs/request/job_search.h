@@ -23,7 +23,7 @@ void jobs_search_write(const struct jobs_request *r, bool stored, struct json_wr
  * false after setting the problem. */
 bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct jobs_request *r,
                              struct problem *problem);
-/* Frees the parameters of the candidates; NULL is allowed. */
+/* Frees the parameters of the candidates, of which none is left; NULL is allowed. */
 void jobs_search_done(struct jobs_search *search);
 
 #endif
