@@ -62,7 +62,7 @@ static void read_strategy(const json_t *object, struct jobs_search *s, struct pr
 
 static void read_options(const json_t *object, struct jobs_search *s, struct problem *problem) {
     static const char *const known[] = {"candidates", "metric", "folds", "repeats", "seconds",
-                                        "strategy",   "trials", "rule",  "common",  NULL};
+                                        "strategy",   "trials", "rule",  NULL};
     int64_t folds = USUAL_FOLDS, repeats = 1;
     json_refuse_unknown(object, known, parent, problem);
     while (strcmp(dn_metric_name(s->metric), "log_loss") != 0) {
