@@ -64,7 +64,10 @@ static dn_status fit_fold(const struct trial *t, size_t k, const dn_run *run, dn
     const dn_params *params = t->folds->request.params;
     const double before = dn_run_elapsed(run);
     dni_calibrated calibrated = {0};
-    dni_fit fit = {.request = &t->folds->request, .run = run, .labels = &fold->labels};
+    dni_fit fit = {.request = &t->folds->request,
+                   .run = run,
+                   .labels = &fold->labels,
+                   .quick = true};
     dn_status status = DN_OK;
     if (dni_calibration_method(params) != DN_CALIBRATION_NONE) {
         /* the folds of the calibration overwrite the effective weights of the prepared rows */

@@ -19,6 +19,7 @@ enum { MAX_LISTED = 100 }; /* maximum length of a list in the details of the rep
 struct calibration {
     dni_held_scores held;
     dni_calibrated result;
+    bool quick; /* dni_fit.quick of the fits */
 };
 
 static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
@@ -26,6 +27,7 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
     const dni_labels *labels = fit->labels;
     dn_rows *rows = NULL;
     (void)f;
+    fit->quick = c->quick;
     dn_status status = dni_fit_model(fit, err);
     if (status != DN_OK) {
         return status;
@@ -167,7 +169,8 @@ static dn_status score_folds(struct calibration *c, const dni_fit *fit, dn_error
 }
 
 dn_status dni_calibrate(dni_fit *fit, dni_calibrated *out, dn_error *err) {
-    struct calibration c = {.result.method = dni_calibration_method(fit->request->params)};
+    struct calibration c = {.result.method = dni_calibration_method(fit->request->params),
+                            .quick = fit->quick};
     dn_calibration *calibration = NULL;
     size_t n_rows = 0;
     *out = (dni_calibrated){0};

@@ -228,7 +228,9 @@ dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     size_t n_machines;
     dni_statistics *statistics = NULL;
     double *feature_mean = NULL;
-    const dni_fit_reuse reuse = {fit->start == NULL ? NULL : fit->start->machines, fit->kernel};
+    const dni_fit_reuse reuse = {.start = fit->start == NULL ? NULL : fit->start->machines,
+                                 .kernel = fit->kernel,
+                                 .quick = fit->quick};
     dn_status status = dni_fit_machines(fit->prepared, fit->request->params, &reuse, fit->run,
                                         &machines, &n_machines, &fit->report, err);
     if (status != DN_OK) {

@@ -37,6 +37,7 @@ typedef struct dni_fit {
     /* set by a caller that makes several fits to the same rows with other parameters; NULL: none */
     const dn_model *start; /* a fitted model (dn_fit_input.start) */
     dn_prepared **kernel;  /* dn_fit_input.prepared */
+    bool quick;            /* dn_fit_input.quick */
 
     /* a reference owned by the fit. The caller may set `prepared` before dni_fit_encode to reuse
      * the rows of another fit (prepared_rows.h). NULL: dni_fit_encode creates the rows */

@@ -213,7 +213,8 @@ static dn_fit_input input_of(const struct fitting *f, const dn_params *params, c
                           .encoder = f->prepared->encoder,
                           .class_names = class_names,
                           .rows_per_weight = f->prepared->rows_per_weight,
-                          .n_model_rows = f->prepared->rows->n_rows};
+                          .n_model_rows = f->prepared->rows->n_rows,
+                          .quick = f->reuse->quick};
 }
 
 /* Returns the input of a fit to all classes. */

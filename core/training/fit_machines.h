@@ -8,6 +8,7 @@
 typedef struct dni_fit_reuse {
     dn_machine *const *start; /* the machines of a model; dn_fit_input.start. NULL: none */
     dn_prepared **kernel;     /* dn_fit_input.prepared, for a fit of all machines. NULL: none */
+    bool quick;               /* dn_fit_input.quick */
 } dni_fit_reuse;
 
 /* Fits the machines to prepared rows.

@@ -343,6 +343,10 @@ typedef struct dn_fit_input {
      * dn_prepared_free after the last. Only one fit at a time may use it. The rows and the runs of
      * all fits must outlive it. NULL: each fit prepares its own problem. */
     dn_prepared **prepared;
+
+    /* The machine is only compared with others: an iteration ends at the tolerance, also where a
+     * method would otherwise continue to the precision of its arithmetic (kernel SVM). */
+    bool quick;
 } dn_fit_input;
 
 /* Frees a prepared problem; NULL is allowed. */

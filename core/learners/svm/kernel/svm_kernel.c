@@ -223,8 +223,9 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
                    .alpha_sum = 1,
                    .zero_objective = hard ? ZERO_DISTANCE * largest_self(part, rows) / 2 : 0,
                    .tolerance = tolerance,
-                   .fine_tolerance =
-                       f->problem->definite ? fmin(FINE_TOLERANCE, tolerance) : tolerance,
+                   .fine_tolerance = f->problem->definite && !f->input->quick
+                                         ? fmin(FINE_TOLERANCE, tolerance)
+                                         : tolerance,
                    .objective_unit = 1,
                    .max_iterations = 1000 * (double)f->options->max_iterations,
                    .alpha = part->alpha,
