@@ -1,13 +1,18 @@
 #!/usr/bin/python3
-"""Fits of scikit-learn for tests/bench/fits.
+"""Fits of scikit-learn for tests/bench/fits and tests/bench/search.
 
   peer.py table FILE          writes the table of P10 as CSV: 200,000 rows, 100 columns, 5 classes
   peer.py densities FILE      reads the CSV and fits the four methods of P10
   peer.py softmax TRAIN TEST  fits a softmax to MNIST / 255 (P5)
+  peer.py path FILE FOLDS     LogisticRegressionCV with 50 values of lambda (P14)
+  peer.py grid FILE FOLDS     GridSearchCV of an SVC with 5 × 5 values of gamma and C (P14)
 
 Fits print "name seconds value" for each method; value: accuracy, of the training rows (P10) or of
-the test rows (P5). Only the calls of fit() are timed, each the best of two (P10) or one (P5).
+the test rows (P5). Only the calls of fit() are timed, each the best of two (P10) or one (P5, P14).
+A search prints "seconds S", "winner PARAMETERS" and a line "PARAMETERS mean" for each candidate, with
+the parameters of Discern. FOLDS has a line "row fold" for each row.
 """
+import csv
 import gzip
 import sys
 import time
@@ -70,5 +75,63 @@ def softmax(train, test):
     print("softmax", f"{took:.3f}", f"{model.score(x, y):.4f}")
 
 
+def encoded(path):
+    """The numeric columns standardised, an indicator for each category; the last column."""
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    columns = []
+    for column in list(zip(*rows))[:-1]:
+        try:
+            values = np.array(column, float)
+            columns.append(((values - values.mean()) / values.std())[:, None])
+        except ValueError:
+            levels, code = np.unique(column, return_inverse=True)
+            columns.append(np.eye(len(levels))[code])
+    return np.hstack(columns), np.array([row[-1] for row in rows])
+
+
+def split(path):
+    from sklearn.model_selection import PredefinedSplit
+
+    folds = np.loadtxt(path, dtype=int)
+    return PredefinedSplit(folds[np.argsort(folds[:, 0]), 1])
+
+
+def path(file, folds):
+    from sklearn.linear_model import LogisticRegressionCV
+
+    x, y = encoded(file)
+    lambdas = np.logspace(-8, 0, 50)
+    # C multiplies the sum of the losses, of four fifths of the rows, against half the square
+    model = LogisticRegressionCV(Cs=1 / (2 * lambdas * 0.8 * len(y)), cv=split(folds),
+                                 scoring="neg_log_loss", max_iter=2000, n_jobs=-1)
+    start = time.perf_counter()
+    model.fit(x, y)
+    print("seconds", f"{time.perf_counter() - start:.3f}")
+    print("note", f"lbfgs, {x.shape[1]} features, at most {model.n_iter_.max()} iterations")
+    means = -model.scores_[model.classes_[1]].mean(axis=0)
+    print("winner", f"{lambdas[means.argmin()]:.9e}")
+    for value, mean in zip(lambdas, means):
+        print(f"{value:.9e} {mean:.12g}")
+
+
+def grid(file, folds):
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.svm import SVC
+
+    values = np.loadtxt(file, delimiter=",", skiprows=1)
+    search = GridSearchCV(SVC(), {"gamma": [1e-4, 3e-4, 1e-3, 3e-3, 1e-2],
+                                  "C": [0.1, 1, 10, 100, 1000]}, cv=split(folds), n_jobs=-1)
+    start = time.perf_counter()
+    search.fit(values[:, :-1], values[:, -1].astype(int))
+    print("seconds", f"{time.perf_counter() - start:.3f}")
+    width = {gamma: (2 * gamma) ** -0.5 for gamma in (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)}
+    print("winner", f"{width[search.best_params_['gamma']]:.9e} {search.best_params_['C']:.9e}")
+    results = search.cv_results_
+    for params, mean in zip(results["params"], results["mean_test_score"]):
+        print(f"{width[params['gamma']]:.9e} {params['C']:.9e} {mean:.12g}")
+
+
 if __name__ == "__main__":
-    {"table": table, "densities": densities, "softmax": softmax}[sys.argv[1]](*sys.argv[2:])
+    {"table": table, "densities": densities, "softmax": softmax, "path": path,
+     "grid": grid}[sys.argv[1]](*sys.argv[2:])
