@@ -22,11 +22,11 @@ for k in "${ks[@]}"; do
     unseen+=("$(judge choice .metrics.error <"$test")")
     printf '  %6s  %11.4f  %10.4f\n' "$k" "${fitted[-1]}" "${unseen[-1]}"
 done
-unseen=$(printf '%s\n' "${unseen[@]}" | jq -cs .)
-least=$(jq -n "$unseen | min")
+errors=$(printf '%s\n' "${unseen[@]}" | jq -cs .)
+least=$(jq -n "$errors | min")
 near "train error of k = 1" "${fitted[0]}" 0 0
-holds "test error of k = 1 less the least" "$(jq -n "$unseen[0] - $least")" '>' 0.03
-holds "test error of k = 241 less the least" "$(jq -n "$unseen[-1] - $least")" '>' 0.03
+holds "test error of k = 1 less the least" "$(jq -n "${errors}[0] - $least")" '>' 0.03
+holds "test error of k = 241 less the least" "$(jq -n "${errors}[-1] - $least")" '>' 0.03
 
 # search RULE: the search of k by 10 folds; $job is the job, $board its leaderboard
 search() {
@@ -41,13 +41,13 @@ say "Nobody has 6,000 other rows. A search compares the k by a cross-validation 
 error on each fold, CV(k), which is their mean, and its standard error (the deviation over the folds divided by the
 square root of 10), as in figure 7.9:"
 search one_standard_error
-jq -r --argjson test "$unseen" '[., $test] | transpose[] | [(.[0] | .params.k, .mean, .standard_error), .[1]] | @tsv' <<<"$board" |
+jq -r --argjson test "$errors" '[., $test] | transpose[] | [(.[0] | .params.k, .mean, .standard_error), .[1]] | @tsv' <<<"$board" |
     awk 'BEGIN { printf "  %6s  %8s  %14s  %10s\n", "k", "CV(k)", "standard error", "test error" } { printf "  %6d  %8.4f  %14.4f  %10.4f\n", $1, $2, $3, $4 }'
 by_hand=$(jq -c 'map(.values | length as $n | (add / $n) as $m | {m: $m, s: (map(. - $m | . * .) | add / ($n - 1) / $n | sqrt)})' <<<"$board")
 near "the means, by hand from the folds" "$(jq -c 'map(.mean)' <<<"$board")" "$(jq -c 'map(.m)' <<<"$by_hand")" 1e-12
 near "the standard errors, by hand" "$(jq -c 'map(.standard_error)' <<<"$board")" "$(jq -c 'map(.s)' <<<"$by_hand")" 1e-12
 near "greatest difference of CV(k) and test error" \
-    "$(jq -n --argjson b "$board" --argjson t "$unseen" '[$b | map(.mean), $t] | transpose | map(.[0] - .[1] | fabs) | max')" 0 0.06
+    "$(jq -n --argjson b "$board" --argjson t "$errors" '[$b | map(.mean), $t] | transpose | map(.[0] - .[1] | fabs) | max')" 0 0.06
 
 say "The least CV(k) is partly luck. The rule of one standard error takes the simplest model, the largest k, whose
 CV(k) is at most the least one and its standard error:"
