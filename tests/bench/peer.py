@@ -6,6 +6,7 @@
   peer.py softmax TRAIN TEST  fits a softmax to MNIST / 255 (P5)
   peer.py path FILE FOLDS     LogisticRegressionCV with 50 values of lambda (P14)
   peer.py grid FILE FOLDS     GridSearchCV of an SVC with 5 × 5 values of gamma and C (P14)
+  peer.py auto FILE HELD      GridSearchCV over the families of "auto"; HELD has the rows of the test
 
 Fits print "name seconds value" for each method; value: accuracy, of the training rows (P10) or of
 the test rows (P5). Only the calls of fit() are timed, each the best of two (P10) or one (P5, P14).
@@ -132,6 +133,49 @@ def grid(file, folds):
         print(f"{width[params['gamma']]:.9e} {params['C']:.9e} {mean:.12g}")
 
 
+def auto(file, held):
+    """Prints "seconds|winner, number of candidates, inner log loss, outer log loss"."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import PolynomialFeatures
+    from sklearn.svm import SVC
+
+    x, y = encoded(file)
+    test = np.zeros(len(y), bool)
+    test[np.loadtxt(held, dtype=int)] = True
+    plain, penalties = [None], np.logspace(-2, 4, 13)
+    spaces = [
+        {"map": plain, "fit": [LogisticRegression(max_iter=2000)], "fit__C": penalties},
+        {"map": plain, "fit": [GaussianNB()], "fit__var_smoothing": np.logspace(-9, 0, 7)},
+        {"map": plain, "fit": [LinearDiscriminantAnalysis(solver="lsqr")],
+         "fit__shrinkage": [None, "auto", 0.1, 0.3, 0.9]},
+        {"map": plain, "fit": [KNeighborsClassifier()],
+         "fit__n_neighbors": [1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61]},
+        {"map": plain, "fit": [SVC(probability=True)], "fit__C": [0.1, 1, 10, 100],
+         "fit__gamma": ["scale", 0.01, 0.1]},
+        {"map": plain, "fit": [MLPClassifier(max_iter=1000)], "fit__alpha": [1e-4, 1e-2],
+         "fit__hidden_layer_sizes": [(32,), (128,)]}]
+    if x.shape[1] <= 20:
+        spaces.append({"map": [PolynomialFeatures(2, interaction_only=True, include_bias=False)],
+                       "fit": [LogisticRegression(max_iter=2000)], "fit__C": penalties})
+    search = GridSearchCV(Pipeline([("map", None), ("fit", None)]), spaces,
+                          cv=StratifiedKFold(5, shuffle=True, random_state=1),
+                          scoring="neg_log_loss", n_jobs=-1)
+    start = time.perf_counter()
+    search.fit(x[~test], y[~test])
+    took = time.perf_counter() - start
+    outer = log_loss(y[test], search.predict_proba(x[test]), labels=search.classes_)
+    print(f"{took:.3f}|{type(search.best_params_['fit']).__name__}, "
+          f"{len(search.cv_results_['params'])} candidates, inner {-search.best_score_:.4f}, "
+          f"outer {outer:.4f}")
+
+
 if __name__ == "__main__":
     {"table": table, "densities": densities, "softmax": softmax, "path": path,
-     "grid": grid}[sys.argv[1]](*sys.argv[2:])
+     "grid": grid, "auto": auto}[sys.argv[1]](*sys.argv[2:])
