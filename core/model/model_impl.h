@@ -31,7 +31,7 @@ struct dn_model {
     dn_encoder *encoder;
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
-    dn_conformal *conformal;     /* sets of labels, from dni_conformal_new; NULL: none */
+    dn_conformal *conformal;     /* sets of labels, from dni_conformal_fit; NULL: none */
     dn_rule *rule;               /* takes the place of `labels`; NULL: none */
     dn_labels labels;            /* the rule for labels; not DN_LABELS_OF_MODEL */
     bool may_disagree;           /* true: the most probable class can differ from the class that the

@@ -231,7 +231,9 @@ dn_status dni_search_try(dni_search_folds *f, const dn_candidate *candidate, siz
         t.figures = memory;
         status = fit_folds(&t, &error);
     }
-    if (status == DN_ERR_STOPPED || status == DN_ERR_TIME) {
+    /* other candidates would fail in the same way, or this one would not if it were tried again */
+    if (status == DN_ERR_STOPPED || status == DN_ERR_TIME || status == DN_ERR_MEMORY ||
+        status == DN_ERR_SOURCE) {
         dn_run_free(f->run, memory);
         if (err != NULL) {
             *err = error;
@@ -246,9 +248,9 @@ dn_status dni_search_try(dni_search_folds *f, const dn_candidate *candidate, siz
     } else {
         fail(trial, status, error.message, error.field);
     }
-    if (status == DN_OK && isnan(trial->mean)) {
+    if (status == DN_OK && !isfinite(trial->mean)) {
         char text[128];
-        (void)snprintf(text, sizeof text, "the models have no %s on any fold",
+        (void)snprintf(text, sizeof text, "the models have no finite %s",
                        dn_metric_name(metric));
         fail(trial, DN_ERR_DATA, text, "metric");
     }

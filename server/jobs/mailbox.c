@@ -26,6 +26,7 @@ void mailbox_rows_free(struct store_history_row *rows, size_t n_rows) {
 }
 
 void mailbox_done(struct mailbox *m) {
+    free(m->trial);
     mailbox_rows_free(m->rows, m->n_rows);
     pthread_cond_destroy(&m->delivered);
     pthread_mutex_destroy(&m->lock);
@@ -133,17 +134,16 @@ static char *snapshot_doc(const dn_progress *p) {
     return buf_take(&out, NULL);
 }
 
-/* Adds a row and takes doc. Without memory (doc may be NULL) the row is dropped. Lock held. */
-static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *doc) {
-    if (!doc) {
+/* Adds a row and takes its doc. Without memory (doc may be NULL) the row is dropped. Lock held. */
+static void add_row(struct mailbox *m, struct store_history_row row) {
+    if (row.doc == NULL) {
         return;
     }
     if (m->n_rows == m->room && !array_grow(&m->rows, &m->room, 64, sizeof *m->rows)) {
-        free(doc);
+        free((void *)(uintptr_t)row.doc);
         return;
     }
-    m->rows[m->n_rows++] =
-        (struct store_history_row){.iteration = iteration, .snapshot = snapshot, .doc = doc};
+    m->rows[m->n_rows++] = row;
 }
 
 void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
@@ -158,8 +158,10 @@ void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
     m->progress.w = m->progress.w0 = NULL;
     m->elapsed = elapsed;
     m->fresh = true;
-    add_row(m, (int64_t)p->iteration, false, row);
-    add_row(m, (int64_t)p->iteration, true, snapshot);
+    const int64_t iteration = (int64_t)p->iteration;
+    add_row(m, (struct store_history_row){.iteration = iteration, .doc = row});
+    add_row(m,
+            (struct store_history_row){.iteration = iteration, .snapshot = true, .doc = snapshot});
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -168,14 +170,12 @@ void mailbox_report_trial(struct mailbox *m, const struct dn_progress *p, const 
     char *row = strdup(trial), *latest = strdup(trial);
     pthread_mutex_lock(&m->lock);
     m->progress = *p;
+    m->progress.w = m->progress.w0 = NULL;
     m->elapsed = elapsed;
     m->fresh = true;
     free(m->trial);
     m->trial = latest;
-    add_row(m, 0, false, row);
-    if (row != NULL && m->n_rows > 0 && m->rows[m->n_rows - 1].doc == row) {
-        m->rows[m->n_rows - 1].trial = true;
-    }
+    add_row(m, (struct store_history_row){.trial = true, .doc = row});
     pthread_mutex_unlock(&m->lock);
 }
 

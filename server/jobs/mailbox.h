@@ -48,8 +48,9 @@ void mailbox_report(struct mailbox *m, const dn_progress *progress, double elaps
 /* Stores the progress of a search and its latest trial, a JSON object: it is kept with the job. */
 void mailbox_report_trial(struct mailbox *m, const struct dn_progress *progress, const char *trial,
                           double elapsed);
-/* The search has ended, and the model of its winner is trained. A training that was asked to stop
- * because a user cancelled the search goes on, and is not asked again. */
+/* Called by the worker when the search has ended and the model of its winner is trained: `progress`
+ * has no trial any more. If a user cancelled the search, the training goes on, and is not asked to
+ * stop for that again. */
 void mailbox_keep(struct mailbox *m);
 /* Sets the progress to 1. Called after the model is trained and before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);

@@ -5,6 +5,7 @@
 #include "base/json/json_write.h"
 #include "base/log/log.h"
 #include "jobs/documents.h"
+#include "jobs/request/job_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,13 +96,25 @@ static void copy_text(char *out, size_t size, const json_t *text) {
     (void)snprintf(out, size, "%s", from != NULL ? from : "");
 }
 
+/* Whether the text of a stored trial begins with the members of this candidate: another release may
+ * number the candidates differently. */
+static bool is_of(const char *text, size_t candidate, const struct jobs_candidate *c) {
+    char head[48];
+    const int n = snprintf(head, sizeof head, "{\"candidate\":%zu,", candidate);
+    const size_t n_members = strlen(c->text) - 2;
+    return strncmp(text, head, (size_t)n) == 0 && strncmp(text + n, c->text + 1, n_members) == 0 &&
+           text[(size_t)n + n_members] == ',';
+}
+
 /* Reads a stored trial. Returns false if it is not one of these candidates. */
-static bool read_trial(const struct searching *s, const json_t *doc, dn_trial *out) {
+static bool read_trial(const struct searching *s, const char *text, const json_t *doc,
+                       dn_trial *out) {
     const json_t *values = json_object_get(doc, "values"), *error = json_object_get(doc, "error");
     const double candidate = number_of(doc, "candidate");
     const size_t n = json_array_size(values);
     double *numbers = arena_alloc(s->arena, (n + 1) * sizeof *numbers);
-    if (numbers == NULL || !(candidate >= 0 && candidate < (double)s->request->search->n)) {
+    if (numbers == NULL || !(candidate >= 0 && candidate < (double)s->request->search->n) ||
+        !is_of(text, (size_t)candidate, &s->request->search->list[(size_t)candidate])) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
@@ -138,7 +151,7 @@ static bool read_known(struct searching *s, const dn_trial **out, size_t *out_n,
     *good = false;
     for (size_t i = 0; known != NULL && i < page.n && problem->type == PROBLEM_NONE; i++) {
         json_t *doc = json_parse_stored(rows[i].doc, "trial", problem);
-        if (doc != NULL && read_trial(s, doc, &known[n])) {
+        if (doc != NULL && read_trial(s, rows[i].doc, doc, &known[n])) {
             *good = *good || known[n].status == DN_OK;
             n++;
             s->before = fmax(s->before, number_of(doc, "elapsed"));
@@ -242,21 +255,24 @@ bool searching_run(struct searching *s, const dn_run *run, dn_train_request *tra
     dn_search_result result = {0};
     dn_error err;
     dn_error_clear(&err);
-    if (!search_request_of(s, &session, training, &request, problem)) {
+    if (!jobs_search_expand(s->request, s->arena, problem) ||
+        !search_request_of(s, &session, training, &request, problem)) {
         return false;
     }
     bool good = dn_search(&request, &own, &result, &err) == DN_OK;
     if (!good) {
-        jobs_problem_from_core(&err, NULL, problem);
+        jobs_problem_from_core(&err, s->request, problem);
     } else {
         const enum stop_reason why = mailbox_stopped(s->mailbox);
         good = why != STOP_DRAIN && why != STOP_LOST &&
                take_winner(s, &result, &request, training, problem);
+    }
+    if (good) {
+        mailbox_keep(s->mailbox);
         log_info("job.searched", log_int("job", s->job->id),
                  log_int("tried", (int64_t)result.n_trials), log_int("complete", result.complete),
                  log_str("algorithm", s->request->algorithm->id));
     }
-    mailbox_keep(s->mailbox);
     dn_search_result_done(&result);
     buf_done(&session.trial);
     return good;

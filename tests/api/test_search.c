@@ -117,8 +117,21 @@ static void test_rule_and_strategies(void **state) {
                   "{'from':1e-6,'to':1,'scale':'log'},'tolerance':{'from':1e-9,'to':1e-3,'scale':"
                   "'log'}}},{'algorithm':'knn','params':{'k':[3,7]}}],'strategy':'random',"
                   "'trials':9}}");
-    assert_int_equal(whole_at(r, "/result/search/combinations"), 5 + 2);
-    assert_int_equal(whole_at(r, "/result/search/tried"), 7);
+    assert_int_equal(whole_at(r, "/result/search/combinations"), 7 + 2);
+    assert_int_equal(whole_at(r, "/result/search/tried"), 9);
+    /* 1e12 combinations, drawn without repetition */
+    r = job_train("{" IRIS ",'search':{'candidates':[{'algorithm':'logistic','params':{'lambda':"
+                  "{'from':1e-6,'to':1,'scale':'log'},'tolerance':{'from':1e-9,'to':1e-3,'scale':"
+                  "'log'},'max_iterations':{'from':50,'to':1000},'solver':['newton','lbfgs']}}],"
+                  "'strategy':'random','trials':20}}");
+    r = leaderboard(whole_at(r, "/id"));
+    double lambdas[20];
+    for (int i = 0; i < 20; i++) {
+        lambdas[i] = real_at(r, text("/items/%d/params/lambda", i));
+        for (int k = 0; k < i; k++) {
+            assert_true(lambdas[k] != lambdas[i]); /* 20 of 1,000 */
+        }
+    }
 }
 
 /* A candidate that fails is a row with its error; all must fail for the job to fail. */
@@ -170,6 +183,11 @@ static void test_faults(void **state) {
         {"{'candidates':[{'algorithm':'logistic'},{'algorithm':'svm'}],'metric':'accuracy'}",
          ",'validation':{'holdout':0.3},'conformal':{'coverage':0.9}",
          "/search/candidates/1/params", "conformal"},
+        {"{'candidates':[{'algorithm':'svm','params':{'C':[1,2],'calibrate':['platt','none']}}]}",
+         "", "/search/candidates/0/params", "log_loss"},
+        {"{'candidates':[{'algorithm':'knn'},{'algorithm':'gaussian'}],'strategy':'random',"
+         "'trials':1}",
+         "", "/search/candidates", "2 objects"},
         {"{'candidates':[{'algorithm':'svm'}]}", "", "/search/candidates/0/params", "log_loss"},
         {"{'candidates':[{'algorithm':'knn'}],'metric':'beauty'}", "", "/search/metric", ""},
         {"{'candidates':[{'algorithm':'knn'}],'folds':1}", "", "/search/folds", ""},
@@ -234,6 +252,20 @@ static void test_cancel(void **state) {
     status_check(call_get("/v1/models/long"), 200);
 }
 
+/* A cancellation before a trial has ended leaves nothing to keep. */
+static void test_cancel_at_once(void **state) {
+    (void)state;
+    const int64_t id = job_post(
+        "{'model':'long2','dataset':'digits','target':'class','search':{'candidates':[{'algorithm':"
+        "'mlp','params':{'layers':[400,400],'max_iterations':100000,'tolerance':0,'solver':'lbfgs'}"
+        "}]}}");
+    job_wait_state(id, "running");
+    pause_ms(300);
+    status_check(call_text("POST", text("/v1/jobs/%lld/cancel", (long long)id), NULL, NULL), 202);
+    job_wait_state(id, "cancelled");
+    assert_int_equal(whole_at(leaderboard(id), "/trials"), 0);
+}
+
 static void test_time(void **state) {
     (void)state;
     const struct response *r = job_train(
@@ -256,8 +288,11 @@ static void test_kill(void **state) {
                   winner = whole_at(r, "/result/search/winner/candidate");
     const char *params = json_at(r, "/result/params");
     const int64_t id = job_post("%s", spec);
-    const int64_t n = await_trials(id, 3);
+    int64_t n = await_trials(id, 2);
     daemon_kill(&the_daemon);
+    service_restart(flags);
+    n = await_trials(id, n + 2);
+    service_stop(); /* queues the job again */
     service_restart(flags);
     const struct response *b = leaderboard(id);
     assert_true(whole_at(b, "/trials") >= n);
@@ -266,6 +301,7 @@ static void test_kill(void **state) {
     assert_int_equal(whole_at(r, "/result/search/winner/candidate"), winner);
     assert_string_equal(json_at(r, "/result/params"), params);
     b = leaderboard(id);
+    assert_int_equal(whole_at(b, "/winner"), winner);
     assert_int_equal(whole_at(b, "/trials"), 14); /* none was repeated */
     const struct response *first = leaderboard(whole);
     for (int i = 0; i < 14; i++) {
@@ -344,6 +380,7 @@ int main(void) {
         cmocka_unit_test(test_failing_candidate),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_at_once),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_kill),
         cmocka_unit_test(test_threads),

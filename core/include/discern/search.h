@@ -78,7 +78,8 @@ typedef struct dn_search_request {
      * same candidate and share are not repeated. */
     const dn_trial *known; /* [n_known] */
     size_t n_known;
-    bool known_only; /* no further trial begins: the result is that of the known ones */
+    bool known_only; /* no further trial begins: the result is that of the known ones; DN_ERR_TIME:
+                      * none of them succeeded */
     /* Receives each trial when it ends, on the thread that called dn_search. NULL: none.
      *
      *   trial  valid during the call */

@@ -23,8 +23,9 @@ struct board {
     struct entry *entries; /* [n] */
     size_t n;
     size_t metric;
-    bool smaller; /* smaller values of the metric are better */
-    double total; /* number of trials, with the rounds of halving */
+    bool smaller;   /* smaller values of the metric are better */
+    double total;   /* number of trials, with the rounds of halving */
+    bool truncated; /* there are more trials than --max-body allows */
 };
 
 static double number_of(const json_t *object, const char *key) {
@@ -87,6 +88,7 @@ static bool read_board(const struct store_page *page, struct board *b, struct pr
         }
     }
     b->total = (double)page->n;
+    b->truncated = page->more;
     qsort(b->entries, page->n, sizeof *b->entries, by_candidate);
     for (size_t i = 0; i < page->n; i++) {
         if (i == 0 || b->entries[i].candidate != b->entries[b->n - 1].candidate) {
@@ -127,6 +129,16 @@ static bool read_search(const struct store_job *j, struct board *b, struct probl
     return good;
 }
 
+/* Writes the number of the candidate that was trained; null before the end of the search. */
+static void put_winner(const struct store_job *j, struct json_writer *w) {
+    struct problem ignored = {0};
+    json_t *result = j->result != NULL ? json_parse(j->result, strlen(j->result), &ignored) : NULL;
+    const json_t *search = json_object_get(result, "search");
+    json_kv_double(w, "winner", number_of(json_object_get(search, "winner"), "candidate"));
+    problem_done(&ignored);
+    json_decref(result);
+}
+
 static void write_document(const struct store_job *j, const struct board *b, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
@@ -139,15 +151,21 @@ static void write_document(const struct store_job *j, const struct board *b, str
         json_put_raw(&w, b->entries[i].text, strlen(b->entries[i].text));
     }
     json_end_array(&w);
+    put_winner(j, &w);
+    if (b->truncated) {
+        json_kv_bool(&w, "truncated", true);
+    }
     json_end_object(&w);
 }
 
-static bool write_answer(const struct store_job *j, const struct format *format,
-                         struct store *store, struct buf *out, struct problem *problem) {
+static bool write_answer(struct http_call *call, const struct store_job *j,
+                         const struct format *format, struct buf *out, struct problem *problem) {
+    const struct api_app *app = api_app_of(call);
+    const struct store_limit limit = {.bytes = (size_t)app->max_body};
     struct board b = {0};
     struct store_page page = {0};
     bool good = read_search(j, &b, problem) &&
-                store_job_trials(store, j->id, &(struct store_limit){0}, &page, problem) &&
+                store_job_trials(app->store, j->id, &limit, &page, problem) &&
                 read_board(&page, &b, problem) && write_rows(&b, problem);
     if (good && format->answers->document) {
         write_document(j, &b, out);
@@ -161,6 +179,9 @@ static bool write_answer(const struct store_job *j, const struct format *format,
         }
         good = texts != NULL || problem_no_memory(problem);
         free(texts);
+    }
+    if (b.truncated) {
+        http_reply_header(call, "Discern-Truncated", "true");
     }
     for (size_t i = 0; i < b.n; i++) {
         free(b.entries[i].text);
@@ -178,7 +199,7 @@ void api_job_leaderboard(struct http_call *call) {
     if (!api_job_find(call, &j)) {
         return;
     }
-    const bool good = write_answer(&j, format, api_app_of(call)->store, &body, &problem);
+    const bool good = write_answer(call, &j, format, &body, &problem);
     store_job_done(&j);
     if (!good) {
         buf_done(&body);

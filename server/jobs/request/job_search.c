@@ -265,84 +265,96 @@ static bool expand(const struct expansion *e, const json_t *candidates) {
 
 /* ---- checks ---- */
 
-/* Sets the request to candidate c, and checks it with its encoding. */
-static void check_candidate(struct jobs_request *r, size_t i, const json_t *common) {
-    const struct jobs_candidate *c = &r->search->list[i];
-    struct problem own = {0}, *all = r->problem;
+/* Reads the encoding of a candidate for the parameters of the request. */
+static void read_encoding(struct jobs_request *r, const struct jobs_candidate *c,
+                          const json_t *common) {
+    json_t *root = json_parse(c->text, strlen(c->text), r->problem);
+    json_t *features =
+        root != NULL ? merge_features(common, json_object_get(root, "features"), r->problem) : NULL;
+    r->n_entries = 0;
+    if (features != NULL) {
+        jobs_encoding_read(r, features);
+    }
+    json_decref(features);
+    json_decref(root);
+}
+
+/* Checks what depends on the parameters. */
+static void check_params(struct jobs_request *r) {
+    const char *rule = r->decision != NULL ? "decision" : "conformal";
     dn_error err;
     dn_error_clear(&err);
-    dn_params_free(r->params);
-    r->params = NULL;
-    r->problem = &own;
-    r->n_entries = 0;
-    json_t *root = json_parse(c->text, strlen(c->text), &own);
-    if (dn_params_copy(c->params, &r->params, &err) != DN_OK) {
-        (void)problem_no_memory(&own);
-    } else if (root != NULL) {
-        json_t *features = merge_features(common, json_object_get(root, "features"), &own);
-        r->algorithm = r->params->algorithm;
-        jobs_encoding_read(r, features);
-        json_decref(features);
-    }
-    if (own.type == PROBLEM_NONE &&
-        !dn_params_have_metric(r->params, r->n_classes, r->search->metric)) {
-        json_fault(&own, "/params", NULL,
+    if (!dn_params_have_metric(r->params, r->n_classes, r->search->metric)) {
+        json_fault(r->problem, "/params", NULL,
                    "%s with these parameters has no %s for %zu classes, by which the candidates "
                    "are compared: choose another metric, or set calibrate if the algorithm has it",
                    r->algorithm->id, dn_metric_name(r->search->metric), r->n_classes);
-    }
-    if (own.type == PROBLEM_NONE && (r->decision != NULL || r->conformal.coverage > 0) &&
-        !dn_params_have_probabilities(r->params, r->n_classes)) {
-        json_fault(&own, "/params", NULL,
+    } else if ((r->decision != NULL || r->conformal.coverage > 0) &&
+               !dn_params_have_probabilities(r->params, r->n_classes)) {
+        json_fault(r->problem, "/params", NULL,
                    "%s with these parameters has no probabilities, which \"%s\" needs: set "
                    "calibrate if the algorithm has it",
-                   r->algorithm->id, r->decision != NULL ? "decision" : "conformal");
+                   r->algorithm->id, rule);
+    } else if (dn_params_check_classes(r->params, r->n_classes, &err) != DN_OK) {
+        jobs_params_fault(&err, r->problem);
+    } else {
+        (void)jobs_request_check_shape(r);
     }
-    if (own.type == PROBLEM_NONE &&
-        (dn_params_check_classes(r->params, r->n_classes, &err) != DN_OK ||
-         !jobs_request_check_shape(r))) {
-        if (err.code != DN_OK) {
-            jobs_params_fault(&err, &own);
-        }
-    }
-    r->problem = all;
-    if (own.type != PROBLEM_NONE) {
-        (void)add_faults(&own, c->item, all);
-    }
-    json_decref(root);
-    problem_done(&own);
 }
 
-/* Whether candidate i is the first of its object with its encoding: one of them stands for all in
- * the checks of the columns and of memory. */
-static bool is_first(const struct jobs_search *s, size_t i) {
-    for (size_t k = i; k-- > 0 && s->list[k].item == s->list[i].item;) {
-        if (s->list[k].encoding == s->list[i].encoding) {
-            return false;
-        }
+/* Sets the request to candidate i and checks it. encoded: the candidate before it has the same
+ * encoding, which the request has. Adds faults to r->problem, relative to the candidate. */
+static void check_one(struct jobs_request *r, size_t i, bool encoded, const json_t *common) {
+    const struct jobs_candidate *c = &r->search->list[i];
+    dn_params_free(r->params);
+    r->params = NULL;
+    if (dn_params_copy(c->params, &r->params, NULL) != DN_OK) {
+        (void)problem_no_memory(r->problem);
+        return;
     }
-    return true;
-}
-
-/* Checks one candidate of each object and encoding, and sets the request to the one that needs the
- * most memory. */
-static void check_candidates(struct jobs_request *r, const json_t *common) {
-    struct jobs_search *s = r->search;
-    size_t most = 0;
-    double memory = -1;
-    for (size_t i = 0; i < s->n; i++) {
-        if (!is_first(s, i)) {
-            continue;
-        }
-        check_candidate(r, i, common);
-        const double own = r->problem->type == PROBLEM_NONE ? jobs_request_memory(r) : 0;
-        if (own > memory) {
-            memory = own;
-            most = i;
-        }
+    r->algorithm = r->params->algorithm;
+    if (!encoded) {
+        read_encoding(r, c, common);
     }
     if (r->problem->type == PROBLEM_NONE) {
-        check_candidate(r, most, common);
+        check_params(r);
+    }
+}
+
+/* Whether candidate i has the object and the encoding of the one before it. */
+static bool is_alike(const struct jobs_search *s, size_t i) {
+    return i > 0 && s->list[i].item == s->list[i - 1].item &&
+           s->list[i].encoding == s->list[i - 1].encoding;
+}
+
+/* Checks the candidates, and sets the request to the one that needs the most memory. Of each object
+ * the faults of one candidate are reported. */
+static void check_candidates(struct jobs_request *r, const json_t *common) {
+    const struct jobs_search *s = r->search;
+    struct problem *all = r->problem;
+    size_t most = 0, refused = SIZE_MAX;
+    double memory = -1;
+    for (size_t i = 0; i < s->n; i++) {
+        struct problem own = {0};
+        if (s->list[i].item == refused) {
+            continue;
+        }
+        r->problem = &own;
+        check_one(r, i, is_alike(s, i), common);
+        const double needed = own.type == PROBLEM_NONE ? jobs_request_memory(r) : 0;
+        r->problem = all;
+        if (own.type != PROBLEM_NONE) {
+            refused = s->list[i].item;
+            (void)add_faults(&own, refused, all);
+        }
+        if (needed > memory) {
+            memory = needed;
+            most = i;
+        }
+        problem_done(&own);
+    }
+    if (all->type == PROBLEM_NONE) {
+        check_one(r, most, false, common);
     }
 }
 
@@ -406,11 +418,11 @@ static void choose_strategy(struct jobs_request *r, const json_t *object) {
     }
 }
 
-/* Whether the columns and the memory allow candidate i. */
-static bool is_fit(struct jobs_request *r, size_t i, const json_t *common) {
+/* Whether the columns and the memory allow candidate i. encoded: as for check_one */
+static bool is_fit(struct jobs_request *r, size_t i, bool encoded, const json_t *common) {
     struct problem own = {0}, *all = r->problem;
     r->problem = &own;
-    check_candidate(r, i, common);
+    check_one(r, i, encoded, common);
     const bool fits =
         own.type == PROBLEM_NONE &&
         jobs_request_memory(r) <= (double)jobs_training_memory(r->limits.memory_bytes);
@@ -431,7 +443,7 @@ static const char *choose_fit(struct jobs_request *r, const json_t *candidates,
     for (size_t i = 0, item = 0; item < json_array_size(candidates); item++) {
         bool fits = true;
         for (; i < s->n && s->list[i].item == item; i++) {
-            fits = fits && (!is_first(s, i) || is_fit(r, i, common));
+            fits = fits && is_fit(r, i, is_alike(s, i), common);
         }
         if (fits) {
             json_put_value(json_array_get(candidates, item), &w);
@@ -525,31 +537,36 @@ void jobs_search_write(const struct jobs_request *r, bool stored, struct json_wr
         json_kv_int(w, "trials", (int64_t)s->trials);
     }
     json_kv_string(w, "rule", rules[s->one_standard_error]);
-    if (stored) {
-        json_kv_raw(w, "common", s->common);
-    }
     json_end_object(w);
+    if (stored) {
+        json_kv_raw(w, "search_features", s->common);
+    }
 }
 
 bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct jobs_request *r,
                              struct problem *problem) {
-    const json_t *object = json_object_get(root, "search");
-    const json_t *candidates = json_object_get(object, "candidates"),
-                 *common = json_object_get(object, "common");
-    struct jobs_search *s = arena_alloc(arena, sizeof *s);
-    struct problem why = {0};
+    const json_t *object = json_object_get(root, "search"),
+                 *common = json_object_get(root, "search_features");
+    struct jobs_search *s = NULL;
     if (object == NULL || json_is_null(object)) {
         return true;
     }
+    s = arena_alloc(arena, sizeof *s);
     if (s == NULL) {
         return problem_no_memory(problem);
     }
     *s = (struct jobs_search){0};
-    read_options(object, s, &why);
-    problem_done(&why); /* the members that only the stored form has */
     r->search = s;
-    s->candidates = text_of(candidates, arena, problem);
+    read_options(object, s, problem);
+    s->candidates = text_of(json_object_get(object, "candidates"), arena, problem);
     s->common = text_of(common, arena, problem);
+    return problem->type == PROBLEM_NONE;
+}
+
+bool jobs_search_expand(struct jobs_request *r, struct arena *arena, struct problem *problem) {
+    struct jobs_search *s = r->search;
+    json_t *candidates = parse_candidates(s, problem),
+           *common = json_parse(s->common, strlen(s->common), problem);
     const struct expansion e = {.search = s,
                                 .common = common,
                                 .inputs = r->inputs,
@@ -557,10 +574,8 @@ bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct job
                                 .seed = r->seed,
                                 .arena = arena,
                                 .problem = problem};
-    if (problem->type != PROBLEM_NONE || !expand(&e, candidates)) {
-        jobs_search_done(s);
-        r->search = NULL;
-        return false;
-    }
-    return true;
+    const bool good = candidates != NULL && common != NULL && expand(&e, candidates);
+    json_decref(candidates);
+    json_decref(common);
+    return good;
 }

@@ -19,10 +19,13 @@ const char *jobs_search_auto(struct jobs_request *r);
 /* Writes "search" into the open object, with its defaults and the candidates as they were given;
  * "auto" is replaced. stored: also what jobs_search_read_stored needs */
 void jobs_search_write(const struct jobs_request *r, bool stored, struct json_writer *w);
-/* Reads what jobs_search_write has written, and expands the candidates. The inputs are set. Returns
- * false after setting the problem. */
+/* Reads what jobs_search_write has written, without the candidates. Returns false after setting the
+ * problem. */
 bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct jobs_request *r,
                              struct problem *problem);
+/* Expands the candidates of a stored search. The inputs of the request are set. Returns false after
+ * setting the problem. */
+bool jobs_search_expand(struct jobs_request *r, struct arena *arena, struct problem *problem);
 /* Frees the parameters of the candidates, of which none is left; NULL is allowed. */
 void jobs_search_done(struct jobs_search *search);
 

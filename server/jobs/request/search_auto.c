@@ -1,4 +1,4 @@
-/* The candidates that suit a table: what "candidates": "auto" stands for. The manual (jobs.md) has
+/* The candidates that suit a table: what "candidates": "auto" stands for. The manual (jobs-and-models.md) has
  * the same list. */
 #include "jobs/request/job_search.h"
 

@@ -13,6 +13,7 @@
 
 enum {
     MOST_VALUES = 1000,  /* of a list or range */
+    MOST_MEMBERS = 100,  /* of an object */
     USUAL_VALUES = 10,   /* of a range without "n" */
     RANDOM_VALUES = 1000 /* the same, if combinations are drawn */
 };
@@ -187,6 +188,9 @@ static bool add_values(struct space *s, struct values *v, const json_t *value, c
 static bool add_product(struct space *s, struct values *v, const json_t *object, const char *name,
                         bool feature, const char *pointer) {
     struct values partial = {0};
+    if (json_object_size(object) > MOST_MEMBERS) {
+        return json_fault(s->problem, pointer, NULL, "has more than %d members", MOST_MEMBERS);
+    }
     bool good = add_value(s, &partial, "{", pointer);
     for (void *at = json_object_iter((json_t *)(uintptr_t)object); at != NULL && good;
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
@@ -221,9 +225,14 @@ static bool add_product(struct space *s, struct values *v, const json_t *object,
 
 static bool add_array(struct space *s, struct values *v, const json_t *array, const char *name,
                       bool feature, const char *pointer) {
-    bool good = json_array_size(array) > 0 ||
-                json_fault(s->problem, pointer, NULL, "must have at least one value");
-    for (size_t i = 0; i < json_array_size(array) && good; i++) {
+    const size_t n = json_array_size(array);
+    bool good = true;
+    if (n == 0) {
+        good = json_fault(s->problem, pointer, NULL, "must have at least one value");
+    } else if (n > MOST_VALUES) {
+        good = json_fault(s->problem, pointer, NULL, "has more than %d values", MOST_VALUES);
+    }
+    for (size_t i = 0; i < n && good; i++) {
         const json_t *value = json_array_get(array, i);
         struct buf place = {0};
         json_pointer_index(&place, pointer, i);
@@ -362,6 +371,9 @@ static bool read_item(struct space *s, const json_t *object, const char *pointer
                           item->algorithm->id);
     }
     const size_t n = json_object_size(params) + json_object_size(features);
+    if (n > MOST_MEMBERS) {
+        return json_fault(s->problem, pointer, NULL, "has more than %d members", MOST_MEMBERS);
+    }
     item->axes = arena_alloc(s->arena, (n + 1) * sizeof *item->axes);
     if (item->axes == NULL) {
         return no_memory(s);
@@ -394,20 +406,11 @@ static void write_part(const struct item *item, const size_t *digit, bool featur
     json_end_object(w);
 }
 
-/* Writes combination `index` of an item. */
-static bool write_point(struct space *s, const struct item *item, double index,
+/* Writes the combination with these digits, an index for each axis. */
+static bool write_point(struct space *s, const struct item *item, const size_t *digit,
                         struct search_point *out) {
-    size_t *digit = arena_alloc(s->arena, (item->n_axes + 1) * sizeof *digit);
     struct buf text = {0};
     struct json_writer w = json_writer_of(&text);
-    if (digit == NULL) {
-        return no_memory(s);
-    }
-    for (size_t i = item->n_axes; i-- > 0;) {
-        const double n = (double)item->axes[i].values.n;
-        digit[i] = (size_t)fmod(index, n);
-        index = floor(index / n);
-    }
     json_begin_object(&w);
     json_kv_string(&w, "algorithm", item->algorithm->id);
     write_part(item, digit, false, &w);
@@ -418,6 +421,14 @@ static bool write_point(struct space *s, const struct item *item, double index,
     return out->text != NULL || no_memory(s);
 }
 
+/* Sets the digits of combination `index`, < 2^53. */
+static void set_digits(const struct item *item, size_t index, size_t *digit) {
+    for (size_t i = item->n_axes; i-- > 0;) {
+        digit[i] = index % item->axes[i].values.n;
+        index /= item->axes[i].values.n;
+    }
+}
+
 static uint64_t next_random(uint64_t *state) { /* splitmix64, by Sebastiano Vigna, public domain */
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -425,53 +436,79 @@ static uint64_t next_random(uint64_t *state) { /* splitmix64, by Sebastiano Vign
     return z ^ z >> 31;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Compares the digits of two combinations of an item. */
+static int compare_digits(const struct item *item, const size_t *a, const size_t *b) {
+    size_t i = 0;
+    while (i < item->n_axes && a[i] == b[i]) {
+        i++;
+    }
+    return i == item->n_axes ? 0 : a[i] < b[i] ? -1 : 1;
 }
 
-/* Chooses `wanted` combinations of an item without repetition, in ascending order. */
-static void draw(const struct item *item, size_t wanted, uint64_t *random, double *out) {
-    for (size_t i = 0; i < wanted; i++) {
-        bool again = true;
-        while (again) {
-            out[i] = floor((double)(next_random(random) >> 11) * 0x1p-53 * item->n);
-            again = false;
-            for (size_t k = 0; k < i && !again; k++) {
-                again = out[k] == out[i];
+/* Draws a combination that is not among those at digits[n * n_axes], which ascend, and inserts
+ * it. The item has more than n combinations. */
+static void draw_point(const struct item *item, size_t n, uint64_t *random, size_t *digits) {
+    const size_t width = item->n_axes;
+    size_t *new = digits + n *width, at = 0;
+    bool again = true;
+    while (again) {
+        for (size_t k = 0; k < width; k++) {
+            new[k] = (size_t)(next_random(random) % item->axes[k].values.n);
+        }
+        at = 0;
+        while (at < n && compare_digits(item, digits + at * width, new) < 0) {
+            at++;
+        }
+        again = at < n && compare_digits(item, digits + at * width, new) == 0;
+    }
+    for (size_t k = 0; k < width; k++) {
+        const size_t digit = new[k];
+        for (size_t i = n; i > at; i--) {
+            digits[i * width + k] = digits[(i - 1) * width + k];
+        }
+        digits[at * width + k] = digit;
+    }
+}
+
+/* Chooses the numbers of combinations of the items: all, or as even parts of the draws as they
+ * allow. wanted: [n] */
+static void divide_draws(const struct space *s, const struct item *items, size_t n,
+                         size_t *wanted) {
+    size_t left = s->options->draws;
+    bool more = left > 0;
+    for (size_t i = 0; i < n; i++) {
+        wanted[i] = left > 0 ? 0 : (size_t)items[i].n;
+    }
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < n && left > 0; i++) {
+            if ((double)wanted[i] < items[i].n) {
+                wanted[i]++;
+                left--;
+                more = true;
             }
         }
     }
-    qsort(out, wanted, sizeof *out, compare_numbers);
-}
-
-/* Returns the number of combinations of an item that are tried: all, or its part of the draws. */
-static size_t share_of(const struct space *s, const struct item *items, size_t n, size_t i) {
-    const size_t draws = s->options->draws;
-    if (draws == 0) {
-        return (size_t)items[i].n;
-    }
-    const size_t part = draws / n + (i < draws % n ? 1 : 0);
-    /* an item of few combinations has all of them: drawing the last one would take long */
-    return items[i].n <= 2.0 * (double)part ? (size_t)fmin(items[i].n, (double)part) : part;
 }
 
 static bool add_points(struct space *s, const struct item *item, size_t index, size_t wanted,
                        uint64_t *random, struct search_point *out) {
-    double *numbers = arena_alloc(s->arena, (wanted + 1) * sizeof *numbers);
-    if (numbers == NULL) {
+    const bool all = (double)wanted == item->n;
+    size_t *digits =
+        arena_alloc(s->arena, ((all ? 1 : wanted) * item->n_axes + 1) * sizeof *digits);
+    if (digits == NULL) {
         return no_memory(s);
     }
-    if ((double)wanted == item->n) {
-        for (size_t i = 0; i < wanted; i++) {
-            numbers[i] = (double)i;
-        }
-    } else {
-        draw(item, wanted, random, numbers);
+    for (size_t i = 0; i < wanted && !all; i++) {
+        draw_point(item, i, random, digits);
     }
     for (size_t i = 0; i < wanted; i++) {
+        const size_t *digit = digits + (all ? 0 : i * item->n_axes);
+        if (all) {
+            set_digits(item, i, digits);
+        }
         out[i].item = index;
-        if (!write_point(s, item, numbers[i], &out[i])) {
+        if (!write_point(s, item, digit, &out[i])) {
             return false;
         }
     }
@@ -512,20 +549,29 @@ bool search_space_expand(const json_t *candidates, const char *parent,
                           "or strategy random",
                           total, SEARCH_SPACE_MOST);
     }
+    if (options->draws > 0 && options->draws < n) {
+        return json_fault(problem, parent, NULL,
+                          "has %zu objects, and only %zu trials are drawn: give more trials", n,
+                          options->draws);
+    }
     size_t n_points = 0, at = 0;
+    size_t *wanted = arena_alloc(arena, (n + 1) * sizeof *wanted);
+    if (wanted == NULL) {
+        return no_memory(&s);
+    }
+    divide_draws(&s, items, n, wanted);
     for (size_t i = 0; i < n; i++) {
-        n_points += share_of(&s, items, n, i);
+        n_points += wanted[i];
     }
     *out = arena_alloc(arena, (n_points + 1) * sizeof **out);
     if (*out == NULL) {
         return no_memory(&s);
     }
     for (size_t i = 0; i < n; i++) {
-        const size_t wanted = share_of(&s, items, n, i);
-        if (!add_points(&s, &items[i], i, wanted, &random, *out + at)) {
+        if (!add_points(&s, &items[i], i, wanted[i], &random, *out + at)) {
             return false;
         }
-        at += wanted;
+        at += wanted[i];
     }
     *out_n = n_points;
     return true;

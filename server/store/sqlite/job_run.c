@@ -300,6 +300,11 @@ static void end_job(struct store_tx *tx, void *arg) {
     }
     store_query_end(&q);
     if (end->e->state == STORE_JOB_QUEUED) {
+        for (size_t i = 0; i < end->e->n_rows; i++) {
+            if (end->e->rows[i].trial) { /* the history begins again, the trials do not */
+                store_history_add(tx, id, &end->e->rows[i], 1);
+            }
+        }
         give_back(tx, id, cancel);
     } else {
         finish(tx, end, model, submitted_by[0] != '\0' ? submitted_by : NULL);
