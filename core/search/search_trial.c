@@ -250,8 +250,7 @@ dn_status dni_search_try(dni_search_folds *f, const dn_candidate *candidate, siz
     }
     if (status == DN_OK && !isfinite(trial->mean)) {
         char text[128];
-        (void)snprintf(text, sizeof text, "the models have no finite %s",
-                       dn_metric_name(metric));
+        (void)snprintf(text, sizeof text, "the models have no finite %s", dn_metric_name(metric));
         fail(trial, DN_ERR_DATA, text, "metric");
     }
     dn_run_free(f->run, memory);
