@@ -316,32 +316,40 @@ struct gram_sums {
     double *sums;
 };
 
-static double sum_of(const struct gram_sums *s, size_t k) {
-    const dni_smo_rows *rows = s->rows;
-    const size_t at = (size_t)rows->list[k] * rows->gram.n;
-    const double *exact = rows->gram.exact == NULL ? NULL : rows->gram.exact + at;
-    const float *single = exact != NULL ? NULL : rows->gram.single + at;
-    double sum = 0;
-    for (size_t e = 0; e < s->n_list; e++) {
-        const uint32_t i = rows->support[e], point = rows->list[i];
-        sum += (exact != NULL ? exact[point] : (double)single[point]) * s->a[i];
-    }
-    return sum;
-}
-
+/* Sums of SUM_ROWS variables. The matrix is symmetric, so the rows of the variables with a[i] != 0
+ * are read: there may be few of them. */
 static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
     const struct gram_sums *s = arg;
+    const dni_smo_rows *rows = s->rows;
     (void)slot;
     (void)err;
     const size_t first = task * SUM_ROWS,
-                 end = first + SUM_ROWS < s->rows->n ? first + SUM_ROWS : s->rows->n;
-    for (size_t k = first; k < end; k++) {
-        s->sums[k] = sum_of(s, k);
+                 n = rows->n - first < SUM_ROWS ? rows->n - first : SUM_ROWS;
+    const uint32_t *point = rows->list + first;
+    double sum[SUM_ROWS] = {0};
+    for (size_t e = 0; e < s->n_list; e++) {
+        const uint32_t i = rows->support[e];
+        const size_t at = (size_t)rows->list[i] * rows->gram.n;
+        const double a = s->a[i];
+        if (rows->gram.exact != NULL) {
+            const double *row = rows->gram.exact + at;
+            for (size_t k = 0; k < n; k++) {
+                sum[k] += row[point[k]] * a;
+            }
+        } else {
+            const float *row = rows->gram.single + at;
+            for (size_t k = 0; k < n; k++) {
+                sum[k] += (double)row[point[k]] * a;
+            }
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        s->sums[first + k] = sum[k];
     }
     return DN_OK;
 }
 
-/* sums [n] += Σ_i K_ki a_i, one row after another. Bit-for-bit the same result as sum_of. */
+/* sums [n] += Σ_i K_ki a_i, one row after another. Bit-for-bit the same result as sum_rows. */
 static dn_status add_rows(dni_smo_rows *rows, size_t n_list, const double *a, double *sums,
                           dn_error *err) {
     double *exact = rows->buffer[0];
