@@ -58,28 +58,46 @@ static dn_status evaluate(const struct trial *t, size_t k, const dn_model *model
     return status;
 }
 
-/* Fits the candidate to encoded rows and evaluates it. */
+/* Fits the candidate to the rows of fold k.
+ *
+ *   start  a model to start from; NULL: none
+ *   calibrated  outlives `fit`
+ *   fit    the caller frees it */
+static dn_status fit_once(const struct trial *t, size_t k, const dn_run *run, const dn_model *start,
+                          dni_calibrated *calibrated, dni_fit *fit, dn_error *err) {
+    dni_search_fold *fold = &t->folds->folds[k];
+    dn_status status = DN_OK;
+    *calibrated = (dni_calibrated){0};
+    *fit = (dni_fit){.request = &t->folds->request,
+                     .run = run,
+                     .labels = &fold->labels,
+                     .quick = true};
+    if (dni_calibration_method(t->folds->request.params) != DN_CALIBRATION_NONE) {
+        /* the folds of the calibration overwrite the effective weights of the prepared rows */
+        status = dni_calibrate(fit, calibrated, err);
+        status = status == DN_OK ? dni_fit_encode(fit, err) : status;
+    } else {
+        fit->prepared = dni_prepared_ref(fold->prepared);
+        fit->start = start;
+        fit->kernel = &fold->kernel;
+    }
+    return status == DN_OK ? dni_fit_train(fit, err) : status;
+}
+
+/* Fits the candidate to encoded rows and evaluates it. The model of a fit that ends before it has
+ * converged depends on where the fit started: it is fitted again from the usual start, as it would be
+ * if it were trained alone. */
 static dn_status fit_fold(const struct trial *t, size_t k, const dn_run *run, dn_error *err) {
     dni_search_fold *fold = &t->folds->folds[k];
     const dn_params *params = t->folds->request.params;
     const double before = dn_run_elapsed(run);
-    dni_calibrated calibrated = {0};
-    dni_fit fit = {.request = &t->folds->request,
-                   .run = run,
-                   .labels = &fold->labels,
-                   .quick = true};
-    dn_status status = DN_OK;
-    if (dni_calibration_method(params) != DN_CALIBRATION_NONE) {
-        /* the folds of the calibration overwrite the effective weights of the prepared rows */
-        status = dni_calibrate(&fit, &calibrated, err);
-        status = status == DN_OK ? dni_fit_encode(&fit, err) : status;
-    } else {
-        fit.prepared = dni_prepared_ref(fold->prepared);
-        fit.start = may_start(fold, params) ? fold->last : NULL;
-        fit.kernel = &fold->kernel;
-    }
-    if (status == DN_OK) {
-        status = dni_fit_train(&fit, err);
+    dni_calibrated calibrated;
+    dni_fit fit;
+    dn_status status =
+        fit_once(t, k, run, may_start(fold, params) ? fold->last : NULL, &calibrated, &fit, err);
+    if (status == DN_OK && fit.start != NULL && !fit.report.converged) {
+        dni_fit_done(&fit);
+        status = fit_once(t, k, run, NULL, &calibrated, &fit, err);
     }
     if (status == DN_OK) {
         t->figures[k].fit_seconds = dn_run_elapsed(run) - before;

@@ -217,6 +217,27 @@ static bool search_request_of(struct searching *s, struct session *session,
     return true;
 }
 
+/* Lists the algorithms of the candidates without a trial. */
+static const char *list_untried(const struct searching *s, const dn_search_result *result) {
+    const struct jobs_search *search = s->request->search;
+    const dn_algorithm *last = NULL;
+    struct buf text = {0};
+    for (size_t i = 0; i < search->n; i++) {
+        const dn_algorithm *algorithm = search->list[i].params->algorithm;
+        bool tried = algorithm == last;
+        for (size_t k = 0; k < result->n_trials && !tried; k++) {
+            tried = result->trials[k].candidate == i;
+        }
+        if (!tried) {
+            buf_printf(&text, "%s%s", last != NULL ? ", " : "", algorithm->id);
+            last = algorithm;
+        }
+    }
+    const char *list = buf_cstr(&text) != NULL ? arena_strdup(s->arena, buf_cstr(&text)) : NULL;
+    buf_done(&text);
+    return list != NULL ? list : "";
+}
+
 /* Makes the winner the algorithm of the job. */
 static bool take_winner(struct searching *s, const dn_search_result *result,
                         const dn_search_request *search, dn_train_request *training,
@@ -238,6 +259,7 @@ static bool take_winner(struct searching *s, const dn_search_result *result,
     s->n_tried = result->n_trials;
     s->n_rows = result->n_rows;
     s->complete = result->complete;
+    s->untried = result->complete ? "" : list_untried(s, result);
     for (size_t i = 0; i < result->n_trials; i++) {
         if (result->trials[i].candidate == result->winner) {
             s->mean = result->trials[i].mean;

@@ -25,8 +25,9 @@ struct searching {
     size_t n_tried;     /* number of candidates that were tried */
     size_t n_rows;      /* that were searched */
     bool complete;
-    double mean, error; /* of the winner */
-    double before;      /* seconds of earlier attempts */
+    double mean, error;  /* of the winner */
+    const char *untried; /* the algorithms with candidates that were not tried, for a message */
+    double before;       /* seconds of earlier attempts */
 };
 
 /* Searches, and sets algorithm, params and features of the request and of *training to those of the

@@ -486,9 +486,10 @@ static bool describe_search(struct training *t, const struct searching *s, dn_tr
     }
     if (!s->complete) {
         dn_report_warn(&result->report, DN_WARNING_OTHER,
-                       "the search is not complete: the winner is the best of %zu of %zu "
-                       "candidates",
-                       s->n_tried, t->request.search->n);
+                       "the search is not complete%s: the winner is the best of %zu of %zu "
+                       "candidates; without a trial are some of %s",
+                       s->last_attempt ? ", since the daemon ended while it ran" : "", s->n_tried,
+                       t->request.search->n, s->untried);
     }
     searching_write(s, result, &t->search);
     return buf_cstr(&t->search) != NULL || problem_no_memory(problem);

@@ -139,13 +139,14 @@ static void test_failing_candidate(void **state) {
     (void)state;
     const char *rows = "a,b,y\n";
     for (int i = 0; i < 40; i++) {
-        rows = text("%s%d,%d,%s\n", rows, i, i % 7, i % 2 ? "u" : "v");
+        rows = text("%s%d,%d,%s\n", rows, i, i % 7, i % 20 == 0 ? "u" : "v");
     }
     status_check(call_upload("/v1/datasets/line", rows), 201);
     const struct response *r =
         job_train("{'model':'line','dataset':'line','target':'y','search':{'candidates':["
                   "{'algorithm':'naive_bayes'},{'algorithm':'logistic','params':{'solver':"
                   "'gradient_descent','learning_rate':1e200,'lambda':0.1}}]}}");
+    assert_non_null(strstr(json_at(r, "/warnings"), "the smallest class of \\\"y\\\" has 2 rows"));
     const struct response *b = leaderboard(whole_at(r, "/id"));
     assert_string_equal(string_at(b, "/items/0/algorithm"), "naive_bayes");
     assert_non_null(string_at(b, "/items/1/error"));

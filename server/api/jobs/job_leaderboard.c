@@ -169,6 +169,8 @@ static bool write_answer(struct http_call *call, const struct store_job *j,
                 read_board(&page, &b, problem) && write_rows(&b, problem);
     if (good && format->answers->document) {
         write_document(j, &b, out);
+    } else if (good && b.n == 0) {
+        buf_puts(out, "rank,candidate,algorithm,share,mean,standard_error\n");
     } else if (good) {
         const char **texts = calloc(b.n + 1, sizeof *texts);
         for (size_t i = 0; texts != NULL && i < b.n; i++) {

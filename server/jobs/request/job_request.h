@@ -256,6 +256,9 @@ void jobs_weight_read(struct jobs_request *r, const json_t *root);
 void jobs_class_weight_check(struct jobs_request *r, const json_t *root);
 /* Reads and checks the decision rule in "decision" (job_decision.c). Called after validation. */
 void jobs_decision_read(struct jobs_request *r, const json_t *root);
+/* Warns if a class has fewer rows than there are random folds (job_validation.c). The classes are
+ * known. */
+void jobs_folds_warn(struct jobs_request *r, int64_t folds);
 /* Checks the parameters against the numbers of rows and features. Returns false after a fault. */
 bool jobs_request_check_shape(struct jobs_request *r);
 /* Returns the expected bytes of the training with these parameters. */

@@ -367,6 +367,9 @@ static void check_rows(struct jobs_request *r) {
                    "must be at most the number of training rows, %.0f, got %zu", searched,
                    s->folds);
     }
+    if (r->split.by != JOBS_SPLIT_GROUP && r->split.by != JOBS_SPLIT_ORDER) {
+        jobs_folds_warn(r, (int64_t)s->folds);
+    }
     if (r->split.by == JOBS_SPLIT_GROUP && r->split_column.name != NULL) {
         const struct schema_column *c = &r->schema.columns[r->split_column.index];
         if (c->distinct >= 0 && c->distinct < (int64_t)s->folds) {

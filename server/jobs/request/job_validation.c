@@ -75,7 +75,23 @@ static void check_leave_one_out(struct jobs_request *r, int64_t rows) {
     }
 }
 
-/* Checks that every fold can have a row. Warns if a class has fewer rows than there are folds. */
+void jobs_folds_warn(struct jobs_request *r, int64_t folds) {
+    const struct class_rows c = count_class_rows(r);
+    const int64_t smallest = c.smallest;
+    if (smallest > 0 && folds > smallest) {
+        jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
+                          "the smallest class of \"%s\" has %" PRId64 " row%s for %" PRId64
+                          " folds: classes will be missing from some folds",
+                          r->target.name, smallest, smallest == 1 ? "" : "s", folds);
+    } else if (folds > c.all / (int64_t)r->n_classes) {
+        jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
+                          "%" PRId64 " rows cannot have %zu classes with %" PRId64
+                          " rows each: classes will be missing from some of the folds",
+                          c.all, r->n_classes, folds);
+    }
+}
+
+/* Checks that every fold can have a row. */
 static void check_folds(struct jobs_request *r) {
     const bool one = r->folds == DN_LEAVE_ONE_OUT, random = r->split.by == JOBS_SPLIT_NONE;
     const int64_t folds = one ? 2 : (int64_t)r->folds;
@@ -84,7 +100,7 @@ static void check_folds(struct jobs_request *r) {
     }
     const struct class_rows c =
         r->targetless ? (struct class_rows){.all = r->data.n_rows} : count_class_rows(r);
-    const int64_t rows = c.all - c.single, smallest = c.smallest;
+    const int64_t rows = c.all - c.single;
     if (one) {
         check_leave_one_out(r, c.all);
     }
@@ -93,16 +109,8 @@ static void check_folds(struct jobs_request *r) {
                    "must be at most the number of rows%s, %" PRId64
                    ", so that every fold has a row; got %" PRId64,
                    c.single > 0 ? " of classes with at least 2 rows" : "", rows, folds);
-    } else if (!one && random && !r->targetless && smallest > 0 && folds > smallest) {
-        jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
-                          "the smallest class of \"%s\" has %" PRId64 " row%s for %" PRId64
-                          " folds: classes will be missing from some folds",
-                          r->target.name, smallest, smallest == 1 ? "" : "s", folds);
-    } else if (!one && random && !r->targetless && folds > c.all / (int64_t)r->n_classes) {
-        jobs_request_warn(r, DN_WARNING_FOLD_CLASSES,
-                          "%" PRId64 " rows cannot have %zu classes with %" PRId64
-                          " rows each: classes will be missing from some of the folds",
-                          c.all, r->n_classes, folds);
+    } else if (!one && random && !r->targetless) {
+        jobs_folds_warn(r, folds);
     }
 }
 

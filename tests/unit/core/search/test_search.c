@@ -376,6 +376,34 @@ static void the_simplest_of_the_good_ones_wins(void **state) {
     sample_done(&s);
 }
 
+/* The figures of fits that end before they have converged are those of the candidate alone. */
+static void unconverged_fits_start_alone(void **state) {
+    (void)state;
+    struct sample s;
+    dn_search_result path = {0}, alone = {0};
+    sample_init(&s);
+    add(&s, "logistic", "lambda", 0.1);
+    add(&s, "logistic", "lambda", 0.01);
+    add(&s, "logistic", "lambda", 1e-3);
+    for (size_t c = 0; c < 3; c++) {
+        OK(dn_params_set_word(s.params[c], "solver", "lbfgs", NULL));
+        OK(dn_params_set_number(s.params[c], "max_iterations", 2, NULL));
+    }
+    OK(dn_search(&s.request, NULL, &path, NULL));
+    for (size_t c = 0; c < 3; c++) {
+        dn_search_request one = s.request;
+        one.candidates = &s.candidates[c];
+        one.n_candidates = 1;
+        OK(dn_search(&one, NULL, &alone, NULL));
+        const dn_trial *trial = trial_of(&path, c);
+        assert_int_equal(trial->n_unconverged, FOLDS);
+        assert_memory_equal(trial->values, alone.trials[0].values, FOLDS * sizeof(double));
+        dn_search_result_done(&alone);
+    }
+    dn_search_result_done(&path);
+    sample_done(&s);
+}
+
 /* ---- failures ---- */
 static void a_candidate_may_fail(void **state) {
     (void)state;
@@ -492,6 +520,7 @@ int main(void) {
         cmocka_unit_test(the_time_is_limited),
         cmocka_unit_test(halving_drops_candidates),
         cmocka_unit_test(the_simplest_of_the_good_ones_wins),
+        cmocka_unit_test(unconverged_fits_start_alone),
         cmocka_unit_test(a_candidate_may_fail),
         cmocka_unit_test(bad_requests_are_refused),
         cmocka_unit_test(memory_may_fail),
