@@ -179,12 +179,20 @@ void mailbox_report_trial(struct mailbox *m, const struct dn_progress *p, const 
     pthread_mutex_unlock(&m->lock);
 }
 
-void mailbox_keep(struct mailbox *m) {
+/* Waits for the end of the current delivery. Lock held. */
+static void await_delivery(struct mailbox *m) {
+    while (m->delivering) {
+        pthread_cond_wait(&m->delivered, &m->lock);
+    }
+}
+
+void mailbox_end_search(struct mailbox *m) {
     int cancelled = STOP_CANCELLED;
     pthread_mutex_lock(&m->lock);
+    await_delivery(m); /* it may have read the cancellation */
     free(m->trial);
     m->trial = NULL;
-    m->keeps = atomic_compare_exchange_strong(&m->stop, &cancelled, STOP_NOT);
+    (void)atomic_compare_exchange_strong(&m->stop, &cancelled, STOP_NOT);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -246,13 +254,6 @@ static void give_back_rows(struct mailbox *m, struct store_history_row **rows, s
     *n_rows = 0;
 }
 
-/* Waits for the end of the current delivery. Lock held. */
-static void await_delivery(struct mailbox *m) {
-    while (m->delivering) {
-        pthread_cond_wait(&m->delivered, &m->lock);
-    }
-}
-
 void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
                   struct buf *progress) {
     pthread_mutex_lock(&m->lock);
@@ -272,7 +273,6 @@ void mailbox_close(struct mailbox *m) {
     m->claim = (struct store_claim){0};
     free(m->trial);
     m->trial = NULL;
-    m->keeps = false;
     mailbox_rows_free(m->rows, m->n_rows);
     m->rows = NULL;
     m->n_rows = m->room = 0;
@@ -321,7 +321,7 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
         mailbox_stop(m, STOP_LOST);
     }
     pthread_mutex_lock(&m->lock);
-    if (cancel && !lost && !m->keeps) {
+    if (cancel && !lost) {
         mailbox_stop(m, STOP_CANCELLED);
     }
     if (!delivered) {

@@ -28,7 +28,6 @@ struct mailbox {
      * training's thread only, without the lock */
     size_t row_iteration;
     char *trial;                    /* the latest trial of a search; NULL: no search is running */
-    bool keeps;                     /* a cancellation does not stop the training: mailbox_keep */
     double elapsed;                 /* seconds from the start of the training to `progress` */
     struct store_history_row *rows; /* [n_rows] history rows that were not delivered yet; owns
                                        their docs */
@@ -48,10 +47,10 @@ void mailbox_report(struct mailbox *m, const dn_progress *progress, double elaps
 /* Stores the progress of a search and its latest trial, a JSON object: it is kept with the job. */
 void mailbox_report_trial(struct mailbox *m, const struct dn_progress *progress, const char *trial,
                           double elapsed);
-/* Called by the worker when the search has ended and the model of its winner is trained: `progress`
- * has no trial any more. If a user cancelled the search, the training goes on, and is not asked to
- * stop for that again. */
-void mailbox_keep(struct mailbox *m);
+/* Called by the worker after store_job_end_search: `progress` has no trial any more, and a
+ * cancellation of the search does not stop the training of the winner. Waits for the current
+ * delivery. */
+void mailbox_end_search(struct mailbox *m);
 /* Sets the progress to 1. Called after the model is trained and before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);
 /* Waits for the current delivery and takes the rows and the progress that were not delivered; the

@@ -212,8 +212,8 @@ static bool search_request_of(struct searching *s, struct session *session,
     if (search->seconds > 0 && s->before > 0) {
         out->seconds = fmax(search->seconds - s->before, 1e-9);
     }
-    out->known_only =
-        good && (s->last_attempt || (search->seconds > 0 && search->seconds <= s->before));
+    out->known_only = good && (s->last_attempt || s->job->search_cancelled ||
+                               (search->seconds > 0 && search->seconds <= s->before));
     return true;
 }
 
@@ -269,6 +269,18 @@ static bool take_winner(struct searching *s, const dn_search_result *result,
     return true;
 }
 
+/* From now on a cancellation is for the training of the winner. If the store fails, an earlier one is
+ * for it too. */
+static void end_search(const struct searching *s) {
+    const struct store_claim claim = store_job_claim_of(s->job);
+    struct problem problem = {0};
+    if (!store_job_end_search(s->store, &claim, &problem)) {
+        log_warn("job.search", log_int("job", s->job->id), log_str("detail", problem.detail));
+    }
+    problem_done(&problem);
+    mailbox_end_search(s->mailbox);
+}
+
 bool searching_run(struct searching *s, const dn_run *run, dn_train_request *training,
                    struct problem *problem) {
     struct session session = {.searching = s};
@@ -290,7 +302,7 @@ bool searching_run(struct searching *s, const dn_run *run, dn_train_request *tra
                take_winner(s, &result, &request, training, problem);
     }
     if (good) {
-        mailbox_keep(s->mailbox);
+        end_search(s);
         log_info("job.searched", log_int("job", s->job->id),
                  log_int("tried", (int64_t)result.n_trials), log_int("complete", result.complete),
                  log_str("algorithm", s->request->algorithm->id));

@@ -537,13 +537,14 @@ struct store_job {
     int64_t attempts;
     int64_t token; /* token of the latest claim; 0: the job was never claimed */
     bool cancel_requested;
-    char *progress;     /* JSON object or NULL */
-    char *warnings;     /* JSON array */
-    char *error;        /* problem document or NULL */
-    char *result;       /* JSON object without "model" and "version", or NULL */
-    int64_t version;    /* version of the model that the job made; 0: none */
-    int64_t last_event; /* number of the newest event of the job */
-    char etag[64];      /* with its quotes; each change of the document makes an event */
+    bool search_cancelled; /* a cancellation has ended the search: store_job_end_search */
+    char *progress;        /* JSON object or NULL */
+    char *warnings;        /* JSON array */
+    char *error;           /* problem document or NULL */
+    char *result;          /* JSON object without "model" and "version", or NULL */
+    int64_t version;       /* version of the model that the job made; 0: none */
+    int64_t last_event;    /* number of the newest event of the job */
+    char etag[64];         /* with its quotes; each change of the document makes an event */
 };
 void store_job_done(struct store_job *j);
 
@@ -610,6 +611,11 @@ struct store_history_row {
 bool store_job_report(struct store *store, const struct store_claim *claim, const char *progress,
                       const struct store_history_row *rows, size_t n_rows, bool *cancel,
                       struct problem *problem);
+/* Notes that the search of a claimed job has ended. If a user asked to cancel it, the job is not to
+ * be cancelled any more, and has search_cancelled in its further attempts; a later cancellation is
+ * for the training of the winner. Fails with PROBLEM_CONFLICT if the claim is lost. */
+bool store_job_end_search(struct store *store, const struct store_claim *claim,
+                          struct problem *problem);
 /* Whether a new version of a model becomes live. */
 struct store_promotion {
     bool promote; /* a model without a live version gets one in any case */

@@ -253,6 +253,32 @@ static void test_cancel(void **state) {
     status_check(call_get("/v1/models/long"), 200);
 }
 
+/* A second cancellation ends the training of the winner. */
+static void test_cancel_twice(void **state) {
+    (void)state;
+    const int64_t id = job_post(
+        "{'model':'long3','dataset':'digits','target':'class','search':{'candidates':[{'algorithm':"
+        "'mlp','params':{'layers':[200],'max_iterations':300,'tolerance':0,'solver':'adam'}},"
+        "{'algorithm':'mlp','params':{'layers':[200,200],'max_iterations':100000,'tolerance':0}}],"
+        "'folds':2,'strategy':'grid'}}");
+    await_trials(id, 1);
+    status_check(call_text("POST", text("/v1/jobs/%lld/cancel", (long long)id), NULL, NULL), 202);
+    const char *progress = "";
+    for (const double until = now() + 120; now() < until && progress != NULL;) {
+        pause_ms(20); /* until the search has ended */
+        progress = strstr(json_at(call_get("/v1/jobs/%lld", (long long)id), "/progress"), "trial");
+    }
+    const struct response *r =
+        call_text("POST", text("/v1/jobs/%lld/cancel", (long long)id), NULL, NULL);
+    if (r->status != 202) {
+        problem_check(r, 409, "conflict"); /* the winner was trained already */
+        job_wait_state(id, "succeeded");
+    } else {
+        r = job_wait(id);
+        assert_string_equal(string_at(r, "/state"), "cancelled");
+    }
+}
+
 /* A cancellation before a trial has ended leaves nothing to keep. */
 static void test_cancel_at_once(void **state) {
     (void)state;
@@ -382,6 +408,7 @@ int main(void) {
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_cancel_at_once),
+        cmocka_unit_test(test_cancel_twice),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_kill),
         cmocka_unit_test(test_threads),

@@ -123,8 +123,9 @@ static void cancel(struct store_tx *tx, void *arg) {
         audit(tx, c->by, "job.cancel", id, NULL);
         store_job_set_cancelled(tx, id);
     } else if (state == STORE_JOB_RUNNING) {
-        STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?",
-                  store_int(id));
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE jobs SET cancel_requested = ?2 WHERE id = ?1", store_int(id),
+                  store_int(STORE_CANCEL_JOB));
         store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
         audit(tx, c->by, "job.cancel", id, "requested");
     } else {

@@ -33,7 +33,7 @@ void store_jobs_expire(struct store_tx *tx) {
                 store_text(tx->store->owner), store_int(tx->now), store_int(STORE_JOB_RUNNING));
     /* the next claim continues with the rest */
     while (n < AT_ONCE && store_query_row(&q)) {
-        cancel[n] = store_query_int(&q, 1) != 0;
+        cancel[n] = store_query_int(&q, 1) == STORE_CANCEL_JOB;
         ids[n++] = store_query_int(&q, 0);
     }
     store_query_end(&q);
@@ -209,7 +209,7 @@ static void report(struct store_tx *tx, void *arg) {
                           "UPDATE jobs SET lease_until = ?2, progress = coalesce(?3, progress) "
                           "WHERE id = ?1 RETURNING cancel_requested",
                           store_int(id), store_int(tx->now + tx->store->lease_ms),
-                          store_text(r->progress)) != 0;
+                          store_text(r->progress)) == STORE_CANCEL_JOB;
     store_history_add(tx, id, r->rows, r->n_rows);
     if (r->progress != NULL) {
         store_event_add(tx, id, STORE_EVENT_PROGRESS, r->progress);
@@ -225,6 +225,20 @@ bool store_job_report(struct store *store, const struct store_claim *claim, cons
     }
     *cancel = r.cancel;
     return true;
+}
+
+static void end_search(struct store_tx *tx, void *arg) {
+    const struct store_claim *claim = arg;
+    store_claim_check(tx, claim);
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE jobs SET cancel_requested = ?3 WHERE id = ?1 AND cancel_requested = ?2",
+              store_int(claim->job), store_int(STORE_CANCEL_JOB), store_int(STORE_CANCEL_SEARCH));
+}
+
+bool store_job_end_search(struct store *store, const struct store_claim *claim,
+                          struct problem *problem) {
+    struct store_claim copy = *claim;
+    return store_write(store, end_search, &copy, problem);
 }
 
 /* ---- end ---- */
@@ -295,7 +309,7 @@ static void end_job(struct store_tx *tx, void *arg) {
                 store_int(id));
     if (store_query_row(&q) && store_query_intact(&q, 3)) {
         store_query_copy(&q, 0, model, sizeof model);
-        cancel = store_query_int(&q, 1) != 0;
+        cancel = store_query_int(&q, 1) == STORE_CANCEL_JOB;
         store_query_copy(&q, 2, submitted_by, sizeof submitted_by);
     }
     store_query_end(&q);

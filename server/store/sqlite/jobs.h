@@ -4,6 +4,10 @@
 
 #include "store/sqlite/internal.h"
 
+/* Values of jobs.cancel_requested besides 0: what a user asked to end. STORE_CANCEL_SEARCH: the
+ * search has ended for that. */
+enum { STORE_CANCEL_JOB = 1, STORE_CANCEL_SEARCH = 2 };
+
 /* Selects the columns that store_job_load reads. */
 #define STORE_JOB_COLUMNS                                                                          \
     "id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, "        \

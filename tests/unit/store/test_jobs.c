@@ -271,6 +271,41 @@ static enum problem_type stage_chunk(struct fixture *f, const struct store_claim
     return s.problem;
 }
 
+/* A cancellation that ends a search does not cancel the job, also in its next attempt; a second one
+ * does. Trials outlive the attempt, and are stored when the job is given back. */
+static void test_cancelled_search(void **state) {
+    struct fixture *f = *state;
+    const int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
+    assert_int_equal(claim_job(f, 3), job);
+    struct store_claim claim = claim_of(f, job);
+    const struct store_history_row rows[] = {{1, false, false, "{}"}, {0, false, true, "{}"}};
+    bool cancel = false;
+    assert_ok(f, store_job_cancel(f->store, NULL, job, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_report(f->store, &claim, "{}", rows, 2, &cancel, &f->problem));
+    assert_true(cancel);
+    assert_ok(f, store_job_end_search(f->store, &claim, &f->problem));
+    assert_ok(f, store_job_report(f->store, &claim, "{}", NULL, 0, &cancel, &f->problem));
+    assert_false(cancel);
+    const struct store_job_end end = {.claim = claim,
+                                      .state = STORE_JOB_QUEUED,
+                                      .rows = rows,
+                                      .n_rows = 2};
+    assert_ok(f, store_job_end(f->store, &end, NULL, &f->problem));
+    struct store_job j;
+    bool found = false;
+    assert_ok(f, store_job_claim(f->store, 3, &j, &found, &f->problem));
+    assert_true(found && j.search_cancelled && !j.cancel_requested);
+    store_job_done(&j);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_history"), 0);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_trials"), 2);
+    assert_problem(f, store_job_end_search(f->store, &claim, &f->problem), PROBLEM_CONFLICT,
+                   "job 1 is no longer claimed by this worker");
+    claim = claim_of(f, job);
+    assert_ok(f, store_job_cancel(f->store, NULL, job, NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_job_report(f->store, &claim, "{}", NULL, 0, &cancel, &f->problem));
+    assert_true(cancel);
+}
+
 /* A job is claimed a second time by this process. Each write with the first claim must be refused
  * and change nothing; writes with the second claim must succeed. */
 static void test_writes_of_an_earlier_claim_are_refused(void **state) {
@@ -549,6 +584,7 @@ int main(void) {
                                        T(test_success),
                                        T(test_failure_and_drain),
                                        T(test_cancel),
+                                       T(test_cancelled_search),
                                        T(test_lease_of_another_owner),
                                        T(test_writes_of_an_earlier_claim_are_refused),
                                        T(test_an_idle_worker_only_reads),
