@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_COST 1e100 /* sums of costs over rows are finite */
+
 static const char *const goals[] = {"f1", "youden", "mcc", "accuracy", NULL};
 static const dn_rule_goal goal_of[] = {DN_RULE_F1, DN_RULE_YOUDEN, DN_RULE_MCC, DN_RULE_ACCURACY};
 
@@ -43,9 +45,13 @@ static bool read_costs(const json_t *cost, const char *parent, struct problem *p
     const char *truth, *label;
     const json_t *row, *value;
     struct buf at = {0};
-    if (!json_is_object(cost) || json_object_size(cost) == 0) {
+    if (!json_is_object(cost)) {
         return json_refuse_value(problem, parent, "cost",
-                                 "an object of an object of costs for each true class", cost);
+                                 "an object with an object of costs for true classes", cost);
+    }
+    if (json_object_size(cost) == 0) {
+        return json_fault(problem, parent, "cost",
+                          "must have the costs of at least one true class");
     }
     json_object_foreach((json_t *)(uintptr_t)cost, truth, row) {
         if (!json_is_object(row)) {
@@ -55,9 +61,9 @@ static bool read_costs(const json_t *cost, const char *parent, struct problem *p
         }
         json_object_foreach((json_t *)(uintptr_t)row, label, value) {
             const double c = json_number_value(value);
-            if (!json_is_number(value) || !(c >= 0) || isinf(c)) {
+            if (!json_is_number(value) || !(c >= 0) || c > MOST_COST) {
                 json_refuse_value(problem, cost_pointer(parent, truth, &at), label,
-                                  "a finite number >= 0", value);
+                                  "a number from 0 to 1e100", value);
             }
         }
     }
@@ -84,8 +90,9 @@ bool decision_read(const json_t *object, const char *parent, struct decision *ou
     out->rejects = json_object_get(object, "reject") != NULL;
     if (given > 1 || (given == 0 && !out->rejects)) {
         json_fault(problem, parent, NULL,
-                   "must have one of the members threshold, maximise, precision_at_least, cost, "
-                   "reject");
+                   "must have one of the members threshold, maximise, precision_at_least and cost, "
+                   "or reject alone; got %zu of them",
+                   given);
         return false;
     }
     out->kind = kind == 0 ? DECISION_THRESHOLD : kind < 3 ? DECISION_GOAL : DECISION_COSTS;
