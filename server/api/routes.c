@@ -51,6 +51,7 @@ static const char *const query_append[] = {
     NULL};
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
+static const char *const query_limit[] = {"limit", NULL};
 static const char *const query_extra[] = {"extra", NULL};
 static const char *const query_promote[] = {"promote", NULL};
 static const char *const query_weights[] = {"matrices",        "statistics", "level",
@@ -154,7 +155,7 @@ const struct http_route api_routes[] = {
     READ_JOB("/v1/jobs/{id}/history", "getJobHistory", .handle = api_job_history,
              .offers = &api_sends_history, .query = query_none),
     READ_JOB("/v1/jobs/{id}/leaderboard", "getJobLeaderboard", .handle = api_job_leaderboard,
-             .offers = &api_sends_leaderboard, .query = query_none),
+             .offers = &api_sends_leaderboard, .query = query_limit),
     READ_JOB("/v1/jobs/{id}/predictions", "getJobPredictions", .handle = api_job_predictions,
              .offers = &api_sends_held_out, .query = query_none, .conditions = CONDITIONS),
     CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .scope = HTTP_SCOPE_TRAIN,

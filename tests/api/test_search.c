@@ -69,6 +69,10 @@ static void test_winner(void **state) {
     }
     assert_int_equal(whole_at(r, "/items/0/candidate"), winner);
     assert_true(real_at(r, "/items/0/mean") == inner);
+    r = call_get("/v1/jobs/%lld/leaderboard?limit=2", (long long)id);
+    assert_int_equal(count_at(r, "/items"), 2);
+    assert_int_equal(whole_at(r, "/trials"), 17);
+    problem_check(call_get("/v1/jobs/%lld/leaderboard?limit=0", (long long)id), 400, "bad-request");
     /* without a validation all rows are searched, and the folds are those of a validation */
     r = job_train("{" IRIS ",'search':{'candidates':[{'algorithm':'logistic','params':"
                   "{'lambda':[0.1,0.01]}}]}}");

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_ROWS = 10000 }; /* a search has at most so many candidates */
+
 /* A candidate that was tried. */
 struct entry {
     const char *doc; /* its latest trial, a JSON object */
@@ -25,6 +27,7 @@ struct board {
     size_t metric;
     bool smaller;   /* smaller values of the metric are better */
     double total;   /* number of trials, with the rounds of halving */
+    size_t most;    /* maximum number of rows of the answer */
     bool truncated; /* there are more trials than --max-body allows */
 };
 
@@ -96,6 +99,7 @@ static bool read_board(const struct store_page *page, struct board *b, struct pr
         }
     }
     qsort(b->entries, b->n, sizeof *b->entries, by_rank);
+    b->n = b->n < b->most ? b->n : b->most;
     return true;
 }
 
@@ -158,11 +162,11 @@ static void write_document(const struct store_job *j, const struct board *b, str
     json_end_object(&w);
 }
 
-static bool write_answer(struct http_call *call, const struct store_job *j,
+static bool write_answer(struct http_call *call, const struct store_job *j, size_t most,
                          const struct format *format, struct buf *out, struct problem *problem) {
     const struct api_app *app = api_app_of(call);
     const struct store_limit limit = {.bytes = (size_t)app->max_body};
-    struct board b = {0};
+    struct board b = {.most = most};
     struct store_page page = {0};
     bool good = read_search(j, &b, problem) &&
                 store_job_trials(app->store, j->id, &limit, &page, problem) &&
@@ -197,11 +201,12 @@ void api_job_leaderboard(struct http_call *call) {
     struct problem problem = {0};
     struct store_job j;
     struct buf body = {0};
+    int64_t most = MOST_ROWS;
     const struct format *format = api_reply_format(call, &format_json);
-    if (!api_job_find(call, &j)) {
+    if (!api_query_int(call, "limit", 1, MOST_ROWS, &most) || !api_job_find(call, &j)) {
         return;
     }
-    const bool good = write_answer(call, &j, format, &body, &problem);
+    const bool good = write_answer(call, &j, (size_t)most, format, &body, &problem);
     store_job_done(&j);
     if (!good) {
         buf_done(&body);
