@@ -1,5 +1,7 @@
 /* Division of the searched rows, and their encoded forms. */
 #include "search/search_folds.h"
+#include <discern/search.h>
+
 #include "base/argument.h"
 #include "base/layout.h"
 #include "base/tasks.h"
@@ -52,6 +54,15 @@ static void arrays_layout(dni_layout *layout, const void *shape, void *out) {
     a->value = s->class_weighted ? dni_layout_matrix(layout, s->n_fits, s->n_rows) : NULL;
     a->count = dni_layout_array(layout, 2 * s->n_strata, sizeof *a->count);
     a->order = dni_layout_array(layout, s->n_rows, sizeof *a->order);
+}
+
+double dn_search_memory(const dn_train_request *training, size_t folds, size_t repeats,
+                        size_t n_rows, size_t n_classes) {
+    const size_t n_repeats = repeats > 1 ? repeats : 1;
+    const struct shape shape = {n_rows, n_classes, folds * n_repeats, n_repeats,
+                                training->class_weight != DN_CLASS_WEIGHT_NONE};
+    struct arrays a;
+    return dni_layout_bytes(arrays_layout, &shape, &a);
 }
 
 /* Removes the rows that are not training rows of the validation from labels->stratum and

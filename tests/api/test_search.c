@@ -221,6 +221,21 @@ static void test_faults(void **state) {
     problem_check(r, 404, "not-found");
 }
 
+/* The estimate of a search has the roles of 150 rows in each fit. */
+static void test_memory(void **state) {
+    (void)state;
+    double bytes[2];
+    for (int i = 0; i < 2; i++) {
+        const struct response *r =
+            call_post("/v1/jobs?dry_run=true",
+                      "{" IRIS ",'search':{'candidates':[{'algorithm':'knn'}],'folds':%d,"
+                      "'repeats':10}}",
+                      i == 0 ? 5 : 100);
+        bytes[i] = real_at(r, "/memory_bytes");
+    }
+    assert_true(bytes[1] - bytes[0] >= (1000 - 50) * 150);
+}
+
 /* A search that takes long: many kernel machines on digits. */
 #define LONG                                                                                       \
     "{'model':'long','dataset':'digits','target':'class','search':{'candidates':[{'algorithm':"    \
@@ -410,6 +425,7 @@ int main(void) {
         cmocka_unit_test(test_rule_and_strategies),
         cmocka_unit_test(test_failing_candidate),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_cancel_at_once),
         cmocka_unit_test(test_cancel_twice),

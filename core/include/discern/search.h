@@ -123,6 +123,16 @@ DN_MUST_USE dn_status dn_search(const dn_search_request *request,
                                 const dn_run *run,
                                 dn_search_result *out,
                                 dn_error *err);
+/* Returns the bytes that dn_search needs beside those of the fits (dn_train_memory): the roles of the
+ * rows in each fold. Cost: O(1).
+ *
+ *   training  only class_weight is read
+ *   n_rows    of the table */
+double dn_search_memory(const dn_train_request *training,
+                        size_t folds,
+                        size_t repeats,
+                        size_t n_rows,
+                        size_t n_classes);
 /* Frees the contents of a result. Allowed for {0} and more than once; must not be NULL. */
 void dn_search_result_done(dn_search_result *result);
 

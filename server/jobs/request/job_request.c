@@ -256,6 +256,10 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
     *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots) +
            jobs_source_memory(columns, source.n_cols, n_slots, &r->shape) +
            jobs_source_memory(columns, source.n_cols, n_slots, &r->validation_shape);
+    if (r->search != NULL) {
+        *out +=
+            dn_search_memory(&request, r->search->folds, r->search->repeats, n_rows, r->n_classes);
+    }
     *out_method = dn_train_method_memory(&request, r->n_features, r->n_classes, n_slots);
     return true;
 }
