@@ -233,7 +233,7 @@ static void test_memory(void **state) {
                       i == 0 ? 5 : 100);
         bytes[i] = real_at(r, "/memory_bytes");
     }
-    assert_true(bytes[1] - bytes[0] >= (1000 - 50) * 150);
+    assert_true(bytes[1] - bytes[0] >= 0.9 * (1000 - 50) * 150);
 }
 
 /* A search that takes long: many kernel machines on digits. */
@@ -291,9 +291,11 @@ static void test_cancel_twice(void **state) {
         call_text("POST", text("/v1/jobs/%lld/cancel", (long long)id), NULL, NULL);
     if (r->status != 202) {
         problem_check(r, 409, "conflict"); /* the winner was trained already */
-        job_wait_state(id, "succeeded");
+    }
+    r = job_wait(id); /* the training may have ended before it was asked to stop */
+    if (strcmp(string_at(r, "/state"), "succeeded") == 0) {
+        assert_false(json_is_true(value_at(r, "/result/search/complete")));
     } else {
-        r = job_wait(id);
         assert_string_equal(string_at(r, "/state"), "cancelled");
     }
 }
