@@ -14,8 +14,8 @@ typedef struct dni_conformal_spec {
     const char *const *class_name; /* [n_classes] for messages */
 } dni_conformal_spec;
 
-/* Checks that there are enough calibration rows. count [K]: number of rows of each class. DN_ERR_DATA
- * with the field "coverage". */
+/* Checks that there are enough calibration rows. count [K]: number of rows of each class.
+ * DN_ERR_DATA with the field "coverage". */
 DN_MUST_USE dn_status dni_conformal_check(const dni_conformal_spec *spec, const size_t *count,
                                           dn_error *err);
 /* Computes the thresholds.

@@ -433,8 +433,8 @@ static void fill_nan(double *out, size_t n) {
     }
 }
 
-/* Sets the results that the model cannot compute to NaN, and sets of labels to false. Returns the prediction without these
- * results. */
+/* Sets the results that the model cannot compute to NaN, and sets of labels to false. Returns the
+ * prediction without these results. */
 static dn_prediction without_absent_results(const dn_model *m, size_t n, const dn_prediction *out) {
     dn_prediction given = *out;
     if (given.probabilities != NULL && !dn_model_has_probabilities(m)) {

@@ -85,8 +85,8 @@ static dn_status fit_once(const struct trial *t, size_t k, const dn_run *run, co
 }
 
 /* Fits the candidate to encoded rows and evaluates it. The model of a fit that ends before it has
- * converged depends on where the fit started: it is fitted again from the usual start, as it would be
- * if it were trained alone. */
+ * converged depends on where the fit started: it is fitted again from the usual start, as it would
+ * be if it were trained alone. */
 static dn_status fit_fold(const struct trial *t, size_t k, const dn_run *run, dn_error *err) {
     dni_search_fold *fold = &t->folds->folds[k];
     const dn_params *params = t->folds->request.params;

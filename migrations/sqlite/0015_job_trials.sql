@@ -1,5 +1,5 @@
--- The trials of a search: a document each, in the order in which they ended. They outlive an attempt
--- of the job. The INSERT writes the checksum.
+-- The trials of a search: a document each, in the order in which they ended. They outlive an
+-- attempt of the job. The INSERT writes the checksum.
 CREATE TABLE job_trials (
     id  INTEGER PRIMARY KEY,
     job INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,

@@ -55,34 +55,6 @@ static bool visit_text(struct visit *v, const char *text) {
     return !v->failed;
 }
 
-/* Writes an array or an empty object. */
-static void put_json(const json_t *value, struct json_writer *w) {
-    const char *key;
-    json_t *member;
-    if (json_is_object(value)) {
-        json_begin_object(w);
-        json_object_foreach((json_t *)(uintptr_t)value, key, member) {
-            json_put_key(w, key);
-            put_json(member, w);
-        }
-        json_end_object(w);
-    } else if (json_is_array(value)) {
-        json_begin_array(w);
-        for (size_t i = 0; i < json_array_size(value); i++) {
-            put_json(json_array_get(value, i), w);
-        }
-        json_end_array(w);
-    } else if (json_is_string(value)) {
-        json_put_stringn(w, json_string_value(value), json_string_length(value));
-    } else if (json_is_number(value)) {
-        json_put_double(w, json_number_value(value));
-    } else if (json_is_boolean(value)) {
-        json_put_bool(w, json_is_true(value));
-    } else {
-        json_put_null(w);
-    }
-}
-
 static void put_value(const json_t *value, char delimiter, struct buf *out) {
     if (json_is_string(value)) {
         csv_text_write(json_string_value(value), json_string_length(value), delimiter, out);
@@ -93,7 +65,7 @@ static void put_value(const json_t *value, char delimiter, struct buf *out) {
     } else if (!json_is_null(value)) {
         struct buf text = {0};
         struct json_writer w = json_writer_of(&text);
-        put_json(value, &w);
+        json_put_value(value, &w);
         csv_text_write(text.data != NULL ? text.data : "", text.size, delimiter, out);
         out->failed = out->failed || text.failed;
         buf_done(&text);

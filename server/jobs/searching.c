@@ -269,8 +269,8 @@ static bool take_winner(struct searching *s, const dn_search_result *result,
     return true;
 }
 
-/* From now on a cancellation is for the training of the winner. If the store fails, an earlier one is
- * for it too. */
+/* From now on a cancellation is for the training of the winner. If the store fails, an earlier one
+ * is for it too. */
 static void end_search(const struct searching *s) {
     const struct store_claim claim = store_job_claim_of(s->job);
     struct problem problem = {0};

@@ -31,7 +31,8 @@ struct searching {
 };
 
 /* Searches, and sets algorithm, params and features of the request and of *training to those of the
- * winner. Returns false after setting the problem: no candidate could be fitted, or the daemon ends.
+ * winner. Returns false after setting the problem: no candidate could be fitted, or the daemon
+ * ends.
  *
  *   training  the request of dn_train; its features have the inputs of the job */
 bool searching_run(struct searching *s, const dn_run *run, dn_train_request *training,

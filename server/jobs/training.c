@@ -457,8 +457,8 @@ static void begin_time(struct training *t) {
         seconds > 0 ? clock_monotonic_ns() + (int64_t)(fmin(seconds, MAX_SECONDS) * 1e9) : 0;
 }
 
-/* Searches for the algorithm of the job, if it asks for that. The training of the winner has a time
- * limit of its own. */
+/* Searches for the algorithm of the job, if it asks for that. The time limit of the job then begins
+ * again for the training of the winner. */
 static bool search(struct training *t, struct searching *s, const dn_run *run,
                    dn_train_request *request, struct problem *problem) {
     if (t->request.search == NULL) {

@@ -199,8 +199,8 @@ typedef struct dn_train_result {
  * many classes, an invalid weight or input, a class without a row of weight > 0, fewer rows in
  * classes of at least two rows than folds, more rows than DN_MAX_LEAVE_ONE_OUT with
  * DN_LEAVE_ONE_OUT, a class of one row with `calibrate`, fewer held-out rows than `coverage` needs,
- * or validation rows that cannot be evaluated (dn_model_evaluate). DN_ERR_MEMORY, DN_ERR_BUDGET, DN_ERR_STOPPED, DN_ERR_TIME; errors
- * of the source and of the learner. */
+ * or validation rows that cannot be evaluated (dn_model_evaluate). DN_ERR_MEMORY, DN_ERR_BUDGET,
+ * DN_ERR_STOPPED, DN_ERR_TIME; errors of the source and of the learner. */
 DN_MUST_USE dn_status dn_train(const dn_train_request *request,
                                const dn_run *run,
                                dn_train_result *out,
@@ -324,8 +324,8 @@ bool dn_model_linear(const dn_model *model, dn_linear *out);
 bool dn_model_takes_weights(const dn_model *model);
 /* Creates a model with the given weights and the classes, inputs, parameters and decision of
  * `model`, for example from the weights of a snapshot (dn_progress.w). The new model has no
- * calibration, no sets of labels, no statistics of weights and no feature means. The caller owns the reference in
- * *out.
+ * calibration, no sets of labels, no statistics of weights and no feature means. The caller owns
+ * the reference in *out.
  *
  *   w   [n_scores × n_features] weights of raw features, as in dn_linear
  *   w0  [n_scores] intercepts

@@ -123,8 +123,8 @@ DN_MUST_USE dn_status dn_search(const dn_search_request *request,
                                 const dn_run *run,
                                 dn_search_result *out,
                                 dn_error *err);
-/* Returns the bytes that dn_search needs beside those of the fits (dn_train_memory): the roles of the
- * rows in each fold. Cost: O(1).
+/* Returns the bytes that dn_search needs beside those of the fits (dn_train_memory): the roles of
+ * the rows in each fold. Cost: O(1).
  *
  *   training  only class_weight is read
  *   n_rows    of the table */

@@ -1,4 +1,5 @@
-/* GET /v1/jobs/{id}/leaderboard: the candidates of a search in order of rank, also while it runs. */
+/* GET /v1/jobs/{id}/leaderboard: the candidates of a search in order of rank, also while it runs.
+ */
 #include "api/cells.h"
 #include "api/handlers.h"
 #include "api/policy.h"

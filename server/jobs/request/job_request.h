@@ -88,7 +88,7 @@ struct jobs_search {
     bool halving;
     size_t trials; /* number of combinations drawn at random; 0: all are tried */
     bool one_standard_error;
-    double seconds;              /* 0: no limit of its own */
+    double seconds;              /* time limit of the trials; 0: none */
     const char *candidates;      /* JSON array, as it was given; "auto" is replaced */
     const char *common;          /* JSON object: the options of "features" for all candidates */
     struct jobs_candidate *list; /* [n] */

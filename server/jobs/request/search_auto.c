@@ -1,5 +1,5 @@
-/* The candidates that suit a table: what "candidates": "auto" stands for. The manual (jobs-and-models.md) has
- * the same list. */
+/* The candidates that suit a table: what "candidates": "auto" stands for. The manual
+ * (jobs-and-models.md) has the same list. */
 #include "jobs/request/job_search.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The candidates of a search as a client gives them: objects in which a value may be a list, a range
- * or "auto", expanded to one JSON object for each combination. */
+/* The candidates of a search as a client gives them: objects in which a value may be a list, a
+ * range or "auto", expanded to one JSON object for each combination. */
 #ifndef JOBS_SEARCH_SPACE_H
 #define JOBS_SEARCH_SPACE_H
 
@@ -25,8 +25,8 @@ struct search_point {
 
 /* Expands an array of candidates, whose JSON pointer is `parent`. The combinations of an object are
  * consecutive; the values of a parameter with a complexity (dn_param) vary fastest, from simple to
- * complex models. Adds every fault to the problem: unknown members, empty lists, invalid ranges, too
- * many combinations. Values themselves are not checked. Returns false after a fault.
+ * complex models. Adds every fault to the problem: unknown members, empty lists, invalid ranges,
+ * too many combinations. Values themselves are not checked. Returns false after a fault.
  *
  *   out  [*out_n] in the arena */
 bool search_space_expand(const json_t *candidates, const char *parent,
