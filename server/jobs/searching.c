@@ -5,7 +5,7 @@
 #include "base/json/json_write.h"
 #include "base/log/log.h"
 #include "jobs/documents.h"
-#include "jobs/request/job_search.h"
+#include "jobs/request/search/job_search.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "base/json/json_write.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
-#include "jobs/request/job_search.h"
 #include "jobs/request/params.h"
+#include "jobs/request/search/job_search.h"
 
 #include <math.h>
 

@@ -4,9 +4,9 @@
 #include "jobs/held_out_chunks.h"
 #include "jobs/request/job_options.h"
 #include "jobs/request/job_promotion.h"
-#include "jobs/request/job_search.h"
 #include "jobs/request/job_split.h"
 #include "jobs/request/params.h"
+#include "jobs/request/search/job_search.h"
 
 #include <inttypes.h>
 #include <math.h>

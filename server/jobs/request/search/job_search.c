@@ -1,9 +1,9 @@
 /* Reads, checks and writes the member "search" of a job. */
-#include "jobs/request/job_search.h"
+#include "jobs/request/search/job_search.h"
 
 #include "jobs/documents.h"
 #include "jobs/request/params.h"
-#include "jobs/request/search_space.h"
+#include "jobs/request/search/search_space.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Expands the candidates of a search. */
-#include "jobs/request/search_space.h"
+#include "jobs/request/search/search_space.h"
 
 #include "base/json/json_write.h"
 #include "jobs/request/params.h"

@@ -1,6 +1,6 @@
 /* The candidates that suit a table: what "candidates": "auto" stands for. The manual
  * (jobs-and-models.md) has the same list. */
-#include "jobs/request/job_search.h"
+#include "jobs/request/search/job_search.h"
 
 #include <math.h>
 
