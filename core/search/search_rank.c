@@ -5,27 +5,33 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The key of a trial, and its place in the order. */
-static int compare(const dn_trial *x, const dn_trial *y, double sign) {
-    const bool failed_x = x->status != DN_OK, failed_y = y->status != DN_OK;
-    if (failed_x != failed_y) {
-        return failed_x - failed_y;
+/* Means that are better come first, undefined ones last. */
+static int compare_means(double x, double y, bool smaller) {
+    if (isnan(x) || isnan(y)) {
+        return (int)isnan(x) - (int)isnan(y);
     }
-    if (x->share != y->share) {
-        return x->share > y->share ? -1 : 1;
+    const int order = (x > y) - (x < y);
+    return smaller ? order : -order;
+}
+
+int dn_trial_compare(const dn_trial *a, const dn_trial *b, bool smaller) {
+    const bool failed_a = a->status != DN_OK, failed_b = b->status != DN_OK;
+    if (failed_a != failed_b) {
+        return failed_a - failed_b;
     }
-    if (!failed_x && x->mean != y->mean) {
-        return sign * x->mean < sign * y->mean ? -1 : 1;
+    if (a->share != b->share) {
+        return a->share > b->share ? -1 : 1;
     }
-    return (x->candidate > y->candidate) - (x->candidate < y->candidate);
+    const int order = failed_a ? 0 : compare_means(a->mean, b->mean, smaller);
+    return order != 0 ? order : (a->candidate > b->candidate) - (a->candidate < b->candidate);
 }
 
 static int compare_losses(const void *a, const void *b) {
-    return compare(a, b, 1);
+    return dn_trial_compare(a, b, true);
 }
 
 static int compare_gains(const void *a, const void *b) {
-    return compare(a, b, -1);
+    return dn_trial_compare(a, b, false);
 }
 
 void dni_search_sort(dn_trial *trials, size_t n, bool smaller) {

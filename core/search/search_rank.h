@@ -4,7 +4,7 @@
 
 #include <discern/search.h>
 
-/* Sorts trials by rank: greater shares first, failed trials last; then by mean.
+/* Sorts trials by rank (dn_trial_compare).
  *
  *   smaller  true: smaller values of the metric are better */
 void dni_search_sort(dn_trial *trials, size_t n, bool smaller);

@@ -1,11 +1,11 @@
 /* Runs the search of a job. */
 #include "jobs/searching.h"
 
-#include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "base/log/log.h"
 #include "jobs/documents.h"
 #include "jobs/request/search/job_search.h"
+#include "jobs/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,78 +63,25 @@ static dn_run run_of(struct session *s, const dn_run *whole) {
 static void trial_ended(void *ctx, const dn_trial *trial) {
     struct session *s = ctx;
     const struct searching *r = s->searching;
-    const struct jobs_candidate *c = &r->request->search->list[trial->candidate];
-    const bool good = trial->status == DN_OK;
-    struct json_writer w = json_writer_of(&s->trial);
     buf_clear(&s->trial);
-    json_begin_object(&w);
-    json_kv_int(&w, "candidate", (int64_t)trial->candidate);
-    json_put_raw(&w, c->text + 1, strlen(c->text) - 2); /* its members */
-    json_kv_double(&w, "share", trial->share);
-    json_kv_double(&w, "mean", good ? trial->mean : (double)NAN);
-    json_kv_double(&w, "standard_error", good ? trial->error : (double)NAN);
-    json_put_vector(&w, "values", trial->values, good ? trial->n_values : 0);
-    json_kv_double(&w, "fit_seconds", trial->fit_seconds);
-    json_kv_double(&w, "row_microseconds", trial->row_seconds * 1e6);
-    json_kv_double(&w, "model_bytes", trial->bytes);
-    json_kv_bool(&w, "converged", good && trial->n_unconverged == 0);
-    json_kv_int(&w, "unconverged", (int64_t)trial->n_unconverged);
-    json_kv_int(&w, "warnings", (int64_t)trial->n_warnings);
-    json_kv_string(&w, "warning", good && trial->message[0] != '\0' ? trial->message : NULL);
-    json_kv_string(&w, "error", good ? NULL : trial->message);
-    json_kv_double(&w, "elapsed", r->before + s->whole->elapsed(s->whole));
-    json_end_object(&w);
-}
-
-static double number_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-static void copy_text(char *out, size_t size, const json_t *text) {
-    const char *from = json_string_value(text);
-    (void)snprintf(out, size, "%s", from != NULL ? from : "");
-}
-
-/* Whether the text of a stored trial begins with the members of this candidate: another release may
- * number the candidates differently. */
-static bool is_of(const char *text, size_t candidate, const struct jobs_candidate *c) {
-    char head[48];
-    const int n = snprintf(head, sizeof head, "{\"candidate\":%zu,", candidate);
-    const size_t n_members = strlen(c->text) - 2;
-    return strncmp(text, head, (size_t)n) == 0 && strncmp(text + n, c->text + 1, n_members) == 0 &&
-           text[(size_t)n + n_members] == ',';
+    trial_write(trial, &r->request->search->list[trial->candidate],
+                r->before + s->whole->elapsed(s->whole), &s->trial);
 }
 
 /* Reads a stored trial. Returns false if it is not one of these candidates. */
-static bool read_trial(const struct searching *s, const char *text, const json_t *doc,
-                       dn_trial *out) {
-    const json_t *values = json_object_get(doc, "values"), *error = json_object_get(doc, "error");
-    const double candidate = number_of(doc, "candidate");
-    const size_t n = json_array_size(values);
-    double *numbers = arena_alloc(s->arena, (n + 1) * sizeof *numbers);
-    if (numbers == NULL || !(candidate >= 0 && candidate < (double)s->request->search->n) ||
-        !is_of(text, (size_t)candidate, &s->request->search->list[(size_t)candidate])) {
+static bool read_trial(struct searching *s, const char *text, dn_trial *out) {
+    const struct jobs_search *search = s->request->search;
+    double elapsed;
+    if (!trial_read(text, s->arena, out, &elapsed)) {
+        log_warn("job.trial", log_int("job", s->job->id),
+                 log_str("detail", "a stored trial is damaged and is repeated"));
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        const json_t *value = json_array_get(values, i);
-        numbers[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    if (out->candidate >= search->n ||
+        !trial_is_of(text, out->candidate, &search->list[out->candidate])) {
+        return false;
     }
-    *out = (dn_trial){.candidate = (size_t)candidate,
-                      .share = number_of(doc, "share"),
-                      .status = json_is_string(error) ? DN_ERR_NUMERIC : DN_OK,
-                      .mean = number_of(doc, "mean"),
-                      .error = number_of(doc, "standard_error"),
-                      .n_values = n,
-                      .values = numbers,
-                      .fit_seconds = number_of(doc, "fit_seconds"),
-                      .row_seconds = number_of(doc, "row_microseconds") * 1e-6,
-                      .bytes = number_of(doc, "model_bytes"),
-                      .n_unconverged = (size_t)number_of(doc, "unconverged"),
-                      .n_warnings = (size_t)number_of(doc, "warnings")};
-    copy_text(out->message, sizeof out->message,
-              json_is_string(error) ? error : json_object_get(doc, "warning"));
+    s->before = fmax(s->before, elapsed);
     return true;
 }
 
@@ -149,19 +96,16 @@ static bool read_known(struct searching *s, const dn_trial **out, size_t *out_n,
     dn_trial *known = arena_alloc(s->arena, (page.n + 1) * sizeof *known);
     size_t n = 0;
     *good = false;
-    for (size_t i = 0; known != NULL && i < page.n && problem->type == PROBLEM_NONE; i++) {
-        json_t *doc = json_parse_stored(rows[i].doc, "trial", problem);
-        if (doc != NULL && read_trial(s, rows[i].doc, doc, &known[n])) {
+    for (size_t i = 0; known != NULL && i < page.n; i++) {
+        if (read_trial(s, rows[i].doc, &known[n])) {
             *good = *good || known[n].status == DN_OK;
             n++;
-            s->before = fmax(s->before, number_of(doc, "elapsed"));
         }
-        json_decref(doc);
     }
     store_page_done(&page);
     *out = known;
     *out_n = n;
-    return problem->type == PROBLEM_NONE && (known != NULL || problem_no_memory(problem));
+    return known != NULL || problem_no_memory(problem);
 }
 
 /* ---- the search ---- */

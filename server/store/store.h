@@ -683,8 +683,8 @@ bool store_job_events(struct store *store, int64_t id, int64_t after,
 bool store_job_history(struct store *store, int64_t id, bool snapshots,
                        const struct store_limit *limit, struct store_page *out,
                        struct problem *problem);
-/* Lists the trials of a search in the order in which they ended, of all attempts. Items: struct
- * store_history_row. Fails with PROBLEM_UNKNOWN_JOB if there is no such job. */
+/* Lists the trials of a search in the order in which they ended, of all attempts, without damaged
+ * rows. Items: struct store_history_row. Fails with PROBLEM_UNKNOWN_JOB if there is no such job. */
 bool store_job_trials(struct store *store, int64_t id, const struct store_limit *limit,
                       struct store_page *out, struct problem *problem);
 /* Reads the snapshot of an iteration or update. *doc: JSON object, freed by the caller; NULL: the

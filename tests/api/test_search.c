@@ -1,6 +1,7 @@
 /* Searches as jobs: candidates, leaderboard, the winner, honest figures, faults, interruptions. */
 #include "base/memory/buf.h"
 #include "lib/api.h"
+#include "lib/database.h"
 
 #include <math.h>
 #include <signal.h>
@@ -323,7 +324,8 @@ static void test_time(void **state) {
     assert_false(json_is_true(value_at(r, "/result/search/complete")));
 }
 
-/* After kill -9 the search goes on with the trials that are left, and ends with the same winner. */
+/* After kill -9 the search goes on with the trials that are left, and ends with the same winner. A
+ * stored trial that is damaged is repeated. */
 static void test_kill(void **state) {
     (void)state;
     static const char spec[] =
@@ -338,6 +340,10 @@ static void test_kill(void **state) {
     const int64_t id = job_post("%s", spec);
     int64_t n = await_trials(id, 2);
     daemon_kill(&the_daemon);
+    assert_int_equal(database_damage("UPDATE job_trials SET doc = '{}' WHERE id = (SELECT min(id) "
+                                     "FROM job_trials WHERE job = %lld)",
+                                     (long long)id),
+                     1);
     service_restart(flags);
     n = await_trials(id, n + 2);
     service_stop(); /* queues the job again */

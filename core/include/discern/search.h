@@ -89,7 +89,7 @@ typedef struct dn_search_request {
 
 typedef struct dn_search_result {
     /* [n_trials] one for each candidate that was tried, that with the greatest share, in order of
-     * rank: by share, failed ones last; then by mean */
+     * rank (dn_trial_compare) */
     dn_trial *trials;
     size_t n_trials;
     size_t winner; /* index in `candidates` */
@@ -133,6 +133,12 @@ double dn_search_memory(const dn_train_request *training,
                         size_t repeats,
                         size_t n_rows,
                         size_t n_classes);
+/* Compares two trials by rank, the order of dn_search_result.trials: failed trials last; then by
+ * share, the greatest first; then by mean, the best first; then by candidate. Returns a number < 0
+ * if `a` has the better rank, > 0 if `b` has it, and 0 for trials of one candidate with one share.
+ *
+ *   smaller  true: smaller values of the metric are better (dn_metric_is_loss) */
+int dn_trial_compare(const dn_trial *a, const dn_trial *b, bool smaller);
 /* Frees the contents of a result. Allowed for {0} and more than once; must not be NULL. */
 void dn_search_result_done(dn_search_result *result);
 

@@ -6,6 +6,7 @@
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "jobs/documents.h"
+#include "jobs/trial.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,10 +17,9 @@ enum { MOST_ROWS = 10000 }; /* a search has at most so many candidates */
 
 /* A candidate that was tried. */
 struct entry {
-    const char *doc; /* its latest trial, a JSON object */
-    double candidate, share, mean;
-    bool failed;
-    char *text; /* the row of the leaderboard, a JSON object */
+    dn_trial trial;  /* its latest trial; without values */
+    const char *doc; /* the document of the trial */
+    char *text;      /* the row of the leaderboard, a JSON object */
 };
 
 struct board {
@@ -38,68 +38,46 @@ static double number_of(const json_t *object, const char *key) {
 }
 
 static int by_candidate(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
+    const dn_trial *x = &((const struct entry *)a)->trial, *y = &((const struct entry *)b)->trial;
     if (x->candidate != y->candidate) {
-        return (x->candidate > y->candidate) - (x->candidate < y->candidate);
+        return x->candidate > y->candidate ? 1 : -1;
     }
     return (y->share > x->share) - (y->share < x->share); /* the greatest share first */
 }
 
-/* Means that are better come first, undefined ones last. */
-static int by_mean(double x, double y) {
-    if (isnan(x) || isnan(y)) {
-        return (int)isnan(x) - (int)isnan(y);
-    }
-    return (x > y) - (x < y);
+static int by_loss(const void *a, const void *b) {
+    return dn_trial_compare(&((const struct entry *)a)->trial, &((const struct entry *)b)->trial,
+                            true);
 }
 
-/* The order of dn_search: by share, failed candidates last, then by mean. The means of a metric of
- * which greater values are better have their sign changed. */
-static int by_rank(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    if (x->failed != y->failed) {
-        return (int)x->failed - (int)y->failed;
-    }
-    if (x->share != y->share) {
-        return (y->share > x->share) - (y->share < x->share);
-    }
-    const int order = by_mean(x->mean, y->mean);
-    return order != 0 ? order : by_candidate(a, b);
+static int by_gain(const void *a, const void *b) {
+    return dn_trial_compare(&((const struct entry *)a)->trial, &((const struct entry *)b)->trial,
+                            false);
 }
 
-static bool read_entry(const char *doc, bool smaller, struct entry *out, struct problem *problem) {
-    json_t *root = json_parse_stored(doc, "trial", problem);
-    const double mean = number_of(root, "mean");
-    *out = (struct entry){.doc = doc,
-                          .candidate = number_of(root, "candidate"),
-                          .share = number_of(root, "share"),
-                          .mean = smaller ? mean : -mean,
-                          .failed = json_is_string(json_object_get(root, "error"))};
-    json_decref(root);
-    return root != NULL;
-}
-
-/* Sets the entries to the latest trial of each candidate, in order of rank. */
+/* Sets the entries to the latest trial of each candidate, in order of rank. Leaves out damaged
+ * documents, which a later attempt of the job repeats. */
 static bool read_board(const struct store_page *page, struct board *b, struct problem *problem) {
     const struct store_history_row *rows = page->items;
+    size_t n = 0;
     b->entries = calloc(page->n + 1, sizeof *b->entries);
     if (b->entries == NULL) {
         return problem_no_memory(problem);
     }
     for (size_t i = 0; i < page->n; i++) {
-        if (!read_entry(rows[i].doc, b->smaller, &b->entries[i], problem)) {
-            return false;
-        }
+        struct entry *e = &b->entries[n];
+        e->doc = rows[i].doc;
+        n += trial_read(e->doc, NULL, &e->trial, NULL);
     }
-    b->total = (double)page->n;
+    b->total = (double)n;
     b->truncated = page->more;
-    qsort(b->entries, page->n, sizeof *b->entries, by_candidate);
-    for (size_t i = 0; i < page->n; i++) {
-        if (i == 0 || b->entries[i].candidate != b->entries[b->n - 1].candidate) {
+    qsort(b->entries, n, sizeof *b->entries, by_candidate);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || b->entries[i].trial.candidate != b->entries[b->n - 1].trial.candidate) {
             b->entries[b->n++] = b->entries[i];
         }
     }
-    qsort(b->entries, b->n, sizeof *b->entries, by_rank);
+    qsort(b->entries, b->n, sizeof *b->entries, b->smaller ? by_loss : by_gain);
     b->n = b->n < b->most ? b->n : b->most;
     return true;
 }
@@ -108,7 +86,7 @@ static bool read_board(const struct store_page *page, struct board *b, struct pr
 static bool write_rows(struct board *b, struct problem *problem) {
     for (size_t i = 0; i < b->n; i++) {
         struct buf text = {0};
-        buf_printf(&text, "{\"rank\":%zu,%s", i + 1, b->entries[i].doc + 1);
+        trial_write_row(b->entries[i].doc, i + 1, &text);
         b->entries[i].text = buf_take(&text, NULL);
         buf_done(&text);
         if (b->entries[i].text == NULL) {
@@ -175,7 +153,7 @@ static bool write_answer(struct http_call *call, const struct store_job *j, size
     if (good && format->answers->document) {
         write_document(j, &b, out);
     } else if (good && b.n == 0) {
-        buf_puts(out, "rank,candidate,algorithm,share,mean,standard_error\n");
+        buf_puts(out, TRIAL_NAMES);
     } else if (good) {
         const char **texts = calloc(b.n + 1, sizeof *texts);
         for (size_t i = 0; texts != NULL && i < b.n; i++) {

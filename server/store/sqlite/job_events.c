@@ -164,9 +164,6 @@ bool store_job_history(struct store *store, int64_t id, bool snapshots,
 
 static bool load_trial(struct store_query *q, void *item) {
     struct store_history_row *row = item;
-    if (!store_query_intact(q, 1)) {
-        return false;
-    }
     *row = (struct store_history_row){.trial = true, .doc = store_query_take(q, 0)};
     return true;
 }
@@ -182,7 +179,8 @@ bool store_job_trials(struct store *store, int64_t id, const struct store_limit 
     }
     must_exist(&r, id);
     STORE_QUERY(&q, r.connection, problem,
-                "SELECT doc, " TRIAL_DAMAGE " FROM job_trials t WHERE job = ? ORDER BY id LIMIT ?",
+                "SELECT doc FROM job_trials t WHERE job = ? AND " STORE_LISTED(
+                    TRIAL_DAMAGE) " ORDER BY id LIMIT ?",
                 store_int(id), store_page_rows(limit));
     return store_page_end(&r, &q, &trial_item, limit, out);
 }
