@@ -146,10 +146,12 @@ static dn_status fit_kept(const struct trial *t, dn_error *err) {
             status = DN_ERR_BUDGET; /* one fold alone may be in memory */
         }
     }
+    size_t k = 0;
     if (status == DN_OK && may_run_together(f)) {
-        return dni_tasks_run(f->run, f->n, fit_task, (void *)(uintptr_t)t, err);
+        k = f->n - f->n % f->run->n_slots; /* the threads share the work of each of the last fits */
+        status = dni_tasks_run(f->run, k, fit_task, (void *)(uintptr_t)t, err);
     }
-    for (size_t k = 0; k < f->n && status == DN_OK; k++) {
+    for (; k < f->n && status == DN_OK; k++) {
         status = fit_fold(t, k, f->run, err);
     }
     return status;

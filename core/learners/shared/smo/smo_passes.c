@@ -1,27 +1,22 @@
-/* The passes have no branches and use SIMD vectors. A pass computes the extreme value of each
- * chunk; the position is then searched in the chunk of the extreme. The lanes of a vector compute
- * maxima and minima only, so that the results do not depend on the number of lanes. */
+/* The passes have no branches and use SIMD vectors. Each lane keeps the first position of its extreme
+ * value; the first of the equal extremes of all lanes is the result. Products, quotients and sums are
+ * rounded separately, so that the results do not depend on the number of lanes. */
 #include "learners/shared/smo/smo_passes.h"
 #include "base/cpu.h"
 
 #include <math.h>
 #include <stdint.h>
 
-enum { CHUNK = 512 };
-
 /* A kernel row, or the difference of two kernel rows. */
 struct rows {
     const double *i, *j; /* j NULL: i alone */
 };
 
-static size_t find(const double *values, size_t first, size_t end, double value) {
-    for (size_t k = first; k < end; k++) {
-        if (values[k] == value) {
-            return k;
-        }
-    }
-    return SIZE_MAX;
-}
+/* A variable with the largest decrease of the objective so far. */
+struct choice {
+    double gain;
+    size_t at;
+};
 
 /* Returns twice the decrease of the objective; 0 for a variable that cannot be chosen. */
 static inline double decrease(double low, double self, double row, double g_i, double self_i,
@@ -32,25 +27,46 @@ static inline double decrease(double low, double self, double row, double g_i, d
 }
 
 /* ---- scalar ---- */
-DNI_ALWAYS_INLINE void update_plain(double *up, double *low, struct rows rows, double step,
-                                    size_t k, size_t n, double *most, double *least) {
-    for (; k < n; k++) {
+static void update_plain(double *up, double *low, struct rows rows, double step, size_t k,
+                         size_t end, dni_smo_extremes *e) {
+    for (; k < end; k++) {
         const double change = step * (rows.j == NULL ? rows.i[k] : rows.i[k] - rows.j[k]);
         up[k] -= change;
         low[k] -= change;
-        *most = up[k] > *most ? up[k] : *most;
-        *least = low[k] < *least ? low[k] : *least;
+        if (up[k] > e->up) {
+            e->up = up[k];
+            e->up_at = k;
+        }
+        if (low[k] < e->low) {
+            e->low = low[k];
+            e->low_at = k;
+        }
     }
 }
 
-DNI_ALWAYS_INLINE double decrease_plain(const double *low, const double *self, const double *row,
-                                        double g_i, double self_i, double floor, size_t k, size_t n,
-                                        double most) {
-    for (; k < n; k++) {
+static void partner_plain(const double *low, const double *self, const double *row, double g_i,
+                          double self_i, double floor, size_t k, size_t end,
+                          struct choice *choice) {
+    for (; k < end; k++) {
         const double gain = decrease(low[k], self[k], row[k], g_i, self_i, floor);
-        most = gain > most ? gain : most;
+        if (gain > choice->gain) {
+            *choice = (struct choice){gain, k};
+        }
     }
-    return most;
+}
+
+static void add_plain(double *sum, const double *row, double a, size_t k, size_t n) {
+    for (; k < n; k++) {
+        const double product = row[k] * a;
+        sum[k] += product;
+    }
+}
+
+static void add_single_plain(double *sum, const float *row, double a, size_t k, size_t n) {
+    for (; k < n; k++) {
+        const double product = (double)row[k] * a;
+        sum[k] += product;
+    }
 }
 
 /* ---- vectors ---- */
@@ -60,15 +76,20 @@ DNI_ALWAYS_INLINE double decrease_plain(const double *low, const double *self, c
 #define SELECT(mask_type, vector_type, mask, a, b)                                                 \
     ((vector_type)(((mask_type)(mask) & (mask_type)(a)) | (~(mask_type)(mask) & (mask_type)(b))))
 
+/* Each function processes the variables from `k` on in whole vectors, and returns the position after
+ * the last one. */
 #define DEFINE_PASSES(suffix, target, lanes)                                                       \
     typedef DNI_VECTOR(double, 8 * lanes) vector_##suffix;                                         \
     typedef DNI_VECTOR(int64_t, 8 * lanes) mask_##suffix;                                          \
-    target static void update_##suffix(double *up, double *low, struct rows rows, double step,     \
-                                       size_t n, double *most, double *least) {                    \
-        vector_##suffix above = *most - (vector_##suffix){0},                                      \
-                        below = *least - (vector_##suffix){0};                                     \
-        size_t k = 0;                                                                              \
-        for (; k + lanes <= n; k += lanes) {                                                       \
+    typedef DNI_VECTOR(float, 4 * lanes) single_##suffix;                                          \
+    target static size_t update_##suffix(double *up, double *low, struct rows rows, double step,   \
+                                         size_t k, size_t end, dni_smo_extremes *e) {              \
+        const vector_##suffix zero = {0};                                                          \
+        vector_##suffix above = e->up - zero, below = e->low - zero;                               \
+        mask_##suffix at = {0}, above_at = at - 1, below_at = at - 1;                              \
+        for (int64_t l = 0; l < lanes; l++)                                                        \
+            at[l] = (int64_t)k + l;                                                                \
+        for (; k + lanes <= end; k += lanes, at += lanes) {                                        \
             vector_##suffix *u = (vector_##suffix *)(void *)(up + k),                              \
                             *l = (vector_##suffix *)(void *)(low + k);                             \
             vector_##suffix change = *(const vector_##suffix *)(const void *)(rows.i + k);         \
@@ -76,124 +97,114 @@ DNI_ALWAYS_INLINE double decrease_plain(const double *low, const double *self, c
                 change -= *(const vector_##suffix *)(const void *)(rows.j + k);                    \
             change *= step;                                                                        \
             const vector_##suffix raised = *u - change, fallen = *l - change;                      \
+            const mask_##suffix higher = raised > above, lower = fallen < below;                   \
             *u = raised;                                                                           \
             *l = fallen;                                                                           \
-            above = SELECT(mask_##suffix, vector_##suffix, raised > above, raised, above);         \
-            below = SELECT(mask_##suffix, vector_##suffix, fallen < below, fallen, below);         \
+            above = SELECT(mask_##suffix, vector_##suffix, higher, raised, above);                 \
+            below = SELECT(mask_##suffix, vector_##suffix, lower, fallen, below);                  \
+            above_at = SELECT(mask_##suffix, mask_##suffix, higher, at, above_at);                 \
+            below_at = SELECT(mask_##suffix, mask_##suffix, lower, at, below_at);                  \
         }                                                                                          \
-        for (size_t i = 0; i < lanes; i++) {                                                       \
-            *most = above[i] > *most ? above[i] : *most;                                           \
-            *least = below[i] < *least ? below[i] : *least;                                        \
+        for (size_t l = 0; l < lanes; l++) {                                                       \
+            if (above[l] > e->up || (above[l] == e->up && (size_t)above_at[l] < e->up_at)) {       \
+                e->up = above[l];                                                                  \
+                e->up_at = (size_t)above_at[l];                                                    \
+            }                                                                                      \
+            if (below[l] < e->low || (below[l] == e->low && (size_t)below_at[l] < e->low_at)) {    \
+                e->low = below[l];                                                                 \
+                e->low_at = (size_t)below_at[l];                                                   \
+            }                                                                                      \
         }                                                                                          \
-        update_plain(up, low, rows, step, k, n, most, least);                                      \
+        return k;                                                                                  \
     }                                                                                              \
-    target static double decrease_##suffix(const double *low, const double *self,                  \
-                                           const double *row, double g_i, double self_i,           \
-                                           double floor, size_t n) {                               \
+    target static size_t partner_##suffix(const double *low, const double *self,                   \
+                                          const double *row, double g_i, double self_i,            \
+                                          double floor, size_t k, size_t end,                      \
+                                          struct choice *choice) {                                 \
         const vector_##suffix zero = {0}, least = floor - zero;                                    \
         vector_##suffix best = {0};                                                                \
-        double most = 0;                                                                           \
-        size_t k = 0;                                                                              \
-        for (; k + lanes <= n; k += lanes) {                                                       \
+        mask_##suffix at = {0}, best_at = at - 1;                                                  \
+        for (int64_t l = 0; l < lanes; l++)                                                        \
+            at[l] = (int64_t)k + l;                                                                \
+        for (; k + lanes <= end; k += lanes, at += lanes) {                                        \
             const vector_##suffix b = g_i - *(const vector_##suffix *)(const void *)(low + k);     \
             vector_##suffix a = self_i + *(const vector_##suffix *)(const void *)(self + k) -      \
                                 2 * *(const vector_##suffix *)(const void *)(row + k);             \
             a = SELECT(mask_##suffix, vector_##suffix, a > least, a, least);                       \
             const vector_##suffix gain =                                                           \
                 SELECT(mask_##suffix, vector_##suffix, b > zero, b * b / a, zero);                 \
-            best = SELECT(mask_##suffix, vector_##suffix, gain > best, gain, best);                \
+            const mask_##suffix better = gain > best;                                              \
+            best = SELECT(mask_##suffix, vector_##suffix, better, gain, best);                     \
+            best_at = SELECT(mask_##suffix, mask_##suffix, better, at, best_at);                   \
         }                                                                                          \
-        for (size_t i = 0; i < lanes; i++)                                                         \
-            most = best[i] > most ? best[i] : most;                                                \
-        return decrease_plain(low, self, row, g_i, self_i, floor, k, n, most);                     \
+        for (size_t l = 0; l < lanes; l++)                                                         \
+            if (best[l] > choice->gain ||                                                          \
+                (best[l] == choice->gain && (size_t)best_at[l] < choice->at))                      \
+                *choice = (struct choice){best[l], (size_t)best_at[l]};                            \
+        return k;                                                                                  \
+    }                                                                                              \
+    target static size_t add_##suffix(double *sum, const double *row, double a, size_t n) {        \
+        size_t k = 0;                                                                              \
+        for (; k + lanes <= n; k += lanes) {                                                       \
+            const vector_##suffix product = a * *(const vector_##suffix *)(const void *)(row + k); \
+            *(vector_##suffix *)(void *)(sum + k) += product;                                      \
+        }                                                                                          \
+        return k;                                                                                  \
+    }                                                                                              \
+    target static size_t add_single_##suffix(double *sum, const float *row, double a, size_t n) {  \
+        size_t k = 0;                                                                              \
+        for (; k + lanes <= n; k += lanes) {                                                       \
+            const vector_##suffix product =                                                        \
+                a * __builtin_convertvector(*(const single_##suffix *)(const void *)(row + k),     \
+                                            vector_##suffix);                                      \
+            *(vector_##suffix *)(void *)(sum + k) += product;                                      \
+        }                                                                                          \
+        return k;                                                                                  \
     }
 
 DEFINE_PASSES(avx2, DNI_FOR_AVX2, 4)
 DEFINE_PASSES(avx512, DNI_FOR_AVX512, 8)
-#endif
 
-static void update_chunk(double *up, double *low, struct rows rows, double step, size_t n,
-                         double *most, double *least) {
-    *most = -(double)INFINITY;
-    *least = (double)INFINITY;
-#if DNI_HAVE_X86
-    if (dni_cpu_is_avx512()) {
-        update_avx512(up, low, rows, step, n, most, least);
-        return;
-    }
-    if (dni_cpu_is_avx2()) {
-        update_avx2(up, low, rows, step, n, most, least);
-        return;
-    }
+/* Calls the function for this processor, which returns the position where the plain one goes on. */
+#define BEST(at, name, ...)                                                                        \
+    do {                                                                                           \
+        if (dni_cpu_is_avx512())                                                                   \
+            (at) = name##_avx512(__VA_ARGS__);                                                     \
+        else if (dni_cpu_is_avx2())                                                                \
+            (at) = name##_avx2(__VA_ARGS__);                                                       \
+    } while (0)
+#else
+#define BEST(at, name, ...) ((void)0)
 #endif
-    update_plain(up, low, rows, step, 0, n, most, least);
-}
-
-static double decrease_chunk(const double *low, const double *self, const double *row, double g_i,
-                             double self_i, double floor, size_t n) {
-#if DNI_HAVE_X86
-    if (dni_cpu_is_avx512()) {
-        return decrease_avx512(low, self, row, g_i, self_i, floor, n);
-    }
-    if (dni_cpu_is_avx2()) {
-        return decrease_avx2(low, self, row, g_i, self_i, floor, n);
-    }
-#endif
-    return decrease_plain(low, self, row, g_i, self_i, floor, 0, n, 0);
-}
 
 /* ---- passes ---- */
 dni_smo_extremes dni_smo_update(double *up, double *low, const double *row_i, const double *row_j,
                                 double step, size_t first, size_t end) {
+    const struct rows rows = {row_i, row_j};
     dni_smo_extremes e = {-(double)INFINITY, (double)INFINITY, SIZE_MAX, SIZE_MAX};
-    size_t up_chunk = SIZE_MAX, low_chunk = SIZE_MAX;
-    for (size_t at = first; at < end; at += CHUNK) {
-        const size_t n = end - at < CHUNK ? end - at : CHUNK;
-        double most, least;
-        update_chunk(up + at, low + at,
-                     (struct rows){row_i + at, row_j == NULL ? NULL : row_j + at}, step, n, &most,
-                     &least);
-        if (most > e.up) {
-            e.up = most;
-            up_chunk = at;
-        }
-        if (least < e.low) {
-            e.low = least;
-            low_chunk = at;
-        }
-    }
-    if (up_chunk != SIZE_MAX) {
-        e.up_at = find(up, up_chunk, end, e.up);
-    }
-    if (low_chunk != SIZE_MAX) {
-        e.low_at = find(low, low_chunk, end, e.low);
-    }
+    BEST(first, update, up, low, rows, step, first, end, &e);
+    update_plain(up, low, rows, step, first, end, &e);
     return e;
 }
 
 size_t dni_smo_partner(const double *low, const double *self, const double *row, double g_i,
                        double self_i, double floor, size_t first, size_t end) {
-    double best = 0;
-    size_t chunk = SIZE_MAX, position = SIZE_MAX;
-    for (size_t at = first; at < end; at += CHUNK) {
-        const double here = decrease_chunk(low + at, self + at, row + at, g_i, self_i, floor,
-                                           end - at < CHUNK ? end - at : CHUNK);
-        if (here > best) {
-            best = here;
-            chunk = at;
-        }
-    }
-    /* A SIMD division may differ from the scalar division in the last bit. The position is that of
-     * the largest scalar value in the chunk. */
-    best = -1;
-    for (size_t k = chunk; chunk != SIZE_MAX && k < end && k < chunk + CHUNK; k++) {
-        const double gain = decrease(low[k], self[k], row[k], g_i, self_i, floor);
-        if (gain > best) {
-            best = gain;
-            position = k;
-        }
-    }
-    return position;
+    struct choice choice = {0, SIZE_MAX};
+    BEST(first, partner, low, self, row, g_i, self_i, floor, first, end, &choice);
+    partner_plain(low, self, row, g_i, self_i, floor, first, end, &choice);
+    return choice.at;
+}
+
+void dni_smo_add(double *sum, const double *row, double a, size_t n) {
+    size_t k = 0;
+    BEST(k, add, sum, row, a, n);
+    add_plain(sum, row, a, k, n);
+}
+
+void dni_smo_add_single(double *sum, const float *row, double a, size_t n) {
+    size_t k = 0;
+    BEST(k, add_single, sum, row, a, n);
+    add_single_plain(sum, row, a, k, n);
 }
 
 size_t dni_smo_single(const double *up, const double *low, const double *self, double floor,

@@ -1,5 +1,5 @@
-/* The two passes over all active variables in a step of sequential minimal optimisation. The solver
- * spends nearly all of its time in these passes.
+/* The two passes over all active variables in a step of sequential minimal optimisation, and sums of
+ * kernel rows. The solver spends nearly all of its time in these functions.
  *
  * up[k] is the gradient g_k if a_k can increase, else −∞; low[k] is g_k if a_k can decrease, else
  * ∞. An update changes both by the same amount, and infinite numbers stay infinite. */
@@ -30,5 +30,9 @@ size_t dni_smo_partner(const double *low, const double *self, const double *row,
  * the variables that can move along their gradient. SIZE_MAX: there is none. */
 size_t dni_smo_single(const double *up, const double *low, const double *self, double least,
                       size_t n);
+
+/* sum [n] += a·row. The product is rounded before it is added. */
+void dni_smo_add(double *sum, const double *row, double a, size_t n);
+void dni_smo_add_single(double *sum, const float *row, double a, size_t n);
 
 #endif

@@ -4,6 +4,9 @@
 #include "base/layout.h"
 #include "base/tasks.h"
 #include "learners/shared/smo/row_cache.h"
+#include "learners/shared/smo/smo_passes.h"
+
+#include <string.h>
 
 enum { BUFFERS = 2 };
 
@@ -11,9 +14,12 @@ struct dni_smo_rows {
     const dn_run *run;
     void *memory, *cache_memory; /* allocated blocks that hold the arrays */
     dni_gram gram;
-    uint32_t *list;    /* [n] point of each variable */
-    uint32_t *active;  /* [n_active] active variables */
-    uint32_t *point;   /* [n_active] point of each active variable */
+    uint32_t *list;   /* [n] point of each variable */
+    uint32_t *active; /* [n_active] active variables */
+    uint32_t *point;  /* [n_active] point of each active variable */
+    /* [n_active] number of active variables from each one on whose points follow each other: the
+     * points of a class do, until variables become inactive */
+    uint32_t *run_length;
     uint32_t *place;   /* [n] position of each variable in `active`, or DNI_NO_PLACE */
     uint32_t *support; /* [n] working memory: variables with a nonzero coefficient */
     size_t n, n_active;
@@ -42,6 +48,7 @@ static void rows_layout(dni_layout *layout, const void *shape, void *work) {
     rows->list = dni_layout_array(layout, n, sizeof *rows->list);
     rows->active = dni_layout_array(layout, n, sizeof *rows->active);
     rows->point = dni_layout_array(layout, n, sizeof *rows->point);
+    rows->run_length = dni_layout_array(layout, n, sizeof *rows->run_length);
     rows->place = dni_layout_array(layout, n, sizeof *rows->place);
     rows->support = dni_layout_array(layout, n, sizeof *rows->support);
     for (size_t b = 0; b < BUFFERS; b++) {
@@ -109,6 +116,23 @@ static dn_status reserve_cache(dni_smo_rows *rows, double cache_bytes, dn_error 
     return DN_OK;
 }
 
+/* Returns the number of points from point[0] on, of n, that follow each other. */
+static size_t run_of(const uint32_t *point, size_t n) {
+    size_t length = 1;
+    while (length < n && point[length] == point[length - 1] + 1) {
+        length++;
+    }
+    return length;
+}
+
+static void find_runs(dni_smo_rows *rows) {
+    for (size_t k = 0; k < rows->n_active;) {
+        for (size_t length = run_of(rows->point + k, rows->n_active - k); length > 0; length--) {
+            rows->run_length[k++] = (uint32_t)length;
+        }
+    }
+}
+
 static dn_status set_up(dni_smo_rows *rows, const uint32_t *list, double cache_bytes,
                         dn_error *err) {
     const struct rows_shape shape = {rows->n};
@@ -123,6 +147,7 @@ static dn_status set_up(dni_smo_rows *rows, const uint32_t *list, double cache_b
         rows->active[k] = rows->place[k] = (uint32_t)k;
     }
     rows->n_active = rows->n;
+    find_runs(rows);
     return rows->gram.single != NULL || rows->gram.exact != NULL
                ? DN_OK
                : reserve_cache(rows, cache_bytes, err);
@@ -188,8 +213,8 @@ static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
         if (rows->identity && rows->n_active == n) {
             return row;
         }
-        for (size_t k = 0; k < rows->n_active; k++) {
-            to[k] = row[rows->point[k]];
+        for (size_t k = 0; k < rows->n_active; k += rows->run_length[k]) {
+            memcpy(to + k, row + rows->point[k], rows->run_length[k] * sizeof *to);
         }
         return to;
     }
@@ -274,6 +299,7 @@ static void set_active(dni_smo_rows *rows, const uint32_t *active, size_t n_acti
         rows->place[active[k]] = (uint32_t)k;
     }
     rows->n_active = n_active;
+    find_runs(rows);
 }
 
 dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active,
@@ -316,36 +342,35 @@ struct gram_sums {
     double *sums;
 };
 
-/* Sums of SUM_ROWS variables. The matrix is symmetric, so the rows of the variables with a[i] != 0
- * are read: there may be few of them. */
-static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
-    const struct gram_sums *s = arg;
-    const dni_smo_rows *rows = s->rows;
-    (void)slot;
-    (void)err;
-    const size_t first = task * SUM_ROWS,
-                 n = rows->n - first < SUM_ROWS ? rows->n - first : SUM_ROWS;
-    const uint32_t *point = rows->list + first;
-    double sum[SUM_ROWS] = {0};
+/* sum [n] ← the sums of the variables with points first … first + n − 1. The matrix is symmetric, so
+ * the rows of the variables with a[i] != 0 are read: there may be few of them. */
+static void sum_run(const struct gram_sums *s, uint32_t first, size_t n, double *sum) {
+    const dni_gram *gram = &s->rows->gram;
     for (size_t e = 0; e < s->n_list; e++) {
-        const uint32_t i = rows->support[e];
-        const size_t at = (size_t)rows->list[i] * rows->gram.n;
-        const double a = s->a[i];
-        if (rows->gram.exact != NULL) {
-            const double *row = rows->gram.exact + at;
-            for (size_t k = 0; k < n; k++) {
-                sum[k] += row[point[k]] * a;
-            }
+        const uint32_t i = s->rows->support[e];
+        const size_t at = (size_t)s->rows->list[i] * gram->n + first;
+        if (gram->exact != NULL) {
+            dni_smo_add(sum, gram->exact + at, s->a[i], n);
         } else {
-            const float *row = rows->gram.single + at;
-            for (size_t k = 0; k < n; k++) {
-                sum[k] += (double)row[point[k]] * a;
-            }
+            dni_smo_add_single(sum, gram->single + at, s->a[i], n);
         }
     }
-    for (size_t k = 0; k < n; k++) {
-        s->sums[first + k] = sum[k];
+}
+
+/* Sums of SUM_ROWS variables. */
+static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
+    const struct gram_sums *s = arg;
+    (void)slot;
+    (void)err;
+    const size_t first = task * SUM_ROWS, left = s->rows->n - first,
+                 n = left < SUM_ROWS ? left : SUM_ROWS;
+    const uint32_t *point = s->rows->list + first;
+    double sum[SUM_ROWS] = {0};
+    for (size_t k = 0, length; k < n; k += length) {
+        length = run_of(point + k, n - k);
+        sum_run(s, point[k], length, sum + k);
     }
+    memcpy(s->sums + first, sum, n * sizeof *sum);
     return DN_OK;
 }
 

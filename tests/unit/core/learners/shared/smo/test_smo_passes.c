@@ -1,5 +1,5 @@
 /* The passes of sequential minimal optimisation against plain loops, for every length around the
- * sizes of vectors and chunks. */
+ * sizes of vectors. */
 #include "base/random.h"
 #include "learners/shared/smo/smo_passes.h"
 #include "unit/core/support.h"
@@ -95,11 +95,31 @@ static void single_ones(void **state) {
     }
 }
 
+static void sums_of_rows(void **state) {
+    (void)state;
+    for (size_t n = 0; n < 100; n++) {
+        struct problem p, q;
+        float row[100];
+        fill(&p, n + 3);
+        q = p;
+        for (size_t k = 0; k < n; k++) {
+            const double product = p.row_i[k] * 0.3, other = p.row_j[k] / 3;
+            row[k] = (float)other;
+            q.self[k] += product;
+            q.self[k] += (double)row[k] * 0x1.8p-5;
+        }
+        dni_smo_add(p.self, p.row_i, 0.3, n);
+        dni_smo_add_single(p.self, row, 0x1.8p-5, n);
+        assert_memory_equal(&p, &q, sizeof p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_and_extremes),
         cmocka_unit_test(partners),
         cmocka_unit_test(single_ones),
+        cmocka_unit_test(sums_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
