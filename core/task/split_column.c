@@ -162,6 +162,45 @@ dn_status dni_split_order_holdout(const dn_table_source *source, size_t column, 
                          err);
 }
 
+/* Returns the number of borders between different values. */
+static size_t count_borders(const struct ordered *o) {
+    size_t n = 0;
+    for (size_t at = 1; at < o->n; at++) {
+        n += is_border(o, at);
+    }
+    return n;
+}
+
+/* Returns the border after `before` that is nearest to `at`, of those with at least n_after borders
+ * behind them; of two that are equally near, the first.
+ *
+ *   left  in/out: the number of borders after `before`, > n_after; after the returned one */
+static size_t next_border(const struct ordered *o, size_t before, double at, size_t n_after,
+                          size_t *left) {
+    size_t best = 0, i = before + 1, n = *left;
+    for (; n > n_after; i++) {
+        if (!is_border(o, i)) {
+            continue;
+        }
+        if (best > 0 && fabs((double)i - at) >= fabs((double)best - at)) {
+            break;
+        }
+        best = i;
+        *left = --n;
+    }
+    return best;
+}
+
+static dn_status refuse_blocks(const struct ordered *o, size_t n_values, size_t n_folds,
+                               dn_error *err) {
+    char what[160];
+    (void)snprintf(what, sizeof what,
+                   "has %zu different value%s; rows with equal values stay together, and %zu folds "
+                   "need %zu blocks of rows: use fewer folds",
+                   n_values, n_values == 1 ? "" : "s", n_folds, n_folds + 1);
+    return refuse_order(o, what, err);
+}
+
 dn_status dni_split_order_folds(const dn_table_source *source, size_t column, size_t n_folds,
                                 const dn_run *run, const dni_labels *labels, uint16_t *fold,
                                 dn_error *err) {
@@ -171,35 +210,25 @@ dn_status dni_split_order_folds(const dn_table_source *source, size_t column, si
     if (status != DN_OK) {
         return status;
     }
-    size_t block = 0, border = 0, before = 0;
+    size_t left = count_borders(&o), border = 0;
+    if (left < n_folds) {
+        dn_run_free(run, o.place);
+        return refuse_blocks(&o, left + 1, n_folds, err);
+    }
     for (size_t i = 0; i < source->n_rows; i++) {
         fold[i] = (uint16_t)n_folds;
         first.role[i] = DN_ROW_SKIP;
     }
-    for (; block <= n_folds; block++, before = border) {
-        border = block == n_folds
-                     ? o.n
-                     : nearest_border(&o, (size_t)floor((double)o.n * (double)(block + 1) /
-                                                            (double)(n_folds + 1) +
-                                                        0.5));
-        if (border <= before) {
-            break;
-        }
+    for (size_t block = 0; block <= n_folds; block++) {
+        const size_t before = border;
+        const double at = floor((double)o.n * (double)(block + 1) / (double)(n_folds + 1) + 0.5);
+        border = block == n_folds ? o.n : next_border(&o, before, at, n_folds - block - 1, &left);
         for (size_t i = before; i < border; i++) {
             fold[o.place[i].row] = (uint16_t)(block == 0 ? n_folds : block - 1);
             first.role[o.place[i].row] = block == 0 ? DN_ROW_TRAIN : DN_ROW_SKIP;
         }
     }
     dn_run_free(run, o.place);
-    if (block <= n_folds) {
-        char what[160];
-        (void)
-            snprintf(what, sizeof what,
-                     "cannot be divided into %zu blocks of about the same size, because rows with "
-                     "equal values stay together: use fewer folds",
-                     n_folds + 1);
-        return refuse_order(&o, what, err);
-    }
     return check_classes(&first, source->n_rows, o.column,
                          "in the first block of the order, to which the first fold is fitted: use "
                          "fewer folds, or another split",

@@ -1,5 +1,6 @@
 /* Writes metrics, classes and feature names as JSON, and converts core errors to problems. */
 #include "jobs/documents.h"
+#include "jobs/request/job_split.h"
 #include "jobs/request/params.h"
 
 #include <math.h>
@@ -376,10 +377,8 @@ static void find_pointer(const dn_error *err, const struct jobs_request *r,
         pointer = "/target";
     } else if (r->weighted && strcmp(err->field, r->weight.name) == 0) {
         pointer = "/weight";
-    } else if (r->split_column.name != NULL && strcmp(err->field, r->split_column.name) == 0) {
-        pointer = r->split.by == JOBS_SPLIT_GROUP   ? "/validation/group"
-                  : r->split.by == JOBS_SPLIT_ORDER ? "/validation/order"
-                                                    : "/validation/column";
+    } else if (jobs_split_pointer(r, err->field) != NULL) {
+        pointer = jobs_split_pointer(r, err->field);
     } else if (r->conformal.coverage > 0 && strcmp(err->field, "coverage") == 0) {
         pointer = "/conformal/coverage";
     } else if (dn_params_has(r->params, err->field)) {

@@ -4,6 +4,7 @@
 #include "base/json/json_write.h"
 #include "base/log/log.h"
 #include "jobs/documents.h"
+#include "jobs/request/job_split.h"
 #include "jobs/request/search/job_search.h"
 #include "jobs/trial.h"
 
@@ -137,16 +138,13 @@ static bool search_request_of(struct searching *s, struct session *session,
         .metric = search->metric,
         .folds = search->folds,
         .repeats = search->repeats,
-        .grouped = training->grouped,
-        .group = training->group,
-        .ordered = training->ordered,
-        .order = training->order,
         .strategy = search->halving ? DN_SEARCH_HALVING : DN_SEARCH_ALL,
         .rule = search->one_standard_error ? DN_SEARCH_ONE_STANDARD_ERROR : DN_SEARCH_BEST,
         .seconds = search->seconds,
         .trial = trial_ended,
         .ctx = session,
     };
+    jobs_split_set_search(s->request, out);
     if (out->candidates == NULL) {
         return problem_no_memory(problem);
     }

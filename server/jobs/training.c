@@ -377,7 +377,7 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         .coverage = r->conformal.coverage,
         .coverage_by_class = r->conformal.by_class,
     };
-    jobs_split_set(&r->split, jobs_request_columns(r) - 1, &request);
+    jobs_split_set(r, &request);
     size_t *inputs = arena_alloc(&t->arena, (r->n_inputs + 1) * sizeof *inputs);
     for (size_t i = 0; inputs && i < r->n_inputs; i++) {
         inputs[i] = first + i;
@@ -536,7 +536,7 @@ static bool open_source(struct training *t, int64_t kept, struct jobs_source **o
     const size_t first = jobs_request_first_input(r);
     size_t n = first + r->n_inputs;
     struct jobs_column *columns =
-        arena_alloc(&t->arena, (jobs_request_columns(r) + 1) * sizeof *columns);
+        arena_alloc(&t->arena, (jobs_request_columns(r) + 2) * sizeof *columns);
     if (!columns) {
         return problem_no_memory(problem);
     }
@@ -549,9 +549,7 @@ static bool open_source(struct training *t, int64_t kept, struct jobs_source **o
     if (r->weighted) {
         columns[n++] = r->weight;
     }
-    if (r->split_column.name != NULL) {
-        columns[n++] = r->split_column;
-    }
+    n += jobs_split_columns(r, columns + n);
     return jobs_source_open(t->store, t->job->dataset_id, columns, n, team_size(t->team), kept,
                             &t->budget.allocator, out, problem);
 }

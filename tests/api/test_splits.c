@@ -203,6 +203,114 @@ static void test_bad_splits(void **state) {
                    "/features/include/1", "divides the rows for the validation");
 }
 
+#define SEARCH(model, members, more)                                                               \
+    "{'model':'m','dataset':'visits','target':" model ",'search':{'metric':'accuracy',"            \
+    "'candidates':[{'algorithm':'knn','params':{'k':1}}]" members "}" more "}"
+
+static double inner_of(const char *job) {
+    const struct response *r = job_train("%s", job);
+    return real_at(r, "/result/search/inner/mean");
+}
+
+/* The folds of a search have a division of their own, or that of the validation. */
+static void test_a_search(void **state) {
+    (void)state;
+#define INPUTS ",'features':{'include':['x','z']}"
+    assert_true(inner_of(SEARCH("'label'", "", INPUTS)) > 0.9);
+    assert_true(inner_of(SEARCH("'label'", ",'group':'customer'", INPUTS)) < 0.75);
+    assert_true(inner_of(SEARCH("'label'", "",
+                                INPUTS ",'validation':{'holdout':0.2,"
+                                       "'group':'customer'}")) < 0.75);
+    assert_true(inner_of(SEARCH("'label'", ",'group':'customer'",
+                                INPUTS ",'validation':{'holdout':0.2,'order':'day'}")) < 0.75);
+    assert_true(inner_of(SEARCH("'label'", ",'group':'customer'",
+                                INPUTS ",'validation':{'holdout':0.2,'group':'customer'}")) < 0.75);
+#undef INPUTS
+    /* of four blocks the last one has the opposite labels */
+    const struct response *r =
+        job_train(SEARCH("'late'", ",'folds':4,'order':'day'", ",'features':{'include':['kept']}"));
+    assert_true(real_at(r, "/result/search/inner/mean") == 0.75);
+    assert_string_equal(string_at(r, "/resolved/search/order"), "day");
+    char *body = json_dumps(value_at(r, "/resolved"), JSON_ENCODE_ANY);
+    const struct response *again = job_wait(
+        whole_at(status_check(call_text("POST", "/v1/jobs", "Content-Type: application/json", body),
+                              202),
+                 "/id"));
+    free(body);
+    assert_true(json_equal(value_at(again, "/result/search"), value_at(r, "/result/search")));
+    /* a group is no input */
+    r = job_train(SEARCH("'label'", ",'group':'customer'", ""));
+    char *inputs = json_dumps(value_at(r, "/resolved/features/include"), JSON_ENCODE_ANY);
+    assert_null(strstr(inputs, "customer"));
+    free(inputs);
+}
+
+static void test_bad_splits_of_searches(void **state) {
+    (void)state;
+    static const struct {
+        const char *members, *more, *pointer, *words;
+    } cases[] = {
+        {"'group':'none'", "", "/search/group", "\"none\""},
+        {"'group':'label'", "", "/search/group", "is the target"},
+        {"'group':7", "", "/search/group", "must be a string"},
+        {"'group':'gap'", "", "/search/group", "is missing in 1 of 300 rows"},
+        {"'group':'flat'", "", "/search/group", "has 1 group; a search with these folds needs"},
+        {"'folds':70,'group':'customer'", "", "/search/group", "has 60 groups"},
+        {"'group':'customer','order':'day'", "", "/search/order", "excludes group"},
+        {"'order':'customer'", "", "/search/order", "is categorical; an order is"},
+        {"'order':'flat'", "", "/search/order", "has 1 different values"},
+        {"'order':'gap'", "", "/search/order", "is missing in 1 of 300 rows"},
+        {"'order':'day','repeats':2", "", "/search/repeats", "must be 1 with order"},
+        {"'column':'kept'", "", "/search/column", ""},
+        {"'folds':70", ",'validation':{'holdout':0.2,'group':'customer'}", "/search/folds",
+         "has 60 groups, the holdout takes at least one, and 70 folds need 70"},
+        {"'folds':60", ",'validation':{'holdout':0.2,'group':'customer'}", "/search/folds",
+         "60 folds need 60"},
+        {"'folds':301", "", "/search/folds", "must be at most the number of rows, 300, got 301"},
+        {"'folds':5", ",'validation':{'holdout':0.99}", "/validation/holdout",
+         "leaves 3 of 300 rows to the search"},
+        {"'group':'customer'", ",'features':{'include':['x','customer']}", "/features/include/1",
+         "divides the rows for the search"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fault_contains(problem_check(call_post("/v1/jobs",
+                                               "{'model':'m','dataset':'visits','target':'label',"
+                                               "'search':{'candidates':[{'algorithm':'gaussian'}],"
+                                               "%s}%s}",
+                                               cases[i].members, cases[i].more),
+                                     422, "invalid"),
+                       cases[i].pointer, cases[i].words);
+    }
+}
+
+/* A search whose validation has an order of three values cannot have five ordered folds. The last
+ * values have few rows; each is a block. */
+static void test_an_order_of_few_values(void **state) {
+    (void)state;
+    const char *rows = "year,x,c\n";
+    for (int i = 0; i < 90; i++) {
+        rows = text("%s%d,%d,%s\n", rows,
+                    i < 80   ? 2001
+                    : i < 85 ? 2002
+                             : 2003,
+                    i, i % 2 ? "a" : "b");
+    }
+    status_check(call_upload("/v1/datasets/years", rows), 201);
+#define YEARS                                                                                      \
+    "{'model':'m','dataset':'years','target':'c','search':{'candidates':["                         \
+    "{'algorithm':'gaussian'}],'folds':%d},'validation':{'holdout':0.1,'order':'year'}}"
+    fault_contains(problem_check(call_post("/v1/jobs", YEARS, 5), 422, "invalid"), "/search/folds",
+                   "has 3 different values");
+    fault_contains(problem_check(call_post("/v1/jobs", YEARS, 2), 422, "invalid"), "/search/folds",
+                   "has 3 different values, the holdout takes at least one, and 2 folds need 3");
+#undef YEARS
+    const struct response *r =
+        job_train("{'model':'m','dataset':'years','target':'c','algorithm':'gaussian',"
+                  "'features':{'include':['x']},'validation':{'folds':2,'order':'year'}}");
+    assert_int_equal(whole_at(r, "/result/metrics/validation/folds/0/rows"), 5);
+    assert_int_equal(whole_at(r, "/result/metrics/validation/folds/1/rows"), 5);
+}
+
 /* What the summary does not tell, the job finds: the first block of an order lacks a class. */
 static void test_a_class_outside_the_first_block(void **state) {
     (void)state;
@@ -228,6 +336,9 @@ int main(void) {
         cmocka_unit_test_teardown(test_promotion_uses_the_division, test_end),
         cmocka_unit_test_teardown(test_promotion_warns_of_another_division, test_end),
         cmocka_unit_test_teardown(test_bad_splits, test_end),
+        cmocka_unit_test_teardown(test_a_search, test_end),
+        cmocka_unit_test_teardown(test_bad_splits_of_searches, test_end),
+        cmocka_unit_test_teardown(test_an_order_of_few_values, test_end),
         cmocka_unit_test_teardown(test_a_class_outside_the_first_block, test_end),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);

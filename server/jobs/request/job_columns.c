@@ -303,9 +303,9 @@ static void take_column(struct jobs_request *r, struct chosen *chosen, const cha
         json_fault(r->problem, parent, index, "column \"%s\" is the target", name);
     } else if (is_weight(r, i) && part == PART_INCLUDED) {
         json_fault(r->problem, parent, index, "column \"%s\" holds the weights", name);
-    } else if (jobs_split_takes(r, i) && part == PART_INCLUDED) {
-        json_fault(r->problem, parent, index, "column \"%s\" divides the rows for the validation",
-                   name);
+    } else if (jobs_split_takes(r, i) != NULL && part == PART_INCLUDED) {
+        json_fault(r->problem, parent, index, "column \"%s\" divides the rows for %s", name,
+                   jobs_split_takes(r, i));
     } else if (part == PART_INCLUDED && unusable(r, i)) {
         json_fault(r->problem, parent, index, "column \"%s\" %s", name, unusable(r, i));
     } else if (part == PART_EXCLUDED || check_levels(r, column_at(r, i), parent, index)) {
@@ -515,7 +515,7 @@ static void choose_inputs(struct jobs_request *r, const json_t *features) {
     jobs_places_choose(r, &chosen.included, &chosen.excluded, chosen.places);
     for (size_t i = 0; i < n_cols && !include; i++) {
         if (chosen.parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i) &&
-            !jobs_split_takes(r, i)) {
+            jobs_split_takes(r, i) == NULL) {
             chosen.order[chosen.n++] = i;
         }
     }

@@ -211,11 +211,12 @@ static void choose_held_out(struct jobs_request *r) {
 static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out,
                             double *out_method) {
     const size_t n = r->n_inputs, n_rows = (size_t)r->data.n_rows, n_slots = (size_t)threads;
-    const bool split = r->split_column.name != NULL;
+    struct jobs_column splits[2];
+    const size_t n_splits = jobs_split_columns(r, splits);
     dn_held_out *held_out = NULL;
-    dn_table_column *columns = arena_alloc(r->arena, (n + 3) * sizeof *columns);
+    dn_table_column *columns = arena_alloc(r->arena, (n + 4) * sizeof *columns);
     const dn_table_source source = {.n_rows = n_rows,
-                                    .n_cols = n + 1 + r->weighted + split,
+                                    .n_cols = n + 1 + r->weighted + n_splits,
                                     .columns = columns,
                                     .n_slots = n_slots};
     const dn_table_source validation = {.n_rows = r->has_validation
@@ -248,10 +249,14 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
     if (r->weighted) {
         columns[n + 1] = (dn_table_column){.name = r->weight.name, .type = r->weight.type};
     }
-    if (split) {
-        columns[source.n_cols - 1] =
-            (dn_table_column){.name = r->split_column.name, .type = r->split_column.type};
-        jobs_split_set(&r->split, source.n_cols - 1, &request);
+    for (size_t i = 0; i < n_splits; i++) {
+        columns[source.n_cols - n_splits + i] =
+            (dn_table_column){.name = splits[i].name, .type = splits[i].type};
+    }
+    jobs_split_set(r, &request);
+    if (r->search != NULL && r->search->split.by != JOBS_SPLIT_NONE) { /* the larger division */
+        request.grouped = request.grouped || r->search->split.by == JOBS_SPLIT_GROUP;
+        request.ordered = !request.grouped;
     }
     *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots) +
            jobs_source_memory(columns, source.n_cols, n_slots, &r->shape) +

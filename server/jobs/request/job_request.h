@@ -54,7 +54,9 @@ enum jobs_split_by { JOBS_SPLIT_NONE, JOBS_SPLIT_GROUP, JOBS_SPLIT_ORDER, JOBS_S
 struct jobs_split {
     enum jobs_split_by by;
     const char *name; /* name of the column; NULL with JOBS_SPLIT_NONE */
-    size_t repeats;   /* of the cross-validation, >= 1; 0: no validation */
+    size_t repeats; /* of the cross-validation, >= 1; 0: no validation, or the split of a search */
+    struct jobs_column column; /* name NULL: the split has no column */
+    bool is_input;             /* the column may be a feature; set by jobs_request_read only */
 };
 
 /* Sets of labels (dn_train_request). */
@@ -85,6 +87,7 @@ struct jobs_candidate {
 struct jobs_search {
     size_t metric; /* by dn_metric_name */
     size_t folds, repeats;
+    struct jobs_split split; /* of the folds; JOBS_SPLIT_NONE: that of the validation */
     bool halving;
     size_t trials; /* number of combinations drawn at random; 0: all are tried */
     bool one_standard_error;
@@ -132,8 +135,7 @@ struct jobs_request {
     double holdout;                    /* share of the rows; 0: no holdout */
     size_t folds;                      /* 0: no cross-validation; DN_LEAVE_ONE_OUT */
     struct jobs_validation validation; /* at most one of holdout, folds and validation is set */
-    struct jobs_split split;
-    struct jobs_column split_column; /* name NULL: the split has no column */
+    struct jobs_split split;           /* of the validation */
     struct jobs_promotion promotion;
     struct jobs_conformal conformal;
     uint64_t seed;
@@ -157,7 +159,6 @@ struct jobs_request {
     bool has_target;                  /* `target` is set and valid */
     bool targetless;                  /* the algorithm has no target */
     bool has_inputs;                  /* `inputs` is set and valid */
-    bool split_is_input;              /* the column of the split may be a feature */
     bool has_validation;              /* `validation_data` and `validation_schema` are set */
     bool threads_given, memory_given; /* the client gave the limit; otherwise it is the daemon's */
     struct store_dataset data;
@@ -185,11 +186,8 @@ static inline size_t jobs_request_first_input(const struct jobs_request *r) {
     return r->target.name ? 1 : 0;
 }
 /* Returns the number of columns of the table that is trained on: the target if there is one, the
- * inputs, the weight if there is one, the column of the split if there is one. */
-static inline size_t jobs_request_columns(const struct jobs_request *r) {
-    return jobs_request_first_input(r) + r->n_inputs + (r->weighted ? 1 : 0) +
-           (r->split_column.name != NULL ? 1 : 0);
-}
+ * inputs, the weight if there is one, the columns of the splits (jobs_split_columns). */
+size_t jobs_request_columns(const struct jobs_request *r);
 /* Returns the stored name of a warning that both the POST and the training can report; "": any
  * other warning. */
 const char *jobs_warning_code(dn_warning_code code);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char parent[] = "/validation";
+static const char parent[] = "/validation", search_parent[] = "/search";
 
 const char *const jobs_split_members[] = {"group", "order", "column", "repeats", NULL};
 
@@ -37,102 +37,140 @@ static void refuse_pairs(const struct jobs_request *r, bool has_dataset, bool re
     }
 }
 
-void jobs_split_read(const json_t *validation, struct arena *arena, struct jobs_request *r,
-                     struct problem *problem) {
-    const json_t *dataset = json_object_get(validation, "dataset");
-    int64_t repeats = 1;
-    r->split.by = JOBS_SPLIT_NONE;
-    for (int by = JOBS_SPLIT_GROUP; by <= JOBS_SPLIT_COLUMN; by++) {
+/* Reads the member that names a column.
+ *
+ *   last  the last of the members that the object may have */
+static void read_member(const json_t *object, const char *place, enum jobs_split_by last,
+                        struct arena *arena, struct jobs_split *out, struct problem *problem) {
+    out->by = JOBS_SPLIT_NONE;
+    for (int by = JOBS_SPLIT_GROUP; by <= (int)last; by++) {
         const char *name = NULL, *member = member_of((enum jobs_split_by)by);
-        if (!json_read_string(validation, member, false, parent, &name, problem)) {
+        if (!json_read_string(object, member, false, place, &name, problem)) {
             continue;
         }
-        if (r->split.by != JOBS_SPLIT_NONE) {
-            json_fault(problem, parent, member, "excludes %s: a split has one column",
-                       member_of(r->split.by));
+        if (out->by != JOBS_SPLIT_NONE) {
+            json_fault(problem, place, member, "excludes %s: a split has one column",
+                       member_of(out->by));
             continue;
         }
-        r->split.by = (enum jobs_split_by)by;
-        r->split.name = arena_strdup(arena, name);
-        if (r->split.name == NULL) {
+        out->by = (enum jobs_split_by)by;
+        out->name = arena_strdup(arena, name);
+        if (out->name == NULL) {
             problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
             return;
         }
     }
+}
+
+void jobs_split_read(const json_t *validation, struct arena *arena, struct jobs_request *r,
+                     struct problem *problem) {
+    const json_t *dataset = json_object_get(validation, "dataset");
+    int64_t repeats = 1;
+    read_member(validation, parent, JOBS_SPLIT_COLUMN, arena, &r->split, problem);
     const bool repeated =
         json_read_int(validation, "repeats", false, parent, 1, DN_MAX_REPEATS, &repeats, problem);
     r->split.repeats = (size_t)repeats;
     refuse_pairs(r, dataset != NULL && !json_is_null(dataset), repeated, problem);
 }
 
-void jobs_split_find(struct jobs_request *r, const json_t *root) {
-    const json_t *validation = json_object_get(root, "validation");
-    for (int by = JOBS_SPLIT_GROUP; by <= JOBS_SPLIT_COLUMN && r->has_dataset; by++) {
+void jobs_split_read_search(const json_t *search, struct arena *arena, struct jobs_split *out,
+                            struct problem *problem) {
+    read_member(search, search_parent, JOBS_SPLIT_ORDER, arena, out, problem);
+}
+
+/* Finds the column that a member of the object names. */
+static void find_column(struct jobs_request *r, const json_t *object, const char *place,
+                        enum jobs_split_by last, struct jobs_split *out) {
+    for (int by = JOBS_SPLIT_GROUP; by <= (int)last && r->has_dataset; by++) {
         const char *member = member_of((enum jobs_split_by)by),
-                   *name = json_string_value(json_object_get(validation, member));
+                   *name = json_string_value(json_object_get(object, member));
         if (name == NULL) {
-            continue; /* absent, or jobs_split_read reports it */
+            continue; /* absent, or read_member reports it */
         }
         const ptrdiff_t i = schema_find(&r->schema, name);
         if (i < 0) {
-            jobs_refuse_column(r, parent, member, name, member);
+            jobs_refuse_column(r, place, member, name, member);
         } else if (r->has_target && r->target.index == (size_t)i) {
-            json_fault(r->problem, parent, member, "column \"%s\" is the target", name);
+            json_fault(r->problem, place, member, "column \"%s\" is the target", name);
         } else {
-            r->split_column = jobs_column_of(&r->schema.columns[i], (size_t)i);
-            r->split_is_input = by == JOBS_SPLIT_ORDER;
+            out->column = jobs_column_of(&r->schema.columns[i], (size_t)i);
+            out->is_input = by == JOBS_SPLIT_ORDER;
         }
     }
 }
 
-bool jobs_split_takes(const struct jobs_request *r, size_t column) {
-    return r->split_column.name != NULL && r->split_column.index == column && !r->split_is_input;
+void jobs_split_find(struct jobs_request *r, const json_t *root) {
+    find_column(r, json_object_get(root, "validation"), parent, JOBS_SPLIT_COLUMN, &r->split);
+    if (r->search != NULL) {
+        find_column(r, json_object_get(root, "search"), search_parent, JOBS_SPLIT_ORDER,
+                    &r->search->split);
+    }
+}
+
+static bool takes(const struct jobs_split *split, size_t column) {
+    return split->column.name != NULL && split->column.index == column && !split->is_input;
+}
+
+const char *jobs_split_takes(const struct jobs_request *r, size_t column) {
+    return takes(&r->split, column)                                ? "the validation"
+           : r->search != NULL && takes(&r->search->split, column) ? "the search"
+                                                                   : NULL;
 }
 
 /* ---- checks ---- */
 
+/* A split to check. */
+struct checked {
+    const struct jobs_split *split;
+    const char *parent, *what; /* JSON pointer and name of the object with the split */
+    size_t folds;              /* 0: a holdout, or marks */
+};
+
 /* Refuses missing values, if the summary proves that a row with a target has none. */
-static bool check_missing(struct jobs_request *r, const struct schema_column *c) {
+static bool check_missing(struct jobs_request *r, const struct checked *s,
+                          const struct schema_column *c) {
     if (c->missing <= r->target_missing && c->missing < r->data.n_rows) {
         return true;
     }
-    return json_fault(r->problem, parent, member_of(r->split.by),
+    return json_fault(r->problem, s->parent, member_of(s->split->by),
                       "column \"%s\" is missing in %" PRId64 " of %" PRId64
                       " rows; every row needs a value",
                       c->name, c->missing, r->data.n_rows);
 }
 
-static void check_group(struct jobs_request *r, const struct schema_column *c) {
-    const int64_t least = r->folds > 0 ? (int64_t)r->folds : 2;
+static void check_group(struct jobs_request *r, const struct checked *s,
+                        const struct schema_column *c) {
+    const int64_t least = s->folds > 0 ? (int64_t)s->folds : 2;
     if (c->type == DN_SPARSE) {
-        json_fault(r->problem, parent, "group", "column \"%s\" is sparse; a group is one value",
+        json_fault(r->problem, s->parent, "group", "column \"%s\" is sparse; a group is one value",
                    c->name);
-    } else if (check_missing(r, c) && c->distinct >= 0 && c->distinct < least) {
-        json_fault(r->problem, parent, "group",
-                   "column \"%s\" has %" PRId64 " group%s; %s needs at least %" PRId64, c->name,
-                   c->distinct, c->distinct == 1 ? "" : "s",
-                   r->folds > 0 ? "a validation with these folds" : "a holdout", least);
+    } else if (check_missing(r, s, c) && c->distinct >= 0 && c->distinct < least) {
+        json_fault(r->problem, s->parent, "group",
+                   "column \"%s\" has %" PRId64 " group%s; %s%s needs at least %" PRId64, c->name,
+                   c->distinct, c->distinct == 1 ? "" : "s", s->folds > 0 ? s->what : "a holdout",
+                   s->folds > 0 ? " with these folds" : "", least);
     }
 }
 
-static void check_order(struct jobs_request *r, const struct schema_column *c) {
+static void check_order(struct jobs_request *r, const struct checked *s,
+                        const struct schema_column *c) {
+    const size_t blocks = s->folds > 0 ? s->folds + 1 : 2;
     if (!dn_column_type_is_real(c->type)) {
-        json_fault(r->problem, parent, "order",
+        json_fault(r->problem, s->parent, "order",
                    "column \"%s\" is %s; an order is numeric or datetime", c->name,
                    dn_column_type_name(c->type));
-    } else if (check_missing(r, c) && c->distinct >= 0 &&
-               c->distinct < (r->folds > 0 ? (int64_t)r->folds + 1 : 2)) {
-        json_fault(r->problem, parent, "order",
+    } else if (check_missing(r, s, c) && c->distinct >= 0 && c->distinct < (int64_t)blocks) {
+        json_fault(r->problem, s->parent, "order",
                    "column \"%s\" has %" PRId64
                    " different values; rows with equal values stay together, and %zu blocks are "
                    "needed",
-                   c->name, c->distinct, r->folds > 0 ? r->folds + 1 : 2);
+                   c->name, c->distinct, blocks);
     }
 }
 
 /* Returns the first value of the summary's list that does not mark rows; NULL: none is known. */
 static const char *bad_mark(const struct jobs_request *r, const json_t *columns) {
-    const json_t *top = json_object_get(json_array_get(columns, r->split_column.index), "top");
+    const json_t *top = json_object_get(json_array_get(columns, r->split.column.index), "top");
     for (size_t i = 0; i < json_array_size(top); i++) {
         const char *text = json_string_value(json_array_get(json_array_get(top, i), 0));
         bool training;
@@ -143,7 +181,8 @@ static const char *bad_mark(const struct jobs_request *r, const json_t *columns)
     return NULL;
 }
 
-static void check_marks(struct jobs_request *r, const struct schema_column *c) {
+static void check_marks(struct jobs_request *r, const struct checked *s,
+                        const struct schema_column *c) {
     static const char rule[] = "true, 1 or \"train\" for training rows, and false, 0, \"test\" or "
                                "\"validation\" for validation rows";
     struct problem ignored = {0};
@@ -153,7 +192,7 @@ static void check_marks(struct jobs_request *r, const struct schema_column *c) {
                    dn_column_type_name(c->type), rule);
         return;
     }
-    if (!check_missing(r, c)) {
+    if (!check_missing(r, s, c)) {
         return;
     }
     columns = json_parse(r->data.columns, strlen(r->data.columns), &ignored);
@@ -174,18 +213,28 @@ static void check_marks(struct jobs_request *r, const struct schema_column *c) {
     json_decref(columns);
 }
 
-void jobs_split_check(struct jobs_request *r) {
-    if (r->split.by == JOBS_SPLIT_NONE || r->split_column.name == NULL) {
+static void check_split(struct jobs_request *r, const struct checked *s) {
+    if (s->split->by == JOBS_SPLIT_NONE || s->split->column.name == NULL) {
         return;
     }
-    const struct schema_column *c = &r->schema.columns[r->split_column.index];
-    if (r->split.by == JOBS_SPLIT_GROUP) {
-        check_group(r, c);
-    } else if (r->split.by == JOBS_SPLIT_ORDER) {
-        check_order(r, c);
+    const struct schema_column *c = &r->schema.columns[s->split->column.index];
+    if (s->split->by == JOBS_SPLIT_GROUP) {
+        check_group(r, s, c);
+    } else if (s->split->by == JOBS_SPLIT_ORDER) {
+        check_order(r, s, c);
     } else {
-        check_marks(r, c);
+        check_marks(r, s, c);
     }
+}
+
+void jobs_split_check(struct jobs_request *r) {
+    const struct checked s = {&r->split, parent, "a validation", r->folds};
+    check_split(r, &s);
+}
+
+void jobs_split_check_search(struct jobs_request *r) {
+    const struct checked s = {&r->search->split, search_parent, "a search", r->search->folds};
+    check_split(r, &s);
 }
 
 /* ---- writing ---- */
@@ -211,10 +260,59 @@ bool jobs_split_same(const struct jobs_split *split, const json_t *validation) {
     return true;
 }
 
-void jobs_split_set(const struct jobs_split *split, size_t index, dn_train_request *out) {
+/* ---- the table that is trained on ---- */
+
+const struct jobs_split *jobs_split_of_search(const struct jobs_request *r) {
+    return r->search->split.by != JOBS_SPLIT_NONE ? &r->search->split : &r->split;
+}
+
+size_t jobs_split_columns(const struct jobs_request *r, struct jobs_column *out) {
+    size_t n = 0;
+    if (r->split.column.name != NULL) {
+        out[n++] = r->split.column;
+    }
+    if (r->search != NULL && r->search->split.column.name != NULL) {
+        out[n++] = r->search->split.column;
+    }
+    return n;
+}
+
+/* Returns the index of the first column of a split. */
+static size_t first_split(const struct jobs_request *r) {
+    return jobs_request_first_input(r) + r->n_inputs + (r->weighted ? 1 : 0);
+}
+
+size_t jobs_request_columns(const struct jobs_request *r) {
+    struct jobs_column splits[2];
+    return first_split(r) + jobs_split_columns(r, splits);
+}
+
+void jobs_split_set(const struct jobs_request *r, dn_train_request *out) {
+    const struct jobs_split *split = &r->split;
     out->repeats = split->repeats;
     out->grouped = split->by == JOBS_SPLIT_GROUP;
     out->ordered = split->by == JOBS_SPLIT_ORDER;
     out->marked = split->by == JOBS_SPLIT_COLUMN;
-    out->group = out->order = out->mark = index;
+    out->group = out->order = out->mark = first_split(r);
+}
+
+void jobs_split_set_search(const struct jobs_request *r, dn_search_request *out) {
+    const struct jobs_split *split = jobs_split_of_search(r);
+    const size_t before = split != &r->split && r->split.column.name != NULL ? 1 : 0;
+    out->grouped = split->by == JOBS_SPLIT_GROUP;
+    out->ordered = split->by == JOBS_SPLIT_ORDER;
+    out->group = out->order = first_split(r) + before;
+}
+
+const char *jobs_split_pointer(const struct jobs_request *r, const char *column) {
+    const struct jobs_split *own = r->search != NULL ? &r->search->split : NULL;
+    if (own != NULL && own->by != JOBS_SPLIT_NONE && strcmp(own->name, column) == 0) {
+        return own->by == JOBS_SPLIT_GROUP ? "/search/group" : "/search/order";
+    }
+    if (r->split.by == JOBS_SPLIT_NONE || strcmp(r->split.name, column) != 0) {
+        return NULL;
+    }
+    return r->split.by == JOBS_SPLIT_GROUP   ? "/validation/group"
+           : r->split.by == JOBS_SPLIT_ORDER ? "/validation/order"
+                                             : "/validation/column";
 }

@@ -145,8 +145,8 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     write_columns("target", &r->target, jobs_request_first_input(r), &w);
     write_columns("inputs", r->inputs, r->n_inputs, &w);
     write_columns("weight_column", &r->weight, r->weighted ? 1 : 0, &w);
-    if (r->split_column.name != NULL) {
-        write_columns("split_column", &r->split_column, 1, &w);
+    if (r->split.column.name != NULL) {
+        write_columns("split_column", &r->split.column, 1, &w);
     }
     json_kv_begin_object(&w, "features");
     jobs_features_write(&r->features, r->inputs, r->n_inputs, &w);
@@ -161,6 +161,9 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     jobs_snapshots_write(r, &w);
     if (r->search != NULL) {
         jobs_search_write(r, true, &w);
+        if (r->search->split.column.name != NULL) {
+            write_columns("search_split_column", &r->search->split.column, 1, &w);
+        }
     }
     json_kv_begin_array(&w, "warning_codes");
     for (size_t i = 0; i < r->n_warnings; i++) {
@@ -388,17 +391,17 @@ static bool read_validation_source(const json_t *root, struct arena *arena, stru
 }
 
 /* Reads the column that divides the rows; jobs of earlier releases have none. */
-static bool read_split_column(const json_t *root, struct arena *arena, struct jobs_request *r,
-                              struct problem *problem) {
+static bool read_split_column(const json_t *root, const char *key, struct arena *arena,
+                              struct jobs_split *split, struct problem *problem) {
     size_t n = 0;
-    if (r->split.by == JOBS_SPLIT_NONE) {
+    if (split->by == JOBS_SPLIT_NONE) {
         return true;
     }
-    const struct jobs_column *column = read_columns(root, "split_column", arena, &n, problem);
+    const struct jobs_column *column = read_columns(root, key, arena, &n, problem);
     if (column == NULL || n != 1) {
         return false;
     }
-    r->split_column = column[0];
+    split->column = column[0];
     return true;
 }
 
@@ -408,7 +411,7 @@ static bool read_column_options(const json_t *root, struct arena *arena, struct 
     const json_t *features = NULL;
     size_t n = 0;
     const struct jobs_column *weight = read_columns(root, "weight_column", arena, &n, problem);
-    if (!weight || n > 1 || !read_split_column(root, arena, r, problem) ||
+    if (!weight || n > 1 || !read_split_column(root, "split_column", arena, &r->split, problem) ||
         !json_read_object(root, "features", true, "", &features, problem)) {
         return false;
     }
@@ -503,7 +506,9 @@ bool jobs_request_read_stored(const char *json, struct arena *arena, struct jobs
                 read_target(root, arena, &r, &why) &&
                 (r.inputs = read_columns(root, "inputs", arena, &r.n_inputs, &why)) != NULL &&
                 read_column_options(root, arena, &r, &why) && !why.type &&
-                jobs_search_read_stored(root, arena, &r, &why);
+                jobs_search_read_stored(root, arena, &r, &why) &&
+                (r.search == NULL ||
+                 read_split_column(root, "search_split_column", arena, &r.search->split, &why));
     if (good) {
         *out = r;
     } else {

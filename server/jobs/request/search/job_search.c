@@ -2,6 +2,7 @@
 #include "jobs/request/search/job_search.h"
 
 #include "jobs/documents.h"
+#include "jobs/request/job_split.h"
 #include "jobs/request/params.h"
 #include "jobs/request/search/search_space.h"
 
@@ -60,9 +61,11 @@ static void read_strategy(const json_t *object, struct jobs_search *s, struct pr
     }
 }
 
-static void read_options(const json_t *object, struct jobs_search *s, struct problem *problem) {
-    static const char *const known[] = {"candidates", "metric", "folds", "repeats", "seconds",
-                                        "strategy",   "trials", "rule",  NULL};
+static void read_options(const json_t *object, struct arena *arena, struct jobs_search *s,
+                         struct problem *problem) {
+    static const char *const known[] = {"candidates", "metric", "folds",   "repeats",
+                                        "group",      "order",  "seconds", "strategy",
+                                        "trials",     "rule",   NULL};
     int64_t folds = USUAL_FOLDS, repeats = 1;
     json_refuse_unknown(object, known, parent, problem);
     while (strcmp(dn_metric_name(s->metric), "log_loss") != 0) {
@@ -78,6 +81,7 @@ static void read_options(const json_t *object, struct jobs_search *s, struct pro
     }
     s->folds = (size_t)folds;
     s->repeats = (size_t)repeats;
+    jobs_split_read_search(object, arena, &s->split, problem);
     if (json_read_number(object, "seconds", false, parent, &s->seconds, problem) &&
         !(s->seconds > 0 && s->seconds <= MAX_SECONDS)) {
         json_fault(problem, parent, "seconds", "must be > 0 and <= %g, got %g", MAX_SECONDS,
@@ -108,7 +112,7 @@ void jobs_search_read(struct jobs_request *r, const json_t *root) {
     if (!json_read_object(root, "search", true, "", &object, r->problem)) {
         return;
     }
-    read_options(object, s, r->problem);
+    read_options(object, r->arena, s, r->problem);
     const json_t *candidates = json_read_any(object, "candidates", true, parent, r->problem);
     if (candidates != NULL && !json_is_array(candidates) && !is_auto(candidates)) {
         json_refuse_value(r->problem, parent, "candidates", "\"auto\" or a list of objects",
@@ -358,28 +362,53 @@ static void check_candidates(struct jobs_request *r, const json_t *common) {
     }
 }
 
-static void check_rows(struct jobs_request *r) {
-    const struct jobs_search *s = r->search;
+/* Checks that the folds can have rows. */
+static void check_fold_rows(struct jobs_request *r) {
+    const size_t folds = r->search->folds;
     const int64_t rows = r->data.n_rows - r->target_missing;
     const double searched = floor((double)rows * (1 - r->holdout));
-    if (searched < (double)s->folds) {
+    if (rows < (int64_t)folds) {
         json_fault(r->problem, parent, "folds",
-                   "must be at most the number of training rows, %.0f, got %zu", searched,
-                   s->folds);
+                   "must be at most the number of rows, %" PRId64 ", got %zu", rows, folds);
+    } else if (searched < (double)folds) {
+        json_fault(r->problem, "/validation", "holdout",
+                   "leaves %.0f of %" PRId64 " rows to the search, and each of its %zu folds needs "
+                   "at least one",
+                   searched, rows, folds);
     }
-    if (r->split.by != JOBS_SPLIT_GROUP && r->split.by != JOBS_SPLIT_ORDER) {
+}
+
+/* Checks the division of the validation, which the folds of the search keep. A holdout takes a
+ * group, or a value of the order. */
+static void check_inherited(struct jobs_request *r) {
+    const struct jobs_split *split = &r->split;
+    const bool ordered = split->by == JOBS_SPLIT_ORDER;
+    const size_t folds = r->search->folds, least = ordered ? folds + 1 : folds;
+    if (split->column.name == NULL) {
+        return;
+    }
+    const struct schema_column *c = &r->schema.columns[split->column.index];
+    if (c->distinct >= 0 && c->distinct - (r->holdout > 0) < (int64_t)least) {
+        json_fault(r->problem, parent, "folds",
+                   "column \"%s\" of the validation has %" PRId64
+                   " %s%s, and %zu folds need %zu: use fewer folds",
+                   c->name, c->distinct, ordered ? "different values" : "groups",
+                   r->holdout > 0 ? ", the holdout takes at least one" : "", folds, least);
+    }
+}
+
+static void check_rows(struct jobs_request *r) {
+    const struct jobs_search *s = r->search;
+    const struct jobs_split *split = jobs_split_of_search(r);
+    check_fold_rows(r);
+    if (split->by != JOBS_SPLIT_GROUP && split->by != JOBS_SPLIT_ORDER) {
         jobs_folds_warn(r, (int64_t)s->folds);
+    } else if (split == &s->split) {
+        jobs_split_check_search(r);
+    } else {
+        check_inherited(r);
     }
-    if (r->split.by == JOBS_SPLIT_GROUP && r->split_column.name != NULL) {
-        const struct schema_column *c = &r->schema.columns[r->split_column.index];
-        if (c->distinct >= 0 && c->distinct < (int64_t)s->folds) {
-            json_fault(r->problem, parent, "folds",
-                       "column \"%s\" has %" PRId64
-                       " groups, and each of the %zu folds needs at least one",
-                       c->name, c->distinct, s->folds);
-        }
-    }
-    if (r->split.by == JOBS_SPLIT_ORDER && s->repeats > 1) {
+    if (split->by == JOBS_SPLIT_ORDER && s->repeats > 1) {
         json_fault(r->problem, parent, "repeats",
                    "must be 1 with order: the blocks of an order are always the same");
     }
@@ -529,6 +558,7 @@ void jobs_search_write(const struct jobs_request *r, bool stored, struct json_wr
     json_kv_string(w, "metric", dn_metric_name(s->metric));
     json_kv_int(w, "folds", (int64_t)s->folds);
     json_kv_int(w, "repeats", (int64_t)s->repeats);
+    jobs_split_write(&s->split, w);
     if (s->seconds > 0) {
         json_kv_double(w, "seconds", s->seconds);
     }
@@ -560,7 +590,7 @@ bool jobs_search_read_stored(const json_t *root, struct arena *arena, struct job
     }
     *s = (struct jobs_search){0};
     r->search = s;
-    read_options(object, s, problem);
+    read_options(object, arena, s, problem);
     s->candidates = text_of(json_object_get(object, "candidates"), arena, problem);
     s->common = text_of(common, arena, problem);
     return problem->type == PROBLEM_NONE;

@@ -380,6 +380,38 @@ static void marks_divide_the_rows(void **state) {
     sample_done(&s);
 }
 
+/* Most rows have one value of the order. Each block has a value, and equal values one block. */
+static void few_values_are_blocks(void **state) {
+    (void)state;
+    enum { FOLDS = 4 };
+    struct sample s;
+    dn_run run = run_of(1);
+    uint16_t fold[N];
+    sample_init(&s);
+    s.request.ordered = true;
+    s.request.order = ORDER;
+    s.request.folds = FOLDS;
+    for (size_t big = 0; big <= FOLDS; big++) {
+        dni_labels labels;
+        for (size_t i = 0; i < N; i++) {
+            s.number[ORDER][i] = i % 10 == 0 ? (double)(i / 10 % (FOLDS + 1)) : (double)big;
+        }
+        OK(dni_labels_read(&s.request, &run, &labels, NULL));
+        if (big > 0) { /* the first block has rows of all classes */
+            for (size_t i = 0; i < 20; i++) {
+                s.number[ORDER][i] = 0;
+            }
+        }
+        OK(dni_division_folds(&s.request, 0, &run, &labels, fold, NULL));
+        for (size_t i = 0; i < N; i++) {
+            const size_t block = (size_t)s.number[ORDER][i];
+            assert_int_equal(fold[i], block == 0 ? FOLDS : block - 1);
+        }
+        dni_labels_done(&labels);
+    }
+    sample_done(&s);
+}
+
 static void refuse(const dn_train_request *request, dn_status wanted, const char *text) {
     dn_train_result result = {0};
     dn_error err;
@@ -415,7 +447,8 @@ static void bad_columns_are_refused(void **state) {
     refuse(&r, DN_ERR_DATA, "order column \"group\" must be numeric or a datetime");
     r.order = ORDER;
     r.folds = 200;
-    refuse(&r, DN_ERR_DATA, "cannot be divided into 201 blocks");
+    refuse(&r, DN_ERR_DATA,
+           "different values; rows with equal values stay together, and 200 folds need 201");
     r.folds = 3;
     r.repeats = 2;
     refuse(&r, DN_ERR_ARGUMENT, "must be 1 if the rows have an order");
@@ -462,6 +495,7 @@ int main(void) {
         cmocka_unit_test(an_order_is_kept),
         cmocka_unit_test(trainings_use_the_division),
         cmocka_unit_test(marks_divide_the_rows),
+        cmocka_unit_test(few_values_are_blocks),
         cmocka_unit_test(bad_columns_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
