@@ -134,6 +134,10 @@ static dn_train_request inner_request(const dn_search_request *r) {
     inner.curves = false;
     inner.folds = r->folds;
     inner.repeats = r->repeats;
+    if (r->training->grouped && !r->grouped) {
+        inner.calibration_grouped = true;
+        inner.calibration_group = r->training->group;
+    }
     inner.grouped = r->grouped;
     inner.group = r->group;
     inner.ordered = r->ordered;

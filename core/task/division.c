@@ -59,15 +59,22 @@ dn_status dni_division_check(const dn_train_request *r, dn_error *err) {
     }
     status = check_column(r, "group", r->grouped, r->group, err);
     if (status == DN_OK) {
+        status =
+            check_column(r, "calibration_group", r->calibration_grouped, r->calibration_group, err);
+    }
+    if (status == DN_OK) {
         status = check_column(r, "order", r->ordered, r->order, err);
     }
     return status == DN_OK ? check_column(r, "mark", r->marked, r->mark, err) : status;
 }
 
 /* ---- groups ---- */
-/* *out ← the groups of the rows. The caller frees out->group with dn_run_free. */
-static dn_status read_groups(const dn_train_request *r, const dn_run *run, const dni_labels *l,
-                             dni_grouped *out, dn_error *err) {
+/* *out ← the groups of the rows, by the values of a column. The caller frees out->group with
+ * dn_run_free.
+ *
+ *   stratum  class index; NaN: the row is ignored */
+static dn_status read_groups(const dn_train_request *r, size_t column, const double *stratum,
+                             size_t n_strata, const dn_run *run, dni_grouped *out, dn_error *err) {
     const size_t n = r->source->n_rows;
     void *memory = NULL;
     size_t n_groups = 0;
@@ -76,15 +83,15 @@ static dn_status read_groups(const dn_train_request *r, const dn_run *run, const
     if (status != DN_OK) {
         return status;
     }
-    status = dni_row_groups_read(r->source, r->group, l->stratum, run, memory, &n_groups, err);
+    status = dni_row_groups_read(r->source, column, stratum, run, memory, &n_groups, err);
     if (status != DN_OK) {
         dn_run_free(run, memory);
         return status;
     }
-    *out = (dni_grouped){.stratum = l->stratum,
+    *out = (dni_grouped){.stratum = stratum,
                          .group = memory,
                          .n_rows = n,
-                         .n_strata = l->n_strata,
+                         .n_strata = n_strata,
                          .n_groups = n_groups};
     return DN_OK;
 }
@@ -96,7 +103,7 @@ static void free_groups(const dni_grouped *groups, const dn_run *run) {
 static dn_status grouped_holdout(const dn_train_request *r, const dn_run *run, dni_labels *l,
                                  dni_split *out, dn_error *err) {
     dni_grouped groups;
-    dn_status status = read_groups(r, run, l, &groups, err);
+    dn_status status = read_groups(r, r->group, l->stratum, l->n_strata, run, &groups, err);
     if (status != DN_OK) {
         return status;
     }
@@ -109,7 +116,7 @@ static dn_status grouped_folds(const dn_train_request *r, uint64_t stream, const
                                const dni_labels *l, uint16_t *fold, dn_error *err) {
     dni_grouped groups;
     size_t held = 0;
-    dn_status status = read_groups(r, run, l, &groups, err);
+    dn_status status = read_groups(r, r->group, l->stratum, l->n_strata, run, &groups, err);
     if (status != DN_OK) {
         return status;
     }
@@ -158,13 +165,102 @@ dn_status dni_division_folds(const dn_train_request *r, size_t repeat, const dn_
                            err);
 }
 
+/* ---- the folds of a calibration ---- */
+static dn_status refuse_calibration(const char *column, size_t n_groups, dn_error *err) {
+    return dni_error_at(
+        dn_error_set(
+            err, DN_ERR_DATA,
+            "the calibration keeps the groups of column \"%.64s\" together, and %zu of them "
+            "can be held out (a group with all rows of a class cannot): it needs at least 2",
+            column, n_groups),
+        "calibrate", -1, err);
+}
+
+/* Divides the groups into at most *n_folds folds, none of which is empty. */
+static dn_status calibration_folds(const dni_grouped *groups, const char *column, const dn_run *run,
+                                   size_t *n_folds, uint16_t *fold, dn_error *err) {
+    size_t n = *n_folds < groups->n_groups ? *n_folds : groups->n_groups, held = groups->n_groups;
+    while (n >= 2) {
+        dn_status status =
+            dni_split_groups_folds(groups, n, DNI_STREAM_FOLDS, run, fold, &held, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        if (held >= n) {
+            *n_folds = n;
+            return DN_OK;
+        }
+        n = held;
+    }
+    return refuse_calibration(column, held, err);
+}
+
+/* DN_ERR_DATA if no row of a class is held out. */
+static dn_status check_held_classes(const dni_grouped *groups, const dni_labels *l, size_t n_folds,
+                                    const uint16_t *fold, const char *column, const dn_run *run,
+                                    dn_error *err) {
+    void *memory = NULL;
+    dn_status status = dn_run_alloc(run, groups->n_strata, sizeof(uint8_t),
+                                    "the classes of a calibration", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    uint8_t *held = memory;
+    size_t k = 0;
+    for (size_t i = 0; i < groups->n_rows; i++) {
+        if (!isnan(groups->stratum[i]) && fold[i] < n_folds) {
+            held[(size_t)groups->stratum[i]] = 1;
+        }
+    }
+    while (k < groups->n_strata && held[k] != 0) {
+        k++;
+    }
+    dn_run_free(run, memory);
+    return k == groups->n_strata
+               ? DN_OK
+               : dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                           "the calibration keeps the groups of column \"%.64s\" "
+                                           "together, and class \"%.64s\" has no row in a group "
+                                           "that can be held out: it needs rows in 2 groups",
+                                           column, l->class_name[k]),
+                              "calibrate", -1, err);
+}
+
+dn_status dni_division_calibration(const dn_train_request *r, const dni_labels *l,
+                                   const double *stratum, const dn_run *run, size_t *n_folds,
+                                   uint16_t *fold, size_t *out_group, dn_error *err) {
+    const size_t column = r->grouped               ? r->group
+                          : r->calibration_grouped ? r->calibration_group
+                                                   : SIZE_MAX;
+    dni_grouped groups;
+    *out_group = column;
+    if (column == SIZE_MAX) {
+        return dni_split_folds(stratum, r->source->n_rows, l->n_strata, *n_folds, DNI_STREAM_FOLDS,
+                               run, fold, err);
+    }
+    const char *name = r->source->columns[column].name;
+    dn_status status = read_groups(r, column, stratum, l->n_strata, run, &groups, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = calibration_folds(&groups, name, run, n_folds, fold, err);
+    if (status == DN_OK) {
+        status = check_held_classes(&groups, l, *n_folds, fold, name, run, err);
+    }
+    free_groups(&groups, run);
+    return status;
+}
+
+double dni_division_groups_memory(size_t n_rows, size_t n_classes, size_t n_folds) {
+    /* the numbers of the groups, and at most one value of some 32 bytes for each row */
+    return (double)n_rows * (sizeof(uint32_t) + 32) +
+           dni_split_groups_memory(n_rows, n_classes, n_folds);
+}
+
 double dni_division_memory(const dn_train_request *r, size_t n_rows, size_t n_classes) {
-    const size_t n_folds = r->folds == 0 ? 1 : r->folds;
     if (r->ordered) {
         return dni_split_order_memory(n_rows);
     }
-    /* the numbers of the groups, and at most one value of some 32 bytes for each row */
-    return r->grouped ? (double)n_rows * (sizeof(uint32_t) + 32) +
-                            dni_split_groups_memory(n_rows, n_classes, n_folds)
+    return r->grouped ? dni_division_groups_memory(n_rows, n_classes, r->folds == 0 ? 1 : r->folds)
                       : 0;
 }

@@ -26,6 +26,20 @@ DN_MUST_USE dn_status dni_division_folds(const dn_train_request *request, size_t
                                          const dn_run *run, dni_labels *labels, uint16_t *fold,
                                          dn_error *err);
 
+/* Assigns a fold of a calibration to each row, as dni_division_folds: keeps the groups of the
+ * request together, or those of `calibration_group`.
+ *
+ *   stratum   [n_rows] class index; NaN: the row is ignored
+ *   n_folds   in: the number of folds, >= 2. Out: at most the number of groups that can be held out
+ *   out_group receives the column of the groups; SIZE_MAX: none
+ *
+ * DN_ERR_DATA: the value of a row is missing, fewer than 2 groups can be held out, or a class has no
+ * row in such a group. */
+DN_MUST_USE dn_status dni_division_calibration(const dn_train_request *request,
+                                               const dni_labels *labels, const double *stratum,
+                                               const dn_run *run, size_t *n_folds, uint16_t *fold,
+                                               size_t *out_group, dn_error *err);
+
 /* Returns the role of a row in the fit of fold f, from 0 within its repeat.
  *
  *   fold  of the row, from dni_division_folds */
@@ -36,7 +50,9 @@ static inline enum dn_row_role dni_division_role(const dn_train_request *request
                                                                    : DN_ROW_TRAIN;
 }
 
-/* Returns the bytes of working memory of the functions above. */
+/* Returns the bytes of working memory of a division by groups. */
+double dni_division_groups_memory(size_t n_rows, size_t n_classes, size_t n_folds);
+/* Returns the bytes of working memory of the functions above, without a calibration. */
 double dni_division_memory(const dn_train_request *request, size_t n_rows, size_t n_classes);
 
 #endif

@@ -3,11 +3,10 @@
 #include "training/calibrate.h"
 #include "base/argument.h"
 #include "base/layout.h"
-#include "base/random.h"
 #include "catalogue/calibration_params.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
-#include "task/split.h"
+#include "task/division.h"
 #include "training/folds.h"
 #include "training/held_scores.h"
 
@@ -147,8 +146,10 @@ static dn_status score_folds(struct calibration *c, const dni_fit *fit, dn_error
     for (size_t i = 0; i < n; i++) {
         held->stratum[i] = labels->role[i] == DN_ROW_TRAIN ? labels->stratum[i] : (double)NAN;
     }
-    dn_status status = dni_split_folds(held->stratum, n, labels->n_strata, c->result.folds,
-                                       DNI_STREAM_FOLDS, fit->run, held->fold, err);
+    const size_t most = c->result.folds;
+    size_t group = SIZE_MAX;
+    dn_status status = dni_division_calibration(fit->request, labels, held->stratum, fit->run,
+                                                &c->result.folds, held->fold, &group, err);
     if (status != DN_OK) {
         return status;
     }
@@ -165,6 +166,9 @@ static dn_status score_folds(struct calibration *c, const dni_fit *fit, dn_error
     memcpy(held->role, labels->role, n);
     status = dni_folds_run(&folds, err);
     memcpy(labels->role, held->role, n);
+    held->n_rows = held->n; /* without the rows of groups that cannot be held out */
+    c->result.few_groups =
+        c->result.folds < most ? fit->request->source->columns[group].name : NULL;
     return status;
 }
 
@@ -241,7 +245,12 @@ void dni_calibrated_report(const dni_calibrated *calibrated, dni_fit *fit) {
         dn_report_number(report, "calibration_log_loss_before", calibrated->before);
         dn_report_number(report, "calibration_log_loss", calibrated->after);
     }
-    if (c->folds < calibrated->requested) {
+    if (calibrated->few_groups != NULL) {
+        dn_report_warn(report, DN_WARNING_CALIBRATION_FOLDS,
+                       "the calibration has %zu folds, not %zu: it keeps the groups of column "
+                       "\"%.64s\" together, and so many of them can be held out",
+                       c->folds, calibrated->requested, calibrated->few_groups);
+    } else if (c->folds < calibrated->requested) {
         dn_report_warn(
             report, DN_WARNING_CALIBRATION_FOLDS,
             "the calibration has %zu folds, not %zu: the smallest class has %zu training rows",

@@ -15,11 +15,13 @@ typedef struct dni_calibrated {
     /* the part of the run for the fit of the model; the parts for the folds precede it */
     dni_share share;
     dn_calibration_method method;
-    size_t folds;         /* number of folds used */
-    size_t requested;     /* value of the parameter `calibration_folds` */
-    size_t min_rows;      /* number of training rows of the smallest class */
-    size_t n_unconverged; /* number of fits of folds that did not converge */
-    size_t n_flat;        /* number of scores whose calibrator is constant */
+    size_t folds;           /* number of folds used */
+    size_t requested;       /* value of the parameter `calibration_folds` */
+    size_t min_rows;        /* number of training rows of the smallest class */
+    const char *few_groups; /* name of the column whose groups are fewer than the folds would be;
+                             * NULL: none */
+    size_t n_unconverged;   /* number of fits of folds that did not converge */
+    size_t n_flat;          /* number of scores whose calibrator is constant */
 
     /* mean log loss of the held-out rows, without (`before`) and with (`after`) the calibration;
      * NaN: not computed (one versus one) */
@@ -32,7 +34,9 @@ typedef struct dni_calibrated {
  *        folds + 1 equal parts of the run. labels->role is unchanged; labels->value is overwritten
  *   out  must outlive `fit` and must not move
  *
- * DN_ERR_DATA: a class has fewer than two training rows. */
+ * The folds keep groups together (dni_division_calibration).
+ *
+ * DN_ERR_DATA: a class has fewer than two training rows, or too few groups. */
 DN_MUST_USE dn_status dni_calibrate(dni_fit *fit, dni_calibrated *out, dn_error *err);
 
 /* Adds details and warnings to fit->report. Call it after dni_fit_train. */

@@ -1,6 +1,7 @@
 /* Estimates of the memory of dn_train. If a size is not known in advance, its upper bound is
  * used. */
 #include "training/training_memory.h"
+#include "catalogue/calibration_params.h"
 #include "encoder/encoder_fit.h"
 #include "encoder/encoder_tile.h"
 #include "evaluate/evaluate_table.h"
@@ -325,8 +326,16 @@ static double calibrated_bytes(const struct plan *p, size_t n_rows) {
     const dn_train_request *r = p->request;
     const double fit = fit_bytes(p, n_rows),
                  fold = fmax(fit, evaluation_bytes(p, r->source, n_rows, n_rows));
-    return fmax(fit,
-                dni_calibration_memory(r->params, n_rows, r->source->n_rows, p->n_classes, fold));
+    /* the groups of the rows are not in use at the same time as the fits of the folds */
+    const bool grouped = (r->grouped || r->calibration_grouped) &&
+                         dni_calibration_method(r->params) != DN_CALIBRATION_NONE;
+    const double groups =
+        grouped
+            ? dni_division_groups_memory(r->source->n_rows, p->n_classes,
+                                         (size_t)dn_params_number(r->params, "calibration_folds"))
+            : 0;
+    return fmax(fit, dni_calibration_memory(r->params, n_rows, r->source->n_rows, p->n_classes,
+                                            fmax(fold, groups)));
 }
 
 double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_features,

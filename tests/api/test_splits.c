@@ -311,6 +311,59 @@ static void test_an_order_of_few_values(void **state) {
     assert_int_equal(whole_at(r, "/result/metrics/validation/folds/1/rows"), 5);
 }
 
+#define SVM "'params':{'kernel':{'type':'rbf','width':0.5},'C':10,'calibrate':'platt'}"
+#define SVM_JOB "'model':'m','dataset':'visits','target':'label','features':{'include':['x','z']}"
+
+static double calibration_loss(const struct response *r) {
+    return real_at(r, "/result/details/calibration_log_loss");
+}
+
+/* The label of a row is that of the other rows of its customer, and unknown without them. So the
+ * calibration is good at random, and useless if its folds keep the customers together. */
+static void test_calibration_keeps_groups(void **state) {
+    (void)state;
+    static const char *const jobs[] = {
+        "{" SVM_JOB ",'algorithm':'svm'," SVM "}",
+        "{" SVM_JOB ",'algorithm':'svm'," SVM ",'validation':{'folds':3,'group':'customer'}}",
+        "{" SVM_JOB ",'algorithm':'svm'," SVM ",'validation':{'holdout':0.2,'group':'customer'}}",
+        "{" SVM_JOB ",'search':{'candidates':[{'algorithm':'svm'," SVM "}],'group':'customer'}}",
+        "{" SVM_JOB ",'search':{'candidates':[{'algorithm':'svm'," SVM "}],'order':'day'},"
+        "'validation':{'holdout':0.2,'group':'customer'}}"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        const double loss = calibration_loss(job_train("%s", jobs[i]));
+        assert_true(i == 0 ? loss < 0.4 : loss > 0.6);
+    }
+}
+
+/* Fewer groups than folds of the calibration; a class in one group. */
+static void test_calibration_of_few_groups(void **state) {
+    (void)state;
+    const char *rows = "g,h,k,x,c,d\n";
+    for (int i = 0; i < 80; i++) {
+        const char class = i * 37 % 80 > 40 ? 'a' : 'b';
+        rows = text("%s%d,%d,%d,%d,%c,%c\n", rows, i % 4, i % 2, i % 8, i * 37 % 80,
+                    i % 8 == 5 ? 'z' : class, class);
+    }
+    status_check(call_upload("/v1/datasets/groups", rows), 201);
+#define GROUPS                                                                                     \
+    "{'model':'m','dataset':'groups','target':'%s','algorithm':'svm','params':{'kernel':'linear'," \
+    "'calibrate':'isotonic'},'features':{'include':['x']},"                                        \
+    "'validation':{'holdout':0.2,'group':'%s'}}"
+    const struct response *r = job_train(GROUPS, "d", "g");
+    assert_int_equal(whole_at(r, "/result/details/calibration_folds"), 3);
+    char *warnings = json_dumps(value_at(r, "/warnings"), JSON_ENCODE_ANY);
+    assert_non_null(strstr(warnings, "the calibration has 3 folds, not 5: it keeps the groups"));
+    assert_null(strstr(warnings, "at most"));
+    free(warnings);
+    fault_contains(problem_check(call_post("/v1/jobs", GROUPS, "d", "h"), 422, "invalid"),
+                   "/params/calibrate", "there are 2 groups in all");
+    r = job_wait_state(job_post(GROUPS, "c", "k"), "failed");
+    assert_string_equal(string_at(r, "/error/errors/0/pointer"), "/params/calibrate");
+    assert_non_null(strstr(string_at(r, "/error/errors/0/detail"),
+                           "class \"z\" has no row in a group that can be held out"));
+#undef GROUPS
+}
+
 /* What the summary does not tell, the job finds: the first block of an order lacks a class. */
 static void test_a_class_outside_the_first_block(void **state) {
     (void)state;
@@ -339,6 +392,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_a_search, test_end),
         cmocka_unit_test_teardown(test_bad_splits_of_searches, test_end),
         cmocka_unit_test_teardown(test_an_order_of_few_values, test_end),
+        cmocka_unit_test_teardown(test_calibration_keeps_groups, test_end),
+        cmocka_unit_test_teardown(test_calibration_of_few_groups, test_end),
         cmocka_unit_test_teardown(test_a_class_outside_the_first_block, test_end),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);

@@ -136,6 +136,10 @@ typedef struct dn_train_request {
      * whatever its weight. */
     double coverage;
     bool coverage_by_class;
+    /* The folds of a calibration (parameter `calibrate`) keep rows with equal values of column
+     * `calibration_group` together. With `grouped` they keep those of `group`. */
+    bool calibration_grouped;
+    size_t calibration_group;
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 #define DN_LEAVE_ONE_OUT SIZE_MAX

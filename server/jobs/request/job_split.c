@@ -287,6 +287,12 @@ size_t jobs_request_columns(const struct jobs_request *r) {
     return first_split(r) + jobs_split_columns(r, splits);
 }
 
+/* Returns the index of the column that divides the rows for the folds of a search. */
+static size_t split_of_search_at(const struct jobs_request *r) {
+    const bool own = r->search->split.by != JOBS_SPLIT_NONE;
+    return first_split(r) + (own && r->split.column.name != NULL ? 1 : 0);
+}
+
 void jobs_split_set(const struct jobs_request *r, dn_train_request *out) {
     const struct jobs_split *split = &r->split;
     out->repeats = split->repeats;
@@ -294,14 +300,17 @@ void jobs_split_set(const struct jobs_request *r, dn_train_request *out) {
     out->ordered = split->by == JOBS_SPLIT_ORDER;
     out->marked = split->by == JOBS_SPLIT_COLUMN;
     out->group = out->order = out->mark = first_split(r);
+    if (r->search != NULL && r->search->split.by == JOBS_SPLIT_GROUP) {
+        out->calibration_grouped = true;
+        out->calibration_group = split_of_search_at(r);
+    }
 }
 
 void jobs_split_set_search(const struct jobs_request *r, dn_search_request *out) {
     const struct jobs_split *split = jobs_split_of_search(r);
-    const size_t before = split != &r->split && r->split.column.name != NULL ? 1 : 0;
     out->grouped = split->by == JOBS_SPLIT_GROUP;
     out->ordered = split->by == JOBS_SPLIT_ORDER;
-    out->group = out->order = first_split(r) + before;
+    out->group = out->order = split_of_search_at(r);
 }
 
 const char *jobs_split_pointer(const struct jobs_request *r, const char *column) {

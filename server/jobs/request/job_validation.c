@@ -149,6 +149,30 @@ static int64_t least_training_rows(const struct jobs_request *r, const struct cl
     return least;
 }
 
+/* Checks that the calibration has groups to keep together, as far as the summary of the dataset
+ * tells: a holdout and each fold take at least one. Returns false after a fault or a warning. */
+static bool check_calibration_groups(struct jobs_request *r, int64_t folds) {
+    if (r->split.by != JOBS_SPLIT_GROUP || r->split.column.name == NULL) {
+        return true;
+    }
+    const struct schema_column *c = &r->schema.columns[r->split.column.index];
+    const int64_t left = c->distinct - 1;
+    if (c->distinct < 0 || left >= folds) {
+        return true;
+    }
+    if (left < 2) {
+        return json_fault(r->problem, "/params", "calibrate",
+                          "keeps the groups of column \"%s\" together and needs at least 2 of them "
+                          "in the training rows; there are %" PRId64 " groups in all",
+                          c->name, c->distinct);
+    }
+    jobs_request_warn(r, DN_WARNING_CALIBRATION_FOLDS,
+                      "the calibration has at most %" PRId64 " folds, not %" PRId64
+                      ": it keeps the %" PRId64 " groups of column \"%s\" together",
+                      left, folds, c->distinct, c->name);
+    return false;
+}
+
 /* Checks that every class has at least 2 training rows, and warns if it has fewer than folds. */
 static void check_calibration(struct jobs_request *r) {
     const dn_params *params = r->params;
@@ -164,7 +188,7 @@ static void check_calibration(struct jobs_request *r) {
                    "needs at least 2 training rows of every class, and a class of \"%s\" with "
                    "few rows may keep %" PRId64,
                    r->target.name, least);
-    } else if (c.rows != NULL && least < folds) {
+    } else if (check_calibration_groups(r, folds) && c.rows != NULL && least < folds) {
         jobs_request_warn(r, DN_WARNING_CALIBRATION_FOLDS,
                           "the calibration has %" PRId64 " folds, not %" PRId64
                           ": the smallest class has %" PRId64 " training rows",
