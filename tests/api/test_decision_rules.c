@@ -148,7 +148,35 @@ static void test_one_call(void **state) {
         status_check(call_post("/v1/models/credit/evaluate?threshold=1", "{'dataset':'credit'}"),
                      200);
     assert_true(real_at(r, "/metrics/confusion/matrix/1/1") == 0 && has(r, "/cost"));
-    problem_check(call_post("/v1/models/credit/predict?threshold=2", PREDICT), 400, "bad-request");
+    static const char *const refused[] = {"predict?threshold=2", "predict?threshold=nan",
+                                          "predict?threshold=",
+                                          "predict?threshold=0.2&decision=scores",
+                                          "evaluate?threshold=0.2&decision=probabilities"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        r = problem_check(call_post(text("/v1/models/credit/%s", refused[i]), PREDICT), 400,
+                          "bad-request");
+        assert_non_null(strstr(string_at(r, "/detail"),
+                               i < 3 ? "a number from 0 to 1, got" : "excludes \"decision\""));
+    }
+    r = call_bytes("POST", "/v1/models/credit/predict?threshold=0.2&decision=scores",
+                   HEADERS("Content-Type: application/x-ndjson"), "{}\n", 3);
+    problem_check(r, 400, "bad-request");
+    /* GET reads it, unless it is a column */
+    static const char pair[] = "/v1/models/credit/predict?duration=20&amount=3000&threshold=%.3f%s";
+    const double p =
+        real_at(status_check(call_get(pair, 0.5, ""), 200), "/predictions/0/probabilities/0");
+    assert_string_equal(string_at(call_get(pair, 1 - p + 0.01, ""), "/predictions/0/label"), "bad");
+    assert_string_equal(string_at(call_get(pair, 1 - p - 0.01, ""), "/predictions/0/label"),
+                        "good");
+    problem_check(call_get(pair, 2.0, ""), 400, "bad-request");
+    problem_check(call_get(pair, 0.2, "&decision=scores"), 400, "bad-request");
+    /* the cost as a cell */
+    r = status_check(call_bytes("POST", "/v1/models/credit/evaluate?threshold=1",
+                                HEADERS("Content-Type: application/json", "Accept: text/csv"),
+                                "{\"dataset\":\"credit\"}", 20),
+                     200);
+    assert_non_null(strstr(r->body, "\ncost,"));
+    assert_non_null(strstr(r->body, "\nrejected.weight,0\nrejected.share,0\n"));
     job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
     problem_check(call_post("/v1/models/iris/evaluate?threshold=0.2", "{'dataset':'iris'}"), 400,
                   "bad-request");

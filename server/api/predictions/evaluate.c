@@ -33,13 +33,44 @@
 
 enum { REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
 
-/* Replies with the names and values of the metrics, and with the name of the weight column. */
+/* Writes the mean cost of the labels that the rule chose, and the rows without a label. */
+static void write_decision(const dn_metrics *m, const dn_rule *rule, struct json_writer *w) {
+    const size_t K = m->n_classes;
+    double cost = m->ambiguous * dn_rule_cost(rule, 0, DN_AMBIGUOUS);
+    for (size_t i = 0; i < K * K; i++) {
+        cost += m->confusion[i] * dn_rule_cost(rule, i / K, i % K);
+    }
+    json_kv_double(w, "cost", cost / m->weight);
+    json_kv_begin_object(w, "rejected");
+    json_kv_double(w, "weight", m->ambiguous);
+    json_kv_double(w, "share", m->ambiguous / m->weight);
+    json_end_object(w);
+}
+
+/* Writes the metrics, and the cost and the rejected rows of a rule, as one object. rule: NULL: none */
+static void write_cells(const struct serving_model *m, const dn_metrics *metrics,
+                        const dn_rule *rule, struct buf *out) {
+    struct buf text = {0};
+    struct json_writer own = json_writer_of(&text), w = json_writer_of(out);
+    jobs_metrics_write(metrics, dn_model_classes(m->model), &own);
+    json_begin_object(&w);
+    if (buf_cstr(&text) != NULL) {
+        json_put_raw(&w, text.data + 1, text.size - 2); /* the members */
+    }
+    if (rule != NULL) {
+        write_decision(metrics, rule, &w);
+    }
+    json_end_object(&w);
+    out->failed = out->failed || text.failed;
+    buf_done(&text);
+}
+
+/* Replies with names and values: the metrics, the decision, the weight column, the warnings. */
 static void reply_cells(struct http_call *call, const struct serving_model *m,
-                        const dn_metrics *metrics, const char *weight,
+                        const dn_metrics *metrics, const dn_rule *rule, const char *weight,
                         const struct row_notes *notes, const struct format *format) {
     struct buf body = {0}, document = {0};
-    struct json_writer w = json_writer_of(&document);
-    jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
+    write_cells(m, metrics, rule, &document);
     if (buf_cstr(&document) != NULL) {
         api_cells_pairs(buf_cstr(&document), format->answers->delimiter, &body);
         buf_printf(&body, "weight%c", format->answers->delimiter);
@@ -59,20 +90,6 @@ static void reply_cells(struct http_call *call, const struct serving_model *m,
     http_reply(call, 200, format_media_type(format), &body);
 }
 
-/* Writes the mean cost of the labels that the rule chose, and the rows without a label. */
-static void write_decision(const dn_metrics *m, const dn_rule *rule, struct json_writer *w) {
-    const size_t K = m->n_classes;
-    double cost = m->ambiguous * dn_rule_cost(rule, 0, DN_AMBIGUOUS);
-    for (size_t i = 0; i < K * K; i++) {
-        cost += m->confusion[i] * dn_rule_cost(rule, i / K, i % K);
-    }
-    json_kv_double(w, "cost", cost / m->weight);
-    json_kv_begin_object(w, "rejected");
-    json_kv_double(w, "weight", m->ambiguous);
-    json_kv_double(w, "share", m->ambiguous / m->weight);
-    json_end_object(w);
-}
-
 static void reply_metrics(struct http_call *call, const struct serving_model *m,
                           const dn_metrics *metrics, const dn_rule *rule, const char *weight,
                           const struct row_notes *notes) {
@@ -81,7 +98,7 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     struct json_writer w;
     w = json_writer_of(&body);
     if (!format->answers->document) {
-        reply_cells(call, m, metrics, weight, notes, format);
+        reply_cells(call, m, metrics, rule, weight, notes, format);
         return;
     }
     json_begin_object(&w);
@@ -579,7 +596,8 @@ void api_model_evaluate(struct http_call *call) {
     dn_rule rule;
     dn_labels labels;
     if (!api_query_bool(call, "curves", &curves) || !api_decision_read(call, &labels) ||
-        !api_threshold_read(call, &by_threshold, &threshold)) {
+        !api_threshold_read(call, http_query(call, "decision") != NULL, &by_threshold,
+                            &threshold)) {
         return;
     }
     const struct serving_model *m = api_model_take(call);

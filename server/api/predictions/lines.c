@@ -343,7 +343,8 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
         (kind == API_COORDINATES && !api_coordinates_read(call, &coordinates)) ||
         (kind == API_PREDICTIONS &&
          (!api_outputs_read(call, &outputs) || !api_decision_read(call, &labels) ||
-          !api_threshold_read(call, &by_threshold, &threshold) ||
+          !api_threshold_read(call, http_query(call, "decision") != NULL, &by_threshold,
+                              &threshold) ||
           !api_explain_read(call, outputs, &explain)))) {
         return NULL;
     }

@@ -108,7 +108,7 @@ bool api_decision_read(struct http_call *call, dn_labels *out) {
     return true;
 }
 
-bool api_threshold_read(struct http_call *call, bool *given, double *out) {
+bool api_threshold_read(struct http_call *call, bool decision, bool *given, double *out) {
     const char *text = http_query(call, "threshold");
     *given = text != NULL;
     if (text == NULL) {
@@ -118,6 +118,12 @@ bool api_threshold_read(struct http_call *call, bool *given, double *out) {
         http_fail(call, PROBLEM_BAD_REQUEST,
                   "query parameter \"threshold\" must be a number from 0 to 1, got \"%.60s\"",
                   text);
+        return false;
+    }
+    if (decision) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"threshold\" excludes \"decision\": each of them chooses the "
+                  "labels");
         return false;
     }
     return true;

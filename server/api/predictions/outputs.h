@@ -15,8 +15,10 @@ bool api_outputs_read(struct http_call *call, unsigned *out);
  * has replied with 400. */
 bool api_decision_read(struct http_call *call, dn_labels *out);
 /* Reads ?threshold=, which takes the place of the decision rule of the model. Returns false if it
- * has replied with 400. */
-bool api_threshold_read(struct http_call *call, bool *given, double *out);
+ * has replied with 400.
+ *
+ *   decision  ?decision= is given too, which is refused */
+bool api_threshold_read(struct http_call *call, bool decision, bool *given, double *out);
 /* Sets *out to the rule of a threshold. Returns false with a problem (400) if the
  * model has not two classes and probabilities. */
 bool api_threshold_rule(const dn_model *model, double threshold, dn_rule *out,

@@ -37,7 +37,8 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
         return pool;
     }
     if (!api_outputs_read(call, &how.outputs) || !api_decision_read(call, &how.labels) ||
-        !api_threshold_read(call, &how.by_threshold, &how.threshold) ||
+        !api_threshold_read(call, http_query(call, "decision") != NULL, &how.by_threshold,
+                            &how.threshold) ||
         !api_explain_read(call, how.outputs, &how.explain)) {
         return true;
     }
@@ -55,8 +56,15 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
 }
 
 /* The query parameters of a GET that are not columns. */
-static const char *const pair_options[] = {"output", "decision", "keep", "extra"};
-enum { N_PAIR_OPTIONS = sizeof pair_options / sizeof pair_options[0] };
+static const char *const pair_options[] = {"output", "decision", "keep", "extra", "threshold"};
+enum {
+    PAIR_OUTPUT,
+    PAIR_DECISION,
+    PAIR_KEEP,
+    PAIR_EXTRA,
+    PAIR_THRESHOLD,
+    N_PAIR_OPTIONS = sizeof pair_options / sizeof pair_options[0]
+};
 
 static bool is_input(const dn_model *model, const char *name) {
     const dn_encoder *encoder = dn_model_encoder(model);
@@ -71,7 +79,8 @@ static bool is_input(const dn_model *model, const char *name) {
 /* Whether the parameter is an option. `output` always is one; the other names are columns if the
  * model has such inputs. */
 static bool is_option(const dn_model *model, const char *name, size_t option) {
-    return strcmp(name, pair_options[option]) == 0 && (option == 0 || !is_input(model, name));
+    return strcmp(name, pair_options[option]) == 0 &&
+           (option == PAIR_OUTPUT || !is_input(model, name));
 }
 
 /* Options of POST that would be ignored as unknown columns. */
@@ -150,9 +159,11 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
                                      .format = api_reply_format(call, &format_json)};
     bool done = true, refuse_extra = false;
     if (!pairs_take(call, m->model, &pairs) || !api_outputs_read(call, &how.outputs) ||
-        (pairs.given[1] && !api_decision_read(call, &how.labels)) ||
-        (pairs.given[3] && !api_instances_extra(call, &refuse_extra)) ||
-        (pairs.given[2] && !api_instances_keep(call, &keep, &how.keep))) {
+        (pairs.given[PAIR_DECISION] && !api_decision_read(call, &how.labels)) ||
+        (pairs.given[PAIR_THRESHOLD] && !api_threshold_read(call, pairs.given[PAIR_DECISION],
+                                                            &how.by_threshold, &how.threshold)) ||
+        (pairs.given[PAIR_EXTRA] && !api_instances_extra(call, &refuse_extra)) ||
+        (pairs.given[PAIR_KEEP] && !api_instances_keep(call, &keep, &how.keep))) {
         return true;
     }
     if (instances_read_pairs(pairs.names, pairs.values, pairs.n, m->model,
