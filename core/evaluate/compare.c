@@ -255,8 +255,7 @@ dn_status dn_comparison_add(dn_comparison *c, const dn_model *model, const dn_ta
 struct sampling {
     dn_comparison *comparison;
     struct sample {
-        uint32_t *count; /* [n] how often a row was drawn */
-        double *weight;  /* [n] */
+        double *weight; /* [n × DNI_SAMPLES] */
         dni_sample_work work;
     } *slots; /* [n_slots] */
 };
@@ -268,33 +267,44 @@ struct sample_shape {
 static void sample_layout(dni_layout *layout, const void *shape, void *out) {
     const struct sample_shape *s = shape;
     struct sample *slot = out;
-    slot->count = dni_layout_array(layout, s->n, sizeof *slot->count);
-    slot->weight = dni_layout_doubles(layout, s->n);
-    slot->work.cells = dni_layout_matrix(layout, s->n_classes, s->n_classes + 1);
-    slot->work.per_class = dni_layout_array(layout, s->n_classes, sizeof *slot->work.per_class);
+    const size_t K = s->n_classes;
+    slot->weight = dni_layout_matrix(layout, s->n, DNI_SAMPLES);
+    slot->work.cells = dni_layout_matrix(layout, K * DNI_SAMPLES, K + 1);
+    slot->work.sample_cells = dni_layout_matrix(layout, K, K + 1);
+    slot->work.per_class = dni_layout_array(layout, K, sizeof *slot->work.per_class);
 }
 
-/* Draws sample i and measures the models. */
-static dn_status draw_sample(void *arg, size_t i, size_t slot, dn_error *err) {
+/* weight [n × DNI_SAMPLES] column `at` ← how often each row is drawn in sample i, times its
+ * weight. */
+static void draw_sample(const dn_comparison *c, size_t i, size_t at, double *weight) {
+    dni_random random;
+    dni_random_init(&random, c->run->seed, DNI_STREAM_BOOTSTRAP + ((uint64_t)i << 16));
+    for (size_t k = 0; k < c->n; k++) {
+        weight[dni_random_below(&random, c->n) * DNI_SAMPLES + at]++;
+    }
+    for (size_t k = 0; k < c->n && c->weight != NULL; k++) {
+        weight[k * DNI_SAMPLES + at] *= c->weight[k];
+    }
+}
+
+/* Draws the samples of group i and measures the models. */
+static dn_status measure_samples(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct sampling *s = arg;
     const dn_comparison *c = s->comparison;
     struct sample *sample = &s->slots[slot];
-    dni_random random;
-    dni_random_init(&random, c->run->seed, DNI_STREAM_BOOTSTRAP + ((uint64_t)i << 16));
-    memset(sample->count, 0, c->n * sizeof *sample->count);
-    for (size_t k = 0; k < c->n; k++) {
-        sample->count[dni_random_below(&random, c->n)]++;
-    }
-    for (size_t k = 0; k < c->n; k++) {
-        sample->weight[k] = sample->count[k] * (c->weight == NULL ? 1 : c->weight[k]);
+    const size_t first = i * DNI_SAMPLES, left = c->n_samples - first,
+                 n = left < DNI_SAMPLES ? left : DNI_SAMPLES, stride = c->n_models * c->n_measured;
+    memset(sample->weight, 0, c->n * DNI_SAMPLES * sizeof *sample->weight);
+    for (size_t k = 0; k < n; k++) {
+        draw_sample(c, first + k, k, sample->weight);
     }
     for (size_t m = 0; m < c->n_models; m++) {
         const dn_status status = dn_run_stop(c->run, err);
         if (status != DN_OK) {
             return status;
         }
-        dni_row_results_measure(&c->models[m].rows, sample->weight, &sample->work,
-                                c->values + (i * c->n_models + m) * c->n_measured);
+        dni_row_results_measure(&c->models[m].rows, sample->weight, n, &sample->work,
+                                c->values + first * stride + m * c->n_measured, stride);
     }
     return DN_OK;
 }
@@ -313,7 +323,8 @@ static dn_status draw_samples(dn_comparison *c, dn_error *err) {
                                      &memory[t], err);
     }
     if (status == DN_OK) {
-        status = dni_tasks_run(c->run, c->n_samples, draw_sample, &s, err);
+        status = dni_tasks_run(c->run, (c->n_samples + DNI_SAMPLES - 1) / DNI_SAMPLES,
+                               measure_samples, &s, err);
     }
     for (size_t t = 0; memory != NULL && t < n_slots; t++) {
         dn_run_free(c->run, memory[t]);

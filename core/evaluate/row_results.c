@@ -152,97 +152,169 @@ dn_status dni_row_results_rank(dni_row_results *r, dn_error *err) {
 }
 
 /* ---- metrics of weighted rows ---- */
-static void measure_probabilities(const dni_row_results *r, const double *weight, dn_metrics *m) {
-    double log_loss = 0, brier = 0, bins[DN_CALIBRATION_BINS] = {0}, ece = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        const double *row = r->probability + i * OF_PROBABILITY;
-        log_loss += weight[i] * row[1];
-        brier += weight[i] * row[2];
-        bins[r->bin[i]] += weight[i] * row[3];
+enum { W = DNI_SAMPLES };
+
+/* Avoids a division of 0 by 0. Added to a sum of weights it has no effect: they are > 1e-100. */
+#define LEAST_WEIGHT 1e-200
+
+/* Sums over the rows, for each sample. */
+struct sums {
+    double weight[W], square[W], log_loss[W], brier[W];
+    double bins[DN_CALIBRATION_BINS][W], margin[OF_MARGIN][W];
+};
+
+/* to [W] += value · v [W] */
+static inline void add(double *restrict to, double value, const double *restrict v) {
+    for (size_t s = 0; s < W; s++) {
+        to[s] += value * v[s];
     }
-    for (size_t b = 0; b < DN_CALIBRATION_BINS; b++) {
-        ece += fabs(bins[b]);
-    }
-    m->log_loss = dni_ratio(log_loss, m->weight);
-    m->brier = dni_ratio(brier, m->weight);
-    m->ece = dni_ratio(ece, m->weight);
 }
 
-static void measure_margins(const dni_row_results *r, const double *weight, dn_metrics *m) {
-    double sum[OF_MARGIN] = {0};
+static void sum_cells(const dni_row_results *r, const double *weight, struct sums *out,
+                      double *cells) {
+    double sum[W] = {0}, square[W] = {0};
+    memset(cells, 0, (r->n_classes + 1) * r->n_classes * W * sizeof *cells);
     for (size_t i = 0; i < r->n; i++) {
-        for (size_t k = 0; k < OF_MARGIN; k++) {
-            sum[k] += weight[i] * r->margin[i * OF_MARGIN + k];
+        const double *v = weight + i * W;
+        add(cells + (size_t)r->cell[i] * W, 1, v);
+        add(sum, 1, v);
+        for (size_t s = 0; s < W; s++) {
+            square[s] += v[s] * v[s];
         }
     }
-    m->hinge = dni_ratio(sum[0], m->weight);
-    m->squared_loss = dni_ratio(sum[1], m->weight);
-    m->logistic_loss = dni_ratio(sum[2], m->weight);
+    memcpy(out->weight, sum, sizeof sum);
+    memcpy(out->square, square, sizeof square);
 }
+
+static void sum_probabilities(const dni_row_results *r, const double *weight, struct sums *out) {
+    double log_loss[W] = {0}, brier[W] = {0};
+    for (size_t i = 0; i < r->n; i++) {
+        const double *row = r->probability + i * OF_PROBABILITY, *v = weight + i * W;
+        add(log_loss, row[1], v);
+        add(brier, row[2], v);
+        add(out->bins[r->bin[i]], row[3], v);
+    }
+    memcpy(out->log_loss, log_loss, sizeof log_loss);
+    memcpy(out->brier, brier, sizeof brier);
+}
+
+static void sum_margins(const dni_row_results *r, const double *weight, struct sums *out) {
+    double sum[OF_MARGIN][W] = {0};
+    for (size_t i = 0; i < r->n; i++) {
+        for (size_t k = 0; k < OF_MARGIN; k++) {
+            add(sum[k], r->margin[i * OF_MARGIN + k], weight + i * W);
+        }
+    }
+    memcpy(out->margin, sum, sizeof sum);
+}
+
+/* Sets the metrics of sample s that are means over the rows. */
+static void set_means(const dni_row_results *r, const struct sums *sums, size_t s, dn_metrics *m) {
+    double ece = 0;
+    m->log_loss = m->brier = m->ece = m->hinge = m->squared_loss = m->logistic_loss = (double)NAN;
+    if (r->probability != NULL) {
+        for (size_t b = 0; b < DN_CALIBRATION_BINS; b++) {
+            ece += fabs(sums->bins[b][s]);
+        }
+        m->log_loss = dni_ratio(sums->log_loss[s], m->weight);
+        m->brier = dni_ratio(sums->brier[s], m->weight);
+        m->ece = dni_ratio(ece, m->weight);
+    }
+    if (r->margin != NULL) {
+        m->hinge = dni_ratio(sums->margin[0][s], m->weight);
+        m->squared_loss = dni_ratio(sums->margin[1][s], m->weight);
+        m->logistic_loss = dni_ratio(sums->margin[2][s], m->weight);
+    }
+}
+
+/* The areas of a score column in each sample. */
+struct column_areas {
+    double positive[W], negative[W], roc[W], precision[W];
+};
 
 /* The areas of one score column, as ranking.c defines them. NaN: the class has no rows, or all. */
 static void measure_column(const dni_row_results *r, size_t column, const double *weight,
-                           double *out_roc, double *out_precision) {
+                           struct column_areas *out) {
     const uint32_t *order = r->order + column * r->n;
-    double positive = 0, negative = 0, true_step = 0, false_step = 0, roc = 0, precision = 0;
+    struct column_areas a = {0};
+    double true_step[W] = {0}, false_step[W] = {0};
     for (size_t i = 0; i < r->n; i++) {
-        const double v = weight[order[i] & DNI_ORDER_ROW];
-        if ((order[i] & DNI_ORDER_POSITIVE) != 0) {
-            true_step += v;
-        } else {
-            false_step += v;
-        }
+        const double *v = weight + (size_t)(order[i] & DNI_ORDER_ROW) * W;
+        const double is_true = (order[i] & DNI_ORDER_POSITIVE) != 0 ? 1 : 0;
+        add(true_step, is_true, v);
+        add(false_step, 1 - is_true, v);
         if ((order[i] & DNI_ORDER_LAST) == 0) {
             continue;
         }
-        roc += false_step * (positive + true_step / 2);
-        positive += true_step;
-        negative += false_step;
-        precision += true_step > 0 ? true_step * (positive / (positive + negative)) : 0;
-        true_step = false_step = 0;
-    }
-    const bool defined = positive > 0 && negative > 0;
-    *out_roc = defined ? roc / negative / positive : (double)NAN;
-    *out_precision = defined ? precision / positive : (double)NAN;
-}
-
-static void measure_ranks(const dni_row_results *r, const double *weight, dn_metrics *m) {
-    double roc = 0, precision = 0, count = 0;
-    for (size_t k = 0; k < r->n_columns; k++) {
-        double of_class, precision_of_class;
-        measure_column(r, k, weight, &of_class, &precision_of_class);
-        if (!isnan(of_class)) {
-            roc += of_class;
-            precision += precision_of_class;
-            count += 1;
+        for (size_t s = 0; s < W; s++) {
+            const double before = a.positive[s];
+            a.positive[s] += true_step[s];
+            a.negative[s] += false_step[s];
+            a.roc[s] += false_step[s] * (before + true_step[s] / 2);
+            a.precision[s] +=
+                true_step[s] * (a.positive[s] / (a.positive[s] + a.negative[s] + LEAST_WEIGHT));
+            true_step[s] = false_step[s] = 0;
         }
     }
-    m->roc_auc = dni_ratio(roc, count);
-    m->average_precision = dni_ratio(precision, count);
+    for (size_t s = 0; s < W; s++) {
+        const bool defined = a.positive[s] > 0 && a.negative[s] > 0;
+        a.roc[s] = defined ? a.roc[s] / a.negative[s] / a.positive[s] : (double)NAN;
+        a.precision[s] = defined ? a.precision[s] / a.positive[s] : (double)NAN;
+    }
+    *out = a;
 }
 
-void dni_row_results_measure(const dni_row_results *r, const double *weight, dni_sample_work *work,
-                             double *out) {
-    const size_t K = r->n_classes, n_measured = dni_n_measured();
-    double square = 0;
-    dn_metrics m = {.n_classes = K, .confusion = work->cells, .per_class = work->per_class};
-    memset(work->cells, 0, (K + 1) * K * sizeof *work->cells);
-    for (size_t i = 0; i < r->n; i++) {
-        work->cells[r->cell[i]] += weight[i];
-        m.weight += weight[i];
-        square += weight[i] * weight[i];
+/* roc, precision [W] ← the means over the classes for which they are defined. */
+static void measure_ranks(const dni_row_results *r, const double *weight, double *roc,
+                          double *precision) {
+    double count[W] = {0};
+    memset(roc, 0, W * sizeof *roc);
+    memset(precision, 0, W * sizeof *precision);
+    for (size_t k = 0; k < r->n_columns; k++) {
+        struct column_areas a;
+        measure_column(r, k, weight, &a);
+        for (size_t s = 0; s < W; s++) {
+            if (!isnan(a.roc[s])) {
+                roc[s] += a.roc[s];
+                precision[s] += a.precision[s];
+                count[s] += 1;
+            }
+        }
     }
-    dni_class_ratios(&m, work->cells + K * K, square);
-    m.log_loss = m.brier = m.ece = m.hinge = m.squared_loss = m.logistic_loss = (double)NAN;
+    for (size_t s = 0; s < W; s++) {
+        roc[s] = dni_ratio(roc[s], count[s]);
+        precision[s] = dni_ratio(precision[s], count[s]);
+    }
+}
+
+void dni_row_results_measure(const dni_row_results *r, const double *weight, size_t n_samples,
+                             dni_sample_work *work, double *out, size_t stride) {
+    const size_t K = r->n_classes, n_measured = dni_n_measured(), n_cells = (K + 1) * K;
+    double roc[W], precision[W];
+    struct sums sums = {0};
+    sum_cells(r, weight, &sums, work->cells);
     if (r->probability != NULL) {
-        measure_probabilities(r, weight, &m);
+        sum_probabilities(r, weight, &sums);
     }
     if (r->margin != NULL) {
-        measure_margins(r, weight, &m);
+        sum_margins(r, weight, &sums);
     }
-    measure_ranks(r, weight, &m);
-    for (size_t i = 0; i + 1 < n_measured; i++) {
-        out[i] = dn_metric_value(&m, i);
+    measure_ranks(r, weight, roc, precision);
+    for (size_t s = 0; s < n_samples; s++, out += stride) {
+        dn_metrics m = {.n_classes = K,
+                        .confusion = work->sample_cells,
+                        .per_class = work->per_class,
+                        .weight = sums.weight[s],
+                        .roc_auc = roc[s],
+                        .average_precision = precision[s]};
+        for (size_t i = 0; i < n_cells; i++) {
+            work->sample_cells[i] = work->cells[i * W + s];
+        }
+        dni_class_ratios(&m, work->sample_cells + K * K, sums.square[s]);
+        set_means(r, &sums, s, &m);
+        for (size_t i = 0; i + 1 < n_measured; i++) {
+            out[i] = dn_metric_value(&m, i);
+        }
+        out[n_measured - 1] = m.macro.f1;
     }
-    out[n_measured - 1] = m.macro.f1;
 }

@@ -49,14 +49,23 @@ size_t dni_row_results_truth(const dni_row_results *results, size_t i);
 /* Returns the probability of its label; NaN: none. */
 double dni_row_results_probability(const dni_row_results *results, size_t i);
 
-/* Workspace for one sample. */
+/* Samples are measured by so many at a time: their weights of a row are consecutive, so that a row
+ * is read once for all of them. */
+enum { DNI_SAMPLES = 4 };
+
+/* Workspace for samples. */
 typedef struct dni_sample_work {
-    double *cells;               /* [K² + K] */
+    double *cells;               /* [(K² + K) × DNI_SAMPLES] */
+    double *sample_cells;        /* [K² + K] */
     dn_class_metrics *per_class; /* [K] */
 } dni_sample_work;
-/* out [dni_n_measured] ← the metrics of the rows with these weights [n], at least one of which is not
- * 0. Ties are those of all rows. O(n) for each score column, and O(K²). */
-void dni_row_results_measure(const dni_row_results *results, const double *weight,
-                             dni_sample_work *work, double *out);
+/* out [n_samples × stride] ← the dni_n_measured() metrics of each sample of the rows. Ties are those
+ * of all rows. O(n) for each score column, and O(K²).
+ *
+ *   weight     [n × DNI_SAMPLES] the weights of a row in each sample; a weight of each of the first
+ *              n_samples is not 0
+ *   n_samples  1 … DNI_SAMPLES */
+void dni_row_results_measure(const dni_row_results *results, const double *weight, size_t n_samples,
+                             dni_sample_work *work, double *out, size_t stride);
 
 #endif

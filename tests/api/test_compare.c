@@ -354,7 +354,7 @@ static void cancel_check(void) {
     status_check(call_upload("/v1/datasets/a-long",
                              text("%.*s%s", (int)(first - csv), csv, repeat(first, 400))),
                  201);
-    const int fd = raw_open(); /* the whole comparison takes minutes */
+    const int fd = raw_open(); /* the whole comparison takes long */
     assert_true(raw_send_text(fd, text("POST /v1/compare HTTP/1.1\r\nHost: localhost\r\n"
                                        "Authorization: Bearer %s\r\n"
                                        "Content-Length: %zu\r\n\r\n%s",

@@ -19,9 +19,9 @@ enum { MAX_SAMPLES = 10000, USUAL_SAMPLES = 1000, MAX_ROWS = 100 };
 
 /* Limit of the work of the samples: some 10 minutes on one thread. */
 #define COMPARE_MAX_NS 6e11
-#define DRAW_NS 6.0    /* time to draw a row */
-#define MEASURE_NS 6.0 /* time to measure a row of a model, without ranks */
-#define RANK_NS 6.0    /* and for each score column */
+#define DRAW_NS 5.0    /* time to draw a row */
+#define MEASURE_NS 3.0 /* time to measure a row of a model, without ranks */
+#define RANK_NS 3.0    /* and for each score column */
 #define CELL_NS 2.0    /* for each cell of a confusion matrix */
 #define PRODUCT_NS 0.3 /* of work.h */
 

@@ -59,16 +59,23 @@ static void measured_check(size_t K, bool probabilities, bool class_scores, bool
                                   .weight = r.weight};
     dn_metrics *metrics;
     dni_row_results kept = {0};
-    double cells[5 * 4], out[32];
+    static double weight[N * DNI_SAMPLES];
+    double cells[5 * 4 * DNI_SAMPLES], sample_cells[5 * 4], outs[DNI_SAMPLES * 32];
     dn_class_metrics per_class[4];
-    dni_sample_work work = {.cells = cells, .per_class = per_class};
+    dni_sample_work work = {.cells = cells, .sample_cells = sample_cells, .per_class = per_class};
     OK(dn_metrics_new(&options, &metrics, NULL));
     dn_metrics_add(metrics, &rows);
     OK(dn_metrics_finish(metrics, NULL));
     OK(dni_row_results_init(&kept, &options, NULL));
     dni_row_results_set(&kept, 0, &rows);
     OK(dni_row_results_rank(&kept, NULL));
-    dni_row_results_measure(&kept, r.weight, &work, out);
+    for (size_t k = 0; k < N; k++) { /* the other samples have other rows */
+        for (size_t s = 0; s < DNI_SAMPLES; s++) {
+            weight[k * DNI_SAMPLES + s] = s == DNI_SAMPLES - 1 ? r.weight[k] : (double)(k % 5 == s);
+        }
+    }
+    dni_row_results_measure(&kept, weight, DNI_SAMPLES, &work, outs, 32);
+    const double *out = outs + (size_t)(DNI_SAMPLES - 1) * 32;
     size_t i = 0;
     for (; dn_metric_name(i) != NULL; i++) {
         const double value = dn_metric_value(metrics, i);
