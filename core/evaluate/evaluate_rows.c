@@ -23,6 +23,7 @@ struct scorer {
     size_t n_tiles;       /* maximum number of tiles of a group */
     double *work;         /* workspace of the machines or of dn_model_predict */
     double *scores;       /* [n_tiles × DNI_TILE_ROWS × n_scores] */
+    const double *given;  /* [n_rows × n_scores] dni_evaluate_input.scores; NULL: none */
     double *class_scores; /* [n_tiles × DNI_TILE_ROWS × n_classes]; NULL: there are none */
     double *rank_scores;  /* the same memory, if there are neither class scores nor probabilities */
     bool probable;        /* labels need the probabilities */
@@ -70,19 +71,22 @@ static void scorer_layout(dni_layout *layout, const void *shape, void *out) {
 }
 
 /* ---- scorer ---- */
-/* Allocates and initializes all members except `metrics`. `raw`: the rows are raw, not encoded. */
-static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
-                         dn_error *err) {
+/* Allocates and initializes all members except `metrics`. `raw`: the rows are raw, not encoded.
+ * given: as in struct scorer. */
+static dn_status prepare(const dn_model *m, bool raw, const double *given, const dn_run *run,
+                         struct scorer *t, dn_error *err) {
     const size_t n_slots = raw || run == NULL ? 1 : run->n_slots;
-    const struct scorer_shape shape = {.n_work = raw ? dn_model_workspace(m)
-                                                     : dni_machines_work(m->machines, m->n_machines,
-                                                                         n_slots),
+    const struct scorer_shape shape = {.n_work = given != NULL ? 0
+                                                 : raw         ? dn_model_workspace(m)
+                                                               : dni_machines_work(m->machines,
+                                                                                   m->n_machines, n_slots),
                                        .n_coupling = dni_probabilities_work(m),
                                        .n_scores = m->n_scores,
                                        .n_classes = m->classes.view.n,
                                        .n_slots = n_slots};
     *t = (struct scorer){.model = m,
                          .run = run,
+                         .given = given,
                          .n_classes = shape.n_classes,
                          .n_scores = shape.n_scores,
                          .n_coupling = shape.n_coupling,
@@ -103,7 +107,7 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
         }
         t->class_scores = NULL;
     }
-    if (!raw) {
+    if (!raw && given == NULL) {
         dni_machines_prepare(m->machines, m->n_machines, dn_encoder_is_sparse(m->encoder), t->work);
     }
     return DN_OK;
@@ -158,7 +162,8 @@ static dn_status take_receivers(struct scorer *t, const dni_evaluate_input *inpu
 
 static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct labelled_rows *s,
                              bool unranked, const dn_run *run, dn_error *err) {
-    dn_status status = prepare(model, s->raw != NULL, run, t, err);
+    const double *given = s->encoded != NULL ? s->encoded->scores : NULL;
+    dn_status status = prepare(model, s->raw != NULL, given, run, t, err);
     t->rule = dni_rule_used(model, s->labels, s->rule);
     t->probable = dni_labels_need_probabilities(model, s->labels, t->rule);
     if (status == DN_OK && s->encoded != NULL) {
@@ -264,7 +269,8 @@ static const double *next_rows(const struct scorer *t, const dni_evaluate_input 
 struct group {
     const struct scorer *scorer;
     dn_matrix x;
-    const dn_run *run; /* run of each task; NULL: one thread */
+    const double *given; /* scorer->given from the first row of the group on */
+    const dn_run *run;   /* run of each task; NULL: one thread */
 };
 
 /* Scores tile i of the group. */
@@ -274,7 +280,10 @@ static dn_status score_tile(void *arg, size_t i, size_t slot, dn_error *err) {
     const size_t first = i * DNI_TILE_ROWS, left = group->x.n_rows - first,
                  n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
     dn_status status = dn_run_stop(group->run, err);
-    if (status == DN_OK) {
+    if (status == DN_OK && group->given != NULL) {
+        memcpy(t->scores + first * t->n_scores, group->given + first * t->n_scores,
+               n * t->n_scores * sizeof *t->scores);
+    } else if (status == DN_OK) {
         status = dni_machines_score(t->model->machines, t->model->n_machines,
                                     dn_matrix_rows(group->x, first, n), group->run, slot,
                                     t->scores + first * t->n_scores, t->work, err);
@@ -295,9 +304,10 @@ static dn_status score_tile(void *arg, size_t i, size_t slot, dn_error *err) {
 }
 
 /* Scores the tiles of a group: on all threads, unless the machines use the threads for a tile. */
-static dn_status score_group(const struct scorer *t, dn_matrix x, dn_error *err) {
+static dn_status score_group(const struct scorer *t, dn_matrix x, const double *given,
+                             dn_error *err) {
     const size_t n = (x.n_rows + DNI_TILE_ROWS - 1) / DNI_TILE_ROWS;
-    struct group group = {t, x, t->run};
+    struct group group = {t, x, given, t->run};
     if (t->run != NULL && t->run->n_slots > 1 && n > 1 &&
         !dni_machines_use_threads(t->model->machines[0])) {
         const dn_run inner = dni_task_run(t->run);
@@ -316,7 +326,9 @@ static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j
     const size_t most = t->n_tiles * DNI_TILE_ROWS;
     for (size_t start = 0, rows; start < block->x.n_rows; start += rows) {
         rows = block->x.n_rows - start < most ? block->x.n_rows - start : most;
-        const dn_status status = score_group(t, dn_matrix_rows(block->x, start, rows), err);
+        const double *given =
+            t->given == NULL ? NULL : t->given + (block->first_row + start) * t->n_scores;
+        const dn_status status = score_group(t, dn_matrix_rows(block->x, start, rows), given, err);
         if (status != DN_OK) {
             return status;
         }
@@ -437,7 +449,7 @@ static dn_status evaluate(const dn_model *model, const struct labelled_rows *s, 
 dn_status dni_score_rows(const dni_evaluate_input *input, const dn_model *model, const dn_run *run,
                          dni_scores_fn *fn, void *arg, dn_error *err) {
     struct scorer t;
-    dn_status status = prepare(model, false, run, &t, err);
+    dn_status status = prepare(model, false, NULL, run, &t, err);
     t.keep = fn;
     t.keep_arg = arg;
     if (status == DN_OK) {
@@ -491,7 +503,7 @@ dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *mod
 dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *model,
                            const dn_run *run, dn_error *err) {
     struct scorer t;
-    dn_status status = prepare(model, false, run, &t, err);
+    dn_status status = prepare(model, false, NULL, run, &t, err);
     t.probable = dni_labels_need_probabilities(model, input->labels, NULL);
     if (status == DN_OK) {
         status = take_receivers(&t, input, err);

@@ -38,6 +38,7 @@ typedef struct dni_evaluate_input {
      * role `wanted`, in order */
     const uint8_t *role;
     uint8_t wanted;
+    const double *scores; /* [n_rows × n_scores] of the model's machines; NULL: they are computed */
     bool curves;
     dn_labels labels;
     const dn_rule *rule;   /* as in dn_prediction */

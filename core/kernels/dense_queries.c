@@ -142,7 +142,6 @@ static void measure_exact(const dni_points *p, const dni_queries *queries, size_
 static void measure_panel(const dni_points *p, const dni_queries *queries, size_t panel,
                           double *measure) {
     const struct dni_dense *storage = p->storage;
-    double exact[DNI_QUERIES * DNI_PANEL];
     size_t n_single = 0;
     for (size_t q = 0; q < queries->n; q++) {
         n_single += queries->of[q].single;
@@ -157,6 +156,7 @@ static void measure_panel(const dni_points *p, const dni_queries *queries, size_
     if (n_single == 0 || n_single == queries->n) {
         return;
     }
+    double exact[DNI_QUERIES * DNI_PANEL];
     measure_exact(p, queries, panel, exact);
     for (size_t q = 0; q < queries->n; q++) {
         if (!queries->of[q].single) {
@@ -168,18 +168,22 @@ static void measure_panel(const dni_points *p, const dni_queries *queries, size_
 /* Converts the products or distances `measure` of one query and a panel to kernel values. Stores
  * the values of the panel's points low … high − 1 at index `to` of the output. */
 static void finish(const dni_points *p, const dni_query *query, size_t panel, size_t low,
-                   size_t high, double *measure, dni_output output, size_t to) {
+                   size_t high, double *measure, const dni_output *output, size_t to) {
+    if (low == 0 && high == DNI_PANEL) {
+        dni_values_of(p, query, panel * DNI_PANEL, DNI_PANEL, measure, output, to);
+        return;
+    }
     float single[DNI_PANEL];
     double exact[DNI_PANEL];
-    dni_output whole = {.single = output.single == NULL ? NULL : single,
-                        .exact = output.exact == NULL ? NULL : exact,
-                        .distances = output.distances};
-    dni_values_of(p, query, panel * DNI_PANEL, DNI_PANEL, measure, whole, 0);
-    if (output.single != NULL) {
-        memcpy(output.single + to, single + low, (high - low) * sizeof *single);
+    dni_output whole = {.single = output->single == NULL ? NULL : single,
+                        .exact = output->exact == NULL ? NULL : exact,
+                        .distances = output->distances};
+    dni_values_of(p, query, panel * DNI_PANEL, DNI_PANEL, measure, &whole, 0);
+    if (output->single != NULL) {
+        memcpy(output->single + to, single + low, (high - low) * sizeof *single);
     }
-    if (output.exact != NULL) {
-        memcpy(output.exact + to, exact + low, (high - low) * sizeof *exact);
+    if (output->exact != NULL) {
+        memcpy(output->exact + to, exact + low, (high - low) * sizeof *exact);
     }
 }
 
@@ -191,7 +195,7 @@ void dni_dense_values(const dni_points *p, const dni_queries *queries, size_t fi
         const size_t high = first + n - start < DNI_PANEL ? first + n - start : DNI_PANEL;
         measure_panel(p, queries, panel, measure);
         for (size_t q = 0; q < queries->n; q++) {
-            finish(p, &queries->of[q], panel, low, high, measure + q * DNI_PANEL, output,
+            finish(p, &queries->of[q], panel, low, high, measure + q * DNI_PANEL, &output,
                    q * output.stride + start + low - first);
         }
     }

@@ -5,8 +5,10 @@
 #include <string.h>
 
 enum {
-    TILE = DNI_QUERIES,            /* maximum number of rows of a tile */
-    CHUNK = DNI_POINTS_SUMS / TILE /* maximum number of points between two polls of the stop flag */
+    TILE = DNI_QUERIES, /* maximum number of rows of a tile */
+    CHUNK =
+        DNI_POINTS_SUMS / TILE, /* maximum number of points between two polls of the stop flag */
+    SQUARE = 8                  /* columns that are copied at a time */
 };
 
 static size_t n_tiles(size_t n) {
@@ -54,7 +56,26 @@ struct gram {
     size_t n_work;
 };
 
-/* Computes the rows of tile i of the Gram matrix, up to the last column of the tile. */
+/* Copies the elements below the diagonal in rows start … end − 1 to their places above the diagonal,
+ * SQUARE columns at a time. */
+static void mirror(const struct gram *g, size_t start, size_t end) {
+    const size_t n = g->points->n;
+    for (size_t at = 0; at < end; at += SQUARE) {
+        const size_t stop = end - at < SQUARE ? end : at + SQUARE;
+        for (size_t i = start; i < end; i++) {
+            for (size_t j = at; j < stop && j < i; j++) {
+                if (g->single != NULL) {
+                    g->single[j * n + i] = g->single[i * n + j];
+                } else {
+                    g->exact[j * n + i] = g->exact[i * n + j];
+                }
+            }
+        }
+    }
+}
+
+/* Computes the rows of tile i of the Gram matrix, up to the last column of the tile, and the
+ * elements above the diagonal that are equal to them. */
 static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *err) {
     const size_t n = g->points->n, start = i * TILE, end = n - start < TILE ? n : start + TILE;
     dni_queries queries;
@@ -71,6 +92,7 @@ static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *e
                                              .exact = g->exact == NULL ? NULL : g->exact + at,
                                              .stride = n});
     }
+    mirror(g, start, end);
     return DN_OK;
 }
 
@@ -83,27 +105,6 @@ static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
                                          : status;
 }
 
-/* Copies the elements below the diagonal to the elements of `tile` above the diagonal, in squares
- * of TILE × TILE elements. */
-static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) {
-    const struct gram *g = arg;
-    const size_t n = g->points->n, first = tile * TILE, end = n - first < TILE ? n : first + TILE;
-    (void)slot;
-    (void)err;
-    for (size_t start = first; start < n; start += TILE) {
-        for (size_t i = first; i < end; i++) {
-            for (size_t j = start > i ? start : i + 1; j < n && j < start + TILE; j++) {
-                if (g->single != NULL) {
-                    g->single[i * n + j] = g->single[j * n + i];
-                } else {
-                    g->exact[i * n + j] = g->exact[j * n + i];
-                }
-            }
-        }
-    }
-    return DN_OK;
-}
-
 dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *single, double *exact,
                           dn_error *err) {
     struct gram g = {.points = points, .run = run, .single = single, .exact = exact};
@@ -112,9 +113,6 @@ dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *si
         return status;
     }
     status = dni_tasks_run(run, (n_tiles(points->n) + 1) / 2, lower_task, &g, err);
-    if (status == DN_OK) {
-        status = dni_tasks_run(run, n_tiles(points->n), upper_task, &g, err);
-    }
     dn_run_free(run, g.work);
     return status;
 }

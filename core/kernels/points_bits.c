@@ -326,7 +326,7 @@ static void values_of_query(const dni_points *p, const dni_queries *queries, siz
             count_bits(p, query->bits, first + done, some,
                        (struct counting){.table = storage->numbers}, measure, NULL);
         }
-        dni_values_of(p, query, first + done, some, measure, output, q * output.stride + done);
+        dni_values_of(p, query, first + done, some, measure, &output, q * output.stride + done);
         done += some;
     }
 }

@@ -105,7 +105,7 @@ struct dni_points_kind {
 /* Converts measure [n], the products or distances of a query with points first … first + n − 1, to
  * values, and stores them at index `to` of the output. Overwrites `measure`. */
 void dni_values_of(const dni_points *points, const dni_query *query, size_t first, size_t n,
-                   double *measure, dni_output output, size_t to);
+                   double *measure, const dni_output *output, size_t to);
 /* Reserves `self` and `square`, filled with 0, if the form of the kernel needs them. */
 DN_MUST_USE dn_status dni_points_reserve(dni_points *points, dn_error *err);
 /* Returns an upper bound of the bytes that dni_points_reserve allocates. */

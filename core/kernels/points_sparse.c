@@ -284,7 +284,7 @@ static void values(const dni_points *p, const dni_queries *queries, size_t first
                     measure[k] = dni_pair_measure(p->form, query->row, row_at(p, start + k));
                 }
             }
-            dni_values_of(p, query, start + low, high - low, measure + low, output,
+            dni_values_of(p, query, start + low, high - low, measure + low, &output,
                           q * output.stride + start + low - first);
         }
     }

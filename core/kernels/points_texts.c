@@ -226,7 +226,7 @@ static void values(const dni_points *p, const dni_queries *queries, size_t first
                 measure[k] = (double)dni_edit_distance(&edit, storage->text + storage->start[j],
                                                        storage->start[j + 1] - storage->start[j]);
             }
-            dni_values_of(p, query, first + done, some, measure, output, q * output.stride + done);
+            dni_values_of(p, query, first + done, some, measure, &output, q * output.stride + done);
         }
     }
 }

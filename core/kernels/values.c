@@ -106,7 +106,7 @@ static void to_distances(const dni_points *p, const dni_query *query, size_t fir
 }
 
 void dni_values_of(const dni_points *p, const dni_query *query, size_t first, size_t n,
-                   double *measure, dni_output output, size_t to) {
+                   double *measure, const dni_output *output, size_t to) {
     if (p->form == DNI_FORM_PRODUCT) {
         of_products(p, query, first, n, measure);
     } else if (p->form == DNI_FORM_COSINE && !isfinite(query->square)) {
@@ -116,21 +116,21 @@ void dni_values_of(const dni_points *p, const dni_query *query, size_t first, si
         }
     } else {
         to_distances(p, query, first, n, measure);
-        if (!output.distances) {
+        if (!output->distances) {
             for (size_t k = 0; k < n; k++) {
                 measure[k] *= p->factor;
             }
-            if (output.single != NULL) {
-                p->lanes->exponentials_single(measure, n, output.single + to);
+            if (output->single != NULL) {
+                p->lanes->exponentials_single(measure, n, output->single + to);
                 return;
             }
             p->lanes->exponentials(measure, n);
         }
     }
-    for (size_t k = 0; output.single != NULL && k < n; k++) {
-        output.single[to + k] = (float)measure[k];
+    for (size_t k = 0; output->single != NULL && k < n; k++) {
+        output->single[to + k] = (float)measure[k];
     }
-    if (output.exact != NULL) {
-        memcpy(output.exact + to, measure, n * sizeof *measure);
+    if (output->exact != NULL) {
+        memcpy(output->exact + to, measure, n * sizeof *measure);
     }
 }

@@ -3,7 +3,9 @@
 #include "base/tasks.h"
 #include "catalogue/calibration_params.h"
 #include "catalogue/param_step.h"
+#include "learners/shared/prepared_scores.h"
 #include "machine/decision_pairs.h"
+#include "model/model_impl.h"
 #include "training/calibrate.h"
 
 #include <math.h>
@@ -40,21 +42,41 @@ static void note(const dni_fit *fit, struct figures *out) {
     }
 }
 
+/* *out ← the scores of the held-out rows, if the fit kept kernel values for them; otherwise NULL. */
+static dn_status kept_scores(const struct trial *t, size_t k, const dn_model *model,
+                             const dn_run *run, double **out, dn_error *err) {
+    const dni_search_fold *fold = &t->folds->folds[k];
+    *out = NULL;
+    if (dni_calibration_method(t->folds->request.params) != DN_CALIBRATION_NONE ||
+        !fold->held_in_memory || model->n_scores != model->n_machines) {
+        return DN_OK;
+    }
+    return dni_prepared_scores(fold->kernel, fold->held_out, model->machines, model->n_machines,
+                               run, out, err);
+}
+
 static dn_status evaluate(const struct trial *t, size_t k, const dn_model *model, const dn_run *run,
                           dn_error *err) {
     const dni_search_fold *fold = &t->folds->folds[k];
+    dn_metrics *metrics = NULL;
+    double *scores;
+    const double before = dn_run_elapsed(run);
+    dn_status status = kept_scores(t, k, model, run, &scores, err);
+    if (status != DN_OK) {
+        return status;
+    }
     const dni_evaluate_input input = {.rows = fold->held_out,
                                       .weight = fold->labels.weight,
                                       .role = fold->labels.role,
-                                      .wanted = DN_ROW_VALIDATE};
-    dn_metrics *metrics = NULL;
-    const double before = dn_run_elapsed(run);
-    dn_status status = dni_evaluate_rows(&input, model, run, &metrics, err);
+                                      .wanted = DN_ROW_VALIDATE,
+                                      .scores = scores};
+    status = dni_evaluate_rows(&input, model, run, &metrics, err);
     if (status == DN_OK) {
         t->values[k] = dn_metric_value(metrics, t->metric);
         t->figures[k].evaluate_seconds = dn_run_elapsed(run) - before;
     }
     dn_metrics_free(metrics);
+    dn_run_free(run, scores);
     return status;
 }
 

@@ -6,7 +6,9 @@
   peer.py softmax TRAIN TEST  fits a softmax to MNIST / 255 (P5)
   peer.py path FILE FOLDS     LogisticRegressionCV with 50 values of lambda (P14)
   peer.py grid FILE FOLDS     GridSearchCV of an SVC with 5 × 5 values of gamma and C (P14)
-  peer.py auto FILE HELD      GridSearchCV over the families of "auto"; HELD has the rows of the test
+  peer.py auto FILE TARGET HELD SECONDS
+                              a grid over the families of "auto"; HELD has the rows of the test. After
+                              SECONDS no candidate of the grid begins
 
 Fits print "name seconds value" for each method; value: accuracy, of the training rows (P10) or of
 the test rows (P5). Only the calls of fit() are timed, each the best of two (P10) or one (P5, P14).
@@ -133,46 +135,109 @@ def grid(file, folds):
         print(f"{width[params['gamma']]:.9e} {params['C']:.9e} {mean:.12g}")
 
 
-def auto(file, held):
-    """Prints "seconds|winner, number of candidates, inner log loss, outer log loss"."""
+def read(file, target):
+    """The columns and the target of a table (CSV, TSV or svmlight)."""
+    with open(file, newline="", encoding="utf-8") as lines:
+        first = lines.readline()
+        if "," not in first and "\t" not in first:
+            from sklearn.datasets import load_svmlight_file
+            x, y = load_svmlight_file(file)
+            return x.toarray(), y
+        lines.seek(0)
+        rows = list(csv.reader(lines, delimiter="\t" if "\t" in first else ","))
+    at = rows[0].index(target)
+    columns = list(zip(*rows[1:]))
+    return columns[:at] + columns[at + 1:], np.array(columns[at])
+
+
+def features(columns, train):
+    """Numbers standardised, the mean for missing ones; an indicator for each of at most 100 levels;
+    TF-IDF of texts. Other columns are left out. Everything is fitted to the training rows."""
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    if isinstance(columns, np.ndarray):
+        return columns, False
+    parts, texts = [], []
+    for column in columns:
+        values = np.array(column)
+        try:
+            x = np.array([float(v) if v else np.nan for v in values])
+            mean, deviation = np.nanmean(x[train]), np.nanstd(x[train])
+            parts.append(((np.where(np.isnan(x), mean, x) - mean) / (deviation or 1))[:, None])
+            continue
+        except ValueError:
+            levels = np.unique(values[train])
+        if len(levels) <= 100:
+            parts.append((values[:, None] == levels).astype(float))
+        elif np.mean([len(v.split()) for v in values]) >= 8:
+            texts.append(TfidfVectorizer(sublinear_tf=True).fit(values[train]).transform(values))
+    if texts:
+        return hstack([csr_matrix(part) for part in parts] + texts).tocsr(), True
+    return np.hstack(parts), False
+
+
+def families(rows, d, sparse):
+    """Lists of estimators, a list for each family."""
+    from sklearn.calibration import CalibratedClassifierCV
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import log_loss
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold
-    from sklearn.naive_bayes import GaussianNB
+    from sklearn.naive_bayes import GaussianNB, MultinomialNB
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import Pipeline
+    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures
-    from sklearn.svm import SVC
+    from sklearn.svm import SVC, LinearSVC
 
-    x, y = encoded(file)
+    penalties = np.logspace(4, -2, 13)
+    lists = [[LogisticRegression(max_iter=2000, C=c) for c in penalties]]
+    if sparse:
+        lists += [[MultinomialNB(alpha=a) for a in (0.01, 0.1, 1, 10)],
+                  [CalibratedClassifierCV(LinearSVC(C=c)) for c in (0.1, 1, 10)]]
+        return lists
+    lists.append([GaussianNB(var_smoothing=v) for v in np.logspace(-9, 0, 7)])
+    lists.append([LinearDiscriminantAnalysis(solver="lsqr", shrinkage=v)
+                  for v in (None, "auto", 0.1, 0.3, 0.9)])
+    if rows <= 20000 and d <= 100:
+        lists.append([KNeighborsClassifier(k) for k in (1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61)])
+    if rows <= 5000:
+        lists.append([SVC(probability=True, C=c, gamma=g) for g in ("scale", 0.01, 0.1)
+                      for c in (0.1, 1, 10, 100)])
+    lists.append([MLPClassifier(size, alpha=a, max_iter=1000)
+                  for size in ((32,), (128,)) for a in (1e-4, 1e-2)])
+    if d <= 20:
+        lists.append([make_pipeline(PolynomialFeatures(2, interaction_only=True,
+                                                       include_bias=False),
+                                    LogisticRegression(max_iter=2000, C=c)) for c in penalties])
+    return lists
+
+
+def auto(file, target, held, seconds):
+    """Prints "seconds|winner, number of candidates, inner log loss, outer log loss"."""
+    from sklearn.metrics import log_loss
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    columns, y = read(file, target)
     test = np.zeros(len(y), bool)
     test[np.loadtxt(held, dtype=int)] = True
-    plain, penalties = [None], np.logspace(-2, 4, 13)
-    spaces = [
-        {"map": plain, "fit": [LogisticRegression(max_iter=2000)], "fit__C": penalties},
-        {"map": plain, "fit": [GaussianNB()], "fit__var_smoothing": np.logspace(-9, 0, 7)},
-        {"map": plain, "fit": [LinearDiscriminantAnalysis(solver="lsqr")],
-         "fit__shrinkage": [None, "auto", 0.1, 0.3, 0.9]},
-        {"map": plain, "fit": [KNeighborsClassifier()],
-         "fit__n_neighbors": [1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61]},
-        {"map": plain, "fit": [SVC(probability=True)], "fit__C": [0.1, 1, 10, 100],
-         "fit__gamma": ["scale", 0.01, 0.1]},
-        {"map": plain, "fit": [MLPClassifier(max_iter=1000)], "fit__alpha": [1e-4, 1e-2],
-         "fit__hidden_layer_sizes": [(32,), (128,)]}]
-    if x.shape[1] <= 20:
-        spaces.append({"map": [PolynomialFeatures(2, interaction_only=True, include_bias=False)],
-                       "fit": [LogisticRegression(max_iter=2000)], "fit__C": penalties})
-    search = GridSearchCV(Pipeline([("map", None), ("fit", None)]), spaces,
-                          cv=StratifiedKFold(5, shuffle=True, random_state=1),
-                          scoring="neg_log_loss", n_jobs=-1)
+    x, sparse = features(columns, ~test)
+    lists = families(sum(~test), x.shape[1], sparse)
     start = time.perf_counter()
-    search.fit(x[~test], y[~test])
+    best, tried = None, 0
+    for turn in range(max(len(of) for of in lists)):
+        for estimator in (of[turn] for of in lists if turn < len(of)):
+            if time.perf_counter() - start > float(seconds):
+                break
+            loss = -cross_val_score(estimator, x[~test], y[~test], scoring="neg_log_loss", n_jobs=-1,
+                                    cv=StratifiedKFold(5, shuffle=True, random_state=1)).mean()
+            tried += 1
+            if best is None or loss < best[0]:
+                best = loss, estimator
+    model = best[1].fit(x[~test], y[~test])
     took = time.perf_counter() - start
-    outer = log_loss(y[test], search.predict_proba(x[test]), labels=search.classes_)
-    print(f"{took:.3f}|{type(search.best_params_['fit']).__name__}, "
-          f"{len(search.cv_results_['params'])} candidates, inner {-search.best_score_:.4f}, "
+    outer = log_loss(y[test], model.predict_proba(x[test]), labels=model.classes_)
+    name = type(model[-1] if hasattr(model, "steps") else model).__name__
+    print(f"{took:.3f}|{name}, {tried} of {sum(map(len, lists))} candidates, inner {best[0]:.4f}, "
           f"outer {outer:.4f}")
 
 

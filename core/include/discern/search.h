@@ -104,12 +104,13 @@ typedef struct dn_search_result {
  *   out  set on success; free it with dn_search_result_done
  *
  * Threads. If the encoded rows of all folds are in memory, the threads fit different folds;
- * otherwise they share the work of one fit. The result does not depend on the number of threads.
+ * otherwise, and for the last folds if their number is not a multiple of that of the threads, they
+ * share the work of one fit. The result does not depend on the number of threads.
  *
  * Fits of consecutive candidates that differ only in a parameter with a complexity start from the
  * previous model of the fold, if the method can (logistic regression); kernel methods keep the
- * kernel matrix of a fold while rows and kernel are the same, and start from the previous dual
- * variables. So candidates of a path should ascend or descend in this parameter. Where a fit starts
+ * kernel values of a fold, also those of its held-out rows, while rows and kernel are the same, and
+ * start from the previous dual variables. So candidates of a path should ascend or descend in this parameter. Where a fit starts
  * changes its result within the tolerance of the method, so that a search in little memory or from
  * known trials may differ by as much. Fits of kernel SVMs end at their tolerance, where dn_train
  * continues to the precision of the arithmetic.

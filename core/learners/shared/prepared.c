@@ -1,6 +1,7 @@
 /* Prepares a kernel problem: estimates the kernel's parameters, gathers the points, computes the
  * Gram matrix. */
 #include "learners/shared/prepared.h"
+#include "base/run_memory.h"
 #include "kernels/kernel_definite.h"
 #include "kernels/width.h"
 #include "learners/shared/kernel_factor.h"
@@ -81,8 +82,8 @@ static dn_status make_gram(dni_prepared *p, double cache_bytes, dn_error *err) {
     if (p->points.given != NULL || gram_bytes(n, cache_bytes) == 0) {
         return DN_OK;
     }
-    dn_status status = dn_run_alloc(p->run, n * n + 1, exact ? sizeof(double) : sizeof(float),
-                                    "the kernel's values (cache_mib)", &p->gram_memory, err);
+    dn_status status = dni_run_alloc_raw(p->run, n * n + 1, exact ? sizeof(double) : sizeof(float),
+                                         "the kernel's values (cache_mib)", &p->gram_memory, err);
     if (status != DN_OK) {
         return status;
     }
@@ -222,6 +223,8 @@ void dn_prepared_free(dn_prepared *p) {
     free_values(p);
     dni_svm_points_done(&p->points);
     dn_run_free(run, p->duals.alpha);
+    dn_run_free(run, p->support);
+    dn_run_free(run, p->held.values);
     dn_run_free(run, p->factor);
     dn_run_free(run, p);
 }
@@ -353,7 +356,23 @@ static void add_points(const dni_svm_points *points, const uint32_t *number, dni
     }
 }
 
-dn_status dni_prepared_support(const dni_prepared *problem, const uint32_t *number, size_t n,
+/* Keeps the points of the support vectors, unless there is no memory for them. */
+static void keep_support(dni_prepared *p, const uint32_t *number) {
+    void *memory = p->support;
+    if (!p->shared ||
+        (memory == NULL && dn_run_alloc(p->run, p->points.n, sizeof *p->support,
+                                        "the support vectors", &memory, NULL) != DN_OK)) {
+        return;
+    }
+    p->support = memory;
+    for (size_t i = 0; i < p->points.n; i++) {
+        if (number[i] < UINT32_MAX) {
+            p->support[number[i]] = (uint32_t)i;
+        }
+    }
+}
+
+dn_status dni_prepared_support(dni_prepared *problem, const uint32_t *number, size_t n,
                                dni_support **out, dn_error *err) {
     const dni_svm_points *points = &problem->points;
     const bool given = points->column != NULL;
@@ -378,6 +397,7 @@ dn_status dni_prepared_support(const dni_prepared *problem, const uint32_t *numb
         dni_support_unref(support);
         return status;
     }
+    keep_support(problem, number);
     *out = support;
     return DN_OK;
 }

@@ -30,10 +30,17 @@ typedef struct dni_prepared_key {
 /* The dual variables of a fit, at which the next fit with another C may start. */
 typedef struct dni_kept_duals {
     double *alpha; /* [n] of all machines, one after the other; NULL: none */
+    double *g;     /* [n] gradients of the duals; in the same block */
     size_t n;
     dn_decision decision;
     double C;
 } dni_kept_duals;
+
+/* Kernel values between held-out rows and the points (prepared_scores.h). */
+typedef struct dni_held_values {
+    const dn_rows *rows; /* NULL: none */
+    double *values;      /* [n_points × rows->n_rows]; NULL: they take too much memory */
+} dni_held_values;
 
 typedef struct dn_prepared dni_prepared;
 struct dn_prepared {
@@ -50,6 +57,8 @@ struct dn_prepared {
     double *factor;          /* [d × d] factor of kernel mahalanobis; else NULL */
     void *gram_memory;    /* block of the Gram matrix; NULL: kernel rows are computed on demand */
     dni_kept_duals duals; /* of the last fit that kept the problem */
+    uint32_t *support;    /* point of each support vector of this fit; NULL: unknown */
+    dni_held_values held;
 };
 
 /* Returns the problem of input->prepared if it was prepared for the same rows, kernel, seed and
@@ -93,8 +102,8 @@ double dni_prepared_memory(const dn_kernel *kernel, const dn_fit_shape *shape, d
 
 /* Creates n support vectors from the points i with number[i] < UINT32_MAX; these numbers ascend
  * from 0 to n − 1. The caller owns the reference. */
-DN_MUST_USE dn_status dni_prepared_support(const dni_prepared *problem, const uint32_t *number,
-                                           size_t n, dni_support **out, dn_error *err);
+DN_MUST_USE dn_status dni_prepared_support(dni_prepared *problem, const uint32_t *number, size_t n,
+                                           dni_support **out, dn_error *err);
 
 /* Adds kernel_width to the report, and a warning if there are rows with K(x, x) <= 0. */
 void dni_prepared_report(const dni_prepared *problem, dn_report *report);

@@ -267,11 +267,27 @@ static dn_status shrink(struct state *s, dn_error *err) {
     return dni_smo_rows_activate(s->rows, s->active, kept, err);
 }
 
-/* Activates all variables and recomputes their gradient. exact: use kernel values in double
- * precision. */
-static dn_status compute_all(struct state *s, bool exact, dn_error *err) {
+/* Sets up, low, the extremes and the objective from the gradient of all variables. */
+static dn_status take_gradient(struct state *s, dn_error *err) {
     dni_smo *p = s->p;
     double objective = 0;
+    for (size_t k = 0; k < p->n; k++) {
+        objective -= 0.5 * s->a[k] * (p->g[k] + p->linear[k]);
+        s->self[k] = dni_smo_rows_self(s->rows, k);
+        set_gradient(s, k, p->g[k]);
+    }
+    p->objective = objective;
+    if (!isfinite(objective)) {
+        return not_finite(p, err);
+    }
+    update(s, s->self, s->self, 0);
+    return DN_OK;
+}
+
+/* Activates all variables and recomputes their gradient, unless it is known. exact: use kernel
+ * values in double precision. */
+static dn_status compute_all(struct state *s, bool exact, bool known, dn_error *err) {
+    dni_smo *p = s->p;
     for (size_t i = 0; i < p->n; i++) {
         s->active[i] = (uint32_t)i;
         s->a[i] = p->t[i] * p->alpha[i];
@@ -286,22 +302,17 @@ static dn_status compute_all(struct state *s, bool exact, dn_error *err) {
     for (size_t group = 0; group < n_ranges(s); group++) {
         s->group_end[group] = p->n_groups == 0 ? p->n : p->group_end[group];
     }
+    if (known) {
+        return take_gradient(s, err);
+    }
     dn_status status = dni_smo_rows_sums(s->rows, s->a, exact, s->run, p->g, err);
     if (status != DN_OK) {
         return status;
     }
     for (size_t k = 0; k < p->n; k++) {
         p->g[k] = p->linear[k] - p->g[k];
-        objective -= 0.5 * s->a[k] * (p->g[k] + p->linear[k]);
-        s->self[k] = dni_smo_rows_self(s->rows, k);
-        set_gradient(s, k, p->g[k]);
     }
-    p->objective = objective;
-    if (!isfinite(objective)) {
-        return not_finite(p, err);
-    }
-    update(s, s->self, s->self, 0);
-    return DN_OK;
+    return take_gradient(s, err);
 }
 
 /* ---- iteration ---- */
@@ -344,7 +355,7 @@ static dn_status periodic_work(struct state *s, double violation, dn_error *err)
     report_progress(s, violation);
     if (!s->reactivated && violation <= 10 * s->target && s->n_active < s->p->n) {
         s->reactivated = true;
-        dn_status status = compute_all(s, false, err);
+        dn_status status = compute_all(s, false, false, err);
         if (status != DN_OK) {
             return status;
         }
@@ -382,6 +393,18 @@ static dn_status descend(struct state *s, dn_error *err) {
     }
 }
 
+/* Stores the gradient of all variables in p->g: as the steps have updated it, if that is allowed,
+ * otherwise computed again. */
+static dn_status finish_gradient(struct state *s, dn_error *err) {
+    if (!s->p->keep_gradient || s->n_active < s->p->n || !dni_smo_rows_exact(s->rows)) {
+        return compute_all(s, true, false, err);
+    }
+    for (size_t k = 0; k < s->p->n; k++) {
+        s->p->g[k] = gradient_at(s, k);
+    }
+    return DN_OK;
+}
+
 /* Iterates until the violation of all variables is at most `target`, with kernel values in double
  * precision. limit: maximum number of steps. */
 static dn_status converge(struct state *s, double target, double limit, dn_error *err) {
@@ -404,7 +427,7 @@ static dn_status converge(struct state *s, double target, double limit, dn_error
             status = descend(s, err);
         }
         if (status == DN_OK) {
-            status = compute_all(s, true, err);
+            status = finish_gradient(s, err);
         }
         if (status != DN_OK) {
             return status;
@@ -433,7 +456,7 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, dn_er
     if (status != DN_OK) {
         return status;
     }
-    status = compute_all(&s, true, err);
+    status = compute_all(&s, true, p->has_gradient, err);
     if (status != DN_OK) {
         goto cleanup;
     }

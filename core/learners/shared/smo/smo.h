@@ -44,11 +44,16 @@ typedef struct dni_smo {
     /* A smaller violation that the solver tries to reach with a limited number of further steps;
      * equal to `tolerance`: no further steps. */
     double fine_tolerance;
+    /* The gradient that the steps have updated is the result where kernel values have double
+     * precision and all variables are active. Its rounding errors add up: use it only for
+     * tolerances far above the precision of double. Otherwise the gradient is computed again. */
+    bool keep_gradient;
     double objective_unit; /* divisor of the objective in progress reports */
     double max_iterations; /* maximum number of steps */
     /* In and out: the starting point, then the solution. */
     double *alpha;     /* [n] feasible at the start */
     double *g;         /* [n] out: the gradient, from kernel values in double precision */
+    bool has_gradient; /* g is set at the start: the gradient at alpha */
     double violation;  /* out: the largest violation */
     double iterations; /* out: number of steps */
     double objective;  /* out: the value at the solution */

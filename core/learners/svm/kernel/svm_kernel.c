@@ -21,6 +21,8 @@
 /* Violation that the solver tries to reach after the tolerance, if kernel values have double
  * precision. */
 #define FINE_TOLERANCE 1e-12
+/* Smallest tolerance at which a quick fit keeps the gradient of its steps (dni_smo.keep_gradient). */
+#define MIN_KEPT_TOLERANCE 1e-8
 /* The hulls touch if their squared distance is at most ZERO_DISTANCE times the largest K(x, x). The
  * rounding errors of sums of kernel values have this size. */
 #define ZERO_DISTANCE 1e-14
@@ -164,23 +166,27 @@ static void keep_duals(const svm_fit *f) {
     }
     dn_run_free(f->problem->run, kept->alpha);
     *kept = (dni_kept_duals){.n = f->n_duals, .decision = f->decision, .C = f->options->C};
-    if (dn_run_alloc(f->problem->run, f->n_duals, sizeof *kept->alpha, "the dual variables",
+    if (dn_run_alloc(f->problem->run, f->n_duals, 2 * sizeof *kept->alpha, "the dual variables",
                      &memory, NULL) != DN_OK) {
         return;
     }
     kept->alpha = memory;
+    kept->g = kept->alpha + f->n_duals;
     for (size_t i = 0; i < f->n_parts; i++) {
         const svm_part *part = &f->parts[i];
         memcpy(kept->alpha + part->first, part->alpha, part->n * sizeof *kept->alpha);
+        memcpy(kept->g + part->first, part->g, part->n * sizeof *kept->g);
     }
 }
 
 /* Sets the bounds, the signs, the linear coefficients and the start: α of the last fit, or 0, or,
- * for the hard margin, the first point of each hull. */
-static void set_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
+ * for the hard margin, the first point of each hull. Returns true if it has also set the
+ * gradient. */
+static bool set_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
     const bool hard = is_hard(f);
     double scale = 1;
-    const double *kept = kept_alpha(f, part, &scale);
+    const double *kept = kept_alpha(f, part, &scale),
+                 *g = kept == NULL ? NULL : f->problem->duals.g + part->first;
     for (size_t k = 0; k < part->n; k++) {
         dual->t[k] = k < part->n_negative ? -1 : 1;
         dual->upper[k] = upper_of(f, part, k);
@@ -188,7 +194,11 @@ static void set_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
         part->alpha[k] = kept != NULL ? fmin(kept[k] * scale, dual->upper[k])
                          : hard && (k == 0 || k == part->n_negative) ? 1
                                                                      : 0;
+        if (g != NULL) { /* l − g is linear in α */
+            part->g[k] = dual->linear[k] - scale * (dual->linear[k] - g[k]);
+        }
     }
+    return g != NULL;
 }
 
 static double largest_self(const svm_part *part, const dni_smo_rows *rows) {
@@ -210,7 +220,7 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
     if (status != DN_OK) {
         return status;
     }
-    set_problem(f, part, &dual);
+    const bool has_gradient = set_problem(f, part, &dual);
     dni_smo smo = {.n = part->n,
                    .t = dual.t,
                    .upper = dual.upper,
@@ -226,10 +236,12 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
                    .fine_tolerance = f->problem->definite && !f->input->quick
                                          ? fmin(FINE_TOLERANCE, tolerance)
                                          : tolerance,
+                   .keep_gradient = f->input->quick && tolerance >= MIN_KEPT_TOLERANCE,
                    .objective_unit = 1,
                    .max_iterations = 1000 * (double)f->options->max_iterations,
                    .alpha = part->alpha,
-                   .g = part->g};
+                   .g = part->g,
+                   .has_gradient = has_gradient};
     status = dni_smo_solve(&smo, rows, run, err);
     dn_run_free(run, memory);
     if (status != DN_OK) {

@@ -1,6 +1,8 @@
 /* Prepared problems: fits that share one give the same bits as fits that do not, and its kernel
  * values are computed once. */
 #include "learners/shared/prepared.h"
+#include "learners/shared/prepared_scores.h"
+#include "linalg/tile.h"
 #include "unit/core/learners/svm/kernel/kernel_machines.h"
 
 enum { ROWS = 200, COLUMNS = 4 };
@@ -102,6 +104,59 @@ static void values_of_nu_share_a_gram_matrix(void **state) {
     (void)state;
     share("one_class_svm", "rbf");
     share("one_class_svm", "sigmoid");
+}
+
+/* The kept scores of held-out rows are those of the machine; `computed` receives whether there are
+ * any. */
+static void check_scores(dn_prepared *prepared, const struct fit *fit, const dn_rows *rows,
+                         const dn_run *run, bool *computed) {
+    dn_machine *machine = &fit->out.kernel->base;
+    double *scores, *expected = xcalloc(ROWS, sizeof *expected),
+                    *work = xcalloc(dni_machines_work(&machine, 1, 1), sizeof *work);
+    dn_block block;
+    OK(dni_prepared_scores(prepared, rows, &machine, 1, run, &scores, NULL));
+    *computed = scores != NULL;
+    if (scores != NULL) {
+        OK(dn_rows_block(rows, 0, 0, &block, NULL));
+        for (size_t first = 0; first < ROWS; first += DNI_TILE_ROWS) {
+            const size_t n = ROWS - first < DNI_TILE_ROWS ? ROWS - first : DNI_TILE_ROWS;
+            OK(dni_machines_score(&machine, 1, dn_matrix_rows(block.x, first, n), NULL, 0,
+                                  expected + first, work, NULL));
+        }
+        assert_close(scores, expected, ROWS, 1e-10);
+    }
+    dn_run_free(run, scores);
+    free(expected);
+    free(work);
+}
+
+static void held_out_rows_share_kernel_values(void **state) {
+    (void)state;
+    static const double widths[] = {1.5, 1.5, 0.7};
+    struct problem t = clouds(ROWS, COLUMNS), other = clouds(ROWS, COLUMNS);
+    dn_params *p = kernel_params("svm", "rbf");
+    const dn_run run = dn_run_default();
+    dn_prepared *prepared = NULL;
+    const double *values = NULL;
+    bool computed;
+    for (size_t i = 0; i < 3; i++) {
+        OK(dn_params_set_number(p, "kernel.width", widths[i], NULL));
+        struct fit fit = fit_with(t.rows, p, 2 + (double)i, &run, &prepared);
+        assert_true((prepared->held.values == NULL) == (i != 1)); /* of the same problem */
+        check_scores(prepared, &fit, other.rows, &run, &computed);
+        assert_true(computed && (i != 1 || prepared->held.values == values));
+        values = prepared->held.values;
+        if (i == 2) {
+            prepared->key.cache_bytes = 1; /* the values of other rows do not fit */
+            check_scores(prepared, &fit, t.rows, &run, &computed);
+            assert_false(computed);
+        }
+        fit_done(&fit);
+    }
+    dn_prepared_free(prepared);
+    dn_params_free(p);
+    svm_problem_done(&t);
+    svm_problem_done(&other);
 }
 
 /* Another kernel, seed, cache or other rows need another problem; the old one is freed. */
@@ -224,6 +279,7 @@ static void first_rules_take_the_median_distance(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_c_share_a_gram_matrix),
+        cmocka_unit_test(held_out_rows_share_kernel_values),
         cmocka_unit_test(values_of_nu_share_a_gram_matrix),
         cmocka_unit_test(other_problems_are_prepared_anew),
         cmocka_unit_test(scale_of_the_rows),
