@@ -14,5 +14,7 @@ extern const dn_algorithm dni_algorithm_svm;
 extern const dn_algorithm dni_algorithm_one_class_svm;
 extern const dn_algorithm dni_algorithm_mlp;
 extern const dn_algorithm dni_algorithm_knn;
+/* Not in the list: dn_algorithm_combination. */
+extern const dn_algorithm dni_algorithm_combination;
 
 #endif

@@ -51,6 +51,14 @@ void dn_encoder_unref(dn_encoder *encoder) {
         atomic_fetch_sub_explicit(&encoder->references, 1, memory_order_acq_rel) > 1) {
         return;
     }
+    for (size_t p = 0; p < encoder->n_parts; p++) {
+        dn_encoder_unref(encoder->parts[p]);
+    }
+    if (encoder->n_parts > 0) {
+        free((void *)encoder->parts);
+        free(encoder);
+        return;
+    }
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         if (encoder->levels != NULL) {
             dni_string_set_done(&encoder->levels[i]);
@@ -396,6 +404,9 @@ dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const doubl
 }
 
 size_t dni_encoder_memory(const dn_encoder *encoder) {
+    if (encoder->n_parts > 0) { /* the parts belong to others too */
+        return sizeof *encoder + encoder->n_parts * sizeof *encoder->parts;
+    }
     size_t bytes = sizeof *encoder +
                    (encoder->mean == NULL ? 0 : 2 * encoder->n_features * sizeof(double)) +
                    encoder->n_basis_inputs * sizeof(size_t);

@@ -59,9 +59,10 @@ static void encode_values(const dn_encoder *encoder, const double *value, bool s
     }
 }
 
-static void encode_rows(const dn_encoder *encoder, dn_raw_rows rows, bool standardize,
-                        double *out) {
-    for (size_t i = 0; i < rows.n; i++, out += encoder->n_features) {
+/* stride: distance of two rows of `out`. */
+static void encode_part(const dn_encoder *encoder, dn_raw_rows rows, bool standardize,
+                        size_t stride, double *out) {
+    for (size_t i = 0; i < rows.n; i++, out += stride) {
         encode_values(encoder, rows.value + i * encoder->n_inputs, standardize, out);
         if (rows.row_start == NULL) {
             continue;
@@ -70,6 +71,17 @@ static void encode_rows(const dn_encoder *encoder, dn_raw_rows rows, bool standa
             size_t j = rows.feature[e];
             out[j] = standardize ? dni_encode_entry(encoder, j, rows.entry[e]) : rows.entry[e];
         }
+    }
+}
+
+static void encode_rows(const dn_encoder *encoder, dn_raw_rows rows, bool standardize,
+                        double *out) {
+    if (encoder->n_parts == 0) {
+        encode_part(encoder, rows, standardize, encoder->n_features, out);
+    }
+    for (size_t p = 0; p < encoder->n_parts; p++) {
+        encode_part(encoder->parts[p], rows, standardize, encoder->n_features, out);
+        out += encoder->parts[p]->n_features;
     }
 }
 
@@ -156,11 +168,16 @@ static void put_vector(struct writing *w, const dn_encoder *encoder, const dn_in
 }
 
 size_t dni_raw_entries_work(const dn_encoder *encoder) {
-    return encoder->n_features - encoder->n_base;
+    size_t most = encoder->n_features - encoder->n_base;
+    for (size_t p = 0; p < encoder->n_parts; p++) {
+        const size_t own = encoder->parts[p]->n_features - encoder->parts[p]->n_base;
+        most = own > most ? own : most;
+    }
+    return most;
 }
 
-size_t dni_encode_raw_entries(const dn_encoder *encoder, dn_raw_rows rows, size_t i, uint32_t *cols,
-                              double *values, double *work) {
+static size_t encode_part_entries(const dn_encoder *encoder, dn_raw_rows rows, size_t i,
+                                  uint32_t *cols, double *values, double *work) {
     const double *raw = rows.value + i * encoder->n_inputs;
     size_t e = rows.row_start == NULL ? 0 : rows.row_start[i],
            end = rows.row_start == NULL ? 0 : rows.row_start[i + 1];
@@ -185,4 +202,21 @@ size_t dni_encode_raw_entries(const dn_encoder *encoder, dn_raw_rows rows, size_
         put(&w, j, work[j - encoder->n_base]);
     }
     return w.n;
+}
+
+size_t dni_encode_raw_entries(const dn_encoder *encoder, dn_raw_rows rows, size_t i, uint32_t *cols,
+                              double *values, double *work) {
+    if (encoder->n_parts == 0) {
+        return encode_part_entries(encoder, rows, i, cols, values, work);
+    }
+    size_t n = 0, first = 0;
+    for (size_t p = 0; p < encoder->n_parts; p++) {
+        const size_t end =
+            n + encode_part_entries(encoder->parts[p], rows, i, cols + n, values + n, work);
+        for (; n < end; n++) {
+            cols[n] += (uint32_t)first;
+        }
+        first += encoder->parts[p]->n_features;
+    }
+    return n;
 }

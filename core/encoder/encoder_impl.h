@@ -47,6 +47,10 @@ struct dn_encoder {
     /* number of features of bases that are constant in the training rows, and the first of these
      * features; both 0 in an encoder read from bytes */
     size_t n_constant, first_constant;
+    /* [n_parts] a joined encoder (encoder_join.h): the inputs, names, levels, texts and index sets
+     * above belong to the first part. 0: not joined */
+    dn_encoder **parts;
+    size_t n_parts;
 };
 
 /* ---- errors ---- */

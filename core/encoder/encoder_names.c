@@ -169,10 +169,26 @@ static size_t end_name(struct name_out *name) {
     return name->length;
 }
 
+/* Returns the part of a joined encoder with feature *j, and makes *j its number there. From the
+ * second part on the number of the part begins the name: "2: age". */
+static const dn_encoder *enter_part(const dn_encoder *encoder, size_t *j, struct name_out *name) {
+    size_t p = 0;
+    for (; *j >= encoder->parts[p]->n_features; p++) {
+        *j -= encoder->parts[p]->n_features;
+    }
+    if (p > 0) {
+        put_number(name, "", p + 1, ": ");
+    }
+    return encoder->parts[p];
+}
+
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size) {
     struct name_out name = {.bytes = out, .size = size};
     if (j >= encoder->n_features) {
         return end_name(&name);
+    }
+    if (encoder->n_parts > 0) {
+        encoder = enter_part(encoder, &j, &name);
     }
     if (j >= encoder->n_base) {
         put_basis(&name, encoder, j);

@@ -1,12 +1,12 @@
-/* Encoded rows of a table (dn_rows_from_source): in memory or streamed.
+/* Encoded rows of a table: in memory or streamed.
  *
  * In memory, dense rows are encoded chunk by chunk into one matrix, and sparse rows block by
  * block into memory of the exact size. Streamed blocks are encoded in the memory of a slot at
  * each request. Rows in memory and streamed rows use the same kernels (encoder_tile.h), so that
  * their blocks are equal bit for bit. */
-#include "base/argument.h"
 #include "base/run_memory.h"
 #include "base/tasks.h"
+#include "encoder/encoded_rows.h"
 #include "encoder/encoder_tile.h"
 
 #include <math.h>
@@ -492,20 +492,10 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
     return DN_OK;
 }
 
-dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder,
-                              const uint8_t *role, enum dn_row_role wanted, const double *target,
-                              const double *weight, bool in_memory, const dn_run *run,
-                              dn_rows **out, dn_error *err) {
-    if (encoder == NULL || out == NULL) {
-        return dni_argument_null(encoder == NULL ? "encoder" : "out", err);
-    }
-    dn_status status = dni_argument_source(source, "source", err);
-    if (status == DN_OK) {
-        status = dni_argument_run(run, err);
-    }
-    if (status != DN_OK) {
-        return status;
-    }
+dn_status dni_encoded_rows(const dn_table_source *source, const dn_encoder *encoder,
+                           const uint8_t *role, enum dn_row_role wanted, const double *target,
+                           const double *weight, bool in_memory, const dn_run *run, dn_rows **out,
+                           dn_error *err) {
     dni_source_rows *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY,
@@ -514,10 +504,6 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     }
     self->source = source;
     self->encoder = encoder;
-    dn_run fallback = dn_run_default();
-    if (run == NULL) {
-        run = &fallback;
-    }
     self->run = *run;
     self->target = target;
     self->weight = weight;
@@ -527,7 +513,7 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     self->rows.piece = in_memory ? NULL : stream_piece;
     self->rows.piece_rows = encoder->sparse ? 0 : dn_piece_rows(encoder->n_features);
     self->rows.free = source_rows_free;
-    status = find_columns(self, err);
+    dn_status status = find_columns(self, err);
     if (status != DN_OK) {
         goto cleanup;
     }

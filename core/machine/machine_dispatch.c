@@ -369,9 +369,8 @@ size_t dni_machines_n_scores(dn_machine *const *machines, size_t n) {
     return n_scores;
 }
 
-/* Returns the number of doubles of `work` of one slot for kinds without score_tile: an expanded
- * row, then the largest `work` of all machines. */
-static size_t rows_work(dn_machine *const *machines, size_t n) {
+/* An expanded row, then the largest `work` of all machines. */
+size_t dni_machines_rows_work(dn_machine *const *machines, size_t n) {
     size_t max_work = 0;
     for (size_t i = 0; i < n; i++) {
         const size_t work = dni_machine_work(machines[i]);
@@ -383,7 +382,7 @@ static size_t rows_work(dn_machine *const *machines, size_t n) {
 size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots) {
     const dni_machine_kind *kind = machines[0]->kind;
     return kind->score_tile != NULL ? kind->tile_work(machines, n, n_slots)
-                                    : n_slots * rows_work(machines, n);
+                                    : n_slots * dni_machines_rows_work(machines, n);
 }
 
 bool dni_machines_use_threads(const dn_machine *machine) {
@@ -420,17 +419,22 @@ static void score_row(dn_machine *const *machines, size_t n, dn_matrix x, double
     }
 }
 
+void dni_machines_score_rows(dn_machine *const *machines, size_t n, dn_matrix x, double *scores,
+                             double *work) {
+    const size_t n_scores = dni_machines_n_scores(machines, n);
+    for (size_t r = 0; r < x.n_rows; r++) {
+        score_row(machines, n, dn_matrix_rows(x, r, 1), scores + r * n_scores, work);
+    }
+}
+
 dn_status dni_machines_score(dn_machine *const *machines, size_t n, dn_matrix x, const dn_run *run,
                              size_t slot, double *scores, double *work, dn_error *err) {
     const dni_machine_kind *kind = machines[0]->kind;
     if (kind->score_tile != NULL) {
         return kind->score_tile(machines, n, x, run, slot, scores, work, err);
     }
-    const size_t n_scores = dni_machines_n_scores(machines, n);
-    work += slot * rows_work(machines, n);
-    for (size_t r = 0; r < x.n_rows; r++) {
-        score_row(machines, n, dn_matrix_rows(x, r, 1), scores + r * n_scores, work);
-    }
+    dni_machines_score_rows(machines, n, x, scores,
+                            work + slot * dni_machines_rows_work(machines, n));
     return DN_OK;
 }
 

@@ -148,6 +148,13 @@ bool dni_machines_use_threads(const dn_machine *machine);
 DN_MUST_USE dn_status dni_machines_score(dn_machine *const *machines, size_t n, dn_matrix x,
                                          const dn_run *run, size_t slot, double *scores,
                                          double *work, dn_error *err);
+/* Computes the same scores row by row, with one thread and without preparation; only for machines
+ * without dni_machine_stays_encoded.
+ *
+ *   work  [dni_machines_rows_work] */
+void dni_machines_score_rows(dn_machine *const *machines, size_t n, dn_matrix x, double *scores,
+                             double *work);
+size_t dni_machines_rows_work(dn_machine *const *machines, size_t n);
 /* Returns the number of rows, at most DNI_TILE_ROWS, that a caller scores between two checks for
  * cancellation. */
 size_t dni_machines_tile_rows(const dn_machine *machine);

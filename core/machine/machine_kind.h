@@ -27,6 +27,7 @@ enum dni_kind_id {
     DNI_KIND_KERNEL = 3,
     DNI_KIND_NETWORK = 4,
     DNI_KIND_NEIGHBOURS = 5,
+    DNI_KIND_COMBINATION = 6, /* model/combination.c; not in the table of machine_bytes.c */
 };
 
 enum {

@@ -88,6 +88,13 @@ dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_erro
                : dni_classes_from_strings(view->type, view->names, out, err);
 }
 
+bool dni_classes_equal(const dn_classes *a, const dn_classes *b) {
+    const dn_strings *x = &a->names, *y = &b->names;
+    return a->n == b->n && (a->number == NULL) == (b->number == NULL) &&
+           memcmp(x->start, y->start, (a->n + 1) * sizeof *x->start) == 0 &&
+           memcmp(x->bytes, y->bytes, x->start[a->n]) == 0;
+}
+
 void dni_classes_done(dni_classes *classes) {
     free(classes->number);
     dni_string_set_done(&classes->names);

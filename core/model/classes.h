@@ -21,6 +21,8 @@ DN_MUST_USE dn_status dni_classes_from_numbers(dn_column_type type, const double
 DN_MUST_USE dn_status dni_classes_from_strings(dn_column_type type, dn_strings names,
                                                dni_classes *out, dn_error *err);
 DN_MUST_USE dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_error *err);
+/* Returns true if two lists have the same classes, as numbers or as texts. */
+bool dni_classes_equal(const dn_classes *a, const dn_classes *b);
 void dni_classes_done(dni_classes *classes);
 
 /* Return the index of a class, or SIZE_MAX if there is none. */

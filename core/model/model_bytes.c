@@ -11,6 +11,7 @@
 #include "machine/machine_dispatch.h"
 #include "machine/machine_kind.h"
 #include "model/calibration.h"
+#include "model/combination.h"
 #include "model/conformal.h"
 #include "model/model_duals.h"
 #include "model/model_impl.h"
@@ -70,14 +71,43 @@ static void write_target(const dn_model *model, dni_writer *w) {
     }
 }
 
+static bool is_combined(const dn_params *params) {
+    return params->algorithm == dn_algorithm_combination();
+}
+
+/* The encoder of a combined model is that of its members. */
 static void write_encoder(const dn_model *model, dni_writer *w) {
-    dni_encoder_write(model->encoder, w);
+    if (!is_combined(model->params)) {
+        dni_encoder_write(model->encoder, w);
+    }
+}
+
+/* Writes the members of a combined model: u64 n; for each member f64 share, u64 size and the bytes of
+ * its model. */
+static void write_members(const dn_machine *machine, dni_writer *w) {
+    const size_t n = dni_combination_members(machine);
+    dni_write_u64(w, n);
+    for (size_t m = 0; m < n; m++) {
+        void *bytes = NULL;
+        size_t size = 0;
+        double share;
+        const dn_model *member = dni_combination_member(machine, m, &share);
+        w->failed = w->failed || dn_model_write(member, &bytes, &size, NULL) != DN_OK;
+        dni_write_f64(w, share);
+        dni_write_u64(w, size);
+        dni_write_bytes(w, bytes, size);
+        free(bytes);
+    }
 }
 
 static void write_machines(const dn_model *model, dni_writer *w) {
     dni_write_u8(w, (uint8_t)model->decision);
     if (model->decision == DN_DECISION_OUTLIER) {
         dni_write_f64(w, model->machines[0]->threshold);
+    }
+    if (is_combined(model->params)) {
+        write_members(model->machines[0], w);
+        return;
     }
     for (size_t i = 0; i < model->n_machines; i++) {
         dni_machine_write(model->machines[i], i == 0 ? NULL : model->machines[0], w);
@@ -105,6 +135,9 @@ static void write_duals(const dn_model *model, dni_writer *w) {
 }
 
 static void write_conformal(const dn_model *model, dni_writer *w) {
+    if (is_combined(model->params)) {
+        dni_write_u8(w, model->conformal != NULL);
+    }
     if (model->conformal != NULL) {
         dni_conformal_write(model->conformal, w);
     }
@@ -114,6 +147,7 @@ static void write_conformal(const dn_model *model, dni_writer *w) {
 /* The parts of a model that have been read so far. */
 struct parts {
     uint32_t version; /* format version */
+    bool is_member;   /* of a combined model, and so not itself one */
     dn_params *params;
     uint64_t seed;
     const char *target; /* points into the serialized model */
@@ -158,11 +192,16 @@ static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     if (!read_name(r, id, sizeof id)) {
         return dni_machine_corrupt("the name of the algorithm is missing", err);
     }
-    const dn_algorithm *algorithm = dn_algorithm_find(id);
+    const dn_algorithm *combination = dn_algorithm_combination(),
+                       *algorithm =
+                           strcmp(id, combination->id) == 0 ? combination : dn_algorithm_find(id);
     if (algorithm == NULL) {
         return dn_error_set(
             err, DN_ERR_VERSION,
             "the model was made by algorithm \"%s\", which this library does not have", id);
+    }
+    if (algorithm == combination && (p->is_member || p->version < DNI_MODEL_WITH_MEMBERS)) {
+        return dni_machine_corrupt("it must not be a combination", err);
     }
     p->seed = dni_read_u64(r);
     return dn_params_new(algorithm, &p->params, err);
@@ -285,11 +324,66 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
 }
 
 static dn_status read_encoder(dni_reader *r, struct parts *p, dn_error *err) {
-    return dni_encoder_read(r, &p->encoder, err);
+    return is_combined(p->params) ? DN_OK : dni_encoder_read(r, &p->encoder, err);
+}
+
+static dn_status read_model(const void *bytes, size_t size, bool is_member, dn_model **out,
+                            dn_error *err);
+
+static dn_status read_member(dni_reader *r, const dn_classes *classes, dn_model **out,
+                             double *share, dn_error *err) {
+    *share = dni_read_f64(r);
+    const size_t size = dni_read_count(r, 1);
+    const void *bytes = dni_read_bytes(r, size);
+    if (bytes == NULL || !isfinite(*share) || *share < 0) {
+        return dni_machine_corrupt("a member of the combination is truncated", err);
+    }
+    const dn_status status = read_model(bytes, size, true, out, err);
+    return status == DN_OK && !dni_classes_equal(&(*out)->classes.view, classes)
+               ? dni_machine_corrupt("a member of the combination has other classes", err)
+               : status;
+}
+
+/* Makes the machine and the encoder of a combined model from the members that were read. */
+static dn_status combine_members(struct parts *p, dn_model *const *members, const double *share,
+                                 size_t n, dn_error *err) {
+    dn_error why;
+    dn_error_clear(&why);
+    const dn_status status =
+        dni_combination_new(members, share, n, &p->machines[0], &p->encoder, &why);
+    if (status == DN_ERR_ARGUMENT || status == DN_ERR_DATA) {
+        return dni_machine_corrupt(why.message, err);
+    }
+    if (status != DN_OK && err != NULL) {
+        *err = why;
+    }
+    return status;
+}
+
+static dn_status read_members(dni_reader *r, struct parts *p, dn_error *err) {
+    dn_model *members[DN_MAX_MEMBERS] = {NULL};
+    double share[DN_MAX_MEMBERS], sum = 0;
+    const size_t n = dni_read_count(r, 8 + 8);
+    dn_status status = DN_OK;
+    if (r->failed || n < 2 || n > DN_MAX_MEMBERS) {
+        return dni_machine_corrupt("the number of members is out of range", err);
+    }
+    for (size_t m = 0; m < n && status == DN_OK; m++) {
+        status = read_member(r, &p->classes.view, &members[m], &share[m], err);
+        sum += share[m];
+    }
+    if (status == DN_OK) {
+        status = sum > 0 ? combine_members(p, members, share, n, err)
+                         : dni_machine_corrupt("all shares of the combination are 0", err);
+    }
+    for (size_t m = 0; m < n; m++) {
+        dn_model_unref(members[m]);
+    }
+    return status;
 }
 
 static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
-    size_t d = dn_encoder_n_features(p->encoder), K = p->classes.view.n;
+    const size_t K = p->classes.view.n;
     uint8_t decision = dni_read_u8(r);
     if (r->failed || decision > DN_DECISION_ONE_VS_REST_CLOSED ||
         (dn_decision)decision != dn_params_decision(p->params)) {
@@ -313,6 +407,10 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu machines", n);
     }
     p->n_machines = n;
+    if (is_combined(p->params)) {
+        return read_members(r, p, err);
+    }
+    const size_t d = dn_encoder_n_features(p->encoder);
     bool native = K == 2 || p->decision == DN_DECISION_NATIVE;
     dn_status status = DN_OK;
     for (size_t i = 0; i < n && status == DN_OK; i++) {
@@ -372,9 +470,10 @@ static dn_status read_duals(dni_reader *r, struct parts *p, dn_error *err) {
 }
 
 static dn_status read_conformal(dni_reader *r, struct parts *p, dn_error *err) {
-    return p->version < DNI_MODEL_WITH_SETS
-               ? DN_OK
-               : dni_conformal_read(r, p->classes.view.n, &p->conformal, err);
+    if (p->version < DNI_MODEL_WITH_SETS || (is_combined(p->params) && dni_read_u8(r) == 0)) {
+        return DN_OK;
+    }
+    return dni_conformal_read(r, p->classes.view.n, &p->conformal, err);
 }
 
 /* Checks magic, version, size and checksum. *out becomes a reader of the bytes between the header
@@ -431,7 +530,9 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     size_t size;
     dni_writer_init(&w);
     dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
-    dni_write_u32(&w, model->conformal != NULL ? DNI_MODEL_VERSION : DNI_MODEL_WITHOUT_SETS);
+    dni_write_u32(&w, is_combined(model->params) ? DNI_MODEL_WITH_MEMBERS
+                      : model->conformal != NULL ? DNI_MODEL_WITH_SETS
+                                                 : DNI_MODEL_WITHOUT_SETS);
     dni_write_u32(&w, 0);
     dni_write_u64(&w, 0); /* total size; set after all parts are written */
     for (size_t i = 0; i < N_SECTIONS; i++) {
@@ -484,12 +585,10 @@ static dn_status make_model(struct parts *p, dn_model **out, dn_error *err) {
                : dn_error_set(err, status, "%s", error.message);
 }
 
-dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err) {
-    if (out == NULL || (bytes == NULL && size > 0)) {
-        return dni_argument_null(out == NULL ? "out" : "bytes", err);
-    }
+static dn_status read_model(const void *bytes, size_t size, bool is_member, dn_model **out,
+                            dn_error *err) {
     dni_reader r;
-    struct parts p = {0};
+    struct parts p = {.is_member = is_member};
     dn_status status = open_bytes(bytes, size, &r, err);
     if (status == DN_OK) {
         p.version = dni_get_u32((const unsigned char *)bytes + MAGIC_SIZE);
@@ -505,4 +604,11 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
     }
     parts_done(&p);
     return status;
+}
+
+dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err) {
+    if (out == NULL || (bytes == NULL && size > 0)) {
+        return dni_argument_null(out == NULL ? "out" : "bytes", err);
+    }
+    return read_model(bytes, size, false, out, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/argument.h"
 #include "number/number_text.h"
+#include "search/search_combine.h"
 #include "search/search_rank.h"
 #include "search/search_trial.h"
 
@@ -22,11 +23,11 @@ struct search {
     double until; /* end of the time, by dn_run.elapsed */
     dni_search_folds folds;
     bool smaller;         /* smaller values of the metric are better */
-    dn_trial *trials;     /* [n_candidates] the latest trial of each candidate; `candidate` is its
-                         * index */
-    double *values;       /* [n_candidates × folds.n] */
+    dn_trial *trials;     /* [n_candidates + 1] the latest trial of each candidate, whose index is
+                           * `candidate`; then that of the combination */
+    double *values;       /* [(n_candidates + 1) × folds.n], then the members of the combination */
     size_t *order;        /* [n_candidates] candidates of the present round */
-    bool *tried;          /* [n_candidates] */
+    bool *tried;          /* [n_candidates + 1] */
     size_t n_done, n_all; /* trials */
     dn_error first;       /* the error of the first candidate that failed */
 };
@@ -117,6 +118,12 @@ static dn_status check(const dn_search_request *r, const dn_run *run, dn_error *
                                          DN_MAX_FOLDS, r->folds),
                             "folds", -1, err);
     }
+    if (r->combine == 1 || r->combine > DN_MAX_MEMBERS) {
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "combine must be from 2 to %d, or 0 for none (got %zu)",
+                                         DN_MAX_MEMBERS, r->combine),
+                            "combine", -1, err);
+    }
     if (dn_metric_name(r->metric) == NULL) {
         return refuse(err, "metric", "there is no such metric");
     }
@@ -174,18 +181,32 @@ static const dn_trial *known_trial(const struct search *s, size_t candidate, dou
     return NULL;
 }
 
+static dn_search_member *members_of(const struct search *s) {
+    return (dn_search_member *)(void *)(s->values + (s->request->n_candidates + 1) * s->folds.n);
+}
+
+/* Takes a known trial. */
+static dn_trial take_known(struct search *s, const dn_trial *known, double *values) {
+    dn_trial trial = *known;
+    if (known->n_values > 0) {
+        memcpy(values, known->values, known->n_values * sizeof *values);
+        trial.values = values;
+    }
+    if (known->n_members > 0) {
+        memcpy(members_of(s), known->members, known->n_members * sizeof *known->members);
+        trial.members = members_of(s);
+    }
+    s->n_done++;
+    return trial;
+}
+
 /* Makes the trial of candidate c, or takes it from the known ones. */
 static dn_status try_candidate(struct search *s, size_t c, double share, dn_error *err) {
     double *values = s->values + c * s->folds.n;
     const dn_trial *known = known_trial(s, c, share);
     dn_trial trial = {.candidate = c, .share = share};
     if (known != NULL) {
-        trial = *known;
-        if (known->n_values > 0) {
-            memcpy(values, known->values, known->n_values * sizeof *values);
-            trial.values = values;
-        }
-        s->n_done++;
+        trial = take_known(s, known, values);
     } else {
         dn_status status =
             s->request->known_only
@@ -193,7 +214,7 @@ static dn_status try_candidate(struct search *s, size_t c, double share, dn_erro
                 : dn_run_stop(&s->run, err);
         if (status == DN_OK) {
             status = dni_search_try(&s->folds, &s->request->candidates[c], s->request->metric,
-                                    values, &trial, err);
+                                    values, NULL, &trial, err);
         }
         if (status != DN_OK) {
             return status;
@@ -263,7 +284,7 @@ static dn_status drop_worst(struct search *s, size_t *n, dn_error *err) {
 static dn_status run_rounds(struct search *s, dn_error *err) {
     const size_t rounds = n_rounds(s);
     size_t n = s->request->n_candidates;
-    s->n_all = count_trials(n, rounds);
+    s->n_all = count_trials(n, rounds) + (s->request->combine > 0);
     for (size_t i = 0; i < n; i++) {
         s->order[i] = i;
     }
@@ -280,10 +301,64 @@ static dn_status run_rounds(struct search *s, dn_error *err) {
     return DN_OK;
 }
 
+/* ---- the combination ---- */
+static bool can_be_members(const struct search *s, const dn_trial *t) {
+    bool good = t->n_members <= s->request->combine;
+    for (size_t m = 0; good && m < t->n_members; m++) {
+        good = t->members[m].candidate < s->request->n_candidates;
+    }
+    return good;
+}
+
+/* Makes the trial of the combination of the candidates that were tried, or takes it from the known
+ * ones. */
+static dn_status try_combination(struct search *s, dn_error *err) {
+    const size_t c = s->request->n_candidates;
+    const dn_trial *known = known_trial(s, c, 1);
+    double *values = s->values + c * s->folds.n;
+    dn_trial trial = {.candidate = c, .share = 1};
+    if (known != NULL && can_be_members(s, known)) {
+        trial = take_known(s, known, values);
+    } else if (s->request->known_only) {
+        return dn_error_set(err, DN_ERR_TIME, "there is no time for a further trial");
+    } else {
+        dn_trial *ranked = malloc((c + 1) * sizeof *ranked);
+        size_t n = 0;
+        if (ranked == NULL) {
+            return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu trials", c);
+        }
+        for (size_t i = 0; i < c; i++) {
+            if (s->tried[i]) {
+                ranked[n++] = s->trials[i];
+            }
+        }
+        dni_search_sort(ranked, n, s->smaller);
+        const dn_status status = dni_search_combine(&s->folds, s->request, ranked, n, values,
+                                                    members_of(s), &trial, err);
+        free(ranked);
+        if (status != DN_OK) {
+            return status;
+        }
+        report(s, &trial);
+    }
+    s->trials[c] = trial;
+    s->tried[c] = true;
+    return DN_OK;
+}
+
+/* Whether there is a combination to try: some candidate succeeded. */
+static bool combines(const struct search *s) {
+    bool any = false;
+    for (size_t c = 0; c < s->request->n_candidates && s->request->combine > 0; c++) {
+        any = any || (s->tried[c] && s->trials[c].status == DN_OK);
+    }
+    return any;
+}
+
 /* ---- the result ---- */
 static dn_status finish(struct search *s, dn_status ended, dn_error *err, dn_search_result *out) {
     size_t n = 0;
-    for (size_t c = 0; c < s->request->n_candidates; c++) {
+    for (size_t c = 0; c <= s->request->n_candidates; c++) {
         if (s->tried[c]) {
             s->trials[n++] = s->trials[c];
         }
@@ -295,8 +370,8 @@ static dn_status finish(struct search *s, dn_status ended, dn_error *err, dn_sea
         }
         return ended == DN_OK ? s->first.code : ended;
     }
-    const size_t winner =
-        dni_search_choose(s->trials, n, s->request->candidates, s->request->rule, s->smaller);
+    const size_t winner = dni_search_choose(s->trials, n, s->request->candidates,
+                                            s->request->n_candidates, s->request->rule, s->smaller);
     *out = (dn_search_result){.trials = s->trials,
                               .n_trials = n,
                               .winner = s->trials[winner].candidate,
@@ -333,15 +408,19 @@ dn_status dn_search(const dn_search_request *request, const dn_run *run, dn_sear
     if (status != DN_OK) {
         goto cleanup;
     }
-    s.trials = calloc(n, sizeof *s.trials);
-    s.values = calloc(n * s.folds.n, sizeof *s.values);
+    s.trials = calloc(n + 1, sizeof *s.trials);
+    s.values = calloc(1, (n + 1) * s.folds.n * sizeof *s.values +
+                             request->combine * sizeof(dn_search_member));
     s.order = calloc(n, sizeof *s.order);
-    s.tried = calloc(n, sizeof *s.tried);
+    s.tried = calloc(n + 1, sizeof *s.tried);
     if (s.trials == NULL || s.values == NULL || s.order == NULL || s.tried == NULL) {
         status = dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu candidates", n);
         goto cleanup;
     }
     status = run_rounds(&s, &stopped);
+    if (status == DN_OK && combines(&s)) {
+        status = try_combination(&s, &stopped);
+    }
     if (status != DN_OK && status != DN_ERR_STOPPED && status != DN_ERR_TIME) {
         if (err != NULL) {
             *err = stopped;

@@ -48,14 +48,19 @@ static bool is_simpler(const dn_trial *a, const dn_trial *b, const dn_candidate 
 }
 
 size_t dni_search_choose(const dn_trial *trials, size_t n, const dn_candidate *candidates,
-                         dn_search_rule rule, bool smaller) {
-    size_t chosen = 0;
-    const dn_trial *best = &trials[0];
-    for (size_t i = 1; rule == DN_SEARCH_ONE_STANDARD_ERROR && i < n; i++) {
+                         size_t n_candidates, dn_search_rule rule, bool smaller) {
+    /* the combination is the only trial before the best candidate */
+    const size_t first = trials[0].candidate == n_candidates;
+    const dn_trial *best = &trials[first];
+    size_t chosen = first;
+    if (first == 1 && fabs(trials[0].mean - best->mean) > best->error) {
+        return 0;
+    }
+    for (size_t i = first + 1; rule == DN_SEARCH_ONE_STANDARD_ERROR && i < n; i++) {
         const dn_trial *t = &trials[i];
         const double worse = smaller ? t->mean - best->mean : best->mean - t->mean;
-        if (t->status == DN_OK && t->share == best->share && worse <= best->error &&
-            is_simpler(t, &trials[chosen], candidates)) {
+        if (t->status == DN_OK && t->candidate < n_candidates && t->share == best->share &&
+            worse <= best->error && is_simpler(t, &trials[chosen], candidates)) {
             chosen = i;
         }
     }

@@ -9,8 +9,9 @@
  *   smaller  true: smaller values of the metric are better */
 void dni_search_sort(dn_trial *trials, size_t n, bool smaller);
 
-/* Returns the index in `trials` of the winner; `trials` are sorted, and the first one succeeded. */
+/* Returns the index in `trials` of the winner; `trials` are sorted, and the trial of some candidate
+ * succeeded. */
 size_t dni_search_choose(const dn_trial *trials, size_t n, const dn_candidate *candidates,
-                         dn_search_rule rule, bool smaller);
+                         size_t n_candidates, dn_search_rule rule, bool smaller);
 
 #endif

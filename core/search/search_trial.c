@@ -6,7 +6,7 @@
 #include "learners/shared/prepared_scores.h"
 #include "machine/decision_pairs.h"
 #include "model/model_impl.h"
-#include "training/calibrate.h"
+#include "training/calibration/calibrate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@ struct trial {
     dni_search_folds *folds;
     size_t metric;
     double *values;          /* [folds->n] */
+    dni_row_sink *sinks;     /* [folds->n]; NULL: none */
     struct figures *figures; /* [folds->n] */
 };
 
@@ -69,7 +70,8 @@ static dn_status evaluate(const struct trial *t, size_t k, const dn_model *model
                                       .weight = fold->labels.weight,
                                       .role = fold->labels.role,
                                       .wanted = DN_ROW_VALIDATE,
-                                      .scores = scores};
+                                      .scores = scores,
+                                      .sink = t->sinks == NULL ? NULL : &t->sinks[k]};
     status = dni_evaluate_rows(&input, model, run, &metrics, err);
     if (status == DN_OK) {
         t->values[k] = dn_metric_value(metrics, t->metric);
@@ -209,23 +211,26 @@ static dn_status fit_folds(const struct trial *t, dn_error *err) {
     return status;
 }
 
-/* Sets the mean and the standard error. */
-static void summarise(const struct trial *t, dn_trial *out) {
-    const double n_repeats = (double)t->folds->n / (double)t->folds->request.folds;
+void dni_search_average(dn_trial *out, double n_repeats) {
     double sum = 0, squares = 0, n = 0;
-    for (size_t k = 0; k < t->folds->n; k++) {
-        if (!isnan(t->values[k])) {
-            sum += t->values[k];
+    for (size_t k = 0; k < out->n_values; k++) {
+        if (!isnan(out->values[k])) {
+            sum += out->values[k];
             n++;
         }
     }
     out->mean = n > 0 ? sum / n : (double)NAN;
-    for (size_t k = 0; k < t->folds->n; k++) {
-        if (!isnan(t->values[k])) {
-            squares += (t->values[k] - out->mean) * (t->values[k] - out->mean);
+    for (size_t k = 0; k < out->n_values; k++) {
+        if (!isnan(out->values[k])) {
+            squares += (out->values[k] - out->mean) * (out->values[k] - out->mean);
         }
     }
     out->error = n > 1 ? sqrt(squares / (n - 1) / (n / n_repeats)) : (double)NAN;
+}
+
+/* Sets the figures of a trial that succeeded. */
+static void summarise(const struct trial *t, dn_trial *out) {
+    dni_search_average(out, (double)t->folds->n / (double)t->folds->request.folds);
     for (size_t k = 0; k < t->folds->n; k++) {
         const struct figures *of = &t->figures[k];
         const size_t rows = t->folds->folds[k].n_held_out;
@@ -240,19 +245,20 @@ static void summarise(const struct trial *t, dn_trial *out) {
     }
 }
 
-static void fail(dn_trial *trial, dn_status status, const char *message, const char *field) {
+void dni_search_fail(dn_trial *trial, dn_status status, const char *message, const char *field) {
     trial->status = status;
     (void)snprintf(trial->message, sizeof trial->message, "%s", message);
     (void)snprintf(trial->field, sizeof trial->field, "%s", field);
     trial->mean = trial->error = (double)NAN;
-    trial->n_values = trial->n_unconverged = trial->n_warnings = 0;
+    trial->n_values = trial->n_unconverged = trial->n_warnings = trial->n_members = 0;
     trial->values = NULL;
+    trial->members = NULL;
     trial->fit_seconds = trial->row_seconds = trial->bytes = 0;
 }
 
 dn_status dni_search_try(dni_search_folds *f, const dn_candidate *candidate, size_t metric,
-                         double *values, dn_trial *trial, dn_error *err) {
-    struct trial t = {.folds = f, .metric = metric, .values = values};
+                         double *values, dni_row_sink *sinks, dn_trial *trial, dn_error *err) {
+    struct trial t = {.folds = f, .metric = metric, .values = values, .sinks = sinks};
     void *memory = NULL;
     dn_error error;
     dn_error_clear(&error);
@@ -288,12 +294,12 @@ dn_status dni_search_try(dni_search_folds *f, const dn_candidate *candidate, siz
         trial->values = values;
         summarise(&t, trial);
     } else {
-        fail(trial, status, error.message, error.field);
+        dni_search_fail(trial, status, error.message, error.field);
     }
     if (status == DN_OK && !isfinite(trial->mean)) {
         char text[128];
         (void)snprintf(text, sizeof text, "the models have no finite %s", dn_metric_name(metric));
-        fail(trial, DN_ERR_DATA, text, "metric");
+        dni_search_fail(trial, DN_ERR_DATA, text, "metric");
     }
     dn_run_free(f->run, memory);
     return DN_OK;

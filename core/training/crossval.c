@@ -5,7 +5,7 @@
 #include "training/crossval.h"
 #include "catalogue/report.h"
 #include "task/division.h"
-#include "training/calibrate.h"
+#include "training/calibration/calibrate.h"
 #include "training/fold_classes.h"
 #include "training/folds.h"
 #include "training/unseen_categories.h"

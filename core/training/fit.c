@@ -264,8 +264,8 @@ dn_status dni_fit_model(dni_fit *fit, dn_error *err) {
 }
 
 /* *out ← the rows with a role, encoded from the source. */
-static dn_status encode_held_out(const dni_fit *fit, enum dn_row_role role, dn_rows **out,
-                                 dn_error *err) {
+static dn_status encode_rows(const dni_fit *fit, enum dn_row_role role, dn_rows **out,
+                             dn_error *err) {
     const dni_labels *l = fit->labels;
     return dn_rows_from_source(fit->request->source, fit->model->encoder, l->role, role,
                                dni_labels_target(l), NULL, false, fit->run, out, err);
@@ -286,26 +286,27 @@ static dni_evaluate_input evaluated(const dni_fit *fit, const dn_rows *rows, enu
 
 dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curves,
                            dni_evaluation *out, dn_error *err) {
-    dn_rows *held_out = NULL;
-    if (role != DN_ROW_TRAIN) {
-        dn_status status = encode_held_out(fit, role, &held_out, err);
+    dn_rows *encoded = NULL;
+    const bool prepared = role == DN_ROW_TRAIN && fit->prepared != NULL;
+    if (!prepared) {
+        dn_status status = encode_rows(fit, role, &encoded, err);
         if (status != DN_OK) {
             return status;
         }
     }
     const dni_evaluate_input input =
-        evaluated(fit, held_out == NULL ? fit->prepared->rows : held_out, role, curves);
+        evaluated(fit, prepared ? fit->prepared->rows : encoded, role, curves);
     *out = (dni_evaluation){0};
     dn_status status = fit->labels->task->has_truth
                            ? dni_evaluate_rows(&input, fit->model, fit->run, &out->metrics, err)
                            : dni_count_outliers(&input, fit->model, fit->run, &out->outliers, err);
-    dn_rows_free(held_out);
+    dn_rows_free(encoded);
     return status;
 }
 
 dn_status dni_fit_add_held_out(const dni_fit *fit, dn_error *err) {
     dn_rows *held_out = NULL;
-    dn_status status = encode_held_out(fit, DN_ROW_VALIDATE, &held_out, err);
+    dn_status status = encode_rows(fit, DN_ROW_VALIDATE, &held_out, err);
     if (status != DN_OK) {
         return status;
     }

@@ -9,18 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_classes(const dn_classes *a, const dn_classes *b) {
-    const dn_strings *x = &a->names, *y = &b->names;
-    return a->n == b->n && (a->number == NULL) == (b->number == NULL) &&
-           memcmp(x->start, y->start, (a->n + 1) * sizeof *x->start) == 0 &&
-           memcmp(x->bytes, y->bytes, x->start[a->n]) == 0;
-}
-
 static dn_status check_classes(const dn_model *model, const dn_train_request *r,
                                const dni_labels *labels, dn_error *err) {
     const char *target = r->source->columns[r->target].name;
     const dn_classes *own = dn_model_classes(model), *wanted = &labels->classes.view;
-    if (same_classes(own, wanted)) {
+    if (dni_classes_equal(own, wanted)) {
         return DN_OK;
     }
     if ((own->number == NULL) != (wanted->number == NULL)) {

@@ -7,7 +7,7 @@
 #include "evaluate/evaluate_table.h"
 #include "task/division.h"
 #include "task/split_share.h"
-#include "training/calibrate.h"
+#include "training/calibration/calibrate.h"
 #include "training/folds.h"
 
 #include <math.h>
@@ -55,6 +55,9 @@ static size_t count_metrics(void) {
 static dn_status check(const dn_train_request *r, const double *shares, size_t n_shares,
                        const dn_run *run, dn_error *err) {
     dn_status status = dni_argument_not_null(r, "request", err);
+    if (status == DN_OK && r->n_members > 0) {
+        status = dni_request_refuse("members", "a combination has no learning curve", err);
+    }
     if (status == DN_OK) {
         status = dni_argument_struct(r->struct_size, sizeof *r, "request", err);
     }

@@ -8,12 +8,13 @@
 #include "number/number_text.h"
 #include "task/division.h"
 #include "task/target.h"
-#include "training/calibrate.h"
+#include "training/calibration/calibrate.h"
 #include "training/constant_inputs.h"
 #include "training/crossval.h"
 #include "training/fold_classes.h"
 #include "training/folds.h"
 #include "training/outlier_report.h"
+#include "training/train_members.h"
 #include "training/unseen_categories.h"
 
 #include <math.h>
@@ -178,6 +179,9 @@ static dn_status check_request(const dn_train_request *r, dn_error *err) {
     }
     status = check_class_weights(r, err);
     if (status == DN_OK) {
+        status = dni_members_check(r, err);
+    }
+    if (status == DN_OK) {
         status = dn_params_check(r->params, err);
     }
     if (status == DN_OK && r->folds == DN_LEAVE_ONE_OUT && !dn_params_is_linear(r->params)) {
@@ -290,21 +294,25 @@ static dn_status calibrate(struct training *t, dn_error *err) {
         run = &t->share.run;
     }
     t->fit = (dni_fit){.request = t->request, .run = run, .labels = &t->labels, .statistics = true};
-    return dni_calibrate(&t->fit, &t->calibrated, err);
+    return dni_has_members(t->request) ? DN_OK : dni_calibrate(&t->fit, &t->calibrated, err);
 }
 
 static dn_status encode(struct training *t, dn_error *err) {
-    return dni_fit_encode(&t->fit, err);
+    return dni_has_members(t->request) ? DN_OK : dni_fit_encode(&t->fit, err);
 }
 
 static dn_status fit(struct training *t, dn_error *err) {
     const size_t n_classes = dni_labels_n_classes(&t->labels), n = t->split.n_train;
-    dn_status status = dni_fit_train(&t->fit, err);
+    const bool combined = dni_has_members(t->request);
+    dn_status status = combined ? dni_fit_members(&t->fit, err) : dni_fit_train(&t->fit, err);
     if (status != DN_OK) {
         return status;
     }
-    dni_calibrated_report(&t->calibrated, &t->fit);
-    dni_warn_of_constant_inputs(t->fit.model, t->request->features.text.min_rows, &t->fit.report);
+    if (!combined) {
+        dni_calibrated_report(&t->calibrated, &t->fit);
+        dni_warn_of_constant_inputs(t->fit.model, t->request->features.text.min_rows,
+                                    &t->fit.report);
+    }
     if (n_classes > FEW_CLASSES && n_classes > n / 2) {
         dn_report_warn(&t->fit.report, DN_WARNING_MANY_CLASSES,
                        "target \"%.64s\" has %zu classes in %zu rows, most of them with one row: "

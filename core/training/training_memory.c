@@ -10,7 +10,7 @@
 #include "statistics/fit_statistics.h"
 #include "task/division.h"
 #include "text/vocabulary.h"
-#include "training/held_scores.h"
+#include "training/calibration/held_scores.h"
 #include "training/prepared_rows.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* `calibrate`: probabilities of models that have only scores, their quality on unseen rows, in
  * every answer and after a restart, and the estimate's warning for too few rows. */
 #include "lib/api.h"
+#include "lib/random.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +10,6 @@
 
 enum { ROWS = 1200 };
 
-static double uniform(uint64_t *s) {
-    *s = *s * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*s >> 11) * 0x1p-53;
-}
-
 /* Rows (x, z) with P(b | x) = σ(3x); z is noise. The first `first` rows are left out. */
 static void upload_chances(const char *name, int first) {
     char *body = malloc((size_t)ROWS * 48 + 16), path[64];
@@ -21,8 +17,8 @@ static void upload_chances(const char *name, int first) {
     assert_non_null(body);
     size_t n = (size_t)sprintf(body, "x,z,y\n");
     for (int i = 0; i < ROWS + first; i++) {
-        const double x = 4 * uniform(&s) - 2, z = uniform(&s);
-        const bool second = uniform(&s) < 1 / (1 + exp(-3 * x));
+        const double x = 4 * random_unit(&s) - 2, z = random_unit(&s);
+        const bool second = random_unit(&s) < 1 / (1 + exp(-3 * x));
         if (i >= first) {
             n += (size_t)sprintf(body + n, "%.6f,%.6f,%s\n", x, z, second ? "b" : "a");
         }

@@ -1,6 +1,7 @@
 /* Sets of labels: the thresholds are those of the predictions for held-out rows, the sets those of
  * the probabilities, in every format and after a restart; their coverage of new rows; wrong jobs. */
 #include "lib/api.h"
+#include "lib/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,21 +13,16 @@ enum { ROWS = 900, FRESH = 1500, K = 3, FEW = 60 };
 static const char *const names[K] = {"a", "b,\"c\"", "d"};
 static const char *const cells[K] = {"a", "\"b,\"\"c\"\"\"", "d"};
 
-static double uniform(uint64_t *s) {
-    *s = *s * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*s >> 11) * 0x1p-53;
-}
-
 /* Returns CSV of n rows of three overlapping classes. */
 static char *clouds(uint64_t seed, int n) {
     char *body = malloc((size_t)n * 64 + 64);
     assert_non_null(body);
     size_t size = (size_t)sprintf(body, "x,y,k\n");
     for (int i = 0; i < n; i++) {
-        const double u = uniform(&seed);
+        const double u = random_unit(&seed);
         const int k = u < 0.5 ? 0 : u < 0.8 ? 1 : 2;
-        const double x = uniform(&seed) + uniform(&seed) + uniform(&seed) + 0.7 * k,
-                     y = uniform(&seed) + uniform(&seed) + uniform(&seed) + (k == 1);
+        const double x = random_unit(&seed) + random_unit(&seed) + random_unit(&seed) + 0.7 * k,
+                     y = random_unit(&seed) + random_unit(&seed) + random_unit(&seed) + (k == 1);
         size += (size_t)sprintf(body + size, "%.4f,%.4f,%s\n", x, y, cells[k]);
     }
     return body;

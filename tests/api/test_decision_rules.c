@@ -1,17 +1,13 @@
 /* Decision rules: of a job and of PUT …/decision, in predictions and evaluations, chosen from the
  * predictions for held-out rows; wrong rules. */
 #include "lib/api.h"
+#include "lib/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 1000 };
-
-static double uniform(uint64_t *s) {
-    *s = *s * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*s >> 11) * 0x1p-53;
-}
 
 /* Credit-like rows: 30 % are bad, more of them with a long duration and a high amount. */
 static int prepare(void **state) {
@@ -23,10 +19,10 @@ static int prepare(void **state) {
     assert_non_null(body);
     size_t n = (size_t)sprintf(body, "duration,amount,risk\n");
     for (int i = 0; i < ROWS; i++) {
-        const double duration = 4 + 44 * uniform(&s), amount = 200 + 8000 * uniform(&s),
+        const double duration = 4 + 44 * random_unit(&s), amount = 200 + 8000 * random_unit(&s),
                      g = -3 + 0.06 * duration + 0.00018 * amount;
         n += (size_t)sprintf(body + n, "%.1f,%.0f,%s\n", duration, amount,
-                             uniform(&s) < 1 / (1 + exp(-g)) ? "bad" : "good");
+                             random_unit(&s) < 1 / (1 + exp(-g)) ? "bad" : "good");
     }
     status_check(call_upload("/v1/datasets/credit", body), 201);
     free(body);

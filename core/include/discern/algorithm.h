@@ -457,6 +457,9 @@ struct dn_algorithm {
 size_t dn_algorithm_count(void);
 const dn_algorithm *dn_algorithm_at(size_t i);         /* asserts i < dn_algorithm_count() */
 const dn_algorithm *dn_algorithm_find(const char *id); /* NULL: there is none */
+/* Returns the algorithm "combination" of combined models (dn_train_request.members). It is not in
+ * the catalogue and has no parameters. */
+const dn_algorithm *dn_algorithm_combination(void);
 
 /* Returns the parameter with this name; NULL: the algorithm has no such parameter. */
 const dn_param *dn_algorithm_param(const dn_algorithm *algorithm, const char *name);

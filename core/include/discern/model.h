@@ -69,6 +69,14 @@ typedef enum dn_class_weight {
     DN_CLASS_WEIGHT_GIVEN
 } dn_class_weight;
 
+/* A member of a combined model. */
+typedef struct dn_member {
+    const dn_params *params;  /* of a method with probabilities */
+    dn_encoder_spec features; /* as dn_train_request.features */
+    double share;             /* >= 0 */
+} dn_member;
+#define DN_MAX_MEMBERS 10
+
 #define DN_NO_TARGET SIZE_MAX
 typedef struct dn_train_request {
     size_t struct_size; /* sizeof, or 0: see api.h */
@@ -140,6 +148,16 @@ typedef struct dn_train_request {
      * `calibration_group` together. With `grouped` they keep those of `group`. */
     bool calibration_grouped;
     size_t calibration_group;
+    /* A combined model: `params` are those of dn_algorithm_combination, `features` those of a
+     * member. Each member is trained on the training rows; the probability of class k is
+     *
+     *   P(C_k | x) = Π_m P_m(C_k | x)^(share_m) / Σ_j Π_m P_m(C_j | x)^(share_m)
+     *
+     * where a P_m below 1e-15 counts as 1e-15. Excludes folds. The members must read the same raw
+     * rows (encoder.h): with text and sparse inputs, their encodings of words and categories must
+     * be the same, and their bases. NULL, 0: no combination */
+    const dn_member *members; /* [n_members] 2 … DN_MAX_MEMBERS; the shares not all 0 */
+    size_t n_members;
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 #define DN_LEAVE_ONE_OUT SIZE_MAX
@@ -280,6 +298,11 @@ size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t le
  * Machines apply to x_raw, except kernel machines and other machines that need encoded rows.
  * dn_model_machine returns NULL if i >= dn_model_n_machines. */
 dn_decision dn_model_decision(const dn_model *model);
+/* Returns member i of a combined model (dn_train_request.members), in the order of the request; NULL
+ * if there are not so many. It belongs to the model.
+ *
+ *   share  receives dn_member.share; unchanged if there is no such member */
+const dn_model *dn_model_member(const dn_model *model, size_t i, double *share);
 size_t dn_model_n_machines(const dn_model *model);
 const dn_machine *dn_model_machine(const dn_model *model, size_t i);
 

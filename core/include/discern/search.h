@@ -36,10 +36,18 @@ typedef enum dn_search_rule {
      * the simplest; of others, the one whose model takes the least memory. */
     DN_SEARCH_ONE_STANDARD_ERROR
 } dn_search_rule;
+/* With both rules a combination wins only if its mean is better than that of the best candidate by
+ * more than one standard error of the latter. */
 
-/* The result of a candidate. */
+/* A member of a combination. */
+typedef struct dn_search_member {
+    size_t candidate; /* index in `candidates` */
+    double share;     /* as dn_member.share */
+} dn_search_member;
+
+/* The result of a candidate, or of the combination. */
 typedef struct dn_trial {
-    size_t candidate;
+    size_t candidate; /* index in `candidates`; their number: the combination */
     double share;     /* share of the training rows of each fold that the fits used */
     dn_status status; /* DN_OK, or why a fit or an evaluation failed; the figures are then 0 or
                        * NaN */
@@ -56,6 +64,8 @@ typedef struct dn_trial {
     double bytes;         /* mean memory of a model (dn_model_memory) */
     size_t n_unconverged; /* fits that did not converge */
     size_t n_warnings;    /* of all fits */
+    const dn_search_member *members; /* [n_members] of a combination; otherwise NULL, 0 */
+    size_t n_members;
 } dn_trial;
 
 typedef struct dn_search_request {
@@ -71,6 +81,11 @@ typedef struct dn_search_request {
     size_t group, order;
     dn_search_strategy strategy;
     dn_search_rule rule;
+    /* 2 … DN_MAX_MEMBERS: after the trials of all candidates there is one of a combination
+     * (dn_train_request.members) of the best candidates of at most so many algorithms; the best
+     * candidate of each algorithm is used if it has probabilities and reads the same raw rows as the
+     * first. The fits of the members are repeated for their predictions. 0: none */
+    size_t combine;
     /* No trial begins, and the present one is given up, when dn_run.elapsed is this much later than
      * at the call. 0: no limit. */
     double seconds;
@@ -92,7 +107,7 @@ typedef struct dn_search_result {
      * rank (dn_trial_compare) */
     dn_trial *trials;
     size_t n_trials;
-    size_t winner; /* index in `candidates` */
+    size_t winner; /* index in `candidates`; n_candidates: the combination, of trials[0].members */
     bool complete; /* all trials of the strategy were made */
     size_t n_rows; /* number of rows that were searched */
     void *memory;  /* of the values */

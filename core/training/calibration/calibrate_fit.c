@@ -8,7 +8,7 @@
  *
  * v is the weight of a row, g its score, t its target; c is the greatest |g|; m and s are the
  * weighted mean and standard deviation of g/c. */
-#include "training/calibrate_fit.h"
+#include "training/calibration/calibrate_fit.h"
 #include "model/calibration.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Storage and selection of the scores of held-out rows. */
-#include "training/held_scores.h"
+#include "training/calibration/held_scores.h"
 #include "base/layout.h"
 #include "catalogue/calibration_params.h"
 #include "machine/decision_pairs.h"

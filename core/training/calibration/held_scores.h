@@ -2,7 +2,7 @@
 #ifndef DNI_HELD_SCORES_H
 #define DNI_HELD_SCORES_H
 
-#include "training/calibrate_fit.h"
+#include "training/calibration/calibrate_fit.h"
 
 typedef struct dni_held_scores {
     dn_decision decision;

@@ -3,8 +3,8 @@
 #include "base/random.h"
 #include "model/calibration.h"
 #include "task/split.h"
-#include "training/calibrate.h"
-#include "training/calibrate_fit.h"
+#include "training/calibration/calibrate.h"
+#include "training/calibration/calibrate_fit.h"
 #include "unit/core/training/samples.h"
 
 static dn_params *params_with(const char *algorithm, const char *method, const char *multiclass) {

@@ -1,7 +1,7 @@
 /* Tests of the calibration of one score. The gradient of Platt's loss is 0 at the fitted sigmoid.
  * Isotonic regression equals an exhaustive computation. */
 #include "model/calibration.h"
-#include "training/calibrate_fit.h"
+#include "training/calibration/calibrate_fit.h"
 #include "unit/core/training/samples.h"
 
 /* Draws n values g from −3 … 3 with P(class 1 | g) = σ(2g − 1). The scores are size · g + shift.

@@ -1,14 +1,14 @@
 /* Calibration. For each fold, encoder and machines are fitted to the rows of the other folds and
  * score the rows of the fold. The calibrators are fitted to the scores of all folds. */
-#include "training/calibrate.h"
+#include "training/calibration/calibrate.h"
 #include "base/argument.h"
 #include "base/layout.h"
 #include "catalogue/calibration_params.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 #include "task/division.h"
+#include "training/calibration/held_scores.h"
 #include "training/folds.h"
-#include "training/held_scores.h"
 
 #include <math.h>
 #include <string.h>
