@@ -151,9 +151,9 @@ static void fit_write(const dn_train_result *r, size_t max_list, struct json_wri
 }
 
 /* Writes the parameters that the training used. */
-static void params_write(const dn_train_result *r, struct json_writer *w) {
+static void params_write(const dn_model *model, struct json_writer *w) {
     struct buf params = {0};
-    jobs_params_write(dn_model_params(r->model), &params);
+    jobs_params_write(dn_model_params(model), &params);
     json_kv_raw(w, "params", buf_cstr(&params));
     w->out->failed = w->out->failed || params.failed;
     buf_done(&params);
@@ -202,7 +202,7 @@ void result_write(const dn_train_result *r, const struct promotion *promotion,
                   const char *search, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
-    params_write(r, &w);
+    params_write(r->model, &w);
     promotion_write(promotion, &w);
     predictions_write(predictions, &w);
     if (rule != NULL) {
@@ -303,12 +303,31 @@ static void dataset_write(const struct store_dataset *d, struct json_writer *w) 
     json_end_object(w);
 }
 
+/* The members of a combination; other models have none. */
+static void members_write(const dn_model *model, struct json_writer *w) {
+    double share = 0;
+    if (dn_model_member(model, 0, &share) == NULL) {
+        return;
+    }
+    json_kv_begin_array(w, "members");
+    for (size_t i = 0; dn_model_member(model, i, &share) != NULL; i++) {
+        const dn_model *member = dn_model_member(model, i, &share);
+        json_begin_object(w);
+        json_kv_string(w, "algorithm", dn_model_algorithm(member)->id);
+        json_kv_double(w, "share", share);
+        params_write(member, w);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
 void result_model_info_write(const dn_train_result *r, const struct jobs_request *request,
                              const struct store_dataset *dataset, int64_t job, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     json_kv_string(&w, "algorithm", request->algorithm->id);
-    params_write(r, &w);
+    params_write(r->model, &w);
+    members_write(r->model, &w);
     json_kv_string(&w, "target", request->target.name);
     jobs_classes_write("classes", dn_model_classes(r->model), &w);
     json_put_key(&w, "inputs");

@@ -17,6 +17,7 @@ struct session {
     struct searching *searching;
     const dn_run *whole; /* the run of the job */
     struct buf trial;    /* the latest trial, a JSON object */
+    struct buf text;     /* of its combination, if it is one */
 };
 
 /* ---- the run ---- */
@@ -61,12 +62,40 @@ static dn_run run_of(struct session *s, const dn_run *whole) {
 
 /* ---- trials ---- */
 
+/* Returns the description of the candidate of a trial: its own text, or that of a combination, which
+ * is written to *text. NULL if out of memory. */
+static const char *describe(const dn_trial *trial, const struct jobs_search *search,
+                            struct buf *text) {
+    if (trial->candidate < search->n) {
+        return search->list[trial->candidate].text;
+    }
+    buf_clear(text);
+    trial_combination(trial->members, trial->n_members, search, text);
+    return buf_cstr(text);
+}
+
 static void trial_ended(void *ctx, const dn_trial *trial) {
     struct session *s = ctx;
     const struct searching *r = s->searching;
+    const char *text = describe(trial, r->request->search, &s->text);
     buf_clear(&s->trial);
-    trial_write(trial, &r->request->search->list[trial->candidate],
-                r->before + s->whole->elapsed(s->whole), &s->trial);
+    if (text != NULL) {
+        trial_write(trial, text, r->before + s->whole->elapsed(s->whole), &s->trial);
+    }
+}
+
+/* Whether a stored trial is of one of these candidates, or of a combination of them. */
+static bool is_known(const char *document, const dn_trial *trial,
+                     const struct jobs_search *search) {
+    struct buf text = {0};
+    bool good = trial->candidate < search->n + (search->combine > 0);
+    for (size_t m = 0; m < trial->n_members; m++) {
+        good = good && trial->members[m].candidate < search->n;
+    }
+    const char *description = good ? describe(trial, search, &text) : NULL;
+    good = description != NULL && trial_is_of(document, trial->candidate, description);
+    buf_done(&text);
+    return good;
 }
 
 /* Reads a stored trial. Returns false if it is not one of these candidates. */
@@ -78,8 +107,7 @@ static bool read_trial(struct searching *s, const char *text, dn_trial *out) {
                  log_str("detail", "a stored trial is damaged and is repeated"));
         return false;
     }
-    if (out->candidate >= search->n ||
-        !trial_is_of(text, out->candidate, &search->list[out->candidate])) {
+    if (!is_known(text, out, search)) {
         return false;
     }
     s->before = fmax(s->before, elapsed);
@@ -139,6 +167,7 @@ static bool search_request_of(struct searching *s, struct session *session,
         .folds = search->folds,
         .repeats = search->repeats,
         .strategy = search->halving ? DN_SEARCH_HALVING : DN_SEARCH_ALL,
+        .combine = search->combine,
         .rule = search->one_standard_error ? DN_SEARCH_ONE_STANDARD_ERROR : DN_SEARCH_BEST,
         .seconds = search->seconds,
         .trial = trial_ended,
@@ -180,14 +209,46 @@ static const char *list_untried(const struct searching *s, const dn_search_resul
     return list != NULL ? list : "";
 }
 
+static const dn_trial *trial_of(const dn_search_result *result, size_t candidate) {
+    size_t i = 0;
+    while (result->trials[i].candidate != candidate) {
+        i++;
+    }
+    return &result->trials[i];
+}
+
+/* Sets the members of the combination that won. */
+static bool take_members(const struct searching *s, const dn_trial *won,
+                         const dn_search_request *search, dn_train_request *training) {
+    dn_member *members = arena_alloc(s->arena, (won->n_members + 1) * sizeof *members);
+    for (size_t m = 0; members != NULL && m < won->n_members; m++) {
+        const dn_candidate *c = &search->candidates[won->members[m].candidate];
+        members[m] = (dn_member){.params = c->params,
+                                 .features = c->features,
+                                 .share = won->members[m].share};
+    }
+    training->members = members;
+    training->n_members = won->n_members;
+    return members != NULL;
+}
+
 /* Makes the winner the algorithm of the job. */
 static bool take_winner(struct searching *s, const dn_search_result *result,
                         const dn_search_request *search, dn_train_request *training,
                         struct problem *problem) {
     struct jobs_request *r = s->request;
-    const struct jobs_candidate *c = &r->search->list[result->winner];
+    const bool combined = result->winner == r->search->n;
+    const dn_trial *won = trial_of(result, result->winner);
+    const size_t first = combined ? won->members[0].candidate : result->winner;
+    const struct jobs_candidate *c = &r->search->list[first];
+    struct buf text = {0};
+    const char *description = describe(won, r->search, &text);
     dn_params *params = NULL;
-    if (dn_params_copy(c->params, &params, NULL) != DN_OK) {
+    s->winner = description != NULL ? arena_strdup(s->arena, description) : NULL;
+    buf_done(&text);
+    if (s->winner == NULL || (combined && !take_members(s, won, search, training)) ||
+        (combined ? dn_params_new(dn_algorithm_combination(), &params, NULL)
+                  : dn_params_copy(c->params, &params, NULL)) != DN_OK) {
         return problem_no_memory(problem);
     }
     dn_params_free(r->params);
@@ -195,19 +256,14 @@ static bool take_winner(struct searching *s, const dn_search_result *result,
     r->algorithm = params->algorithm;
     r->features = r->search->encodings[c->encoding];
     training->params = params;
-    training->features = search->candidates[result->winner].features;
-    s->winner = c->text;
+    training->features = search->candidates[first].features;
     s->candidate = result->winner;
     s->n_tried = result->n_trials;
     s->n_rows = result->n_rows;
     s->complete = result->complete;
     s->untried = result->complete ? "" : list_untried(s, result);
-    for (size_t i = 0; i < result->n_trials; i++) {
-        if (result->trials[i].candidate == result->winner) {
-            s->mean = result->trials[i].mean;
-            s->error = result->trials[i].error;
-        }
-    }
+    s->mean = won->mean;
+    s->error = won->error;
     return true;
 }
 
@@ -251,6 +307,7 @@ bool searching_run(struct searching *s, const dn_run *run, dn_train_request *tra
     }
     dn_search_result_done(&result);
     buf_done(&session.trial);
+    buf_done(&session.text);
     return good;
 }
 

@@ -20,8 +20,9 @@ struct searching {
     bool last_attempt;
 
     /* set by searching_run */
-    const char *winner; /* JSON object: algorithm, params and features of the winner */
-    size_t candidate;   /* its index */
+    const char *winner; /* JSON object: algorithm, params and features of the winner; the members of
+                         * a combination */
+    size_t candidate;   /* its number */
     size_t n_tried;     /* number of candidates that were tried */
     size_t n_rows;      /* that were searched */
     bool complete;

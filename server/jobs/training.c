@@ -400,13 +400,18 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
 
 /* Computes the learning curve, if the job asks for one. */
 static bool learn_curve(struct training *t, const dn_train_request *request, const dn_run *run,
-                        struct problem *problem) {
+                        dn_train_result *result, struct problem *problem) {
     const struct jobs_request *r = &t->request;
     struct json_writer w = json_writer_of(&t->curve);
     dn_learning_point *points = NULL;
     dn_error err;
     dn_error_clear(&err);
     if (r->n_shares == 0) {
+        return true;
+    }
+    if (request->n_members > 0) {
+        dn_report_warn(&result->report, DN_WARNING_OTHER,
+                       "there is no learning curve: a combination has none");
         return true;
     }
     if (dn_learning_curve(request, r->shares, r->n_shares, run, &points, &err) != DN_OK) {
@@ -517,7 +522,7 @@ static bool train(struct training *t, const struct tables *tables, struct proble
         jobs_problem_from_core(&err, &t->request, problem);
     } else {
         good = describe_search(t, &searching, result, problem) &&
-               learn_curve(t, &request, &run, problem) &&
+               learn_curve(t, &request, &run, result, problem) &&
                make_rule(t, result, held_out, request.folds > 0, &rule, problem) &&
                finish_with(t, tables, &request, &run, result, &held_out,
                            rule.size > 0 ? buf_cstr(&rule) : NULL, problem);

@@ -10,13 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void trial_write(const dn_trial *trial, const struct jobs_candidate *candidate, double elapsed,
-                 struct buf *out) {
+void trial_write(const dn_trial *trial, const char *text, double elapsed, struct buf *out) {
     const bool good = trial->status == DN_OK;
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     json_kv_int(&w, "candidate", (int64_t)trial->candidate);
-    json_put_raw(&w, candidate->text + 1, strlen(candidate->text) - 2); /* its members */
+    json_put_raw(&w, text + 1, strlen(text) - 2); /* its members */
     json_kv_double(&w, "share", trial->share);
     json_kv_double(&w, "mean", good ? trial->mean : (double)NAN);
     json_kv_double(&w, "standard_error", good ? trial->error : (double)NAN);
@@ -33,13 +32,33 @@ void trial_write(const dn_trial *trial, const struct jobs_candidate *candidate, 
     json_end_object(&w);
 }
 
-bool trial_is_of(const char *text, size_t number, const struct jobs_candidate *candidate) {
+void trial_combination(const dn_search_member *members, size_t n, const struct jobs_search *search,
+                       struct buf *out) {
+    struct json_writer w = json_writer_of(out);
+    json_begin_object(&w);
+    json_kv_string(&w, "algorithm", dn_algorithm_combination()->id);
+    json_kv_raw(&w, "params", "{}");
+    json_kv_raw(&w, "features", "{}");
+    json_kv_begin_array(&w, "members");
+    for (size_t m = 0; m < n; m++) {
+        const char *text = search->list[members[m].candidate].text;
+        json_begin_object(&w);
+        json_kv_int(&w, "candidate", (int64_t)members[m].candidate);
+        json_kv_double(&w, "share", members[m].share);
+        json_put_raw(&w, text + 1, strlen(text) - 2);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    json_end_object(&w);
+}
+
+bool trial_is_of(const char *document, size_t number, const char *text) {
     char head[48];
     const int n = snprintf(head, sizeof head, "{\"candidate\":%zu,", number);
-    const size_t n_members = strlen(candidate->text) - 2;
-    return strncmp(text, head, (size_t)n) == 0 &&
-           strncmp(text + n, candidate->text + 1, n_members) == 0 &&
-           text[(size_t)n + n_members] == ',';
+    const size_t n_members = strlen(text) - 2;
+    return strncmp(document, head, (size_t)n) == 0 &&
+           strncmp(document + n, text + 1, n_members) == 0 &&
+           document[(size_t)n + n_members] == ',';
 }
 
 static double number_of(const json_t *object, const char *key) {
@@ -69,12 +88,26 @@ static const double *copy_values(const json_t *values, struct arena *arena) {
     return numbers;
 }
 
-static bool read_members(const json_t *doc, struct arena *arena, dn_trial *out, double *elapsed) {
+/* Copies the members of a combination. Returns NULL if out of memory. */
+static const dn_search_member *copy_members(const json_t *members, struct arena *arena) {
+    const size_t n = json_array_size(members);
+    dn_search_member *copy = arena_alloc(arena, (n + 1) * sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++) {
+        const json_t *member = json_array_get(members, i);
+        copy[i] = (dn_search_member){.candidate = count_of(member, "candidate"),
+                                     .share = number_of(member, "share")};
+    }
+    return copy;
+}
+
+static bool read_figures(const json_t *doc, struct arena *arena, dn_trial *out, double *elapsed) {
     const json_t *values = json_object_get(doc, "values"), *error = json_object_get(doc, "error");
     const double candidate = number_of(doc, "candidate"), share = number_of(doc, "share");
+    const json_t *combined = json_object_get(doc, "members");
     const double *numbers = arena != NULL ? copy_values(values, arena) : NULL;
-    if (!(candidate >= 0 && candidate < SEARCH_SPACE_MOST) || !(share > 0 && share <= 1) ||
-        (arena != NULL && numbers == NULL)) {
+    const dn_search_member *members = arena != NULL ? copy_members(combined, arena) : NULL;
+    if (!(candidate >= 0 && candidate <= SEARCH_SPACE_MOST) || !(share > 0 && share <= 1) ||
+        (arena != NULL && (numbers == NULL || members == NULL))) {
         return false;
     }
     *out = (dn_trial){.candidate = (size_t)candidate,
@@ -88,7 +121,9 @@ static bool read_members(const json_t *doc, struct arena *arena, dn_trial *out, 
                       .row_seconds = number_of(doc, "row_microseconds") * 1e-6,
                       .bytes = number_of(doc, "model_bytes"),
                       .n_unconverged = count_of(doc, "unconverged"),
-                      .n_warnings = count_of(doc, "warnings")};
+                      .n_warnings = count_of(doc, "warnings"),
+                      .n_members = json_array_size(combined),
+                      .members = members};
     copy_text(out->message, sizeof out->message,
               json_is_string(error) ? error : json_object_get(doc, "warning"));
     if (elapsed != NULL) {
@@ -100,7 +135,7 @@ static bool read_members(const json_t *doc, struct arena *arena, dn_trial *out, 
 bool trial_read(const char *text, struct arena *arena, dn_trial *out, double *elapsed) {
     struct problem ignored = {0};
     json_t *doc = json_parse(text, strlen(text), &ignored);
-    const bool good = doc != NULL && read_members(doc, arena, out, elapsed);
+    const bool good = doc != NULL && read_figures(doc, arena, out, elapsed);
     json_decref(doc);
     problem_done(&ignored);
     return good;

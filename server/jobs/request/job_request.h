@@ -91,6 +91,7 @@ struct jobs_search {
     bool halving;
     size_t trials; /* number of combinations drawn at random; 0: all are tried */
     bool one_standard_error;
+    size_t combine;              /* number of members of a combination; 0: none is tried */
     double seconds;              /* time limit of the trials; 0: none */
     const char *candidates;      /* JSON array, as it was given; "auto" is replaced */
     const char *common;          /* JSON object: the options of "features" for all candidates */

@@ -65,8 +65,8 @@ static void read_options(const json_t *object, struct arena *arena, struct jobs_
                          struct problem *problem) {
     static const char *const known[] = {"candidates", "metric", "folds",   "repeats",
                                         "group",      "order",  "seconds", "strategy",
-                                        "trials",     "rule",   NULL};
-    int64_t folds = USUAL_FOLDS, repeats = 1;
+                                        "trials",     "rule",   "combine", NULL};
+    int64_t folds = USUAL_FOLDS, repeats = 1, combine = 0;
     json_refuse_unknown(object, known, parent, problem);
     while (strcmp(dn_metric_name(s->metric), "log_loss") != 0) {
         s->metric++;
@@ -79,6 +79,8 @@ static void read_options(const json_t *object, struct arena *arena, struct jobs_
                    "%" PRId64 " repeats of %" PRId64 " folds are more than %d fits", repeats, folds,
                    DN_MAX_FOLDS);
     }
+    json_read_int(object, "combine", false, parent, 2, DN_MAX_MEMBERS, &combine, problem);
+    s->combine = (size_t)combine;
     s->folds = (size_t)folds;
     s->repeats = (size_t)repeats;
     jobs_split_read_search(object, arena, &s->split, problem);
@@ -362,6 +364,28 @@ static void check_candidates(struct jobs_request *r, const json_t *common) {
     }
 }
 
+/* Checks that there is something to combine. */
+static void check_combination(struct jobs_request *r) {
+    const struct jobs_search *s = r->search;
+    const dn_algorithm *first = NULL;
+    for (size_t i = 0; i < s->n && s->combine > 0; i++) {
+        const dn_params *params = s->list[i].params;
+        if (!dn_params_have_probabilities(params, r->n_classes)) {
+            continue;
+        }
+        if (first != NULL && first != params->algorithm) {
+            return;
+        }
+        first = params->algorithm;
+    }
+    if (s->combine > 0) {
+        json_fault(r->problem, parent, "combine",
+                   "needs candidates of at least two algorithms with probabilities, which %s",
+                   first == NULL ? "none has: set calibrate if the algorithm has it"
+                                 : "are combined; there is one");
+    }
+}
+
 /* Checks that the folds can have rows. */
 static void check_fold_rows(struct jobs_request *r) {
     const size_t folds = r->search->folds;
@@ -534,6 +558,7 @@ void jobs_search_check(struct jobs_request *r, const json_t *root) {
     }
     if (good) {
         check_candidates(r, common);
+        check_combination(r);
         choose_strategy(r, object);
     }
     json_decref(candidates);
@@ -570,6 +595,9 @@ void jobs_search_write(const struct jobs_request *r, bool stored, struct json_wr
         json_kv_int(w, "trials", (int64_t)s->trials);
     }
     json_kv_string(w, "rule", rules[s->one_standard_error]);
+    if (s->combine > 0) {
+        json_kv_int(w, "combine", (int64_t)s->combine);
+    }
     json_end_object(w);
     if (stored) {
         json_kv_raw(w, "search_features", s->common);
