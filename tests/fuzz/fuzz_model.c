@@ -1,4 +1,4 @@
-/* Reads any bytes as a model. The fuzzer corrects the size and the checksum in the bytes, unless
+/* Reads any bytes as a model. The fuzzer corrects the size and the checksums in the bytes, unless
  * byte 0 of the input is odd. A model that can be read must predict, must be evaluated and
  * described, and must be the same bytes after it is written, read and written again. */
 #include "api/describe.h"
@@ -9,14 +9,35 @@
 
 enum { SIZE_AT = 16, LEAST = 28 };
 
-static void put_right(unsigned char *bytes, size_t size) {
-    for (size_t i = 0; i < 8; i++) {
-        bytes[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
-    }
+static void put_checksum(unsigned char *bytes, size_t size) {
     const uint32_t crc = hash_crc32(bytes, size - 4);
     for (size_t i = 0; i < 4; i++) {
         bytes[size - 4 + i] = (unsigned char)(crc >> (8 * i));
     }
+}
+
+/* Corrects the checksums of the members of a combination, whose bytes begin as those of a model. */
+static void put_members_right(unsigned char *bytes, size_t size) {
+    for (size_t at = LEAST; at + LEAST <= size; at++) {
+        uint64_t own = 0;
+        if (memcmp(bytes + at, "DNMODEL\n", 8) != 0) {
+            continue;
+        }
+        for (size_t i = 8; i-- > 0;) {
+            own = own << 8 | bytes[at + SIZE_AT + i];
+        }
+        if (own >= LEAST && own <= size - at) {
+            put_checksum(bytes + at, (size_t)own);
+        }
+    }
+}
+
+static void put_right(unsigned char *bytes, size_t size) {
+    for (size_t i = 0; i < 8; i++) {
+        bytes[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    }
+    put_members_right(bytes, size);
+    put_checksum(bytes, size);
 }
 
 /* The entries of a row: for a text input the features of one or two words; for sparse inputs the
