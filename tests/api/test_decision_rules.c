@@ -132,6 +132,39 @@ static void test_chosen_threshold(void **state) {
     }
 }
 
+/* The predictions for held-out rows have the labels of the job's rule beside those without it. */
+static void test_decided(void **state) {
+    (void)state;
+    const struct response *j =
+        job_train(CREDIT(",'decision':{'cost':{'bad':{'good':5}},'reject':0.7}"));
+    const long long id = (long long)whole_at(j, "/id");
+    const double cost = real_at(j, "/result/decision_rule/held_out/cost"),
+                 share = real_at(j, "/result/decision_rule/held_out/rejected_share");
+    /* a later rule of the version has no effect */
+    status_check(call_put("/v1/models/credit/decision", "{'positive':'bad','threshold':0.9}"), 200);
+    char *copy =
+             keep(strdup(status_check(call_get("/v1/jobs/%lld/predictions", id), 200)->body), free),
+         *rest = NULL;
+    double sum = 0, rejected = 0, others = 0;
+    const char *header = strtok_r(copy, "\n", &rest);
+    assert_string_equal(strrchr(header, ','), ",decided");
+    for (int i = 0; i < ROWS; i++) {
+        char truth[16], label[16], decided[16] = "";
+        assert_true(sscanf(strtok_r(NULL, "\n", &rest), "%*d,%*d,%15[^,],%15[^,],%*f,%*f,%15s",
+                           truth, label, decided) >= 2);
+        const bool bad = strcmp(truth, "bad") == 0, right = strcmp(truth, decided) == 0;
+        rejected += decided[0] == '\0';
+        sum += decided[0] == '\0' ? 0.7 : right ? 0 : bad ? 5 : 1;
+        others += strcmp(label, decided) != 0;
+    }
+    assert_near(sum / ROWS, cost, 1e-12);
+    assert_near(rejected / ROWS, share, 1e-12);
+    assert_true(rejected > 0 && others > rejected);
+    const struct response *r = call_bytes("GET", text("/v1/jobs/%lld/predictions", id),
+                                          HEADERS("Accept: application/x-ndjson"), NULL, 0);
+    assert_non_null(strstr(status_check(r, 200)->body, "\"decided\":null,\"probabilities\":["));
+}
+
 /* ?threshold= for one call. */
 static void test_one_call(void **state) {
     (void)state;
@@ -285,6 +318,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_one_cost),         TEST(test_costs_of_a_job),
                                        TEST(test_chosen_threshold), TEST(test_put),
-                                       TEST(test_one_call),         TEST(test_refusals)};
+                                       TEST(test_one_call),         TEST(test_refusals),
+                                       TEST(test_decided)};
     return cmocka_run_group_tests_name("decision rules", tests, prepare, group_end);
 }

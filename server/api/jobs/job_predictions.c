@@ -6,6 +6,7 @@
 #include "base/log/log.h"
 #include "formats/formats.h"
 #include "jobs/held_out_chunks.h"
+#include "serving/model_rule.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +30,11 @@ struct held_out_stream {
     size_t n_classes;
     struct buf *classes; /* [n_classes] each class as it is written in this format */
     struct buf columns;  /* CSV: the header of the label and the values, without its line end */
-    bool begun;          /* the header was written */
+    bool ruled;          /* `rule` is set: that of the job's result */
+    dn_rule rule;
+    double *cost; /* of the rule */
+    double *p;    /* [n_classes] the probabilities of a row */
+    bool begun;   /* the header was written */
 };
 
 static void stream_free(void *state) {
@@ -38,6 +43,8 @@ static void stream_free(void *state) {
         buf_done(&s->classes[k]);
     }
     free(s->classes);
+    free(s->cost);
+    free(s->p);
     buf_done(&s->columns);
     buf_done(&s->bytes);
     free(s->chunks);
@@ -108,13 +115,31 @@ static bool read_head(struct held_out_stream *s, struct problem *problem) {
     return good;
 }
 
+/* Reads the decision rule in the result of the job, if it has one. */
+static bool read_rule(struct held_out_stream *s, const struct store_job *j,
+                      struct problem *problem) {
+    struct problem ignored = {0};
+    json_t *result = j->result != NULL ? json_parse(j->result, strlen(j->result), &ignored) : NULL;
+    const json_t *rule = json_object_get(result, "decision_rule");
+    bool good = true;
+    problem_done(&ignored);
+    if (rule != NULL && s->rows.probabilities && s->rows.n_values == s->n_classes) {
+        s->p = calloc(s->n_classes, sizeof *s->p);
+        s->ruled = s->p != NULL && model_rule_read(rule, s->n_classes, &s->rule, &s->cost);
+        good = s->ruled || problem_no_memory(problem);
+    }
+    json_decref(result);
+    return good;
+}
+
 /* ---- writing ---- */
 
 static void write_header(const struct held_out_stream *s, struct buf *out) {
     buf_puts(out, "row,fold,truth,");
     buf_append(out, s->columns.data, s->columns.size);
     buf_puts(out, s->rows.repeated ? ",repeat" : "");
-    buf_puts(out, s->rows.weighted ? ",weight\n" : "\n");
+    buf_puts(out, s->rows.weighted ? ",weight" : "");
+    buf_puts(out, s->ruled ? ",decided\n" : "\n");
 }
 
 static void put_name(const struct held_out_stream *s, uint32_t class, struct buf *out) {
@@ -123,6 +148,15 @@ static void put_name(const struct held_out_stream *s, uint32_t class, struct buf
     } else {
         buf_puts(out, s->csv ? "" : "null");
     }
+}
+
+/* Writes the label that the rule of the job chooses for row i. */
+static void put_decided(const struct held_out_stream *s, size_t i, struct buf *out) {
+    for (size_t k = 0; k < s->n_classes; k++) {
+        s->p[k] = held_out_chunk_value(&s->rows, i, k);
+    }
+    const size_t label = dn_rule_label(&s->rule, s->p);
+    put_name(s, label < s->n_classes ? (uint32_t)label : UINT32_MAX, out);
 }
 
 static void put_number(double value, struct buf *out) {
@@ -147,6 +181,10 @@ static void write_csv_row(const struct held_out_stream *s, size_t i, struct buf 
         buf_putc(out, ',');
         put_number(row.weight, out);
     }
+    if (s->ruled) {
+        buf_putc(out, ',');
+        put_decided(s, i, out);
+    }
     buf_putc(out, '\n');
 }
 
@@ -157,6 +195,10 @@ static void write_json_row(const struct held_out_stream *s, size_t i, struct buf
     put_name(s, row.truth, out);
     buf_puts(out, ",\"label\":");
     put_name(s, row.label, out);
+    if (s->ruled) {
+        buf_puts(out, ",\"decided\":");
+        put_decided(s, i, out);
+    }
     buf_puts(out, s->rows.probabilities ? ",\"probabilities\":" : ",\"scores\":");
     json_begin_array(&w);
     for (size_t k = 0; k < s->rows.n_values; k++) {
@@ -249,7 +291,7 @@ static struct held_out_stream *stream_new(struct http_call *call, const struct s
     if (good && s->n_chunks == 0) {
         good = refuse_without(j, problem);
     }
-    if (good && read_chunk(s, problem) && read_head(s, problem)) {
+    if (good && read_chunk(s, problem) && read_head(s, problem) && read_rule(s, j, problem)) {
         return s;
     }
     stream_free(s);
