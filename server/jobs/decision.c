@@ -35,9 +35,15 @@ static const char *cost_pointer(const char *parent, const char *name, struct buf
 
 static bool read_share(const json_t *object, const char *key, const char *parent, double *out,
                        struct problem *problem) {
-    return json_read_number(object, key, true, parent, out, problem) &&
-           ((*out >= 0 && *out <= 1) ||
-            json_fault(problem, parent, key, "must be from 0 to 1, got %g", *out));
+    char number[DN_NUMBER_SIZE];
+    if (!json_read_number(object, key, true, parent, out, problem)) {
+        return false;
+    }
+    if (*out >= 0 && *out <= 1) {
+        return true;
+    }
+    (void)dn_number_format(*out, number);
+    return json_fault(problem, parent, key, "must be from 0 to 1, got %s", number);
 }
 
 static bool read_costs(const json_t *cost, const char *parent, struct problem *problem) {

@@ -354,6 +354,12 @@ static void test_refusals(void **state) {
          "/conformal/coverage", "at least 99 held-out rows of each class"},
         {IRIS("logistic", ",'validation':{'folds':5},'conformal':{'coverage':0.999}"),
          "/conformal/coverage", "at most 150"},
+        {IRIS("logistic", HALF ",'conformal':{'coverage':0.9999999}"), "/conformal/coverage",
+         "with coverage 0.9999999 need at least 9999999 held-out rows"},
+        {IRIS("logistic", HALF ",'conformal':{'coverage':1.0000001}"), "/conformal/coverage",
+         "got 1.0000001"},
+        {IRIS("logistic", ",'validation':{'holdout':1.0000001}"), "/validation/holdout",
+         "got 1.0000001"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         refuse(wrong[i].spec, wrong[i].pointer, wrong[i].words);

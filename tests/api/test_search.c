@@ -197,6 +197,8 @@ static void test_faults(void **state) {
         {"{'candidates':[{'algorithm':'svm'}]}", "", "/search/candidates/0/params", "log_loss"},
         {"{'candidates':[{'algorithm':'knn'}],'metric':'beauty'}", "", "/search/metric", ""},
         {"{'candidates':[{'algorithm':'knn'}],'folds':1}", "", "/search/folds", ""},
+        {"{'candidates':[{'algorithm':'knn'}],'folds':'leave_one_out'}", "", "/search/folds",
+         "leave_one_out"},
         {"{'candidates':[{'algorithm':'knn'}],'folds':151}", "", "/search/folds", "150"},
         {"{'candidates':[{'algorithm':'knn'}],'seconds':0}", "", "/search/seconds", ""},
         {"{'candidates':[{'algorithm':'knn'}],'trials':3}", "", "/search/trials", "random"},
@@ -208,6 +210,8 @@ static void test_faults(void **state) {
         {"{'candidates':[{'algorithm':'knn'}]}", ",'validation':{'folds':3}", "/validation/folds",
          "excludes search"},
     };
+    fault_contains(problem_check(call_post("/v1/jobs", "{" IRIS "}"), 422, "invalid"), "/algorithm",
+                   "is missing: give an algorithm, or \"search\"");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct response *r =
             call_post("/v1/jobs", "{" IRIS ",'search':%s%s}", cases[i].search, cases[i].more);

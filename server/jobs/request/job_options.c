@@ -94,6 +94,14 @@ static void read_weights_meaning(const json_t *root, dn_weights *out, struct pro
 
 static const char leave_one_out[] = "leave_one_out";
 
+/* Refuses a number that is not a part of the rows. */
+static void refuse_share(struct problem *problem, const char *parent, const char *key,
+                         double value) {
+    char number[DN_NUMBER_SIZE];
+    (void)dn_number_format(value, number);
+    json_fault(problem, parent, key, "must be > 0 and < 1, got %s", number);
+}
+
 static void read_validation(const json_t *root, struct arena *arena, struct jobs_request *r,
                             struct problem *problem) {
     static const char *const known[] = {"holdout", "folds", "dataset", "column", "curves",
@@ -122,7 +130,7 @@ static void read_validation(const json_t *root, struct arena *arena, struct jobs
     }
     if (json_read_number(object, "holdout", false, "/validation", &r->holdout, problem) &&
         !(r->holdout > 0 && r->holdout < 1)) {
-        json_fault(problem, "/validation", "holdout", "must be > 0 and < 1, got %g", r->holdout);
+        refuse_share(problem, "/validation", "holdout", r->holdout);
     }
     const json_t *fold_value = json_object_get(object, "folds");
     if (json_is_string(fold_value) && strcmp(json_string_value(fold_value), leave_one_out) == 0) {
@@ -148,7 +156,7 @@ static void read_conformal(const json_t *root, struct jobs_conformal *out,
     json_refuse_unknown(object, known, "/conformal", problem);
     if (json_read_number(object, "coverage", true, "/conformal", &out->coverage, problem) &&
         !(out->coverage > 0 && out->coverage < 1)) {
-        json_fault(problem, "/conformal", "coverage", "must be > 0 and < 1, got %g", out->coverage);
+        refuse_share(problem, "/conformal", "coverage", out->coverage);
         out->coverage = 0;
     }
     json_read_bool(object, "by_class", false, "/conformal", &out->by_class, problem);

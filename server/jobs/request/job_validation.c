@@ -216,25 +216,27 @@ static const char *class_name(const struct jobs_request *r, size_t k) {
 static void check_coverage_rows(struct jobs_request *r) {
     const struct class_rows c = count_class_rows(r);
     const int64_t least = (int64_t)dn_conformal_least_rows(r->conformal.coverage);
+    char coverage[DN_NUMBER_SIZE];
     const bool drawn = r->holdout > 0 && r->split.by != JOBS_SPLIT_GROUP,
                by_class = drawn && r->split.by == JOBS_SPLIT_NONE;
     const int64_t all = drawn ? (int64_t)floor((double)c.all * r->holdout + 0.5)
                         : r->folds > 0 && r->split.by == JOBS_SPLIT_NONE ? c.all - c.single
                                                                          : c.all;
+    (void)dn_number_format(r->conformal.coverage, coverage);
     if (!r->conformal.by_class && all < least) {
         json_fault(r->problem, "/conformal", "coverage",
-                   "sets of labels with coverage %g need at least %" PRId64
+                   "sets of labels with coverage %s need at least %" PRId64
                    " held-out rows, and the validation holds out at most %" PRId64,
-                   r->conformal.coverage, least, all);
+                   coverage, least, all);
     }
     for (size_t k = 0; r->conformal.by_class && c.rows != NULL && k < r->n_classes; k++) {
         const int64_t rows = by_class ? rows_held(r, &c, k) : c.rows[k] == 1 ? 0 : c.rows[k];
         if (rows < least) {
             json_fault(r->problem, "/conformal", "coverage",
-                       "sets of labels with coverage %g by class need at least %" PRId64
+                       "sets of labels with coverage %s by class need at least %" PRId64
                        " held-out rows of each class, and of class \"%.100s\" the validation holds "
                        "out at most %" PRId64,
-                       r->conformal.coverage, least, class_name(r, k), rows);
+                       coverage, least, class_name(r, k), rows);
             return;
         }
     }

@@ -390,6 +390,11 @@ void jobs_params_read(const json_t *root, struct arena *arena, dn_params **out,
     dn_error_clear(&err);
     *out = NULL;
     json_read_object(root, "params", false, "", &object, problem);
+    if (json_object_get(root, "algorithm") == NULL) {
+        json_fault(problem, "", "algorithm",
+                   "is missing: give an algorithm, or \"search\" to find one");
+        return;
+    }
     const dn_algorithm *algorithm = jobs_algorithm_read(root, "", problem);
     if (algorithm == NULL) {
         return;

@@ -72,7 +72,15 @@ static void read_options(const json_t *object, struct arena *arena, struct jobs_
         s->metric++;
     }
     jobs_metric_read(object, parent, &s->metric, problem);
-    json_read_int(object, "folds", false, parent, 2, DN_MAX_FOLDS, &folds, problem);
+    const char *word = json_string_value(json_object_get(object, "folds"));
+    if (word != NULL && strcmp(word, "leave_one_out") == 0) {
+        json_fault(problem, parent, "folds",
+                   "must be an integer from 2 to %d: \"leave_one_out\" is for \"validation\"; in a "
+                   "search, give the number of rows",
+                   DN_MAX_FOLDS);
+    } else {
+        json_read_int(object, "folds", false, parent, 2, DN_MAX_FOLDS, &folds, problem);
+    }
     json_read_int(object, "repeats", false, parent, 1, DN_MAX_REPEATS, &repeats, problem);
     if (folds * repeats > DN_MAX_FOLDS) {
         json_fault(problem, parent, "repeats",
