@@ -10,8 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A product that differs from an integer by at most this share of itself is the integer. */
-#define ROUNDING 1e-12
+/* A product that differs from an integer by at most this share of itself, as the rounding of both
+ * factors may do, is the integer. */
+#define ROUNDING 1e-15
 /* Above this number doubles do not represent all integers. */
 #define MAX_ROWS ((size_t)1 << 53)
 

@@ -25,6 +25,7 @@ static void ranks(void **state) {
     assert_int_equal(dn_conformal_least_rows(0.99), 99);
     assert_int_equal(dn_conformal_least_rows(0.5), 1);
     assert_int_equal(dn_conformal_least_rows(0.01), 1);
+    assert_int_equal(dn_conformal_least_rows(0.9999999), 9999999);
     assert_true(dn_conformal_least_rows(1 - 1e-9) >= 998000000);
     assert_true(dn_conformal_least_rows(nextafter(1, 0)) > 1000000000);
     for (double c = 0.005; c < 1; c += 0.005) {
