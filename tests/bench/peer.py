@@ -4,6 +4,7 @@
   peer.py table FILE          writes the table of P10 as CSV: 200,000 rows, 100 columns, 5 classes
   peer.py densities FILE      reads the CSV and fits the four methods of P10
   peer.py softmax TRAIN TEST  fits a softmax to MNIST / 255 (P5)
+  peer.py encode FILE         writes the features of `path` as CSV
   peer.py path FILE FOLDS     LogisticRegressionCV with 50 values of lambda (P14)
   peer.py grid FILE FOLDS     GridSearchCV of an SVC with 5 × 5 values of gamma and C (P14)
   peer.py auto FILE TARGET HELD SECONDS
@@ -13,7 +14,8 @@
 Fits print "name seconds value" for each method; value: accuracy, of the training rows (P10) or of
 the test rows (P5). Only the calls of fit() are timed, each the best of two (P10) or one (P5, P14).
 A search prints "seconds S", "winner PARAMETERS" and a line "PARAMETERS mean" for each candidate, with
-the parameters of Discern. FOLDS has a line "row fold" for each row.
+the parameters of Discern; path also "exact PARAMETERS mean" for some, of fits to a tolerance of 1e-10.
+FOLDS has a line "row fold" for each row.
 """
 import csv
 import gzip
@@ -100,8 +102,16 @@ def split(path):
     return PredefinedSplit(folds[np.argsort(folds[:, 0]), 1])
 
 
+def encode(file):
+    x, y = encoded(file)
+    print(",".join([f"x{j}" for j in range(x.shape[1])] + ["class"]))
+    for row, label in zip(x, y):
+        print(",".join([f"{value:.17g}" for value in row] + [label]))
+
+
 def path(file, folds):
-    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+    from sklearn.metrics import log_loss
 
     x, y = encoded(file)
     lambdas = np.logspace(-8, 0, 50)
@@ -116,6 +126,14 @@ def path(file, folds):
     print("winner", f"{lambdas[means.argmin()]:.9e}")
     for value, mean in zip(lambdas, means):
         print(f"{value:.9e} {mean:.12g}")
+    for value in lambdas[::7]:
+        exact = LogisticRegression(C=1 / (2 * value * 0.8 * len(y)), tol=1e-10,
+                                   solver="newton-cholesky", max_iter=1000)
+        losses = []
+        for train, held in split(folds).split():
+            exact.set_params(C=1 / (2 * value * len(train)))
+            losses.append(log_loss(y[held], exact.fit(x[train], y[train]).predict_proba(x[held])))
+        print(f"exact {value:.9e} {np.mean(losses):.12g}")
 
 
 def grid(file, folds):
@@ -242,5 +260,5 @@ def auto(file, target, held, seconds):
 
 
 if __name__ == "__main__":
-    {"table": table, "densities": densities, "softmax": softmax, "path": path,
+    {"table": table, "densities": densities, "softmax": softmax, "encode": encode, "path": path,
      "grid": grid, "auto": auto}[sys.argv[1]](*sys.argv[2:])
