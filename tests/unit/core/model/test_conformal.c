@@ -241,7 +241,7 @@ static void bytes(void **state) {
         OK(dn_model_write(r.model, &with, &size, NULL));
         unsigned char *b = with;
         const size_t section = way == 1 ? 9 + 16 * K : 9 + 16, at = plain_size - 4;
-        assert_int_equal(b[8], DNI_MODEL_VERSION);
+        assert_int_equal(b[8], DNI_MODEL_WITH_SETS);
         assert_int_equal(size, plain_size + section);
         assert_memory_equal(b + DNI_MODEL_HEAD_SIZE, (unsigned char *)plain + DNI_MODEL_HEAD_SIZE,
                             at - DNI_MODEL_HEAD_SIZE);
