@@ -4,6 +4,7 @@
 #include "base/argument.h"
 #include "number/number_text.h"
 #include "search/search_combine.h"
+#include "search/search_order.h"
 #include "search/search_rank.h"
 #include "search/search_trial.h"
 
@@ -26,7 +27,11 @@ struct search {
     dn_trial *trials;     /* [n_candidates + 1] the latest trial of each candidate, whose index is
                            * `candidate`; then that of the combination */
     double *values;       /* [(n_candidates + 1) × folds.n], then the members of the combination */
-    size_t *order;        /* [n_candidates] candidates of the present round */
+    size_t *order;        /* [n_candidates] candidates of the present round, ascending */
+    size_t *family;       /* [n_candidates] see dni_search_order */
+    size_t *leaders;      /* [n_candidates] a candidate of each family */
+    size_t *arranged;     /* [n_candidates] `order` under a time limit */
+    const size_t *list;   /* one of these three: the candidates that are tried next */
     bool *tried;          /* [n_candidates + 1] */
     size_t n_done, n_all; /* trials */
     dn_error first;       /* the error of the first candidate that failed */
@@ -281,6 +286,46 @@ static dn_status drop_worst(struct search *s, size_t *n, dn_error *err) {
     return DN_OK;
 }
 
+/* Tries the candidates s->list [n], except those that were tried in this round. */
+static dn_status try_list(struct search *s, size_t n, double share, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < n && status == DN_OK; i++) {
+        const size_t c = s->list[i];
+        if (!s->tried[c] || s->trials[c].share != share) {
+            status = try_candidate(s, c, share, err);
+        }
+    }
+    return status;
+}
+
+/* Tries the candidates s->order [n]; under a time limit in the order of search_order.h. */
+static dn_status run_round(struct search *s, size_t n, double share, dn_error *err) {
+    const dni_search_order o = {s->family, s->trials, s->tried, s->smaller};
+    s->list = s->order;
+    if (s->request->seconds > 0) {
+        size_t n_leaders = dni_search_leaders(&o, s->order, n, s->leaders);
+        s->list = s->leaders;
+        dn_status status = try_list(s, n_leaders, share, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        n_leaders = dni_search_leaders(&o, s->order, n, s->leaders);
+        dni_search_arrange(&o, s->order, n, s->leaders, n_leaders, s->arranged);
+        s->list = s->arranged;
+    }
+    return try_list(s, n, share, err);
+}
+
+/* Numbers the families of the candidates. */
+static void find_families(struct search *s) {
+    const dn_candidate *candidates = s->request->candidates;
+    for (size_t c = 1; c < s->request->n_candidates; c++) {
+        const dn_candidate *a = &candidates[c - 1], *b = &candidates[c];
+        s->family[c] = s->family[c - 1] + (a->params->algorithm != b->params->algorithm ||
+                                           !dni_search_same_features(&a->features, &b->features));
+    }
+}
+
 static dn_status run_rounds(struct search *s, dn_error *err) {
     const size_t rounds = n_rounds(s);
     size_t n = s->request->n_candidates;
@@ -291,9 +336,7 @@ static dn_status run_rounds(struct search *s, dn_error *err) {
     for (size_t round = 0; round < rounds; round++) {
         const double share = pow(ETA, -(double)(rounds - 1 - round));
         dn_status status = round > 0 ? drop_worst(s, &n, err) : DN_OK;
-        for (size_t i = 0; i < n && status == DN_OK; i++) {
-            status = try_candidate(s, s->order[i], share, err);
-        }
+        status = status == DN_OK ? run_round(s, n, share, err) : status;
         if (status != DN_OK) {
             return status;
         }
@@ -413,10 +456,15 @@ dn_status dn_search(const dn_search_request *request, const dn_run *run, dn_sear
                              request->combine * sizeof(dn_search_member));
     s.order = calloc(n, sizeof *s.order);
     s.tried = calloc(n + 1, sizeof *s.tried);
-    if (s.trials == NULL || s.values == NULL || s.order == NULL || s.tried == NULL) {
+    s.family = calloc(n, sizeof *s.family);
+    s.leaders = calloc(n, sizeof *s.leaders);
+    s.arranged = calloc(n, sizeof *s.arranged);
+    if (s.trials == NULL || s.values == NULL || s.order == NULL || s.tried == NULL ||
+        s.family == NULL || s.leaders == NULL || s.arranged == NULL) {
         status = dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu candidates", n);
         goto cleanup;
     }
+    find_families(&s);
     status = run_rounds(&s, &stopped);
     if (status == DN_OK && combines(&s)) {
         status = try_combination(&s, &stopped);
@@ -440,6 +488,9 @@ cleanup:
     free(s.values);
     free(s.order);
     free(s.tried);
+    free(s.family);
+    free(s.leaders);
+    free(s.arranged);
     return status;
 }
 

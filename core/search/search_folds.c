@@ -18,8 +18,7 @@ static bool same_text(const dn_text_spec *a, const dn_text_spec *b) {
            a->length == b->length;
 }
 
-/* Returns true if two specs give the same features. Arrays are compared by their addresses. */
-static bool same_features(const dn_encoder_spec *a, const dn_encoder_spec *b) {
+bool dni_search_same_features(const dn_encoder_spec *a, const dn_encoder_spec *b) {
     return a->columns == b->columns && a->n_columns == b->n_columns &&
            a->index_filters == b->index_filters && a->standardize == b->standardize &&
            a->standardize_sparse == b->standardize_sparse && a->max_levels == b->max_levels &&
@@ -189,7 +188,7 @@ dn_status dni_search_folds_select(dni_search_folds *f, const dn_params *params,
         return status;
     }
     r->params = params;
-    if (share == f->share && same_features(&spec, &r->features)) {
+    if (share == f->share && dni_search_same_features(&spec, &r->features)) {
         return DN_OK;
     }
     dni_search_folds_drop(f);

@@ -51,6 +51,8 @@ void dni_search_folds_done(dni_search_folds *folds);
 DN_MUST_USE dn_status dni_search_folds_select(dni_search_folds *folds, const dn_params *params,
                                               const dn_encoder_spec *features, double share,
                                               dn_error *err);
+/* Returns true if two specs give the same features. Arrays are compared by their addresses. */
+bool dni_search_same_features(const dn_encoder_spec *a, const dn_encoder_spec *b);
 /* Encodes the rows of a fold, unless they are encoded. */
 DN_MUST_USE dn_status dni_search_folds_encode(dni_search_folds *folds, size_t f, dn_error *err);
 /* Drops the encoded rows of a fold, or of all folds, and what their fits kept. */

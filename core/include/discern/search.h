@@ -73,7 +73,7 @@ typedef struct dn_search_request {
     /* The rows, the target, the weights and the validation, whose training rows are searched.
      * `params` and `features` are ignored. A validation with folds is DN_ERR_ARGUMENT. */
     const dn_train_request *training;
-    const dn_candidate *candidates; /* [n_candidates] tried in this order */
+    const dn_candidate *candidates; /* [n_candidates] tried in this order, unless `seconds` > 0 */
     size_t n_candidates;
     size_t metric;         /* index of dn_metric_name */
     size_t folds, repeats; /* of the search, as in dn_train_request */
@@ -87,7 +87,9 @@ typedef struct dn_search_request {
      * first. The fits of the members are repeated for their predictions. 0: none */
     size_t combine;
     /* No trial begins, and the present one is given up, when dn_run.elapsed is this much later than
-     * at the call. 0: no limit. */
+     * at the call. Of each family, a run of candidates with the same method and features, one is
+     * tried first, the best so far or the middle one; then the others of the family with the best
+     * trial, of the second best, and so on. 0: no limit. */
     double seconds;
     /* Results of an earlier search with the same request, which was ended before; trials with the
      * same candidate and share are not repeated. */
