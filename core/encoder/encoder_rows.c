@@ -492,6 +492,13 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
     return DN_OK;
 }
 
+void dni_encoded_rows_close(dn_rows *rows, size_t slot) {
+    const dni_source_rows *self = (const dni_source_rows *)rows;
+    if (self->slots != NULL) {
+        self->slots[slot].encoding.open.chunk = SIZE_MAX;
+    }
+}
+
 dn_status dni_encoded_rows(const dn_table_source *source, const dn_encoder *encoder,
                            const uint8_t *role, enum dn_row_role wanted, const double *target,
                            const double *weight, bool in_memory, const dn_run *run, dn_rows **out,

@@ -128,6 +128,7 @@ static dn_status joined_block(const dn_rows *rows, size_t i, size_t slot, dn_blo
                               dn_error *err) {
     const struct joined_rows *self = (const struct joined_rows *)rows;
     for (size_t p = 0; p < self->n_parts; p++) {
+        dni_encoded_rows_close(self->parts[p], slot);
         const dn_status status =
             dn_rows_block(self->parts[p], i, slot, &self->slots[slot].blocks[p], err);
         if (status != DN_OK) {
@@ -141,8 +142,9 @@ static dn_status joined_piece(const dn_rows *rows, size_t i, size_t first, size_
                               dn_block *out, dn_error *err) {
     const struct joined_rows *self = (const struct joined_rows *)rows;
     for (size_t p = 0; p < self->n_parts; p++) {
-        const dn_rows *part = self->parts[p];
+        dn_rows *part = self->parts[p];
         dn_block *block = &self->slots[slot].blocks[p];
+        dni_encoded_rows_close(part, slot);
         const dn_status status = part->piece != NULL
                                      ? part->piece(part, i, first, n, slot, block, err)
                                      : dn_rows_block(part, i, slot, block, err);

@@ -195,6 +195,101 @@ static void predictions(void **unused) {
     }
 }
 
+/* ---- combinations ---- */
+enum { MEMBERS = 4 };
+
+/* Members with encoders of two kinds: with and without standardisation. */
+static void make_members(const dn_encoder_spec *features, dn_params **params, dn_member *members) {
+    static const char *const ids[] = {"logistic", "naive_bayes", "svm", "knn"};
+    static const double shares[] = {0.7, 0.2, 0.4, 0.1};
+    for (size_t m = 0; m < MEMBERS; m++) {
+        params[m] = algorithm(ids[m]);
+        members[m] = (dn_member){params[m], *features, shares[m]};
+        members[m].features.standardize = m % 2 == 0;
+    }
+    OK(dn_params_set_word(params[2], "calibrate", "platt", NULL));
+}
+
+/* logs [n × K] += share · ln p of a model trained alone. */
+static void add_member(const dn_train_request *request, const dn_member *member,
+                       const vector_table *t, size_t K, double *logs) {
+    dn_train_request own = *request;
+    own.params = member->params;
+    own.features = member->features;
+    dn_train_result r = train(&own, NULL);
+    struct raw raw = raw_of(t, dn_model_encoder(r.model), VECTORS_ROWS);
+    double *p = xcalloc(VECTORS_ROWS * K, sizeof *p),
+           *work = xcalloc(dn_model_workspace(r.model) + 1, sizeof *work);
+    const dn_prediction out = {.probabilities = p};
+    assert_int_equal(dn_model_predict(r.model, raw.rows, work, &out), VECTORS_ROWS);
+    for (size_t i = 0; i < VECTORS_ROWS * K; i++) {
+        logs[i] += member->share * log(fmax(p[i], 1e-15));
+    }
+    free(p);
+    free(work);
+    raw_done(&raw);
+    dn_train_result_done(&r);
+}
+
+/* The log loss of the products of the members' probabilities. */
+static double product_loss(const double *logs, const size_t *truth, size_t n, size_t K) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += dni_log_sum(logs + i * K, K) - logs[i * K + truth[i]];
+    }
+    return sum / (double)n;
+}
+
+/* Rows of words, sparse columns and categories: the product of the members, from raw rows and from
+ * the table. */
+static void combinations(void **unused) {
+    (void)unused;
+    for (size_t K = 2; K <= 3; K++) {
+        vector_table *t = vector_table_new(K);
+        chunked source;
+        vector_table_source(t, t->columns, L_COLUMNS, K, &source);
+        dn_params *params[MEMBERS], *none = NULL;
+        dn_member members[MEMBERS];
+        double *logs = xcalloc(VECTORS_ROWS * K, sizeof *logs);
+        OK(dn_params_new(dn_algorithm_combination(), &none, NULL));
+        dn_train_request request = request_of(&source.source, none);
+        make_members(&request.features, params, members);
+        for (size_t m = 0; m < MEMBERS; m++) {
+            add_member(&request, &members[m], t, K, logs);
+        }
+        request.members = members;
+        request.n_members = MEMBERS;
+        dn_train_result r = train(&request, NULL);
+        assert_true(dn_encoder_is_sparse(dn_model_encoder(r.model)));
+        struct raw raw = raw_of(t, dn_model_encoder(r.model), VECTORS_ROWS);
+        const double loss = product_loss(logs, raw.truth, VECTORS_ROWS, K);
+        dn_metrics *metrics;
+        OK(dn_model_evaluate(r.model, &source.source, NULL, NULL, &metrics, NULL));
+        assert_near(metrics->log_loss, loss, 1e-10);
+        dn_metrics_free(metrics);
+        OK(dn_model_evaluate_raw(r.model, &(dn_labelled_rows){.raw = raw.rows, .truth = raw.truth},
+                                 false, NULL, &metrics, NULL));
+        assert_near(metrics->log_loss, loss, 1e-10);
+        dn_metrics_free(metrics);
+        assert_near(r.train->log_loss, loss, 1e-10);
+        raw_done(&raw);
+        dn_train_result_done(&r);
+
+        /* another vocabulary has other features for the words */
+        dn_error err = {0};
+        members[1].features.text.weighting = DN_TEXT_BINARY;
+        assert_int_equal(dn_train(&request, NULL, &r, &err), DN_ERR_ARGUMENT);
+        assert_string_equal(err.message, "the encoders of the members do not read the same rows");
+        for (size_t m = 0; m < MEMBERS; m++) {
+            dn_params_free(params[m]);
+        }
+        dn_params_free(none);
+        free(logs);
+        chunked_done(&source);
+        free(t);
+    }
+}
+
 /* ---- one table as sparse and as dense columns ---- */
 static void sparse_is_dense(void **unused) {
     (void)unused;
@@ -442,6 +537,7 @@ static void uninformative_columns(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(predictions),
+                                       cmocka_unit_test(combinations),
                                        cmocka_unit_test(sparse_is_dense),
                                        cmocka_unit_test(weights_of_zero_features),
                                        cmocka_unit_test(within_a_budget),
