@@ -28,6 +28,14 @@ enum { FEW_CLASSES = 10 };
 /* The phases of a training whose durations are reported. */
 enum phase { LOAD, ENCODE, FIT, EVALUATE, N_PHASES };
 
+/* Predictions for the rows of the validation table, from which sets of labels are calibrated. */
+struct table_rows {
+    size_t n, n_classes;
+    double *p;       /* [n × n_classes] */
+    uint32_t *truth; /* [n] */
+    void *memory;
+};
+
 struct training {
     /* the caller's request with the encoding that the algorithm requires and, instead of
      * DN_LEAVE_ONE_OUT, the number of folds */
@@ -45,6 +53,7 @@ struct training {
     dni_evaluation *folds; /* [dni_division_fits] */
     dni_pool pool;         /* of the rows of all folds */
     dn_held_out *held_out; /* NULL: the predictions of held-out rows are not kept */
+    struct table_rows table;
     double seconds[N_PHASES];
     dn_train_result result;
 };
@@ -152,10 +161,12 @@ static dn_status check_coverage(const dn_train_request *r, dn_error *err) {
                                          dni_number_text(r->coverage, number)),
                             "coverage", -1, err);
     }
-    if (r->target == DN_NO_TARGET || !(r->holdout > 0 || r->folds > 0 || r->marked)) {
-        return dni_request_refuse(
-            "coverage",
-            "sets of labels need a target, and rows held out by a holdout, marks or folds", err);
+    if (r->target == DN_NO_TARGET ||
+        !(r->holdout > 0 || r->folds > 0 || r->marked || r->validation != NULL)) {
+        return dni_request_refuse("coverage",
+                                  "sets of labels need a target, and rows held out by a holdout, "
+                                  "marks or folds, or a validation table",
+                                  err);
     }
     return DN_OK;
 }
@@ -207,8 +218,10 @@ static dn_status count_folds(struct training *t, dn_error *err) {
     return DN_OK;
 }
 
-/* Refuses classes of the validation table that training does not have, before the fit. */
-static dn_status check_validation_classes(struct training *t, dn_error *err) {
+/* Refuses classes of the validation table that training does not have, before the fit.
+ *
+ *   count  [n_classes] adds the rows of each class; NULL: not counted */
+static dn_status check_validation_classes(struct training *t, size_t *count, dn_error *err) {
     const dn_table_source *table = t->request->validation;
     const char *target = t->request->source->columns[t->request->target].name;
     const size_t column = dni_source_column(table, target);
@@ -222,6 +235,12 @@ static dn_status check_validation_classes(struct training *t, dn_error *err) {
         dn_run_alloc(t->run, table->n_rows, sizeof(double), "the class indexes", &index, &error);
     if (status == DN_OK) {
         status = dni_target_match(table, column, &t->labels.classes, t->run, index, &error);
+    }
+    const double *class = index;
+    for (size_t i = 0; status == DN_OK && count != NULL && i < table->n_rows; i++) {
+        if (!isnan(class[i])) {
+            count[(size_t) class[i]]++;
+        }
     }
     dn_run_free(t->run, index);
     return status == DN_OK ? DN_OK : dni_error_prefixed(&error, status, "validation", err);
@@ -249,14 +268,17 @@ static dn_status check_calibration_rows(struct training *t, dn_error *err) {
         return status;
     }
     size_t *count = memory;
-    for (size_t i = 0; i < t->request->source->n_rows; i++) {
+    if (t->request->validation != NULL) {
+        status = check_validation_classes(t, count, err);
+    }
+    for (size_t i = 0; t->request->validation == NULL && i < t->request->source->n_rows; i++) {
         const bool held = t->request->folds > 0 ? !isnan(t->labels.stratum[i])
                                                 : t->labels.role[i] == DN_ROW_VALIDATE;
         if (held) {
             count[(size_t)t->labels.stratum[i]]++;
         }
     }
-    status = dni_conformal_check(&spec, count, err);
+    status = status == DN_OK ? dni_conformal_check(&spec, count, err) : status;
     dn_run_free(t->run, memory);
     return status;
 }
@@ -272,7 +294,7 @@ static dn_status load(struct training *t, dn_error *err) {
         return status;
     }
     if (r->validation != NULL && t->labels.task->has_truth) {
-        status = check_validation_classes(t, err);
+        status = check_validation_classes(t, NULL, err);
         if (status != DN_OK) {
             return status;
         }
@@ -363,6 +385,34 @@ static bool has_weights(struct training *t, const char *weight) {
     return false;
 }
 
+static void take_table_rows(void *arg, size_t first, const dn_metrics_rows *rows) {
+    struct table_rows *to = arg;
+    const size_t K = to->n_classes;
+    to->n = first + rows->n;
+    memcpy(to->p + first * K, rows->probabilities, rows->n * K * sizeof *to->p);
+    for (size_t i = 0; i < rows->n; i++) {
+        to->truth[first + i] = (uint32_t)rows->truth[i];
+    }
+}
+
+/* Makes room for the predictions of the validation table, if sets of labels are asked for. */
+static dn_status keep_table_rows(struct training *t, dn_error *err) {
+    struct table_rows *to = &t->table;
+    const size_t n = t->request->validation->n_rows, K = dni_labels_n_classes(&t->labels);
+    if (t->request->coverage == 0) {
+        return DN_OK;
+    }
+    const dn_status status =
+        dn_run_alloc(t->run, n + 1, K * sizeof *to->p + sizeof *to->truth,
+                     "the predictions of the validation rows", &to->memory, err);
+    if (status == DN_OK) {
+        to->n_classes = K;
+        to->p = to->memory;
+        to->truth = (uint32_t *)(void *)(to->p + (n + 1) * K);
+    }
+    return status;
+}
+
 static dn_status validate_table(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     const bool has_truth = t->labels.task->has_truth;
@@ -371,13 +421,18 @@ static dn_status validate_table(struct training *t, dn_error *err) {
         weight = NULL;
     }
     const dn_evaluate_options options = {.curves = r->curves, .weight = weight};
+    dni_row_sink sink = {.take = take_table_rows, .arg = &t->table};
     dn_error error;
     dn_error_clear(&error);
-    dn_status status = has_truth
-                           ? dn_model_evaluate(t->fit.model, r->validation, &options, t->run,
-                                               &t->validation.metrics, &error)
-                           : dni_count_outliers_table(t->fit.model, r->validation, weight, t->run,
-                                                      &t->validation.outliers, &error);
+    dn_status status = keep_table_rows(t, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = has_truth ? dni_model_evaluate_rows(t->fit.model, r->validation, &options,
+                                                 r->coverage > 0 ? &sink : NULL, t->run,
+                                                 &t->validation.metrics, &error)
+                       : dni_count_outliers_table(t->fit.model, r->validation, weight, t->run,
+                                                  &t->validation.outliers, &error);
     if (status != DN_OK) {
         return dni_error_prefixed(&error, status, "validation", err);
     }
@@ -475,12 +530,16 @@ static dn_status cross_validate(struct training *t, dn_error *err) {
     return t->validation.metrics != NULL ? dn_metrics_finish(t->validation.metrics, err) : DN_OK;
 }
 
-/* Computes the thresholds of sets of labels from the held-out rows, which are sorted by repeat; of
- * several repeats from the first. */
+/* Computes the thresholds of sets of labels from the rows of the validation table, or from the
+ * held-out rows, which are sorted by repeat; of several repeats from the first. */
 static dn_status calibrate_sets(struct training *t, dn_error *err) {
     const dni_conformal_spec spec = conformal_spec(t);
     const dn_held_out *rows = t->held_out;
     size_t n = 0;
+    if (t->request->validation != NULL) {
+        return dni_conformal_fit(&spec, t->table.n, t->table.p, t->table.truth, t->run,
+                                 &t->fit.model->conformal, err);
+    }
     while (rows != NULL && n < rows->n && rows->repeat[n] == 0) {
         n++;
     }
@@ -619,6 +678,7 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     dni_evaluation_done(&t.validation);
     dni_crossval_free(t.folds, dni_division_fits(t.request));
     dn_held_out_free(t.held_out);
+    dn_run_free(t.run, t.table.memory);
     dni_fit_done(&t.fit);
     dni_labels_done(&t.labels);
     return status;

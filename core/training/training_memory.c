@@ -381,6 +381,10 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
                                          .weighted = r.weighted};
         peak += dni_held_out_memory(&held);
     }
+    if (r.coverage > 0 && r.validation != NULL) {
+        peak +=
+            (double)r.validation->n_rows * ((double)n_classes * sizeof(double) + sizeof(uint32_t));
+    }
     return dni_labels_memory(&r, n_rows) + peak + SMALL_BYTES;
 }
 

@@ -256,6 +256,39 @@ static void test_folds(void **state) {
     check_thresholds(j, 0.9, false, "folds");
 }
 
+/* The rows of another dataset calibrate the sets, which then cover as many of them as the rank says.
+ * Too few rows of a class are found before the fit. */
+static void test_dataset(void **state) {
+    (void)state;
+    for (int by_class = 0; by_class < 2; by_class++) {
+        const struct response *j = job_train(
+            by_class ? JOB("{'dataset':'fresh'}", "'conformal':{'coverage':0.8,'by_class':true}")
+                     : JOB("{'dataset':'fresh'}", "'conformal':{'coverage':0.8}"));
+        const double all = real_at(j, "/result/conformal/rows");
+        assert_true(all == real_at(j, "/result/metrics/validation/rows"));
+        const struct response *e =
+            status_check(call_post("/v1/models/m/evaluate", "{'dataset':'fresh'}"), 200);
+        if (!by_class) {
+            assert_near(real_at(e, "/metrics/sets/coverage"), ceil((all + 1) * 0.8 - 1e-9) / all,
+                        1e-12);
+        }
+        for (size_t k = 0; by_class && k < K; k++) {
+            const double n = real_at(j, text("/result/conformal/thresholds/%zu/rows", k));
+            assert_near(real_at(e, text("/metrics/sets/per_class/%zu/coverage", k)),
+                        ceil((n + 1) * 0.8 - 1e-9) / n, 1e-12);
+        }
+    }
+    status_check(
+        call_upload("/v1/datasets/clouds-few",
+                    "x,y,k\n1,1,a\n1,2,a\n2,1,a\n1,2,a\n2,1,a\n1,3,a\n1,1,a\n2,2,a\n1,1,a\n"
+                    "3,1,d\n"),
+        201);
+    const struct response *r = job_wait(
+        job_post(JOB("{'dataset':'clouds-few'}", "'conformal':{'coverage':0.9,'by_class':true}")));
+    assert_string_equal(string_at(r, "/error/errors/0/pointer"), "/conformal/coverage");
+    assert_non_null(strstr(string_at(r, "/error/errors/0/detail"), "has 0 held-out rows"));
+}
+
 /* ---- coverage ---- */
 
 /* Returns P(X <= x) of the number X of m rows that the sets cover, with n calibration rows and the
@@ -328,9 +361,9 @@ static void test_refusals(void **state) {
         const char *spec, *pointer, *words;
     } wrong[] = {
         {IRIS("logistic", ",'conformal':{'coverage':0.9}"), "/conformal",
-         "holdout, folds or column"},
-        {IRIS("logistic", ",'validation':{'dataset':'iris'},'conformal':{'coverage':0.9}"),
-         "/conformal", "holdout, folds or column"},
+         "holdout, folds, column or dataset"},
+        {IRIS("logistic", ",'validation':{'dataset':'iris'},'conformal':{'coverage':0.995}"),
+         "/conformal/coverage", "need at least 199 rows, and dataset \"iris\" version 1 has 150"},
         {IRIS("logistic", HALF ",'conformal':{'coverage':0}"), "/conformal/coverage",
          "> 0 and < 1"},
         {IRIS("logistic", HALF ",'conformal':{'coverage':1}"), "/conformal/coverage", "got 1"},
@@ -404,6 +437,7 @@ int main(void) {
                                        TEST(test_by_class),
                                        TEST(test_empty_sets),
                                        TEST(test_folds),
+                                       TEST(test_dataset),
                                        TEST(test_coverage),
                                        TEST(test_refusals),
                                        TEST(test_few_rows_at_training),

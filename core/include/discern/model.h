@@ -139,9 +139,9 @@ typedef struct dn_train_request {
      * address except NULL. */
     dn_held_out **held_out;
     /* Sets of labels (dn_conformal): their coverage, 0 < coverage < 1; 0: none. Needs a target,
-     * probabilities (dn_params_have_probabilities), and a holdout, marks or folds. The calibration
-     * rows are the held-out rows; of several repeats those of the first. Each row counts once,
-     * whatever its weight. */
+     * probabilities (dn_params_have_probabilities), and a holdout, marks, folds or `validation`.
+     * The calibration rows are the held-out rows, of several repeats those of the first, or the rows
+     * of `validation`. Each row counts once, whatever its weight. */
     double coverage;
     bool coverage_by_class;
     /* The folds of a calibration (parameter `calibrate`) keep rows with equal values of column

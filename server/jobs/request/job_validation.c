@@ -242,7 +242,26 @@ static void check_coverage_rows(struct jobs_request *r) {
     }
 }
 
-static void check_conformal(struct jobs_request *r) {
+/* Refuses a coverage for which the validation dataset has too few rows. The training counts them
+ * again, by class if asked. */
+static void check_coverage_dataset(struct jobs_request *r) {
+    const int64_t least = (int64_t)dn_conformal_least_rows(r->conformal.coverage);
+    const ptrdiff_t target =
+        r->has_target ? schema_find(&r->validation_schema, r->target.name) : -1;
+    const int64_t rows = r->validation_data.n_rows -
+                         (target >= 0 ? r->validation_schema.columns[target].missing : 0);
+    char coverage[DN_NUMBER_SIZE];
+    (void)dn_number_format(r->conformal.coverage, coverage);
+    if (rows < least) {
+        json_fault(r->problem, "/conformal", "coverage",
+                   "sets of labels with coverage %s need at least %" PRId64
+                   " rows, and dataset \"%s\" version %" PRId64 " has %" PRId64 " with a class",
+                   coverage, least, r->validation_data.name, r->validation_data.version, rows);
+    }
+}
+
+/* named: the validation names a dataset, which may be at fault */
+static void check_conformal(struct jobs_request *r, bool named) {
     if (r->conformal.coverage == 0) {
         return;
     }
@@ -258,10 +277,14 @@ static void check_conformal(struct jobs_request *r) {
                    "params.calibrate, if the algorithm has it",
                    r->algorithm->id);
     }
-    if (!(r->holdout > 0 || r->folds > 0 || r->split.by == JOBS_SPLIT_COLUMN)) {
+    if (r->has_validation) {
+        check_coverage_dataset(r);
+    } else if (named) {
+        return;
+    } else if (!(r->holdout > 0 || r->folds > 0 || r->split.by == JOBS_SPLIT_COLUMN)) {
         json_fault(r->problem, "", "conformal",
-                   "needs validation by holdout, folds or column: its thresholds are computed from "
-                   "held-out rows");
+                   "needs validation by holdout, folds, column or dataset: its thresholds are "
+                   "computed from rows that the model is not trained on");
     } else if (r->has_target && r->has_dataset) {
         check_coverage_rows(r);
     }
@@ -481,5 +504,5 @@ void jobs_validation_read(struct jobs_request *r, const json_t *root) {
                    r->algorithm->id);
     }
     check_calibration(r);
-    check_conformal(r);
+    check_conformal(r, json_is_string(json_object_get(validation, "dataset")));
 }
