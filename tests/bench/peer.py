@@ -218,7 +218,7 @@ def families(rows, d, sparse):
                   for v in (None, "auto", 0.1, 0.3, 0.9)])
     if rows <= 20000 and d <= 100:
         lists.append([KNeighborsClassifier(k) for k in (1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61)])
-    if rows <= 5000:
+    if rows <= 10000:
         lists.append([SVC(probability=True, C=c, gamma=g) for g in ("scale", 0.01, 0.1)
                       for c in (0.1, 1, 10, 100)])
     lists.append([MLPClassifier(size, alpha=a, max_iter=1000)

@@ -5,13 +5,13 @@
 #include <math.h>
 
 /* Limits within which a family is tried: rows and features, and their product. */
-#define MAX_GAUSSIAN_FEATURES 500
-#define MAX_KERNEL_ROWS 5000
+#define MAX_GAUSSIAN_FEATURES 1000
+#define MAX_KERNEL_ROWS 10000
 #define MAX_KERNEL_FEATURES 1000
 #define MAX_NEIGHBOUR_ROWS 20000
 #define MAX_NEIGHBOUR_FEATURES 100
 #define MAX_NETWORK_ROWS 50000
-#define MAX_NETWORK_FEATURES 500
+#define MAX_NETWORK_FEATURES 1000
 #define MAX_PAIRS_INPUTS 20 /* inputs of which all products are features */
 
 static size_t count_numbers(const struct jobs_request *r) {
