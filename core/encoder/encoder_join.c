@@ -52,7 +52,7 @@ static bool same_raw_rows(const dn_encoder *a, const dn_encoder *b) {
 }
 
 /* ---- specs ---- */
-static bool same_text(const dn_text_spec *a, const dn_text_spec *b) {
+bool dni_text_specs_equal(const dn_text_spec *a, const dn_text_spec *b) {
     return a->weighting == b->weighting && a->vocabulary == b->vocabulary &&
            a->min_rows == b->min_rows && a->buckets == b->buckets && a->keep_case == b->keep_case &&
            a->length == b->length;
@@ -72,7 +72,8 @@ bool dni_specs_join(const dn_encoder_spec *a, const dn_encoder_spec *b,
     }
     /* the features of a vector input begin after those of the inputs before it */
     return !vectors ||
-           (same_text(&a->text, &b->text) && a->missing_indicator == b->missing_indicator &&
+           (dni_text_specs_equal(&a->text, &b->text) &&
+            a->missing_indicator == b->missing_indicator &&
             a->missing_category == b->missing_category && a->categorical == b->categorical &&
             a->n_bases == b->n_bases && (a->n_bases == 0 || a->bases == b->bases));
 }

@@ -16,6 +16,8 @@
  * UINT32_MAX features. DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_encoder_join(dn_encoder *const *parts, size_t n, dn_encoder **out,
                                        dn_error *err);
+/* Returns true if the words of texts become the same features. */
+bool dni_text_specs_equal(const dn_text_spec *a, const dn_text_spec *b);
 /* Returns true if encoders with these specs, fitted to the same rows, read the same raw rows. May
  * return false for some that do.
  *

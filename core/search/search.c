@@ -117,7 +117,13 @@ static dn_status check(const dn_search_request *r, const dn_run *run, dn_error *
     if (r->training->target == DN_NO_TARGET) {
         return refuse(err, "target", "a search needs a target");
     }
-    if (r->folds < 2 || r->folds > DN_MAX_FOLDS) {
+    if (r->marked && (r->folds > 0 || r->repeats > 1 || r->grouped || r->ordered)) {
+        return refuse(err, "mark", "marks exclude folds, repeats, groups and an order");
+    }
+    if (r->marked && r->mark >= r->training->source->n_cols) {
+        return refuse(err, "mark", "must be a column of the table");
+    }
+    if (!r->marked && r->folds != DN_LEAVE_ONE_OUT && (r->folds < 2 || r->folds > DN_MAX_FOLDS)) {
         return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
                                          "the number of folds must be from 2 to %d (got %zu)",
                                          DN_MAX_FOLDS, r->folds),
@@ -154,6 +160,10 @@ static dn_train_request inner_request(const dn_search_request *r) {
     inner.group = r->group;
     inner.ordered = r->ordered;
     inner.order = r->order;
+    if (r->marked) {
+        inner.folds = 1; /* that of the rows marked for the comparison */
+        inner.mark = r->mark;
+    }
     return inner;
 }
 
@@ -240,8 +250,11 @@ static size_t n_rounds(const struct search *s) {
     const double folds = (double)s->folds.request.folds;
     size_t rounds = 1, candidates = s->request->n_candidates;
     /* the training rows of the smallest fit: the first block of an order, or all but one fold */
-    double rows = (double)s->folds.n_rows *
-                  (s->folds.request.ordered ? 1 / (folds + 1) : (folds - 1) / folds);
+    double rows = (double)(s->request->marked ? s->folds.n_rows - s->folds.folds[0].n_held_out
+                                              : s->folds.n_rows) *
+                  (s->request->marked         ? 1
+                   : s->folds.request.ordered ? 1 / (folds + 1)
+                                              : (folds - 1) / folds);
     while (s->request->strategy == DN_SEARCH_HALVING && candidates > 1 &&
            rows >= (double)ETA * LEAST_ROWS) {
         candidates = (candidates + ETA - 1) / ETA;
@@ -447,7 +460,8 @@ dn_status dn_search(const dn_search_request *request, const dn_run *run, dn_sear
         return status;
     }
     begin_run(&s, run == NULL ? &fallback : run);
-    status = dni_search_folds_init(&s.folds, request->training, &inner, &s.run, err);
+    status =
+        dni_search_folds_init(&s.folds, request->training, &inner, request->marked, &s.run, err);
     if (status != DN_OK) {
         goto cleanup;
     }

@@ -5,6 +5,8 @@
 #include "base/argument.h"
 #include "base/layout.h"
 #include "base/tasks.h"
+#include "encoder/encoder_join.h"
+#include "task/split_column.h"
 #include "task/split_share.h"
 
 #include <math.h>
@@ -12,20 +14,14 @@
 #include <string.h>
 
 /* ---- comparison of features ---- */
-static bool same_text(const dn_text_spec *a, const dn_text_spec *b) {
-    return a->weighting == b->weighting && a->vocabulary == b->vocabulary &&
-           a->min_rows == b->min_rows && a->buckets == b->buckets && a->keep_case == b->keep_case &&
-           a->length == b->length;
-}
-
 bool dni_search_same_features(const dn_encoder_spec *a, const dn_encoder_spec *b) {
     return a->columns == b->columns && a->n_columns == b->n_columns &&
            a->index_filters == b->index_filters && a->standardize == b->standardize &&
            a->standardize_sparse == b->standardize_sparse && a->max_levels == b->max_levels &&
            a->missing_number == b->missing_number && a->missing_category == b->missing_category &&
            a->missing_indicator == b->missing_indicator && a->categorical == b->categorical &&
-           a->unseen == b->unseen && same_text(&a->text, &b->text) && a->bases == b->bases &&
-           a->n_bases == b->n_bases;
+           a->unseen == b->unseen && dni_text_specs_equal(&a->text, &b->text) &&
+           a->bases == b->bases && a->n_bases == b->n_bases;
 }
 
 /* ---- division ---- */
@@ -36,18 +32,16 @@ struct shape {
 
 /* The arrays of all folds together. */
 struct arrays {
-    double *stratum; /* [n_rows] */
-    uint16_t *fold;  /* [n_repeats × n_rows] */
-    uint8_t *role;   /* [n_fits × n_rows] */
-    double *value;   /* [n_fits × n_rows]; NULL without class weights */
-    size_t *count;   /* [2 × n_strata] */
-    size_t *order;   /* [n_rows] */
+    uint16_t *fold; /* [n_repeats × n_rows] */
+    uint8_t *role;  /* [n_fits × n_rows] */
+    double *value;  /* [n_fits × n_rows]; NULL without class weights */
+    size_t *count;  /* [2 × n_strata] */
+    size_t *order;  /* [n_rows] */
 };
 
 static void arrays_layout(dni_layout *layout, const void *shape, void *out) {
     const struct shape *s = shape;
     struct arrays *a = out;
-    a->stratum = dni_layout_doubles(layout, s->n_rows);
     a->fold = dni_layout_array(layout, s->n_repeats * s->n_rows, sizeof *a->fold);
     a->role = dni_layout_array(layout, s->n_fits * s->n_rows, sizeof *a->role);
     a->value = s->class_weighted ? dni_layout_matrix(layout, s->n_fits, s->n_rows) : NULL;
@@ -66,18 +60,17 @@ double dn_search_memory(const dn_train_request *training, size_t folds, size_t r
 
 /* Removes the rows that are not training rows of the validation from labels->stratum and
  * labels->count. */
-static void keep_training_rows(dni_search_folds *f, const struct arrays *a) {
+static void keep_training_rows(dni_search_folds *f) {
     dni_labels *l = &f->labels;
+    memset(l->count, 0, l->n_strata * sizeof *l->count);
     for (size_t i = 0; i < f->request.source->n_rows; i++) {
-        const bool kept = l->role[i] == DN_ROW_TRAIN;
-        a->stratum[i] = kept ? l->stratum[i] : (double)NAN;
-        if (kept) {
-            a->count[(size_t)l->stratum[i]]++;
+        if (l->role[i] == DN_ROW_TRAIN) {
+            l->count[(size_t)l->stratum[i]]++;
             f->n_rows++;
+        } else {
+            l->stratum[i] = (double)NAN;
         }
     }
-    memcpy(l->stratum, a->stratum, f->request.source->n_rows * sizeof *l->stratum);
-    memcpy(l->count, a->count, l->n_strata * sizeof *l->count);
 }
 
 /* Sets the roles of the rows of each fold for the present share. */
@@ -102,25 +95,50 @@ static void set_roles(dni_search_folds *f) {
     }
 }
 
-static dn_status divide(dni_search_folds *f, const dn_train_request *outer, dn_error *err) {
+/* Makes the folds: as many as rows that can be left out with DN_LEAVE_ONE_OUT. */
+static dn_status make_folds(dni_search_folds *f, bool marked, dn_error *err) {
+    const size_t n = dni_labels_fold_rows(&f->labels);
+    if (f->request.folds == DN_LEAVE_ONE_OUT && (n < 2 || n > DN_MAX_FOLDS)) {
+        return dni_error_at(
+            dn_error_set(err, DN_ERR_DATA,
+                         "there are %zu rows to leave out one by one, and a search allows 2 to %d: "
+                         "use folds",
+                         n, DN_MAX_FOLDS),
+            "folds", -1, err);
+    }
+    if (f->request.folds == DN_LEAVE_ONE_OUT) {
+        f->request.folds = n;
+    }
+    f->n = dni_division_fits(&f->request);
+    f->folds = calloc(f->n, sizeof *f->folds);
+    if (f->folds == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu folds", f->n);
+    }
+    return marked ? DN_OK : dni_labels_check_folds(&f->labels, f->request.folds, err);
+}
+
+/* fold [n_rows] ← 0 for the rows marked for the comparison, otherwise 1. */
+static dn_status divide_by_marks(dni_search_folds *f, uint16_t *fold, dn_error *err) {
+    const dn_train_request *r = &f->request;
+    dni_split split;
+    const dn_status status = dni_split_marks(r->source, r->mark, f->run, &f->labels, &split, err);
+    for (size_t i = 0; i < r->source->n_rows && status == DN_OK; i++) {
+        fold[i] = f->labels.role[i] != DN_ROW_VALIDATE;
+    }
+    return status;
+}
+
+static dn_status divide(dni_search_folds *f, bool marked, dn_error *err) {
     const dn_train_request *r = &f->request;
     const size_t n = r->source->n_rows, n_repeats = f->n / r->folds;
     const struct shape shape = {n, f->labels.n_strata, f->n, n_repeats, f->labels.value != NULL};
     struct arrays a;
-    dni_split split;
     dn_status status = dni_layout_take(f->run, arrays_layout, &shape, &a, "the folds of the search",
                                        &f->memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    status = dni_division_holdout(outer, f->run, &f->labels, &split, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    keep_training_rows(f, &a);
-    status = dni_labels_check_folds(&f->labels, r->folds, err);
     for (size_t repeat = 0; repeat < n_repeats && status == DN_OK; repeat++) {
-        status = dni_division_folds(r, repeat, f->run, &f->labels, a.fold + repeat * n, err);
+        status = marked
+                     ? divide_by_marks(f, a.fold, err)
+                     : dni_division_folds(r, repeat, f->run, &f->labels, a.fold + repeat * n, err);
     }
     if (status != DN_OK) {
         return status;
@@ -141,15 +159,20 @@ static dn_status divide(dni_search_folds *f, const dn_train_request *outer, dn_e
 }
 
 dn_status dni_search_folds_init(dni_search_folds *f, const dn_train_request *outer,
-                                const dn_train_request *inner, const dn_run *run, dn_error *err) {
+                                const dn_train_request *inner, bool marked, const dn_run *run,
+                                dn_error *err) {
+    dni_split split;
     *f = (dni_search_folds){.run = run, .request = *inner, .share = 1, .keep = true};
-    f->n = dni_division_fits(inner);
-    f->folds = calloc(f->n, sizeof *f->folds);
-    if (f->folds == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu folds", f->n);
-    }
     dn_status status = dni_labels_read(inner, run, &f->labels, err);
-    return status == DN_OK ? divide(f, outer, err) : status;
+    if (status == DN_OK) {
+        status = dni_division_holdout(outer, run, &f->labels, &split, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    keep_training_rows(f);
+    status = make_folds(f, marked, err);
+    return status == DN_OK ? divide(f, marked, err) : status;
 }
 
 void dni_search_folds_done(dni_search_folds *f) {

@@ -37,13 +37,14 @@ typedef struct dni_search_folds {
 /* Reads the labels, divides the rows and prepares the folds, with share 1.
  *
  *   outer  the validation, whose training rows are searched
- *   inner  the rows of `outer`, with the folds of the search
+ *   inner  the rows of `outer`, with the folds of the search; DN_LEAVE_ONE_OUT becomes their number
+ *   marked  the column inner->mark divides the rows, in one fold
  *   run    must outlive `folds`
  *
  * The caller calls dni_search_folds_done, also after a failure. */
 DN_MUST_USE dn_status dni_search_folds_init(dni_search_folds *folds, const dn_train_request *outer,
-                                            const dn_train_request *inner, const dn_run *run,
-                                            dn_error *err);
+                                            const dn_train_request *inner, bool marked,
+                                            const dn_run *run, dn_error *err);
 void dni_search_folds_done(dni_search_folds *folds);
 
 /* Sets the parameters, the features and the share of the next fits. Drops encoded rows if they

@@ -261,7 +261,7 @@ static void test_bad_splits_of_searches(void **state) {
         {"'order':'flat'", "", "/search/order", "has 1 different values"},
         {"'order':'gap'", "", "/search/order", "is missing in 1 of 300 rows"},
         {"'order':'day','repeats':2", "", "/search/repeats", "must be 1 with order"},
-        {"'column':'kept'", "", "/search/column", ""},
+        {"'column':'x'", "", "/search/column", "it must have true"},
         {"'folds':70", ",'validation':{'holdout':0.2,'group':'customer'}", "/search/folds",
          "has 60 groups, the holdout takes at least one, and 70 folds need 70"},
         {"'folds':60", ",'validation':{'holdout':0.2,'group':'customer'}", "/search/folds",

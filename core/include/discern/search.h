@@ -75,10 +75,16 @@ typedef struct dn_search_request {
     const dn_train_request *training;
     const dn_candidate *candidates; /* [n_candidates] tried in this order, unless `seconds` > 0 */
     size_t n_candidates;
-    size_t metric;         /* index of dn_metric_name */
-    size_t folds, repeats; /* of the search, as in dn_train_request */
+    size_t metric; /* index of dn_metric_name */
+    /* Of the search, as in dn_train_request. DN_LEAVE_ONE_OUT: a fold for each row, for any method
+     * and at most DN_MAX_FOLDS rows; metrics of a single row are compared */
+    size_t folds, repeats;
     bool grouped, ordered; /* as in dn_train_request */
     size_t group, order;
+    /* In place of folds: column `mark` marks the rows that candidates are fitted to and those that
+     * they are compared on, as in dn_train_request. There is one fit, and no standard error */
+    bool marked;
+    size_t mark;
     dn_search_strategy strategy;
     dn_search_rule rule;
     /* 2 … DN_MAX_MEMBERS: after the trials of all candidates there is one of a combination

@@ -92,8 +92,6 @@ static void read_weights_meaning(const json_t *root, dn_weights *out, struct pro
     *out = (dn_weights)index;
 }
 
-static const char leave_one_out[] = "leave_one_out";
-
 /* Refuses a number that is not a part of the rows. */
 static void refuse_share(struct problem *problem, const char *parent, const char *key,
                          double value) {
@@ -133,7 +131,8 @@ static void read_validation(const json_t *root, struct arena *arena, struct jobs
         refuse_share(problem, "/validation", "holdout", r->holdout);
     }
     const json_t *fold_value = json_object_get(object, "folds");
-    if (json_is_string(fold_value) && strcmp(json_string_value(fold_value), leave_one_out) == 0) {
+    if (json_is_string(fold_value) &&
+        strcmp(json_string_value(fold_value), JOBS_LEAVE_ONE_OUT) == 0) {
         r->folds = DN_LEAVE_ONE_OUT;
     } else if (json_is_string(fold_value)) {
         json_refuse_value(problem, "/validation", "folds",
@@ -273,7 +272,7 @@ static void write_validation(const struct jobs_request *r, struct json_writer *w
     if (r->holdout > 0) {
         json_kv_double(w, "holdout", r->holdout);
     } else if (r->folds == DN_LEAVE_ONE_OUT) {
-        json_kv_string(w, "folds", leave_one_out);
+        json_kv_string(w, "folds", JOBS_LEAVE_ONE_OUT);
     } else if (r->folds > 0) {
         json_kv_int(w, "folds", (int64_t)r->folds);
     } else if (r->validation.dataset != NULL) {

@@ -256,14 +256,17 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
     jobs_split_set(r, &request);
     if (r->search != NULL && r->search->split.by != JOBS_SPLIT_NONE) { /* the larger division */
         request.grouped = request.grouped || r->search->split.by == JOBS_SPLIT_GROUP;
-        request.ordered = !request.grouped;
+        request.ordered =
+            !request.grouped && (request.ordered || r->search->split.by == JOBS_SPLIT_ORDER);
     }
     *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots) +
            jobs_source_memory(columns, source.n_cols, n_slots, &r->shape) +
            jobs_source_memory(columns, source.n_cols, n_slots, &r->validation_shape);
     if (r->search != NULL) {
-        *out +=
-            dn_search_memory(&request, r->search->folds, r->search->repeats, n_rows, r->n_classes);
+        const size_t folds = r->search->folds == DN_LEAVE_ONE_OUT ? n_rows
+                             : r->search->folds == 0              ? 1
+                                                                  : r->search->folds;
+        *out += dn_search_memory(&request, folds, r->search->repeats, n_rows, r->n_classes);
     }
     *out_method = dn_train_method_memory(&request, r->n_features, r->n_classes, n_slots);
     return true;

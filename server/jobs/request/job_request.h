@@ -84,9 +84,11 @@ struct jobs_candidate {
 };
 
 /* A model search, which takes the place of algorithm and params. */
+#define JOBS_LEAVE_ONE_OUT "leave_one_out" /* a value of "folds" */
+
 struct jobs_search {
-    size_t metric; /* by dn_metric_name */
-    size_t folds, repeats;
+    size_t metric;           /* by dn_metric_name */
+    size_t folds, repeats;   /* folds: also DN_LEAVE_ONE_OUT; both 0 with a column of marks */
     struct jobs_split split; /* of the folds; JOBS_SPLIT_NONE: that of the validation */
     bool halving;
     size_t trials; /* number of combinations drawn at random; 0: all are tried */

@@ -37,13 +37,11 @@ static void refuse_pairs(const struct jobs_request *r, bool has_dataset, bool re
     }
 }
 
-/* Reads the member that names a column.
- *
- *   last  the last of the members that the object may have */
-static void read_member(const json_t *object, const char *place, enum jobs_split_by last,
-                        struct arena *arena, struct jobs_split *out, struct problem *problem) {
+/* Reads the member that names a column. */
+static void read_member(const json_t *object, const char *place, struct arena *arena,
+                        struct jobs_split *out, struct problem *problem) {
     out->by = JOBS_SPLIT_NONE;
-    for (int by = JOBS_SPLIT_GROUP; by <= (int)last; by++) {
+    for (int by = JOBS_SPLIT_GROUP; by <= JOBS_SPLIT_COLUMN; by++) {
         const char *name = NULL, *member = member_of((enum jobs_split_by)by);
         if (!json_read_string(object, member, false, place, &name, problem)) {
             continue;
@@ -66,7 +64,7 @@ void jobs_split_read(const json_t *validation, struct arena *arena, struct jobs_
                      struct problem *problem) {
     const json_t *dataset = json_object_get(validation, "dataset");
     int64_t repeats = 1;
-    read_member(validation, parent, JOBS_SPLIT_COLUMN, arena, &r->split, problem);
+    read_member(validation, parent, arena, &r->split, problem);
     const bool repeated =
         json_read_int(validation, "repeats", false, parent, 1, DN_MAX_REPEATS, &repeats, problem);
     r->split.repeats = (size_t)repeats;
@@ -75,13 +73,13 @@ void jobs_split_read(const json_t *validation, struct arena *arena, struct jobs_
 
 void jobs_split_read_search(const json_t *search, struct arena *arena, struct jobs_split *out,
                             struct problem *problem) {
-    read_member(search, search_parent, JOBS_SPLIT_ORDER, arena, out, problem);
+    read_member(search, search_parent, arena, out, problem);
 }
 
 /* Finds the column that a member of the object names. */
 static void find_column(struct jobs_request *r, const json_t *object, const char *place,
-                        enum jobs_split_by last, struct jobs_split *out) {
-    for (int by = JOBS_SPLIT_GROUP; by <= (int)last && r->has_dataset; by++) {
+                        struct jobs_split *out) {
+    for (int by = JOBS_SPLIT_GROUP; by <= JOBS_SPLIT_COLUMN && r->has_dataset; by++) {
         const char *member = member_of((enum jobs_split_by)by),
                    *name = json_string_value(json_object_get(object, member));
         if (name == NULL) {
@@ -100,10 +98,9 @@ static void find_column(struct jobs_request *r, const json_t *object, const char
 }
 
 void jobs_split_find(struct jobs_request *r, const json_t *root) {
-    find_column(r, json_object_get(root, "validation"), parent, JOBS_SPLIT_COLUMN, &r->split);
+    find_column(r, json_object_get(root, "validation"), parent, &r->split);
     if (r->search != NULL) {
-        find_column(r, json_object_get(root, "search"), search_parent, JOBS_SPLIT_ORDER,
-                    &r->search->split);
+        find_column(r, json_object_get(root, "search"), search_parent, &r->search->split);
     }
 }
 
@@ -169,8 +166,8 @@ static void check_order(struct jobs_request *r, const struct checked *s,
 }
 
 /* Returns the first value of the summary's list that does not mark rows; NULL: none is known. */
-static const char *bad_mark(const struct jobs_request *r, const json_t *columns) {
-    const json_t *top = json_object_get(json_array_get(columns, r->split.column.index), "top");
+static const char *bad_mark(const struct jobs_split *split, const json_t *columns) {
+    const json_t *top = json_object_get(json_array_get(columns, split->column.index), "top");
     for (size_t i = 0; i < json_array_size(top); i++) {
         const char *text = json_string_value(json_array_get(json_array_get(top, i), 0));
         bool training;
@@ -188,7 +185,7 @@ static void check_marks(struct jobs_request *r, const struct checked *s,
     struct problem ignored = {0};
     json_t *columns = NULL;
     if (c->type == DN_SPARSE || c->type == DN_DATETIME) {
-        json_fault(r->problem, parent, "column", "column \"%s\" is %s; it must have %s", c->name,
+        json_fault(r->problem, s->parent, "column", "column \"%s\" is %s; it must have %s", c->name,
                    dn_column_type_name(c->type), rule);
         return;
     }
@@ -197,16 +194,16 @@ static void check_marks(struct jobs_request *r, const struct checked *s,
     }
     columns = json_parse(r->data.columns, strlen(r->data.columns), &ignored);
     const bool number = c->type == DN_NUMERIC;
-    const char *bad = number ? NULL : bad_mark(r, columns);
+    const char *bad = number ? NULL : bad_mark(s->split, columns);
     if (number && (c->minimum < 0 || c->maximum > 1 || c->fractions)) {
-        json_fault(r->problem, parent, "column",
+        json_fault(r->problem, s->parent, "column",
                    "column \"%s\" has values from %g to %g; it must have %s", c->name, c->minimum,
                    c->maximum, rule);
     } else if (bad != NULL) {
-        json_fault(r->problem, parent, "column",
+        json_fault(r->problem, s->parent, "column",
                    "column \"%s\" has the value \"%.100s\"; it must have %s", c->name, bad, rule);
     } else if (c->distinct == 1) {
-        json_fault(r->problem, parent, "column",
+        json_fault(r->problem, s->parent, "column",
                    "column \"%s\" has the same value in all rows; it must have %s", c->name, rule);
     }
     problem_done(&ignored);
@@ -310,13 +307,16 @@ void jobs_split_set_search(const struct jobs_request *r, dn_search_request *out)
     const struct jobs_split *split = jobs_split_of_search(r);
     out->grouped = split->by == JOBS_SPLIT_GROUP;
     out->ordered = split->by == JOBS_SPLIT_ORDER;
-    out->group = out->order = split_of_search_at(r);
+    out->marked = split == &r->search->split && split->by == JOBS_SPLIT_COLUMN;
+    out->group = out->order = out->mark = split_of_search_at(r);
 }
 
 const char *jobs_split_pointer(const struct jobs_request *r, const char *column) {
     const struct jobs_split *own = r->search != NULL ? &r->search->split : NULL;
     if (own != NULL && own->by != JOBS_SPLIT_NONE && strcmp(own->name, column) == 0) {
-        return own->by == JOBS_SPLIT_GROUP ? "/search/group" : "/search/order";
+        return own->by == JOBS_SPLIT_GROUP   ? "/search/group"
+               : own->by == JOBS_SPLIT_ORDER ? "/search/order"
+                                             : "/search/column";
     }
     if (r->split.by == JOBS_SPLIT_NONE || strcmp(r->split.name, column) != 0) {
         return NULL;

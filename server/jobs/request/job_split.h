@@ -1,4 +1,4 @@
-/* The members "group", "order", "column" and "repeats" of "validation", and "group" and "order" of
+/* The members "group", "order", "column" and "repeats" of "validation", and the first three of
  * "search": how the rows are divided. */
 #ifndef JOBS_JOB_SPLIT_H
 #define JOBS_JOB_SPLIT_H

@@ -13,6 +13,8 @@
 
 enum {
     USUAL_FOLDS = 5,
+    SMALL_FOLDS = 10,    /* of candidates "auto" ... */
+    SMALL_ROWS = 1000,   /* ... with fewer rows than this */
     USUAL_TRIALS = 60,   /* of strategy random */
     MOST_TRIALS = 1000,  /* of strategy random */
     HALVING_TRIALS = 30, /* strategy auto: halving with more combinations ... */
@@ -61,43 +63,98 @@ static void read_strategy(const json_t *object, struct jobs_search *s, struct pr
     }
 }
 
-static void read_options(const json_t *object, struct arena *arena, struct jobs_search *s,
-                         struct problem *problem) {
-    static const char *const known[] = {"candidates", "metric", "folds",   "repeats",
-                                        "group",      "order",  "seconds", "strategy",
-                                        "trials",     "rule",   "combine", NULL};
-    int64_t folds = USUAL_FOLDS, repeats = 1, combine = 0;
-    json_refuse_unknown(object, known, parent, problem);
-    while (strcmp(dn_metric_name(s->metric), "log_loss") != 0) {
-        s->metric++;
+/* Whether a metric of many rows is the mean of that of each row. */
+static bool is_of_rows(size_t metric) {
+    static const char *const names[] = {"accuracy",      "error",     "log_loss",
+                                        "brier",         "hinge",     "squared_loss",
+                                        "logistic_loss", "ambiguous", NULL};
+    size_t i = 0;
+    while (names[i] != NULL && strcmp(names[i], dn_metric_name(metric)) != 0) {
+        i++;
     }
-    jobs_metric_read(object, parent, &s->metric, problem);
-    const char *word = json_string_value(json_object_get(object, "folds"));
-    if (word != NULL && strcmp(word, "leave_one_out") == 0) {
+    return names[i] != NULL;
+}
+
+static void read_leave_one_out(const json_t *object, struct jobs_search *s,
+                               struct problem *problem) {
+    const json_t *repeats = json_object_get(object, "repeats");
+    s->folds = DN_LEAVE_ONE_OUT;
+    s->repeats = 1;
+    if (repeats != NULL && !json_is_null(repeats)) {
+        json_fault(problem, parent, "repeats", "needs a number of folds");
+    } else if (s->split.by != JOBS_SPLIT_NONE) {
         json_fault(problem, parent, "folds",
-                   "must be an integer from 2 to %d: \"leave_one_out\" is for \"validation\"; in a "
-                   "search, give the number of rows",
-                   DN_MAX_FOLDS);
-    } else {
-        json_read_int(object, "folds", false, parent, 2, DN_MAX_FOLDS, &folds, problem);
+                   "\"leave_one_out\" excludes group and order, and column");
+    } else if (!is_of_rows(s->metric)) {
+        json_fault(problem, parent, "folds",
+                   "\"leave_one_out\" needs a metric of single rows, such as log_loss, brier or "
+                   "accuracy; a row has no %s",
+                   dn_metric_name(s->metric));
     }
+}
+
+/* Reads "folds" and "repeats". The metric and the split are known. */
+static void read_folds(const json_t *object, struct jobs_search *s, struct problem *problem) {
+    static const char *const numbers[] = {"folds", "repeats", NULL};
+    const char *word = json_string_value(json_object_get(object, "folds"));
+    int64_t folds = USUAL_FOLDS, repeats = 1;
+    if (word != NULL && strcmp(word, JOBS_LEAVE_ONE_OUT) == 0) {
+        read_leave_one_out(object, s, problem);
+        return;
+    }
+    for (size_t i = 0; s->split.by == JOBS_SPLIT_COLUMN && numbers[i] != NULL; i++) {
+        const json_t *value = json_object_get(object, numbers[i]);
+        if (value != NULL && !json_is_null(value)) {
+            json_fault(problem, parent, "column",
+                       "excludes %s: the column says which rows compare the candidates",
+                       numbers[i]);
+        }
+    }
+    if (s->split.by == JOBS_SPLIT_COLUMN) {
+        return;
+    }
+    json_read_int(object, "folds", false, parent, 2, DN_MAX_FOLDS, &folds, problem);
     json_read_int(object, "repeats", false, parent, 1, DN_MAX_REPEATS, &repeats, problem);
     if (folds * repeats > DN_MAX_FOLDS) {
         json_fault(problem, parent, "repeats",
                    "%" PRId64 " repeats of %" PRId64 " folds are more than %d fits", repeats, folds,
                    DN_MAX_FOLDS);
     }
-    json_read_int(object, "combine", false, parent, 2, DN_MAX_MEMBERS, &combine, problem);
-    s->combine = (size_t)combine;
     s->folds = (size_t)folds;
     s->repeats = (size_t)repeats;
+}
+
+/* Refuses what needs standard errors, which the one fit of a column does not have. */
+static void refuse_without_error(const struct jobs_search *s, struct problem *problem) {
+    if (s->split.by == JOBS_SPLIT_COLUMN && (s->one_standard_error || s->combine > 0)) {
+        json_fault(problem, parent, s->combine > 0 ? "combine" : "rule",
+                   "needs folds: with column there is one fit of each candidate, and no standard "
+                   "error");
+    }
+}
+
+static void read_options(const json_t *object, struct arena *arena, struct jobs_search *s,
+                         struct problem *problem) {
+    static const char *const known[] = {"candidates", "metric",  "folds",   "repeats",  "group",
+                                        "order",      "column",  "seconds", "strategy", "trials",
+                                        "rule",       "combine", NULL};
+    int64_t combine = 0;
+    json_refuse_unknown(object, known, parent, problem);
+    while (strcmp(dn_metric_name(s->metric), "log_loss") != 0) {
+        s->metric++;
+    }
+    jobs_metric_read(object, parent, &s->metric, problem);
+    json_read_int(object, "combine", false, parent, 2, DN_MAX_MEMBERS, &combine, problem);
+    s->combine = (size_t)combine;
     jobs_split_read_search(object, arena, &s->split, problem);
+    read_folds(object, s, problem);
     if (json_read_number(object, "seconds", false, parent, &s->seconds, problem) &&
         !(s->seconds > 0 && s->seconds <= MAX_SECONDS)) {
         json_fault(problem, parent, "seconds", "must be > 0 and <= %g, got %g", MAX_SECONDS,
                    s->seconds);
     }
     read_strategy(object, s, problem);
+    refuse_without_error(s, problem);
 }
 
 void jobs_search_read(struct jobs_request *r, const json_t *root) {
@@ -399,7 +456,13 @@ static void check_fold_rows(struct jobs_request *r) {
     const size_t folds = r->search->folds;
     const int64_t rows = r->data.n_rows - r->target_missing;
     const double searched = floor((double)rows * (1 - r->holdout));
-    if (rows < (int64_t)folds) {
+    if (folds == DN_LEAVE_ONE_OUT) {
+        if (searched > DN_MAX_FOLDS) {
+            json_fault(r->problem, parent, "folds",
+                       "\"leave_one_out\" is for at most %d rows, and %.0f are searched",
+                       DN_MAX_FOLDS, searched);
+        }
+    } else if (rows < (int64_t)folds) {
         json_fault(r->problem, parent, "folds",
                    "must be at most the number of rows, %" PRId64 ", got %zu", rows, folds);
     } else if (searched < (double)folds) {
@@ -429,14 +492,33 @@ static void check_inherited(struct jobs_request *r) {
     }
 }
 
+/* Candidates "auto" of a small table are compared on more folds, whose fits have more rows. */
+static void choose_folds(struct jobs_request *r, const json_t *object) {
+    const json_t *folds = json_object_get(object, "folds"),
+                 *repeats = json_object_get(object, "repeats");
+    const double rows = floor((double)(r->data.n_rows - r->target_missing) * (1 - r->holdout));
+    if (is_auto(json_object_get(object, "candidates")) && (folds == NULL || json_is_null(folds)) &&
+        (repeats == NULL || json_is_null(repeats)) && rows >= 10 * SMALL_FOLDS &&
+        rows < SMALL_ROWS && jobs_split_of_search(r)->by == JOBS_SPLIT_NONE) {
+        r->search->folds = SMALL_FOLDS;
+    }
+}
+
 static void check_rows(struct jobs_request *r) {
     const struct jobs_search *s = r->search;
     const struct jobs_split *split = jobs_split_of_search(r);
     check_fold_rows(r);
-    if (split->by != JOBS_SPLIT_GROUP && split->by != JOBS_SPLIT_ORDER) {
-        jobs_folds_warn(r, (int64_t)s->folds);
-    } else if (split == &s->split) {
+    if (split == &s->split && split->by != JOBS_SPLIT_NONE) {
         jobs_split_check_search(r);
+    } else if (s->folds == DN_LEAVE_ONE_OUT) {
+        if (split->by == JOBS_SPLIT_GROUP || split->by == JOBS_SPLIT_ORDER) {
+            json_fault(r->problem, parent, "folds",
+                       "\"leave_one_out\" does not keep the %s of the validation: use a number of "
+                       "folds",
+                       split->by == JOBS_SPLIT_GROUP ? "groups" : "order");
+        }
+    } else if (split->by != JOBS_SPLIT_GROUP && split->by != JOBS_SPLIT_ORDER) {
+        jobs_folds_warn(r, (int64_t)s->folds);
     } else {
         check_inherited(r);
     }
@@ -549,6 +631,7 @@ void jobs_search_check(struct jobs_request *r, const json_t *root) {
     if (r->problem->type != PROBLEM_NONE) {
         return;
     }
+    choose_folds(r, object);
     check_rows(r);
     s->common = common_text(r, root);
     common = s->common != NULL ? json_parse(s->common, strlen(s->common), r->problem) : NULL;
@@ -589,8 +672,12 @@ void jobs_search_write(const struct jobs_request *r, bool stored, struct json_wr
     json_kv_begin_object(w, "search");
     json_kv_raw(w, "candidates", s->candidates);
     json_kv_string(w, "metric", dn_metric_name(s->metric));
-    json_kv_int(w, "folds", (int64_t)s->folds);
-    json_kv_int(w, "repeats", (int64_t)s->repeats);
+    if (s->folds == DN_LEAVE_ONE_OUT) {
+        json_kv_string(w, "folds", JOBS_LEAVE_ONE_OUT);
+    } else if (s->split.by != JOBS_SPLIT_COLUMN) {
+        json_kv_int(w, "folds", (int64_t)s->folds);
+        json_kv_int(w, "repeats", (int64_t)s->repeats);
+    }
     jobs_split_write(&s->split, w);
     if (s->seconds > 0) {
         json_kv_double(w, "seconds", s->seconds);

@@ -125,6 +125,61 @@ static void trials_are_cross_validations(void **state) {
     sample_done(&s);
 }
 
+/* One row is left out at a time; with marks there is one fit. */
+static void rows_are_left_out(void **state) {
+    (void)state;
+    struct sample s;
+    dn_search_result result = {0};
+    dn_train_result by_hand = {0};
+    dn_error err;
+    dn_error_clear(&err);
+    sample_init(&s);
+    s.request.trial = NULL;
+    add(&s, "naive_bayes", "smoothing", 1);
+    s.request.folds = DN_LEAVE_ONE_OUT;
+    OK(dn_search(&s.request, NULL, &result, NULL));
+    dn_train_request request = s.training;
+    request.params = s.params[0];
+    request.features = s.candidates[0].features;
+    request.folds = N;
+    OK(dn_train(&request, NULL, &by_hand, NULL));
+    assert_int_equal(result.trials[0].n_values, N);
+    for (size_t f = 0; f < N; f++) {
+        assert_near(result.trials[0].values[f], by_hand.folds[f]->log_loss, 1e-12);
+    }
+    dn_train_result_done(&by_hand);
+    dn_search_result_done(&result);
+    s.request.repeats = 2;
+    assert_int_equal(dn_search(&s.request, NULL, &result, &err), DN_ERR_ARGUMENT);
+    s.request.repeats = 1;
+
+    for (size_t i = 0; i < N; i++) { /* the last column becomes marks */
+        s.table->numbers[(D - 1) * N + i] = i % 4 != 0;
+    }
+    s.training.features.n_columns = D - 1;
+    s.candidates[0].features.n_columns = D - 1;
+    s.request.marked = true;
+    s.request.mark = D - 1;
+    dn_error_clear(&err);
+    assert_int_equal(dn_search(&s.request, NULL, &result, &err), DN_ERR_ARGUMENT);
+    assert_string_equal(err.message, "marks exclude folds, repeats, groups and an order");
+    s.request.folds = 0;
+    s.request.strategy = DN_SEARCH_HALVING;
+    OK(dn_search(&s.request, NULL, &result, NULL));
+    request.folds = 0;
+    request.marked = true;
+    request.mark = D - 1;
+    request.features.n_columns = D - 1;
+    OK(dn_train(&request, NULL, &by_hand, NULL));
+    assert_int_equal(by_hand.n_validation, N / 4);
+    assert_near(result.trials[0].mean, by_hand.validation->log_loss, 1e-12);
+    assert_true(isnan(result.trials[0].error) && result.trials[0].n_values == 1);
+    assert_int_equal(result.n_rows, N);
+    dn_train_result_done(&by_hand);
+    dn_search_result_done(&result);
+    sample_done(&s);
+}
+
 /* ---- threads and memory ---- */
 struct half {
     const dn_run *run;
@@ -513,6 +568,7 @@ static void memory_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trials_are_cross_validations),
+        cmocka_unit_test(rows_are_left_out),
         cmocka_unit_test(the_result_is_the_same_for_any_run),
         cmocka_unit_test(kernels_are_shared),
         cmocka_unit_test(validation_rows_are_not_seen),
