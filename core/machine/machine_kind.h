@@ -1,7 +1,8 @@
 /* Machine kinds as tables of functions.
  *
  * A kind is one file with a structure whose first member is `dn_machine base`, an id in
- * dni_kind_id, and one entry in the table of machine_bytes.c. Code outside the kind's file calls
+ * dni_kind_id, and one entry in the table of machine_bytes.c. The kind "combination" of models of
+ * other kinds is in model/ and has no entry: the model reads and writes its members. Code outside the kind's file calls
  * the functions of machine_dispatch.h, which call the functions of the table. Learners include
  * the header of the kind that they create.
  *

@@ -6,6 +6,7 @@
 #include "machine/machine_kind.h"
 #include "model/calibration.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +357,7 @@ dn_status dni_combination_new(dn_model *const *members, const double *share, siz
                               dn_machine **out, dn_encoder **out_encoder, dn_error *err) {
     struct layout layout = {0};
     dn_encoder *encoder = NULL;
+    assert(n >= 2 && n <= DN_MAX_MEMBERS);
     dn_status status = check_members(members, n, err);
     if (status == DN_OK) {
         status = lay_out(members, n, &layout, err);
@@ -384,7 +386,7 @@ const dn_model *dn_model_member(const dn_model *model, size_t i, double *share) 
                : NULL;
 }
 
-size_t dni_combination_members(const dn_machine *machine) {
+size_t dni_combination_n_members(const dn_machine *machine) {
     return combination_of(machine)->n;
 }
 

@@ -36,7 +36,8 @@ double dni_log_share(double probability);
  *   scores  [K], two classes [1]: their scores */
 void dni_combine(const double *logs, const double *share, size_t n, size_t K, double *scores);
 
-size_t dni_combination_members(const dn_machine *machine);
+/* Returns the number of members. */
+size_t dni_combination_n_members(const dn_machine *machine);
 /* Returns member m, which belongs to the machine. */
 const dn_model *dni_combination_member(const dn_machine *machine, size_t m, double *out_share);
 

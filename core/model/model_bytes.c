@@ -82,10 +82,9 @@ static void write_encoder(const dn_model *model, dni_writer *w) {
     }
 }
 
-/* Writes the members of a combined model: u64 n; for each member f64 share, u64 size and the bytes of
- * its model. */
+/* Writes the members of a combined model (model_bytes.h). */
 static void write_members(const dn_machine *machine, dni_writer *w) {
-    const size_t n = dni_combination_members(machine);
+    const size_t n = dni_combination_n_members(machine);
     dni_write_u64(w, n);
     for (size_t m = 0; m < n; m++) {
         void *bytes = NULL;
@@ -335,8 +334,11 @@ static dn_status read_member(dni_reader *r, const dn_classes *classes, dn_model 
     *share = dni_read_f64(r);
     const size_t size = dni_read_count(r, 1);
     const void *bytes = dni_read_bytes(r, size);
-    if (bytes == NULL || !isfinite(*share) || *share < 0) {
+    if (bytes == NULL) {
         return dni_machine_corrupt("a member of the combination is truncated", err);
+    }
+    if (!isfinite(*share) || *share < 0) {
+        return dni_machine_corrupt("a share of the combination is out of range", err);
     }
     const dn_status status = read_model(bytes, size, true, out, err);
     return status == DN_OK && !dni_classes_equal(&(*out)->classes.view, classes)
@@ -470,7 +472,14 @@ static dn_status read_duals(dni_reader *r, struct parts *p, dn_error *err) {
 }
 
 static dn_status read_conformal(dni_reader *r, struct parts *p, dn_error *err) {
-    if (p->version < DNI_MODEL_WITH_SETS || (is_combined(p->params) && dni_read_u8(r) == 0)) {
+    uint8_t present = 1;
+    if (is_combined(p->params)) {
+        present = dni_read_u8(r);
+    }
+    if (present > 1) {
+        return dni_machine_corrupt("the mark of the sets of labels is out of range", err);
+    }
+    if (p->version < DNI_MODEL_WITH_SETS || present == 0) {
         return DN_OK;
     }
     return dni_conformal_read(r, p->classes.view.n, &p->conformal, err);

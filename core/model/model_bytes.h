@@ -17,7 +17,8 @@
  *   u64       number of classes; for each an f64 (numeric, boolean) or a text
  *   …         the encoder (encoder/encoder_bytes.h); not of a combined model
  *   u8        dn_decision; for the outlier rule also f64 threshold
- *   …         the machines (machine/machine_bytes.h), or the members of a combined model
+ *   …         the machines (machine/machine_bytes.h), or the members of a combined model:
+ *             u64 n; for each member f64 share, u64 size and the bytes of its model
  *   …         if the parameter `calibrate` is not none: the calibration (model/calibration.h)
  *   …         the statistics of the weights (model/model_statistics.h); not in versions 2 to 4
  *   u64       number of feature means, 0 or the number of features; f64 each; not in versions 2

@@ -200,16 +200,19 @@ static dn_search_member *members_of(const struct search *s) {
     return (dn_search_member *)(void *)(s->values + (s->request->n_candidates + 1) * s->folds.n);
 }
 
-/* Takes a known trial. */
+/* Takes a known trial; that of a combination has passed can_be_members. */
 static dn_trial take_known(struct search *s, const dn_trial *known, double *values) {
     dn_trial trial = *known;
     if (known->n_values > 0) {
         memcpy(values, known->values, known->n_values * sizeof *values);
         trial.values = values;
     }
-    if (known->n_members > 0) {
+    trial.members = NULL;
+    trial.n_members = 0;
+    if (known->candidate == s->request->n_candidates) {
         memcpy(members_of(s), known->members, known->n_members * sizeof *known->members);
         trial.members = members_of(s);
+        trial.n_members = known->n_members;
     }
     s->n_done++;
     return trial;
@@ -359,9 +362,10 @@ static dn_status run_rounds(struct search *s, dn_error *err) {
 
 /* ---- the combination ---- */
 static bool can_be_members(const struct search *s, const dn_trial *t) {
-    bool good = t->n_members <= s->request->combine;
+    bool good = t->n_members <= s->request->combine && (t->status != DN_OK || t->n_members >= 2);
     for (size_t m = 0; good && m < t->n_members; m++) {
-        good = t->members[m].candidate < s->request->n_candidates;
+        good = t->members[m].candidate < s->request->n_candidates && t->members[m].share > 0 &&
+               isfinite(t->members[m].share);
     }
     return good;
 }
@@ -426,11 +430,14 @@ static dn_status finish(struct search *s, dn_status ended, dn_error *err, dn_sea
         }
         return ended == DN_OK ? s->first.code : ended;
     }
-    const size_t winner = dni_search_choose(s->trials, n, s->request->candidates,
-                                            s->request->n_candidates, s->request->rule, s->smaller);
+    const size_t n_candidates = s->request->n_candidates,
+                 best = dni_search_choose(s->trials, n, s->request->candidates, n_candidates,
+                                          s->request->rule, s->smaller),
+                 winner = dni_search_combination_wins(s->trials, n_candidates) ? 0 : best;
     *out = (dn_search_result){.trials = s->trials,
                               .n_trials = n,
                               .winner = s->trials[winner].candidate,
+                              .best = s->trials[best].candidate,
                               .complete = ended == DN_OK,
                               .n_rows = s->folds.n_rows,
                               .memory = s->values};
@@ -506,6 +513,13 @@ cleanup:
     free(s.leaders);
     free(s.arranged);
     return status;
+}
+
+double dn_search_memory(const dn_train_request *training, size_t folds, size_t repeats,
+                        size_t combine, size_t n_rows, size_t n_classes) {
+    const size_t n_repeats = repeats > 1 ? repeats : 1;
+    return dni_search_folds_memory(training, folds, n_repeats, n_rows, n_classes) +
+           dni_combination_memory(combine, folds, n_repeats, n_rows, n_classes);
 }
 
 void dn_search_result_done(dn_search_result *result) {

@@ -17,11 +17,14 @@ struct stack {
     const dn_search_request *request;
     dn_search_member *members;
     size_t n_members, n_classes, n_rows;
-    double *logs;   /* [n_rows × n_members × n_classes] */
-    size_t *truth;  /* [n_rows] */
-    double *weight; /* [n_rows] */
-    bool *used;     /* [n_rows] */
-    size_t *first;  /* [n folds + 1] the first row of each fold */
+    double *logs;     /* [n_rows × n_members × n_classes] */
+    size_t *truth;    /* [n_rows] */
+    double *weight;   /* [n_rows] of the metric */
+    double *balanced; /* [n_rows] with the weights of the classes */
+    bool *used;       /* [n_rows] */
+    size_t *first;    /* [n folds + 1] the first row of each fold */
+    double *factor;   /* [n_classes] the weights of the classes in the fit of the shares */
+    dn_trial figures[DN_MAX_MEMBERS]; /* of the members */
     /* of a fold, for its metric */
     double *scores;      /* [n_most × n_classes] class scores */
     double *p;           /* [n_most × n_classes] */
@@ -44,6 +47,8 @@ static void stack_layout(dni_layout *layout, const void *shape, void *out) {
     t->logs = dni_layout_matrix(layout, s->n_rows, s->n_members * s->n_classes);
     t->truth = dni_layout_array(layout, s->n_rows, sizeof *t->truth);
     t->weight = dni_layout_doubles(layout, s->n_rows);
+    t->balanced = dni_layout_doubles(layout, s->n_rows);
+    t->factor = dni_layout_doubles(layout, s->n_classes);
     t->first = dni_layout_array(layout, s->n_folds + 1, sizeof *t->first);
     t->scores = dni_layout_matrix(layout, s->n_most, s->n_classes);
     t->p = dni_layout_matrix(layout, s->n_most, s->n_classes);
@@ -53,12 +58,23 @@ static void stack_layout(dni_layout *layout, const void *shape, void *out) {
     t->used = dni_layout_array(layout, s->n_rows, sizeof *t->used);
 }
 
+double dni_combination_memory(size_t combine, size_t folds, size_t n_repeats, size_t n_rows,
+                              size_t n_classes) {
+    const struct shape shape = {.n_members = combine,
+                                .n_classes = n_classes,
+                                .n_rows = n_rows * n_repeats,
+                                .n_folds = folds * n_repeats,
+                                .n_most = n_rows / (folds > 0 ? folds : 1) + 1};
+    struct stack stack;
+    return combine == 0 ? 0 : dni_layout_bytes(stack_layout, &shape, &stack);
+}
+
 /* ---- the members ---- */
 /* Returns whether the candidate of a trial may join the members so far. */
 static bool may_join(const struct stack *s, const dn_trial *trial) {
     const dn_candidate *all = s->request->candidates, *c = &all[trial->candidate];
     const dn_table_source *source = s->folds->request.source;
-    dn_encoder_spec own = c->features, first = own;
+    dn_encoder_spec own = c->features;
     if (trial->status != DN_OK || trial->share < 1 ||
         !dn_params_have_probabilities(c->params, s->n_classes)) {
         return false;
@@ -72,7 +88,7 @@ static bool may_join(const struct stack *s, const dn_trial *trial) {
         return true;
     }
     const dn_candidate *best = &all[s->members[0].candidate];
-    first = best->features;
+    dn_encoder_spec first = best->features;
     return dn_params_encoding(c->params, source->columns, source->n_rows, &own, NULL) == DN_OK &&
            dn_params_encoding(best->params, source->columns, source->n_rows, &first, NULL) ==
                DN_OK &&
@@ -119,7 +135,8 @@ static dn_status allocate(struct stack *s, dn_error *err) {
     return status;
 }
 
-/* Fits member m to every fold again and keeps its predictions. Adds its figures to *trial. */
+/* Fits member m to every fold again and keeps its predictions and figures. *trial fails if it
+ * does. */
 static dn_status predict_member(struct stack *s, size_t m, double *values, dn_trial *trial,
                                 dn_error *err) {
     const dn_candidate *candidate = &s->request->candidates[s->members[m].candidate];
@@ -137,15 +154,30 @@ static dn_status predict_member(struct stack *s, size_t m, double *values, dn_tr
         dni_search_fail(trial, own.status, own.message, own.field);
         return DN_OK;
     }
-    trial->fit_seconds += own.fit_seconds;
-    trial->row_seconds += own.row_seconds;
-    trial->bytes += own.bytes;
-    trial->n_unconverged += own.n_unconverged;
-    trial->n_warnings += own.n_warnings;
-    if (trial->message[0] == '\0') {
-        (void)snprintf(trial->message, sizeof trial->message, "%s", own.message);
-    }
+    s->figures[m] = own;
     return DN_OK;
+}
+
+/* Sets s->balanced: the weights that the members were fitted with, so that the shares do not undo
+ * the weights of the classes. */
+static void weigh_classes(const struct stack *s) {
+    const dn_train_request *r = &s->folds->request;
+    const size_t K = s->n_classes;
+    double total = 0;
+    memset(s->factor, 0, K * sizeof *s->factor);
+    for (size_t i = 0; i < s->n_rows; i++) {
+        s->factor[s->truth[i]] += s->weight[i];
+        total += s->weight[i];
+    }
+    for (size_t k = 0; k < K; k++) {
+        s->factor[k] = r->class_weight == DN_CLASS_WEIGHT_GIVEN ? r->class_weights[k]
+                       : r->class_weight == DN_CLASS_WEIGHT_BALANCED && s->factor[k] > 0
+                           ? total / ((double)K * s->factor[k])
+                           : 1;
+    }
+    for (size_t i = 0; i < s->n_rows; i++) {
+        s->balanced[i] = s->weight[i] * s->factor[s->truth[i]];
+    }
 }
 
 /* ---- the shares ---- */
@@ -160,7 +192,7 @@ static dn_status fit_shares(const struct stack *s, size_t k, double *shares, dn_
     }
     const dni_share_rows rows = {.logs = s->logs,
                                  .truth = s->truth,
-                                 .weight = s->weight,
+                                 .weight = s->balanced,
                                  .used = s->used,
                                  .n = s->n_rows,
                                  .n_members = s->n_members,
@@ -207,20 +239,23 @@ static dn_status measure(const struct stack *s, size_t k, const double *shares, 
     return status;
 }
 
-/* Removes members without a share, as long as two are left. */
-static void drop_idle(struct stack *s) {
-    for (size_t m = s->n_members; m-- > 0 && s->n_members > 2;) {
-        if (s->members[m].share == 0) {
-            s->n_members--;
-            memmove(s->members + m, s->members + m + 1, (s->n_members - m) * sizeof *s->members);
+/* Removes the members without a share. */
+static void drop_unused(struct stack *s) {
+    size_t n = 0;
+    for (size_t m = 0; m < s->n_members; m++) {
+        if (s->members[m].share > 0) {
+            s->figures[n] = s->figures[m];
+            s->members[n++] = s->members[m];
         }
     }
+    s->n_members = n;
 }
 
 /* Fits the shares and measures them fold by fold. */
 static dn_status score(struct stack *s, double *values, dn_error *err) {
     double shares[DN_MAX_MEMBERS];
     dn_status status = DN_OK;
+    weigh_classes(s);
     for (size_t k = 0; k < s->folds->n && status == DN_OK; k++) {
         status = fit_shares(s, k, shares, err);
         if (status == DN_OK) {
@@ -233,8 +268,28 @@ static dn_status score(struct stack *s, double *values, dn_error *err) {
     for (size_t m = 0; m < s->n_members && status == DN_OK; m++) {
         s->members[m].share = shares[m];
     }
-    drop_idle(s);
+    drop_unused(s);
     return status;
+}
+
+/* Sets the figures of the trial: the sums over its members. */
+static void summarise(const struct stack *s, const double *values, dn_trial *trial) {
+    for (size_t m = 0; m < s->n_members; m++) {
+        const dn_trial *own = &s->figures[m];
+        trial->fit_seconds += own->fit_seconds;
+        trial->row_seconds += own->row_seconds;
+        trial->bytes += own->bytes;
+        trial->n_unconverged += own->n_unconverged;
+        trial->n_warnings += own->n_warnings;
+        if (trial->message[0] == '\0') {
+            (void)snprintf(trial->message, sizeof trial->message, "%s", own->message);
+        }
+    }
+    trial->values = values;
+    trial->n_values = s->folds->n;
+    trial->members = s->members;
+    trial->n_members = s->n_members;
+    dni_search_average(trial, (double)s->folds->n / (double)s->folds->request.folds);
 }
 
 /* Makes the trial, unless it fails. */
@@ -246,12 +301,15 @@ static dn_status make(struct stack *s, double *values, dn_trial *trial, dn_error
     if (status == DN_OK && trial->status == DN_OK) {
         status = score(s, values, err);
     }
+    if (status == DN_OK && trial->status == DN_OK && s->n_members < 2) {
+        dni_search_fail(trial, DN_ERR_DATA,
+                        s->n_members == 0
+                            ? "no candidate predicts better than equal probabilities"
+                            : "one candidate alone has a share: the others add nothing to it",
+                        "combine");
+    }
     if (status == DN_OK && trial->status == DN_OK) {
-        trial->values = values;
-        trial->n_values = s->folds->n;
-        trial->members = s->members;
-        trial->n_members = s->n_members;
-        dni_search_average(trial, (double)s->folds->n / (double)s->folds->request.folds);
+        summarise(s, values, trial);
     }
     return status;
 }
@@ -268,7 +326,8 @@ dn_status dni_search_combine(dni_search_folds *f, const dn_search_request *reque
     choose_members(&s, ranked, n);
     if (s.n_members < 2) {
         dni_search_fail(trial, DN_ERR_DATA,
-                        "there are no two algorithms whose probabilities can be combined",
+                        "there are no two algorithms whose probabilities can be combined among the "
+                        "candidates that were tried on all rows",
                         "combine");
         return DN_OK;
     }

@@ -1,4 +1,4 @@
-/* The trial of the combination: the best candidates of different families, combined by shares that
+/* The trial of the combination: the best candidates of different algorithms, combined by shares that
  * are fitted to their predictions of held-out rows. */
 #ifndef DNI_SEARCH_COMBINE_H
 #define DNI_SEARCH_COMBINE_H
@@ -20,5 +20,9 @@
 DN_MUST_USE dn_status dni_search_combine(dni_search_folds *folds, const dn_search_request *request,
                                          const dn_trial *ranked, size_t n, double *values,
                                          dn_search_member *members, dn_trial *trial, dn_error *err);
+
+/* Returns the bytes of the predictions of the members; 0 without a combination. */
+double dni_combination_memory(size_t combine, size_t folds, size_t n_repeats, size_t n_rows,
+                              size_t n_classes);
 
 #endif

@@ -49,9 +49,8 @@ static void arrays_layout(dni_layout *layout, const void *shape, void *out) {
     a->order = dni_layout_array(layout, s->n_rows, sizeof *a->order);
 }
 
-double dn_search_memory(const dn_train_request *training, size_t folds, size_t repeats,
-                        size_t n_rows, size_t n_classes) {
-    const size_t n_repeats = repeats > 1 ? repeats : 1;
+double dni_search_folds_memory(const dn_train_request *training, size_t folds, size_t n_repeats,
+                               size_t n_rows, size_t n_classes) {
     const struct shape shape = {n_rows, n_classes, folds * n_repeats, n_repeats,
                                 training->class_weight != DN_CLASS_WEIGHT_NONE};
     struct arrays a;

@@ -45,6 +45,9 @@ typedef struct dni_search_folds {
 DN_MUST_USE dn_status dni_search_folds_init(dni_search_folds *folds, const dn_train_request *outer,
                                             const dn_train_request *inner, bool marked,
                                             const dn_run *run, dn_error *err);
+/* Returns the bytes of the folds. */
+double dni_search_folds_memory(const dn_train_request *training, size_t folds, size_t n_repeats,
+                               size_t n_rows, size_t n_classes);
 void dni_search_folds_done(dni_search_folds *folds);
 
 /* Sets the parameters, the features and the share of the next fits. Drops encoded rows if they

@@ -49,13 +49,10 @@ static bool is_simpler(const dn_trial *a, const dn_trial *b, const dn_candidate 
 
 size_t dni_search_choose(const dn_trial *trials, size_t n, const dn_candidate *candidates,
                          size_t n_candidates, dn_search_rule rule, bool smaller) {
-    /* the combination is the only trial before the best candidate */
+    /* the combination is the only trial that may precede the best candidate */
     const size_t first = trials[0].candidate == n_candidates;
     const dn_trial *best = &trials[first];
     size_t chosen = first;
-    if (first == 1 && fabs(trials[0].mean - best->mean) > best->error) {
-        return 0;
-    }
     for (size_t i = first + 1; rule == DN_SEARCH_ONE_STANDARD_ERROR && i < n; i++) {
         const dn_trial *t = &trials[i];
         const double worse = smaller ? t->mean - best->mean : best->mean - t->mean;
@@ -65,4 +62,9 @@ size_t dni_search_choose(const dn_trial *trials, size_t n, const dn_candidate *c
         }
     }
     return chosen;
+}
+
+bool dni_search_combination_wins(const dn_trial *trials, size_t n_candidates) {
+    return trials[0].candidate == n_candidates &&
+           fabs(trials[0].mean - trials[1].mean) > trials[1].error;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { M_MAX = DN_MAX_MEMBERS, MAX_ITERATIONS = 100, MAX_HALVINGS = 40 };
+enum { M_MAX = DN_MAX_MEMBERS, MAX_ITERATIONS = 100, MAX_HALVINGS = 40, POLL_ROWS = 4096 };
 #define TOLERANCE 1e-10 /* of the projected gradient */
 
 struct objective {
@@ -49,11 +49,17 @@ static void add_row(const double *logs, size_t truth, double weight, size_t M, s
     }
 }
 
-static struct objective evaluate(const dni_share_rows *r, const double *s) {
+/* *out ← the objective at the shares s. */
+static dn_status evaluate(const dni_share_rows *r, const double *s, const dn_run *run,
+                          struct objective *out, dn_error *err) {
     const size_t M = r->n_members, K = r->n_classes;
     struct objective o = {0};
     double sum = 0, n = 0;
     for (size_t i = 0; i < r->n; i++) {
+        const dn_status status = i % POLL_ROWS == 0 ? dn_run_stop(run, err) : DN_OK;
+        if (status != DN_OK) {
+            return status;
+        }
         if (r->used == NULL || r->used[i]) {
             add_row(r->logs + i * M * K, r->truth[i], r->weight[i], M, K, s, &o);
             sum += r->weight[i];
@@ -72,7 +78,8 @@ static struct objective evaluate(const dni_share_rows *r, const double *s) {
         }
         o.hessian[a * M + a] += 1 / n;
     }
-    return o;
+    *out = o;
+    return DN_OK;
 }
 
 /* step [M] ← the Newton step of the free shares, those which are above 0 or would grow; 0 for the
@@ -113,39 +120,51 @@ static double projected(const struct objective *o, const double *s, size_t M) {
     return most;
 }
 
-dn_status dni_fit_shares(const dni_share_rows *r, const dn_run *run, double *shares,
-                         dn_error *err) {
+/* Moves the shares along the step, as far as the objective falls enough. *better ← false: it does
+ * not, because the precision of the arithmetic is reached. */
+static dn_status move(const dni_share_rows *r, const dn_run *run, const double *step,
+                      double *shares, struct objective *o, bool *better, dn_error *err) {
     const size_t M = r->n_members;
-    for (size_t m = 0; m < M; m++) {
-        shares[m] = 1 / (double)M;
-    }
-    struct objective o = evaluate(r, shares);
-    for (size_t i = 0; i < MAX_ITERATIONS && projected(&o, shares, M) > TOLERANCE; i++) {
-        double step[M_MAX], next[M_MAX], rate = 1;
-        bool better = false, solved = false;
-        dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK) {
-            status = newton_step(&o, shares, M, run, step, &solved, err);
+    double next[M_MAX], rate = 1;
+    *better = false;
+    for (int h = 0; h < MAX_HALVINGS && !*better; h++, rate /= 2) {
+        struct objective there;
+        double slope = 0;
+        for (size_t m = 0; m < M; m++) {
+            next[m] = fmax(shares[m] + rate * step[m], 0);
+            slope += o->gradient[m] * (next[m] - shares[m]);
         }
+        const dn_status status = evaluate(r, next, run, &there, err);
         if (status != DN_OK) {
             return status;
         }
-        for (int h = 0; solved && h < MAX_HALVINGS && !better; h++, rate /= 2) {
-            double slope = 0;
-            for (size_t m = 0; m < M; m++) {
-                next[m] = fmax(shares[m] + rate * step[m], 0);
-                slope += o.gradient[m] * (next[m] - shares[m]);
-            }
-            const struct objective there = evaluate(r, next);
-            if (there.value <= o.value + 1e-4 * slope && slope < 0) {
-                better = true;
-                o = there;
-                memcpy(shares, next, M * sizeof *shares);
-            }
-        }
-        if (!better) { /* the precision of the objective is reached */
-            break;
+        if (there.value <= o->value + 1e-4 * slope && slope < 0) {
+            *better = true;
+            *o = there;
+            memcpy(shares, next, M * sizeof *shares);
         }
     }
     return DN_OK;
+}
+
+dn_status dni_fit_shares(const dni_share_rows *r, const dn_run *run, double *shares,
+                         dn_error *err) {
+    const size_t M = r->n_members;
+    struct objective o;
+    bool better = true;
+    for (size_t m = 0; m < M; m++) {
+        shares[m] = 1 / (double)M;
+    }
+    dn_status status = evaluate(r, shares, run, &o, err);
+    for (size_t i = 0; i < MAX_ITERATIONS && status == DN_OK && better; i++) {
+        double step[M_MAX];
+        if (projected(&o, shares, M) <= TOLERANCE) {
+            break;
+        }
+        status = newton_step(&o, shares, M, run, step, &better, err);
+        if (status == DN_OK && better) {
+            status = move(r, run, step, shares, &o, &better, err);
+        }
+    }
+    return status;
 }

@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "catalogue/report.h"
 #include "model/combination.h"
+#include "number/number_text.h"
 #include "training/calibration/calibrate.h"
 #include "training/constant_inputs.h"
 #include "training/folds.h"
@@ -41,7 +42,10 @@ dn_status dni_members_check(const dn_train_request *r, dn_error *err) {
             return refuse(m, "must have the parameters of a classifier", err);
         }
         if (!(member->share >= 0 && isfinite(member->share))) {
-            return refuse(m, "must have a finite share >= 0", err);
+            char what[96], number[DN_NUMBER_SIZE];
+            (void)snprintf(what, sizeof what, "must have a finite share >= 0 (got %s)",
+                           dni_number_text(member->share, number));
+            return refuse(m, what, err);
         }
         const dn_status status = dn_params_check(member->params, err);
         if (status != DN_OK) {

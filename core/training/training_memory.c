@@ -338,8 +338,9 @@ static double calibrated_bytes(const struct plan *p, size_t n_rows) {
                                             fmax(fold, groups)));
 }
 
-double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_features,
-                       size_t n_classes, size_t n_slots) {
+/* The estimate for one model. *out_kept ← the bytes of its machines. */
+static double model_memory(const dn_train_request *given, size_t n_rows, size_t n_features,
+                           size_t n_classes, size_t n_slots, double *out_kept) {
     const dn_train_request r = encoded_request(given, n_rows);
     const struct plan plan = {.request = &r,
                               .shape = shape_of(&r, n_features),
@@ -353,6 +354,7 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
     const size_t n_train = kept < (double)n_rows && !by_column ? (size_t)kept : n_rows,
                  n_validation = by_column ? n_rows : n_rows - n_train + 2 * n_classes;
     double peak = calibrated_bytes(&plan, n_train);
+    *out_kept = kept_memory(&plan, n_train).machine;
     if (r.holdout > 0 || r.marked) {
         peak = fmax(peak, evaluation_bytes(&plan, r.source, n_validation, n_train));
     }
@@ -386,6 +388,25 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
             (double)r.validation->n_rows * ((double)n_classes * sizeof(double) + sizeof(uint32_t));
     }
     return dni_labels_memory(&r, n_rows) + peak + SMALL_BYTES;
+}
+
+double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features,
+                       size_t n_classes, size_t n_slots) {
+    double most = 0, all_kept = 0, kept = 0;
+    if (request->n_members == 0) {
+        return model_memory(request, n_rows, n_features, n_classes, n_slots, &kept);
+    }
+    for (size_t m = 0; m < request->n_members; m++) {
+        dn_train_request own = *request;
+        own.params = request->members[m].params;
+        own.features = request->members[m].features;
+        most = fmax(most, model_memory(&own, n_rows, n_features, n_classes, n_slots, &kept));
+        all_kept += kept;
+    }
+    /* while the combination is evaluated, each slot has a piece of the rows of all members */
+    const double piece = fmin((double)DN_PIECE_BYTES, 8.0 * (double)n_rows * (double)n_features *
+                                                          (double)request->n_members);
+    return most + all_kept + (double)n_slots * piece;
 }
 
 double dni_fit_reserve(const dn_train_request *request, size_t n_rows, const dn_encoder *encoder,

@@ -188,7 +188,17 @@ static bool search_request_of(struct searching *s, struct session *session,
     return true;
 }
 
-/* Lists the algorithms of the candidates without a trial. */
+/* Returns the trial of a candidate; NULL: none. */
+static const dn_trial *trial_of(const dn_search_result *result, size_t candidate) {
+    for (size_t i = 0; i < result->n_trials; i++) {
+        if (result->trials[i].candidate == candidate) {
+            return &result->trials[i];
+        }
+    }
+    return NULL;
+}
+
+/* Lists the algorithms of the candidates without a trial, and the combination. */
 static const char *list_untried(const struct searching *s, const dn_search_result *result) {
     const struct jobs_search *search = s->request->search;
     const dn_algorithm *last = NULL;
@@ -204,17 +214,12 @@ static const char *list_untried(const struct searching *s, const dn_search_resul
             last = algorithm;
         }
     }
+    if (search->combine > 0 && trial_of(result, search->n) == NULL) {
+        buf_printf(&text, "%sthe combination", last != NULL ? ", " : "");
+    }
     const char *list = buf_cstr(&text) != NULL ? arena_strdup(s->arena, buf_cstr(&text)) : NULL;
     buf_done(&text);
     return list != NULL ? list : "";
-}
-
-static const dn_trial *trial_of(const dn_search_result *result, size_t candidate) {
-    size_t i = 0;
-    while (result->trials[i].candidate != candidate) {
-        i++;
-    }
-    return &result->trials[i];
 }
 
 /* Sets the members of the combination that won. */
@@ -232,22 +237,14 @@ static bool take_members(const struct searching *s, const dn_trial *won,
     return members != NULL;
 }
 
-/* Makes the winner the algorithm of the job. */
-static bool take_winner(struct searching *s, const dn_search_result *result,
-                        const dn_search_request *search, dn_train_request *training,
-                        struct problem *problem) {
+/* Makes the algorithm of the job that of a candidate, or a combination whose first member the
+ * candidate is. */
+static bool set_algorithm(struct searching *s, size_t candidate, bool combined,
+                          dn_train_request *training, struct problem *problem) {
     struct jobs_request *r = s->request;
-    const bool combined = result->winner == r->search->n;
-    const dn_trial *won = trial_of(result, result->winner);
-    const size_t first = combined ? won->members[0].candidate : result->winner;
-    const struct jobs_candidate *c = &r->search->list[first];
-    struct buf text = {0};
-    const char *description = describe(won, r->search, &text);
+    const struct jobs_candidate *c = &r->search->list[candidate];
     dn_params *params = NULL;
-    s->winner = description != NULL ? arena_strdup(s->arena, description) : NULL;
-    buf_done(&text);
-    if (s->winner == NULL || (combined && !take_members(s, won, search, training)) ||
-        (combined ? dn_params_new(dn_algorithm_combination(), &params, NULL)
+    if ((combined ? dn_params_new(dn_algorithm_combination(), &params, NULL)
                   : dn_params_copy(c->params, &params, NULL)) != DN_OK) {
         return problem_no_memory(problem);
     }
@@ -256,14 +253,56 @@ static bool take_winner(struct searching *s, const dn_search_result *result,
     r->algorithm = params->algorithm;
     r->features = r->search->encodings[c->encoding];
     training->params = params;
-    training->features = search->candidates[first].features;
+    training->features = s->candidates[candidate].features;
+    return true;
+}
+
+/* Makes the winner the algorithm of the job. */
+static bool take_winner(struct searching *s, const dn_search_result *result,
+                        const dn_search_request *search, dn_train_request *training,
+                        struct problem *problem) {
+    const struct jobs_request *r = s->request;
+    const bool combined = result->winner == r->search->n;
+    const dn_trial *won = trial_of(result, result->winner), *best = trial_of(result, result->best),
+                   *combination = trial_of(result, r->search->n);
+    struct buf text = {0};
+    const char *description = describe(won, r->search, &text);
+    s->candidates = search->candidates;
+    s->winner = description != NULL ? arena_strdup(s->arena, description) : NULL;
+    buf_done(&text);
+    if (s->winner == NULL || (combined && !take_members(s, won, search, training))) {
+        return problem_no_memory(problem);
+    }
+    if (!set_algorithm(s, combined ? won->members[0].candidate : result->winner, combined, training,
+                       problem)) {
+        return false;
+    }
     s->candidate = result->winner;
-    s->n_tried = result->n_trials;
+    s->n_tried = result->n_trials - (combination != NULL ? 1 : 0);
     s->n_rows = result->n_rows;
     s->complete = result->complete;
     s->untried = result->complete ? "" : list_untried(s, result);
     s->mean = won->mean;
     s->error = won->error;
+    s->combined = combination != NULL ? combination->mean : (double)NAN;
+    s->best = combined ? r->search->list[result->best].text : NULL;
+    s->best_candidate = result->best;
+    s->best_mean = best->mean;
+    s->best_error = best->error;
+    return true;
+}
+
+bool searching_take_best(struct searching *s, dn_train_request *training, struct problem *problem) {
+    if (!set_algorithm(s, s->best_candidate, false, training, problem)) {
+        return false;
+    }
+    training->members = NULL;
+    training->n_members = 0;
+    s->winner = s->best;
+    s->candidate = s->best_candidate;
+    s->mean = s->best_mean;
+    s->error = s->best_error;
+    s->best = NULL;
     return true;
 }
 
@@ -292,7 +331,13 @@ bool searching_run(struct searching *s, const dn_run *run, dn_train_request *tra
         return false;
     }
     bool good = dn_search(&request, &own, &result, &err) == DN_OK;
-    if (!good) {
+    if (!good && err.code == DN_ERR_TIME && request.seconds > 0 &&
+        own.elapsed(&own) >= request.seconds) {
+        problem_set(problem, PROBLEM_JOB_TIME,
+                    "the time limit of the search, %g s (search.seconds), ended before its first "
+                    "trial",
+                    s->request->search->seconds);
+    } else if (!good) {
         jobs_problem_from_core(&err, s->request, problem);
     } else {
         const enum stop_reason why = mailbox_stopped(s->mailbox);
@@ -325,6 +370,9 @@ void searching_write(const struct searching *s, const dn_train_result *result, s
     json_kv_int(&w, "candidate", (int64_t)s->candidate);
     json_put_raw(&w, s->winner + 1, strlen(s->winner) - 2);
     json_end_object(&w);
+    if (search->combine > 0) {
+        json_kv_double(&w, "combination", s->combined);
+    }
     json_kv_begin_object(&w, "inner");
     json_kv_double(&w, "mean", s->mean);
     json_kv_double(&w, "standard_error", s->error);

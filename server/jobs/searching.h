@@ -27,8 +27,14 @@ struct searching {
     size_t n_rows;      /* that were searched */
     bool complete;
     double mean, error;  /* of the winner */
-    const char *untried; /* the algorithms with candidates that were not tried, for a message */
-    double before;       /* seconds of earlier attempts */
+    const char *untried; /* what was not tried, for a message: algorithms, the combination */
+    double combined;     /* mean of the combination; NaN: none was tried, or it failed */
+    /* the best candidate, if a combination has won; its description is NULL otherwise */
+    const char *best;
+    size_t best_candidate;
+    double best_mean, best_error;
+    const dn_candidate *candidates; /* those of the search */
+    double before;                  /* seconds of earlier attempts */
 };
 
 /* Searches, and sets algorithm, params and features of the request and of *training to those of the
@@ -38,6 +44,9 @@ struct searching {
  *   training  the request of dn_train; its features have the inputs of the job */
 bool searching_run(struct searching *s, const dn_run *run, dn_train_request *training,
                    struct problem *problem);
+/* Makes the best candidate the winner, because the combination that has won could not be trained.
+ * Returns false after setting the problem. */
+bool searching_take_best(struct searching *s, dn_train_request *training, struct problem *problem);
 /* Writes the member "search" of the job's result.
  *
  *   result  of the training of the winner */

@@ -492,12 +492,39 @@ static bool describe_search(struct training *t, const struct searching *s, dn_tr
     if (!s->complete) {
         dn_report_warn(&result->report, DN_WARNING_OTHER,
                        "the search is not complete%s: the winner is the best of %zu of %zu "
-                       "candidates; without a trial are some of %s",
+                       "candidates; without a trial: %s",
                        s->last_attempt ? ", since the daemon ended while it ran" : "", s->n_tried,
                        t->request.search->n, s->untried);
     }
     searching_write(s, result, &t->search);
     return buf_cstr(&t->search) != NULL || problem_no_memory(problem);
+}
+
+/* Trains. If a combination has won the search and cannot be trained, trains the best candidate. */
+static bool fit(struct training *t, struct searching *searching, const dn_run *run,
+                dn_train_request *request, dn_train_result *result, struct problem *problem) {
+    dn_error err;
+    dn_error_clear(&err);
+    dn_status status = dn_train(request, run, result, &err);
+    if (request->n_members > 0 &&
+        (status == DN_ERR_BUDGET || status == DN_ERR_NUMERIC || status == DN_ERR_DATA)) {
+        const dn_error why = err;
+        dn_error_clear(&err);
+        if (!searching_take_best(searching, request, problem)) {
+            return false;
+        }
+        status = dn_train(request, run, result, &err);
+        if (status == DN_OK) {
+            dn_report_warn(&result->report, DN_WARNING_OTHER,
+                           "the combination that won the search could not be trained, so this is "
+                           "the best candidate: %.300s",
+                           why.message);
+        }
+    }
+    if (status != DN_OK) {
+        jobs_problem_from_core(&err, &t->request, problem);
+    }
+    return status == DN_OK;
 }
 
 static bool train(struct training *t, const struct tables *tables, struct problem *problem) {
@@ -506,8 +533,6 @@ static bool train(struct training *t, const struct tables *tables, struct proble
     dn_train_request request;
     dn_held_out *held_out = NULL;
     struct buf rule = {0};
-    dn_error err;
-    dn_error_clear(&err);
     if (!request_of(t, tables, &run, &request, problem) ||
         !search(t, &searching, &run, &request, problem)) {
         return false;
@@ -517,10 +542,8 @@ static bool train(struct training *t, const struct tables *tables, struct proble
         return problem_no_memory(problem);
     }
     request.held_out = t->request.held_out ? &held_out : NULL;
-    bool good = dn_train(&request, &run, result, &err) == DN_OK;
-    if (!good) {
-        jobs_problem_from_core(&err, &t->request, problem);
-    } else {
+    bool good = fit(t, &searching, &run, &request, result, problem);
+    if (good) {
         good = describe_search(t, &searching, result, problem) &&
                learn_curve(t, &request, &run, result, problem) &&
                make_rule(t, result, held_out, request.folds > 0, &rule, problem) &&

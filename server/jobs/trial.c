@@ -94,8 +94,9 @@ static const dn_search_member *copy_members(const json_t *members, struct arena 
     dn_search_member *copy = arena_alloc(arena, (n + 1) * sizeof *copy);
     for (size_t i = 0; copy != NULL && i < n; i++) {
         const json_t *member = json_array_get(members, i);
+        const double share = number_of(member, "share");
         copy[i] = (dn_search_member){.candidate = count_of(member, "candidate"),
-                                     .share = number_of(member, "share")};
+                                     .share = isfinite(share) && share >= 0 ? share : 0};
     }
     return copy;
 }

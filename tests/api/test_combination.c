@@ -67,7 +67,9 @@ static void test_winner(void **state) {
     const int64_t id = whole_at(r, "/id");
     assert_string_equal(string_at(r, "/algorithm"), "combination");
     assert_int_equal(whole_at(r, "/resolved/search/combine"), 3);
-    assert_int_equal(whole_at(r, "/result/search/tried"), 5);
+    assert_int_equal(whole_at(r, "/result/search/tried"), 4);
+    assert_true(real_at(r, "/result/search/combination") ==
+                real_at(r, "/result/search/inner/mean"));
     assert_int_equal(whole_at(r, "/result/search/winner/candidate"), 4);
     assert_true(real_at(r, "/result/search/outer") ==
                 real_at(r, "/result/metrics/validation/log_loss"));
@@ -178,6 +180,28 @@ static void test_texts(void **state) {
     assert_true(strstr(r->body, "no two algorithms whose probabilities can be combined") != NULL);
 }
 
+/* A combination that needs more memory than each candidate is given up, not the search. */
+static void test_fallback(void **state) {
+    (void)state;
+    bool given_up = false;
+    for (int mib = 6; mib <= 40 && !given_up; mib += 1) {
+        const struct response *r = call_post(
+            "/v1/jobs",
+            "{'model':'small'," BOARD ",'search':{'candidates':[{'algorithm':'logistic'},"
+            "{'algorithm':'knn','params':{'k':45}},{'algorithm':'svm','params':{'kernel':'rbf',"
+            "'C':0.3,'calibrate':'platt'}}],'combine':3},'limits':{'memory_mib':%d,'threads':1}}",
+            mib);
+        if (r->status != 202) {
+            continue;
+        }
+        r = job_wait(whole_at(r, "/id"));
+        if (strcmp(string_at(r, "/state"), "succeeded") != 0) {
+            answer_fail(r, __FILE__, __LINE__, "%d MiB", mib);
+        }
+        given_up = strcmp(string_at(r, "/algorithm"), "combination") != 0;
+    }
+}
+
 static void test_faults(void **state) {
     (void)state;
     static const struct {
@@ -208,9 +232,8 @@ static void test_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_winner),
-        cmocka_unit_test(test_loser),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_winner), cmocka_unit_test(test_loser),
+        cmocka_unit_test(test_texts),  cmocka_unit_test(test_fallback),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);

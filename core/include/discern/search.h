@@ -88,9 +88,10 @@ typedef struct dn_search_request {
     dn_search_strategy strategy;
     dn_search_rule rule;
     /* 2 … DN_MAX_MEMBERS: after the trials of all candidates there is one of a combination
-     * (dn_train_request.members) of the best candidates of at most so many algorithms; the best
-     * candidate of each algorithm is used if it has probabilities and reads the same raw rows as the
-     * first. The fits of the members are repeated for their predictions. 0: none */
+     * (dn_train_request.members) of at most so many candidates of different algorithms: by rank those
+     * with probabilities that were tried on all rows and read the same raw rows as the first. Their
+     * fits are repeated for their predictions. The shares are fitted with the weights of the classes;
+     * the trial fails if fewer than two members have a share. 0: none */
     size_t combine;
     /* No trial begins, and the present one is given up, when dn_run.elapsed is this much later than
      * at the call. Of each family, a run of candidates with the same method and features, one is
@@ -116,6 +117,7 @@ typedef struct dn_search_result {
     dn_trial *trials;
     size_t n_trials;
     size_t winner; /* index in `candidates`; n_candidates: the combination, of trials[0].members */
+    size_t best;   /* index in `candidates` of the winner without the combination */
     bool complete; /* all trials of the strategy were made */
     size_t n_rows; /* number of rows that were searched */
     void *memory;  /* of the values */
@@ -148,13 +150,15 @@ DN_MUST_USE dn_status dn_search(const dn_search_request *request,
                                 dn_search_result *out,
                                 dn_error *err);
 /* Returns the bytes that dn_search needs beside those of the fits (dn_train_memory): the roles of
- * the rows in each fold. Cost: O(1).
+ * the rows in each fold, and the predictions of the members of a combination. Cost: O(1).
  *
  *   training  only class_weight is read
+ *   combine   as in dn_search_request
  *   n_rows    of the table */
 double dn_search_memory(const dn_train_request *training,
                         size_t folds,
                         size_t repeats,
+                        size_t combine,
                         size_t n_rows,
                         size_t n_classes);
 /* Compares two trials by rank, the order of dn_search_result.trials: failed trials last; then by

@@ -123,6 +123,7 @@ static const char *const fields[] = {"name",
                                      "reading",
                                      "decision_rule",
                                      "conformal",
+                                     "members",
                                      NULL};
 
 /* ---- ?sort= ---- */

@@ -266,7 +266,8 @@ static bool estimate_memory(struct jobs_request *r, int64_t threads, double *out
         const size_t folds = r->search->folds == DN_LEAVE_ONE_OUT ? n_rows
                              : r->search->folds == 0              ? 1
                                                                   : r->search->folds;
-        *out += dn_search_memory(&request, folds, r->search->repeats, n_rows, r->n_classes);
+        *out += dn_search_memory(&request, folds, r->search->repeats, r->search->combine, n_rows,
+                                 r->n_classes);
     }
     *out_method = dn_train_method_memory(&request, r->n_features, r->n_classes, n_slots);
     return true;

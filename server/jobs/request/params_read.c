@@ -322,7 +322,11 @@ const dn_algorithm *jobs_algorithm_read(const json_t *object, const char *parent
         return NULL;
     }
     const dn_algorithm *algorithm = dn_algorithm_find(id);
-    if (algorithm == NULL) {
+    if (strcmp(id, dn_algorithm_combination()->id) == 0) {
+        json_fault(problem, parent, "algorithm",
+                   "\"%s\" is made by a search only: give its members as candidates, and combine",
+                   id);
+    } else if (algorithm == NULL) {
         struct buf known = {0};
         struct nearest nearest = nearest_to(id, strlen(id));
         for (size_t i = 0; i < dn_algorithm_count(); i++) {

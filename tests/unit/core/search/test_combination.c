@@ -239,7 +239,8 @@ static void bad_members_are_refused(void **state) {
     dn_error_clear(&err);
     members[2].share = -1;
     assert_int_equal(dn_train(&s.training, NULL, &result, &err), DN_ERR_ARGUMENT);
-    assert_string_equal(err.message, "member 3 of the combination must have a finite share >= 0");
+    assert_string_equal(err.message,
+                        "member 3 of the combination must have a finite share >= 0 (got -1)");
     members[2].share = 1;
     dn_error_clear(&err);
     OK(dn_params_set_word(s.params[5], "calibrate", "none", NULL));
@@ -416,7 +417,8 @@ static void a_combination_loses_otherwise(void **state) {
     assert_int_equal(s.n_ended, 3);
     assert_int_equal(s.last.candidate, 2);
     assert_string_equal(s.last.message,
-                        "there are no two algorithms whose probabilities can be combined");
+                        "there are no two algorithms whose probabilities can be combined among "
+                        "the candidates that were tried on all rows");
     assert_int_equal(result.winner, 0);
     dn_search_result_done(&result);
     for (size_t i = 0; i < N; i++) { /* only the linear effect */
@@ -433,6 +435,98 @@ static void a_combination_loses_otherwise(void **state) {
     dn_error_clear(&err);
     assert_int_equal(dn_search(&s.request, NULL, &result, &err), DN_ERR_ARGUMENT);
     assert_string_equal(err.message, "combine must be from 2 to 10, or 0 for none (got 1)");
+    sample_done(&s);
+}
+
+/* Labels without any relation to the columns: the shares of over-confident candidates are 0, and a
+ * combination without two members is none. */
+static void noise_has_no_combination(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct sample s;
+        dn_search_result result = {0};
+        uint64_t numbers = seed;
+        sample_init(&s);
+        for (size_t i = 0; i < N; i++) {
+            s.table->codes[i] = random_unit(&numbers) < 0.5;
+        }
+        s.request.candidates = s.candidates + 2; /* knn and naive Bayes */
+        s.request.n_candidates = 2;
+        OK(dn_params_set_number(s.params[2], "k", 3, NULL));
+        OK(dn_search(&s.request, NULL, &result, NULL));
+        assert_int_equal(s.last.candidate, 2);
+        if (s.last.status != DN_OK) {
+            assert_int_equal(s.last.status, DN_ERR_DATA);
+            assert_true(result.winner < 2 && s.last.n_members == 0);
+        } else {
+            assert_true(s.last.n_members == 2);
+        }
+        assert_true(result.winner == 2 || result.winner == result.best);
+        dn_search_result_done(&result);
+        sample_done(&s);
+    }
+}
+
+/* Known trials of candidates with members, and of combinations with wrong ones, are not taken. */
+static void wrong_known_trials_are_not_taken(void **state) {
+    (void)state;
+    struct sample s;
+    dn_search_result first = {0}, again = {0};
+    dn_search_member members[DN_MAX_MEMBERS] = {{0, 0.5}, {77, 0.5}};
+    sample_init(&s);
+    OK(dn_search(&s.request, NULL, &first, NULL));
+    dn_trial known[5];
+    memcpy(known, first.trials, sizeof known);
+    for (size_t i = 0; i < 5; i++) {
+        known[i].members = members;
+        known[i].n_members = DN_MAX_MEMBERS;
+    }
+    s.request.known = known;
+    s.request.n_known = 5;
+    for (size_t combine = 0; combine <= 3; combine += 3) {
+        s.n_ended = 0;
+        s.request.combine = combine;
+        OK(dn_search(&s.request, NULL, &again, NULL));
+        assert_int_equal(s.n_ended, combine > 0); /* the combination is tried again */
+        for (size_t i = 0; i < again.n_trials; i++) {
+            assert_true(again.trials[i].candidate == 4 || again.trials[i].members == NULL);
+        }
+        dn_search_result_done(&again);
+    }
+    dn_search_result_done(&first);
+    sample_done(&s);
+}
+
+/* Ordered folds, repeats, weights of the classes. */
+static void combinations_of_other_folds(void **state) {
+    (void)state;
+    struct sample s;
+    dn_search_result result = {0};
+    const double weights[] = {1, 6};
+    sample_init(&s);
+    for (int way = 0; way < 3; way++) {
+        s.request.ordered = way == 0;
+        s.request.order = 2;
+        s.request.repeats = way == 1 ? 2 : 1;
+        s.training.class_weight = way == 2 ? DN_CLASS_WEIGHT_GIVEN : DN_CLASS_WEIGHT_NONE;
+        s.training.class_weights = weights;
+        s.training.n_class_weights = 2;
+        s.request.trial = NULL;
+        OK(dn_search(&s.request, NULL, &result, NULL));
+        size_t i = 0;
+        while (i < result.n_trials && result.trials[i].candidate != 4) {
+            i++;
+        }
+        assert_true(i < result.n_trials);
+        if (way == 2) { /* with the weights of the classes knn needs no other */
+            assert_int_equal(result.trials[i].status, DN_ERR_DATA);
+            assert_true(strstr(result.trials[i].message, "one candidate alone") != NULL);
+        } else {
+            assert_int_equal(result.trials[i].status, DN_OK);
+            assert_int_equal(result.trials[i].n_values, way == 1 ? 2 * FOLDS : FOLDS);
+        }
+        dn_search_result_done(&result);
+    }
     sample_done(&s);
 }
 
@@ -466,6 +560,9 @@ int main(void) {
         cmocka_unit_test(the_shares_are_optimal),
         cmocka_unit_test(a_combination_wins_if_it_is_better),
         cmocka_unit_test(a_combination_loses_otherwise),
+        cmocka_unit_test(noise_has_no_combination),
+        cmocka_unit_test(wrong_known_trials_are_not_taken),
+        cmocka_unit_test(combinations_of_other_folds),
         cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
