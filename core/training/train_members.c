@@ -63,10 +63,11 @@ static void add_report(const dn_report *from, size_t m, const char *id, dn_repor
     dn_report_text(to, name, "%s", id);
     (void)snprintf(name, sizeof name, "member_%zu_iterations", m + 1);
     dn_report_number(to, name, (double)from->iterations);
-    if (!from->converged && to->converged) {
-        to->converged = false;
+    /* the reason of the first member that did not converge; otherwise that of an iteration */
+    if (to->converged && (!from->converged || from->stop_reason != DN_STOP_CLOSED_FORM)) {
         to->stop_reason = from->stop_reason;
     }
+    to->converged = to->converged && from->converged;
     to->iterations += from->iterations;
     for (size_t i = 0; i < from->n_warnings; i++) {
         dni_report_add_warning(to, &from->warnings[i], id);
@@ -154,6 +155,7 @@ dn_status dni_fit_members(dni_fit *fit, dn_error *err) {
     dn_model *members[DN_MAX_MEMBERS] = {NULL};
     dn_status status = DN_OK;
     fit->report.converged = true;
+    fit->report.stop_reason = DN_STOP_CLOSED_FORM;
     fit->report.objective = fit->report.gradient_norm = (double)NAN;
     for (size_t m = 0; m < r->n_members && status == DN_OK; m++) {
         status = dn_params_have_probabilities(r->members[m].params, n_classes)

@@ -145,6 +145,7 @@ static void a_combination_is_the_product_of_its_members(void **state) {
     request.n_members = 5;
     OK(dn_train(&request, NULL, &combined, NULL));
     assert_true(combined.report.converged);
+    assert_int_equal(combined.report.stop_reason, DN_STOP_TOLERANCE);
     for (size_t m = 0; m < 5; m++) {
         request = s.training;
         request.params = members[m].params;
