@@ -2,9 +2,10 @@
  *
  * A kind is one file with a structure whose first member is `dn_machine base`, an id in
  * dni_kind_id, and one entry in the table of machine_bytes.c. The kind "combination" of models of
- * other kinds is in model/ and has no entry: the model reads and writes its members. Code outside the kind's file calls
- * the functions of machine_dispatch.h, which call the functions of the table. Learners include
- * the header of the kind that they create.
+ * other kinds is in model/ and has no entry: the model reads and writes its members.
+ *
+ * Code outside the kind's file calls the functions of machine_dispatch.h, which call the functions
+ * of the table. Learners include the header of the kind that they create.
  *
  * All machines of a model have the same kind. Functions with the parameters `machines` and `n`
  * receive all machines of a model, because machines may share results (kernel machines share

@@ -1,5 +1,5 @@
-/* The trial of the combination: the best candidates of different algorithms, combined by shares that
- * are fitted to their predictions of held-out rows. */
+/* The trial of the combination: the best candidates of different algorithms, combined by shares
+ * that are fitted to their predictions of held-out rows. */
 #ifndef DNI_SEARCH_COMBINE_H
 #define DNI_SEARCH_COMBINE_H
 

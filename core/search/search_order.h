@@ -1,5 +1,5 @@
-/* The order of trials under a time limit: from every family of candidates one, then the others of the
- * family with the best trial, of the second best, and so on. */
+/* The order of trials under a time limit: from every family of candidates one, then the others of
+ * the family with the best trial, of the second best, and so on. */
 #ifndef DNI_SEARCH_ORDER_H
 #define DNI_SEARCH_ORDER_H
 

@@ -23,8 +23,8 @@ typedef struct dni_share_rows {
  * unique and finite: without information the shares are equal. Projected Newton: Bertsekas, SIAM
  * Journal on Control and Optimization 20, 1982. Without rows all shares are 1/M.
  *
- * Cost: O(n · K · M²) for each of about ten iterations, on one thread. Polls the run every few thousand
- * rows. DN_ERR_STOPPED, DN_ERR_TIME. */
+ * Cost: O(n · K · M²) for each of about ten iterations, on one thread. Polls the run every few
+ * thousand rows. DN_ERR_STOPPED, DN_ERR_TIME. */
 DN_MUST_USE dn_status dni_fit_shares(const dni_share_rows *rows, const dn_run *run, double *shares,
                                      dn_error *err);
 

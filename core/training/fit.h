@@ -54,8 +54,8 @@ DN_MUST_USE dn_status dni_fit_train(dni_fit *fit, dn_error *err);
 DN_MUST_USE dn_status dni_fit_model(dni_fit *fit, dn_error *err);
 
 /* Evaluates the model on the rows with a role. Rows with DN_ROW_TRAIN are read from the prepared
- * rows, if there are any; other rows are encoded from the source. The weights are those of the weight column, without
- * class weights. */
+ * rows, if there are any; other rows are encoded from the source. The weights are those of the
+ * weight column, without class weights. */
 DN_MUST_USE dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curves,
                                        dni_evaluation *out, dn_error *err);
 /* Adds the rows with DN_ROW_VALIDATE to fit->pool and fit->held_out only. */

@@ -8,6 +8,7 @@
 #include "number/number_text.h"
 #include "task/division.h"
 #include "task/target.h"
+#include "task/weights.h"
 #include "training/calibration/calibrate.h"
 #include "training/constant_inputs.h"
 #include "training/crossval.h"
@@ -218,6 +219,25 @@ static dn_status count_folds(struct training *t, dn_error *err) {
     return DN_OK;
 }
 
+/* Sets the class index of validation rows with weight 0 to NaN: they are not evaluated. */
+static dn_status ignore_weightless(const struct training *t, const dn_table_source *table,
+                                   double *index, dn_error *err) {
+    const dn_train_request *r = t->request;
+    const size_t column =
+        r->weighted ? dni_source_column(table, r->source->columns[r->weight].name) : SIZE_MAX;
+    void *weight = NULL;
+    if (column == SIZE_MAX) {
+        return DN_OK;
+    }
+    dn_status status = dn_run_alloc(t->run, table->n_rows, sizeof(double),
+                                    "the weights of the validation rows", &weight, err);
+    if (status == DN_OK) {
+        status = dni_weights_read(table, column, t->run, index, weight, err);
+    }
+    dn_run_free(t->run, weight);
+    return status;
+}
+
 /* Refuses classes of the validation table that training does not have, before the fit.
  *
  *   count  [n_classes] adds the rows of each class; NULL: not counted */
@@ -235,6 +255,9 @@ static dn_status check_validation_classes(struct training *t, size_t *count, dn_
         dn_run_alloc(t->run, table->n_rows, sizeof(double), "the class indexes", &index, &error);
     if (status == DN_OK) {
         status = dni_target_match(table, column, &t->labels.classes, t->run, index, &error);
+    }
+    if (status == DN_OK && count != NULL) {
+        status = ignore_weightless(t, table, index, &error);
     }
     const double *class = index;
     for (size_t i = 0; status == DN_OK && count != NULL && i < table->n_rows; i++) {

@@ -140,8 +140,8 @@ typedef struct dn_train_request {
     dn_held_out **held_out;
     /* Sets of labels (dn_conformal): their coverage, 0 < coverage < 1; 0: none. Needs a target,
      * probabilities (dn_params_have_probabilities), and a holdout, marks, folds or `validation`.
-     * The calibration rows are the held-out rows, of several repeats those of the first, or the rows
-     * of `validation`. Each row counts once, whatever its weight. */
+     * The calibration rows are the held-out rows, of several repeats those of the first, or the
+     * rows of `validation`. Each row with a weight above 0 counts once. */
     double coverage;
     bool coverage_by_class;
     /* The folds of a calibration (parameter `calibrate`) keep rows with equal values of column

@@ -28,6 +28,8 @@ typedef enum dn_search_strategy {
     DN_SEARCH_HALVING
 } dn_search_strategy;
 
+/* With both rules a combination wins only if its mean is better than that of the best candidate by
+ * more than one standard error of the latter. */
 typedef enum dn_search_rule {
     DN_SEARCH_BEST, /* the best mean; of equal means the first candidate */
     /* The simplest candidate whose mean is within one standard error of the best: Breiman, Friedman,
@@ -36,8 +38,6 @@ typedef enum dn_search_rule {
      * the simplest; of others, the one whose model takes the least memory. */
     DN_SEARCH_ONE_STANDARD_ERROR
 } dn_search_rule;
-/* With both rules a combination wins only if its mean is better than that of the best candidate by
- * more than one standard error of the latter. */
 
 /* A member of a combination. */
 typedef struct dn_search_member {
@@ -135,9 +135,9 @@ typedef struct dn_search_result {
  * Fits of consecutive candidates that differ only in a parameter with a complexity start from the
  * previous model of the fold, if the method can (logistic regression); kernel methods keep the
  * kernel values of a fold, also those of its held-out rows, while rows and kernel are the same, and
- * start from the previous dual variables. So candidates of a path should ascend or descend in this parameter. Where a fit starts
- * changes its result within the tolerance of the method, so that a search in little memory or from
- * known trials may differ by as much. Fits of kernel SVMs end at their tolerance, where dn_train
+ * start from the previous dual variables. So candidates of a path should ascend or descend in this
+ * parameter. Where a fit starts changes its result within the tolerance of the method, so that a
+ * search in little memory or from known trials may differ by as much. Fits of kernel SVMs end at their tolerance, where dn_train
  * continues to the precision of the arithmetic.
  *
  * A candidate that fails does not end the search. If the run is stopped or the time is over, the

@@ -33,6 +33,7 @@ typedef struct dni_kept_duals {
     double *g;     /* [n] gradients of the duals; in the same block */
     size_t n;
     dn_decision decision;
+    int intercept; /* a dni_svm_intercept: the equality constraints of the duals depend on it */
     double C;
 } dni_kept_duals;
 

@@ -47,7 +47,9 @@ static void write_decision(const dn_metrics *m, const dn_rule *rule, struct json
     json_end_object(w);
 }
 
-/* Writes the metrics, and the cost and the rejected rows of a rule, as one object. rule: NULL: none */
+/* Writes the metrics, and the cost and the rejected rows of a rule, as one object.
+ *
+ *   rule  NULL: none */
 static void write_cells(const struct serving_model *m, const dn_metrics *metrics,
                         const dn_rule *rule, struct buf *out) {
     struct buf text = {0};

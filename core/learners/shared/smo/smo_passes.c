@@ -1,6 +1,6 @@
-/* The passes have no branches and use SIMD vectors. Each lane keeps the first position of its extreme
- * value; the first of the equal extremes of all lanes is the result. Products, quotients and sums are
- * rounded separately, so that the results do not depend on the number of lanes. */
+/* The passes have no branches and use SIMD vectors. Each lane keeps the first position of its
+ * extreme value; the first of the equal extremes of all lanes is the result. Products, quotients
+ * and sums are rounded separately, so that the results do not depend on the number of lanes. */
 #include "learners/shared/smo/smo_passes.h"
 #include "base/cpu.h"
 

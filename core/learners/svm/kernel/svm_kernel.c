@@ -21,7 +21,8 @@
 /* Violation that the solver tries to reach after the tolerance, if kernel values have double
  * precision. */
 #define FINE_TOLERANCE 1e-12
-/* Smallest tolerance at which a quick fit keeps the gradient of its steps (dni_smo.keep_gradient). */
+/* Smallest tolerance at which a quick fit keeps the gradient of its steps
+ * (dni_smo.keep_gradient). */
 #define MIN_KEPT_TOLERANCE 1e-8
 /* The hulls touch if their squared distance is at most ZERO_DISTANCE times the largest K(x, x). The
  * rounding errors of sums of kernel values have this size. */
@@ -150,7 +151,8 @@ static double upper_of(const svm_fit *f, const svm_part *part, size_t k) {
 static const double *kept_alpha(const svm_fit *f, const svm_part *part, double *scale) {
     const dni_kept_duals *kept = &f->problem->duals;
     if (kept->alpha == NULL || is_hard(f) || kept->decision != f->decision ||
-        kept->n != f->n_duals || !f->problem->definite) {
+        kept->intercept != (int)f->options->intercept || kept->n != f->n_duals ||
+        !f->problem->definite) {
         return NULL;
     }
     *scale = fmin(1, f->options->C / kept->C);
@@ -165,7 +167,10 @@ static void keep_duals(const svm_fit *f) {
         return;
     }
     dn_run_free(f->problem->run, kept->alpha);
-    *kept = (dni_kept_duals){.n = f->n_duals, .decision = f->decision, .C = f->options->C};
+    *kept = (dni_kept_duals){.n = f->n_duals,
+                             .decision = f->decision,
+                             .intercept = (int)f->options->intercept,
+                             .C = f->options->C};
     if (dn_run_alloc(f->problem->run, f->n_duals, 2 * sizeof *kept->alpha, "the dual variables",
                      &memory, NULL) != DN_OK) {
         return;

@@ -275,6 +275,38 @@ static void kernels_are_shared(void **state) {
     sample_done(&s);
 }
 
+/* The dual variables of a fit without an intercept satisfy no equality constraint: a fit with an
+ * intercept does not start from them. */
+static void starts_are_feasible(void **state) {
+    (void)state;
+    struct sample s;
+    dn_search_result together = {0}, alone = {0};
+    sample_init(&s);
+    add(&s, "svm", "C", 10);
+    add(&s, "svm", "C", 11);
+    for (size_t i = 0; i < 2; i++) {
+        OK(dn_params_set_word(s.params[i], "kernel", "rbf", NULL));
+        OK(dn_params_set_number(s.params[i], "kernel.width", 1.5, NULL));
+        OK(dn_params_set_number(s.params[i], "tolerance", 1e-9, NULL));
+        OK(dn_params_set_word(s.params[i], "multiclass", "one_vs_rest", NULL));
+        OK(dn_params_set_word(s.params[i], "intercept", i == 0 ? "none" : "free", NULL));
+    }
+    while (strcmp(dn_metric_name(s.request.metric), "hinge") != 0) {
+        s.request.metric++;
+    }
+    OK(dn_search(&s.request, NULL, &together, NULL));
+    s.request.candidates = &s.candidates[1];
+    s.request.n_candidates = 1;
+    OK(dn_search(&s.request, NULL, &alone, NULL));
+    for (size_t f = 0; f < FOLDS; f++) {
+        assert_near(trial_of(&together, 1)->values[f], alone.trials[0].values[f], 1e-7);
+    }
+    s.request.n_candidates = 2;
+    dn_search_result_done(&together);
+    dn_search_result_done(&alone);
+    sample_done(&s);
+}
+
 /* ---- the rows ---- */
 /* The validation rows have no effect: numbers in them may be anything. */
 static void validation_rows_are_not_seen(void **state) {
@@ -571,6 +603,7 @@ int main(void) {
         cmocka_unit_test(rows_are_left_out),
         cmocka_unit_test(the_result_is_the_same_for_any_run),
         cmocka_unit_test(kernels_are_shared),
+        cmocka_unit_test(starts_are_feasible),
         cmocka_unit_test(validation_rows_are_not_seen),
         cmocka_unit_test(a_search_continues),
         cmocka_unit_test(the_time_is_limited),
