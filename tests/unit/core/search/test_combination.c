@@ -111,10 +111,11 @@ static double log_loss(const double *p, const struct csv *t) {
 }
 
 /* ---- models ---- */
-/* Four methods with encoders of three kinds: standardised, plain, and with a basis. */
+/* Four methods with encoders of three kinds: standardised, plain, and with a basis of so many
+ * features that rows are read in pieces. */
 static void make_members(struct sample *s, dn_basis_spec *basis, dn_member *members) {
     const double shares[] = {0.5, 0, 0.8, 0.3, 0.25};
-    *basis = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true};
+    *basis = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL, .degree = 5, .interactions = true};
     add(s, "logistic", "lambda", 0.1);
     s->features[4].bases = basis;
     s->features[4].n_bases = 1;
