@@ -299,6 +299,53 @@ static void refused(void **state) {
     csv_free(t);
 }
 
+static void count_reports(const dn_run *run, const dn_progress *progress) {
+    (void)progress;
+    ++*(size_t *)run->ctx;
+}
+
+/* Rows of the validation table with weight 0 do not calibrate. Too few others are found before the
+ * fit. */
+static void weighted_table(void **state) {
+    (void)state;
+    struct csv *t = csv_clouds(90, 4, K);
+    dn_params *params = params_of("newton", 1e-2);
+    for (size_t i = 0; i < t->n; i++) {
+        t->x[i * t->d] = i / 3 % 3 == 0 ? 0 : 1 + (double)(i % 5); /* the weights: 60 are > 0 */
+    }
+    struct table *table = table_of(t);
+    for (size_t way = 0; way < 3; way++) { /* 60, 61 and 19 by class are needed */
+        size_t reports = 0;
+        dn_train_request request = table_request(t, table, params);
+        dn_train_result r;
+        dn_error err = {0};
+        dn_run run = dn_run_default();
+        run.ctx = &reports;
+        run.progress = count_reports;
+        request.weighted = true;
+        request.weight = 0;
+        request.features.columns = table->inputs + 1;
+        request.features.n_columns = t->d - 1;
+        request.validation = table->source;
+        request.coverage = way == 0 ? 1 - 1 / 60.5 : way == 1 ? 1 - 1 / 61.5 : 0.95;
+        request.coverage_by_class = way == 2;
+        if (way == 1) {
+            assert_int_equal(dn_train(&request, &run, &r, &err), DN_ERR_DATA);
+            assert_non_null(strstr(err.message, "there are 60 held-out rows"));
+            assert_int_equal(reports, 0);
+            continue;
+        }
+        OK(dn_train(&request, &run, &r, &err));
+        assert_true(reports > 0);
+        const dn_conformal *c = dn_model_conformal(r.model);
+        assert_int_equal(way == 0 ? c->rows[0] : c->rows[0] + c->rows[1] + c->rows[2], 60);
+        dn_train_result_done(&r);
+    }
+    dn_params_free(params);
+    columns_table_free(table);
+    csv_free(t);
+}
+
 /* A training that fails at an allocation leaks no memory. The number of threads does not change the
  * thresholds. */
 static void memory_and_threads(void **state) {
@@ -343,12 +390,10 @@ static void memory_and_threads(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranks),
-                                       cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(too_few),
-                                       cmocka_unit_test(of_a_model),
-                                       cmocka_unit_test(bytes),
-                                       cmocka_unit_test(refused),
-                                       cmocka_unit_test(memory_and_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks),          cmocka_unit_test(by_hand),
+        cmocka_unit_test(too_few),        cmocka_unit_test(of_a_model),
+        cmocka_unit_test(bytes),          cmocka_unit_test(refused),
+        cmocka_unit_test(weighted_table), cmocka_unit_test(memory_and_threads)};
     return cmocka_run_group_tests_name("sets of labels", tests, NULL, NULL);
 }
