@@ -196,11 +196,24 @@ static dn_status fit_in_turn(const struct trial *t, dn_error *err) {
     return status;
 }
 
+/* Frees the kernel values of held-out rows of all folds. Returns false if there are none. */
+static bool drop_scores(const dni_search_folds *f) {
+    bool dropped = false;
+    for (size_t k = 0; k < f->n; k++) {
+        dropped = dni_prepared_drop_scores(f->folds[k].kernel) || dropped;
+    }
+    return dropped;
+}
+
 static dn_status fit_folds(const struct trial *t, dn_error *err) {
     dni_search_folds *f = t->folds;
     dn_error refused;
     dn_error_clear(&refused);
     dn_status status = f->keep ? fit_kept(t, &refused) : DN_ERR_BUDGET;
+    if (f->keep && dni_search_refused(status) && drop_scores(f)) {
+        dn_error_clear(&refused);
+        status = fit_kept(t, &refused);
+    }
     if (dni_search_refused(status)) {
         f->keep = false; /* also for the next candidates with these features */
         return fit_in_turn(t, err);

@@ -141,27 +141,44 @@ static dn_status score_machine(void *arg, size_t i, size_t slot, dn_error *err) 
     return DN_OK;
 }
 
+/* Allocates the scores and the columns. Both stay NULL if memory is refused. */
+static dn_status take_scores(const dn_run *run, size_t n, void **scores, void **columns,
+                             dn_error *err) {
+    const char *what = "the scores of held-out rows";
+    dn_error why;
+    dn_error_clear(&why);
+    dn_status status = dn_run_alloc(run, n, sizeof(double), what, scores, &why);
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, n, sizeof(double), what, columns, &why);
+    }
+    if (status == DN_OK) {
+        return DN_OK;
+    }
+    dn_run_free(run, *scores);
+    *scores = NULL;
+    if (refused(status)) {
+        return DN_OK;
+    }
+    if (err != NULL) {
+        *err = why;
+    }
+    return status;
+}
+
 dn_status dni_prepared_scores(dn_prepared *p, const dn_rows *rows, dn_machine *const *machines,
                               size_t n, const dn_run *run, double **out, dn_error *err) {
     void *memory = NULL, *columns = NULL;
-    dn_status status = DN_OK;
     *out = NULL;
     if (p == NULL || p->gram_memory == NULL || p->support == NULL ||
         machines[0]->kind != &dni_kernel_kind) {
         return DN_OK;
     }
-    status = keep_values(p, rows, run, err);
+    dn_status status = keep_values(p, rows, run, err);
     if (status != DN_OK || p->held.values == NULL) {
         return status;
     }
-    const char *what = "the scores of held-out rows";
-    status = dn_run_alloc(run, rows->n_rows * n, sizeof(double), what, &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    status = dn_run_alloc(run, rows->n_rows * n, sizeof(double), what, &columns, err);
-    if (status != DN_OK) {
-        dn_run_free(run, memory);
+    status = take_scores(run, rows->n_rows * n, &memory, &columns, err);
+    if (status != DN_OK || memory == NULL) {
         return status;
     }
     struct scoring s = {p, machines, n, rows->n_rows, columns};
@@ -174,4 +191,13 @@ dn_status dni_prepared_scores(dn_prepared *p, const dn_rows *rows, dn_machine *c
     }
     dn_run_free(run, columns);
     return status;
+}
+
+bool dni_prepared_drop_scores(dn_prepared *p) {
+    if (p == NULL || p->held.values == NULL) {
+        return false;
+    }
+    dn_run_free(p->run, p->held.values);
+    p->held.values = NULL;
+    return true;
 }

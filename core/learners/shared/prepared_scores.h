@@ -12,13 +12,17 @@
  *   machines  [n] of the last fit
  *   run       its threads compute; the scores are charged to it
  *   out       [rows->n_rows × n] the scores, up to rounding those of the machines; free them with
- *             dn_run_free. NULL: kernel values are not kept, and the machines score the rows. This
- *             is so for machines without support vectors, for precomputed kernels, and if the
- *             values would exceed the size of the cache or the memory of the problem's run
+ *             dn_run_free. NULL: there are none, and the machines score the rows. This is so for
+ *             machines without support vectors, for precomputed kernels, if the kernel values would
+ *             exceed the size of the cache, and if memory is refused
  *
- * Errors: those of dn_run_alloc for the scores, dn_rows_block and dn_run_stop. */
+ * Errors: those of dn_rows_block and dn_run_stop. */
 DN_MUST_USE dn_status dni_prepared_scores(dn_prepared *problem, const dn_rows *rows,
                                           dn_machine *const *machines, size_t n, const dn_run *run,
                                           double **out, dn_error *err);
+
+/* Frees the kernel values of the rows. The problem does not keep values of the same rows again.
+ * Returns false if there are none. problem: may be NULL. */
+bool dni_prepared_drop_scores(dn_prepared *problem);
 
 #endif

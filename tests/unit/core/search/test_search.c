@@ -275,6 +275,88 @@ static void kernels_are_shared(void **state) {
     sample_done(&s);
 }
 
+/* Memory of at most `limit` bytes. n_large: number of blocks of at least `large` bytes. */
+struct budget {
+    size_t limit, used, peak, large, n_large;
+};
+
+static bool budget_charge(void *ctx, size_t size) {
+    struct budget *b = ctx;
+    if (size > b->limit - b->used) {
+        return false;
+    }
+    b->used += size;
+    b->peak = b->used > b->peak ? b->used : b->peak;
+    return true;
+}
+
+static void budget_discharge(void *ctx, size_t size) {
+    ((struct budget *)ctx)->used -= size;
+}
+
+/* The size precedes each block. */
+static void *budget_allocate(void *ctx, size_t size) {
+    struct budget *b = ctx;
+    if (!budget_charge(ctx, size)) {
+        return NULL;
+    }
+    max_align_t *memory = xcalloc(1, sizeof *memory + size);
+    memcpy(memory, &size, sizeof size);
+    b->n_large += size >= b->large;
+    return memory + 1;
+}
+
+static void budget_release(void *ctx, void *block) {
+    max_align_t *memory = block;
+    size_t size;
+    if (memory != NULL) {
+        memcpy(&size, memory - 1, sizeof size);
+        budget_discharge(ctx, size);
+        free(memory - 1);
+    }
+}
+
+static void search_within(const struct sample *s, struct budget *b) {
+    const dn_allocator allocator = {.allocate = budget_allocate,
+                                    .release = budget_release,
+                                    .charge = budget_charge,
+                                    .discharge = budget_discharge,
+                                    .ctx = b,
+                                    .budgeted = true};
+    dn_run run = dn_run_default();
+    dn_search_result result = {0};
+    run.allocator = &allocator;
+    OK(dn_search(&s->request, &run, &result, NULL));
+    assert_int_equal(result.n_trials, s->request.n_candidates);
+    assert_int_equal(result.trials[0].status, DN_OK);
+    dn_search_result_done(&result);
+    assert_int_equal(b->used, 0);
+}
+
+/* In little memory a search gives up the kernel values of held-out rows before the kernel matrices
+ * of the folds. */
+static void matrices_are_kept_before_scores(void **state) {
+    (void)state;
+    struct sample s;
+    sample_init(&s);
+    add(&s, "svm", "C", 0.1);
+    add(&s, "svm", "C", 1);
+    for (size_t i = 0; i < 2; i++) {
+        OK(dn_params_set_word(s.params[i], "kernel", "rbf", NULL));
+        OK(dn_params_set_number(s.params[i], "kernel.width", 1.5, NULL));
+    }
+    s.request.metric = 0;
+    struct budget all = {.limit = SIZE_MAX, .large = 2000000}; /* the kernel matrix of a fold */
+    search_within(&s, &all);
+    assert_int_equal(all.n_large, FOLDS);
+    for (size_t percent = 50; percent <= 90; percent += 20) { /* the scores take some 20 */
+        struct budget little = {.limit = all.peak / 100 * percent, .large = all.large};
+        search_within(&s, &little);
+        assert_true((little.n_large == FOLDS) == (percent == 90));
+    }
+    sample_done(&s);
+}
+
 /* The dual variables of a fit without an intercept satisfy no equality constraint: a fit with an
  * intercept does not start from them. */
 static void starts_are_feasible(void **state) {
@@ -603,6 +685,7 @@ int main(void) {
         cmocka_unit_test(rows_are_left_out),
         cmocka_unit_test(the_result_is_the_same_for_any_run),
         cmocka_unit_test(kernels_are_shared),
+        cmocka_unit_test(matrices_are_kept_before_scores),
         cmocka_unit_test(starts_are_feasible),
         cmocka_unit_test(validation_rows_are_not_seen),
         cmocka_unit_test(a_search_continues),

@@ -159,6 +159,39 @@ static void held_out_rows_share_kernel_values(void **state) {
     svm_problem_done(&other);
 }
 
+/* Without memory for the scores, or after they were dropped, the machines score the rows. */
+static void scores_may_be_refused(void **state) {
+    (void)state;
+    struct problem t = clouds(ROWS, COLUMNS), other = clouds(ROWS, COLUMNS);
+    dn_params *p = kernel_params("svm", "rbf");
+    const dn_run run = dn_run_default();
+    dn_prepared *prepared = NULL;
+    bool computed;
+    struct fit fit = fit_with(t.rows, p, 2, &run, &prepared);
+    assert_false(dni_prepared_drop_scores(NULL));
+    assert_false(dni_prepared_drop_scores(prepared));
+    check_scores(prepared, &fit, other.rows, &run, &computed);
+    assert_true(computed);
+    for (size_t k = 1; k <= 3; k++) {
+        struct memory memory = {.fail_at = k, .left = SIZE_MAX};
+        const dn_allocator allocator = memory_allocator(&memory, k == 2);
+        dn_run little = dn_run_default();
+        little.allocator = &allocator;
+        check_scores(prepared, &fit, other.rows, &little, &computed);
+        assert_int_equal(computed, k == 3);
+        assert_int_equal(memory.live, 0);
+    }
+    assert_true(dni_prepared_drop_scores(prepared));
+    assert_false(dni_prepared_drop_scores(prepared));
+    check_scores(prepared, &fit, other.rows, &run, &computed);
+    assert_false(computed);
+    fit_done(&fit);
+    dn_prepared_free(prepared);
+    dn_params_free(p);
+    svm_problem_done(&t);
+    svm_problem_done(&other);
+}
+
 /* Another kernel, seed, cache or other rows need another problem; the old one is freed. */
 static void other_problems_are_prepared_anew(void **state) {
     (void)state;
@@ -280,6 +313,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_c_share_a_gram_matrix),
         cmocka_unit_test(held_out_rows_share_kernel_values),
+        cmocka_unit_test(scores_may_be_refused),
         cmocka_unit_test(values_of_nu_share_a_gram_matrix),
         cmocka_unit_test(other_problems_are_prepared_anew),
         cmocka_unit_test(scale_of_the_rows),
