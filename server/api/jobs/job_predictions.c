@@ -125,8 +125,16 @@ static bool read_rule(struct held_out_stream *s, const struct store_job *j,
     problem_done(&ignored);
     if (rule != NULL && s->rows.probabilities && s->rows.n_values == s->n_classes) {
         s->p = calloc(s->n_classes, sizeof *s->p);
-        s->ruled = s->p != NULL && model_rule_read(rule, s->n_classes, &s->rule, &s->cost);
-        good = s->ruled || problem_no_memory(problem);
+        if (s->p == NULL) {
+            good = problem_no_memory(problem);
+        } else if (!model_rule_read(rule, s->n_classes, &s->rule, &s->cost)) {
+            problem_set(
+                problem, PROBLEM_INTERNAL,
+                "the decision rule in the result of the job is damaged, or memory is short");
+            good = false;
+        } else {
+            s->ruled = true;
+        }
     }
     json_decref(result);
     return good;
