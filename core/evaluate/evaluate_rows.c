@@ -76,10 +76,12 @@ static void scorer_layout(dni_layout *layout, const void *shape, void *out) {
 static dn_status prepare(const dn_model *m, bool raw, const double *given, const dn_run *run,
                          struct scorer *t, dn_error *err) {
     const size_t n_slots = raw || run == NULL ? 1 : run->n_slots;
-    const struct scorer_shape shape = {.n_work = given != NULL ? 0
-                                                 : raw         ? dn_model_workspace(m)
-                                                               : dni_machines_work(m->machines,
-                                                                                   m->n_machines, n_slots),
+    size_t n_work = 0;
+    if (given == NULL) {
+        n_work =
+            raw ? dn_model_workspace(m) : dni_machines_work(m->machines, m->n_machines, n_slots);
+    }
+    const struct scorer_shape shape = {.n_work = n_work,
                                        .n_coupling = dni_probabilities_work(m),
                                        .n_scores = m->n_scores,
                                        .n_classes = m->classes.view.n,

@@ -32,8 +32,8 @@ typedef struct dni_row_results {
 
 /* Prepares for options->n_rows rows. options: n_classes, probabilities, class_scores and run are
  * used; the run must be valid until dni_row_results_done. n_columns is 0 if there is no memory to
- * rank the rows, or they are too many. DN_ERR_BUDGET, DN_ERR_MEMORY. results: {0}; call dni_row_results_done
- * also after a failure. */
+ * rank the rows, or they are too many. DN_ERR_BUDGET, DN_ERR_MEMORY. results: {0}; call
+ * dni_row_results_done also after a failure. */
 DN_MUST_USE dn_status dni_row_results_init(dni_row_results *results,
                                            const dn_metrics_options *options, dn_error *err);
 void dni_row_results_done(dni_row_results *results);

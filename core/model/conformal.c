@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A product that differs from an integer by at most this share of itself, as the rounding of both
- * factors may do, is the integer. */
+/* A product counts as an integer if it differs from it by at most this share of itself: the decimal
+ * coverage and the product are rounded to doubles. */
 #define ROUNDING 1e-15
 /* Above this number doubles do not represent all integers. */
 #define MAX_ROWS ((size_t)1 << 53)

@@ -31,7 +31,7 @@ struct search {
     size_t *family;       /* [n_candidates] see dni_search_order */
     size_t *leaders;      /* [n_candidates] a candidate of each family */
     size_t *arranged;     /* [n_candidates] `order` under a time limit */
-    const size_t *list;   /* one of these three: the candidates that are tried next */
+    const size_t *list;   /* the candidates that are tried next: order, leaders or arranged */
     bool *tried;          /* [n_candidates + 1] */
     size_t n_done, n_all; /* trials */
     dn_error first;       /* the error of the first candidate that failed */

@@ -14,13 +14,13 @@ typedef struct dni_search_order {
     bool smaller;           /* smaller values of the metric are better */
 } dni_search_order;
 
-/* leaders ← a candidate of each family of list [n], which ascends: the one with the best trial, or
- * the middle one if none was tried. Leaders with better trials come first, those without a trial
- * last, in the order of the list. Returns their number. */
+/* leaders ← from each family with candidates in list [n] the candidate with the best trial, or the
+ * middle one if none was tried. The list ascends. Leaders with better trials come first, those
+ * without a trial last, in the order of the list. Returns their number. */
 size_t dni_search_leaders(const dni_search_order *order, const size_t *list, size_t n,
                           size_t *leaders);
-/* out [n] ← the candidates of list [n], which ascends, family by family in the order of the
- * leaders [n_leaders]. Within a family they ascend, as paths do. */
+/* out [n] ← the candidates of list [n], family by family in the order of the leaders [n_leaders].
+ * The list ascends, and so do the candidates of each family in `out`, as paths do. */
 void dni_search_arrange(const dni_search_order *order, const size_t *list, size_t n,
                         const size_t *leaders, size_t n_leaders, size_t *out);
 

@@ -16,8 +16,8 @@ DN_MUST_USE dn_status dni_split_order_holdout(const dn_table_source *source, siz
 
 /* Divides the rows, in the order of a column, into n_folds + 1 blocks of sizes as equal as rows
  * with equal values allow, which are in one block. fold[i] = f for the rows of block f + 1; n_folds
- * for those of block 0 and for ignored rows. The rows of fold f are predicted by a fit to the blocks before
- * them.
+ * for those of block 0 and for ignored rows. The rows of fold f are predicted by a fit to the
+ * blocks before them.
  *
  * DN_ERR_DATA: as dni_split_order_holdout; there are fewer values than blocks; or a class has no
  * row in block 0. */

@@ -137,8 +137,8 @@ typedef struct dn_search_result {
  * kernel values of a fold, also those of its held-out rows, while rows and kernel are the same, and
  * start from the previous dual variables. So candidates of a path should ascend or descend in this
  * parameter. Where a fit starts changes its result within the tolerance of the method, so that a
- * search in little memory or from known trials may differ by as much. Fits of kernel SVMs end at their tolerance, where dn_train
- * continues to the precision of the arithmetic.
+ * search in little memory or from known trials may differ by as much. Fits of kernel SVMs end at
+ * their tolerance, where dn_train continues to the precision of the arithmetic.
  *
  * A candidate that fails does not end the search. If the run is stopped or the time is over, the
  * result has the trials that ended before, and complete is false.

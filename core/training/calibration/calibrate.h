@@ -18,8 +18,8 @@ typedef struct dni_calibrated {
     size_t folds;           /* number of folds used */
     size_t requested;       /* value of the parameter `calibration_folds` */
     size_t min_rows;        /* number of training rows of the smallest class */
-    const char *few_groups; /* name of the column whose groups are fewer than the folds would be;
-                             * NULL: none */
+    const char *few_groups; /* name of the column of the groups, if there are fewer folds because
+                             * there are too few groups; NULL: otherwise */
     size_t n_unconverged;   /* number of fits of folds that did not converge */
     size_t n_flat;          /* number of scores whose calibrator is constant */
 
