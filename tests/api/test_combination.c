@@ -7,31 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PART = 150 };
+
 static const char *const flags[] = {"--train-threads", "2", NULL};
 
-/* A linear effect, a checkerboard and a category, which no single method fits. Some cells are
- * missing. */
-static void upload_board(const char *name, size_t n) {
-    struct buf text = {0};
+/* Writes CSV of a linear effect, a checkerboard and a category, which no single method fits. Some
+ * cells are missing. */
+static void write_board(struct buf *out, size_t n) {
     uint64_t state = 42;
     double x[5];
-    buf_puts(&text, "a,b,c,d,e,color,y\n");
+    buf_puts(out, "a,b,c,d,e,color,y\n");
     for (size_t i = 0; i < n; i++) {
         static const char *const colors[] = {"red", "green", "blue", ""};
         for (size_t j = 0; j < 5; j++) {
             x[j] = 4 * random_unit(&state) - 2;
             if (j == 0 && i % 13 == 3) {
-                buf_puts(&text, ",");
+                buf_puts(out, ",");
             } else {
-                buf_printf(&text, "%.3f,", x[j]);
+                buf_printf(out, "%.3f,", x[j]);
             }
         }
         const size_t color = (size_t)(4 * random_unit(&state));
         const double g =
             x[0] - 1.5 * x[1] + x[2] + ((x[3] > 0) == (x[4] > 0) ? 2 : -2) + (color == 0 ? 1 : 0);
-        buf_printf(&text, "%s,%s\n", colors[color],
+        buf_printf(out, "%s,%s\n", colors[color],
                    random_unit(&state) < 1 / (1 + exp(-g)) ? "yes" : "no");
     }
+}
+
+/* Uploads n rows; tables of different sizes begin with the same rows. */
+static void upload_board(const char *name, size_t n) {
+    struct buf text = {0};
+    write_board(&text, n);
     status_check(call_upload_bytes(name, text.data, text.size, NULL), 201);
     buf_done(&text);
 }
@@ -54,6 +61,27 @@ static int prepare(void **state) {
 
 static double probability(const struct response *r, int i) {
     return real_at(r, text("/predictions/%d/probabilities/1", i));
+}
+
+/* The log loss of a table is that of the predictions of its rows. */
+static void check_evaluation(void) {
+    struct buf rows = {0};
+    double loss = 0;
+    write_board(&rows, PART);
+    const struct response *r =
+        status_check(call_typed("/v1/models/mix/predict?output=probabilities&keep=y", "text/csv",
+                                "application/json", buf_cstr(&rows)),
+                     200);
+    for (int i = 0; i < PART; i++) {
+        const bool yes = strcmp(string_at(r, text("/predictions/%d/keep/y", i)), "yes") == 0;
+        const double p = probability(r, i);
+        loss -= log(yes ? p : 1 - p) / PART;
+    }
+    buf_done(&rows);
+    upload_board("/v1/datasets/part", PART);
+    r = call_post("/v1/models/mix/evaluate", "{'dataset':'part'}");
+    assert_int_equal(whole_at(r, "/metrics/rows"), PART);
+    assert_near(real_at(r, "/metrics/log_loss"), loss, 1e-9);
 }
 
 /* The winner is a combination. Its probabilities are the product of those of its members, which are
@@ -117,6 +145,7 @@ static void test_winner(void **state) {
                 real_at(r, "/items/1/standard_error"));
     r = call_post("/v1/models/mix/evaluate", "{'dataset':'board'}");
     assert_int_equal(whole_at(r, "/metrics/rows"), 1600);
+    check_evaluation();
     status_check(call_post("/v1/models/mix/importance", "{'dataset':'board','repeats':1}"), 200);
     r = call_post("/v1/models/mix/predict?output=contributions", ROWS);
     assert_true(json_is_null(value_at(r, "/predictions/0/contributions")));
