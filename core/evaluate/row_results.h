@@ -59,8 +59,8 @@ typedef struct dni_sample_work {
     double *sample_cells;        /* [K² + K] */
     dn_class_metrics *per_class; /* [K] */
 } dni_sample_work;
-/* out [n_samples × stride] ← the dni_n_measured() metrics of each sample of the rows. Ties are those
- * of all rows. O(n) for each score column, and O(K²).
+/* out [n_samples × stride] ← the dni_n_measured() metrics of each sample of the rows. Ties are
+ * those of all rows. O(n) for each score column, and O(K²).
  *
  *   weight     [n × DNI_SAMPLES] the weights of a row in each sample; a weight of each of the first
  *              n_samples is not 0

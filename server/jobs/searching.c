@@ -62,8 +62,8 @@ static dn_run run_of(struct session *s, const dn_run *whole) {
 
 /* ---- trials ---- */
 
-/* Returns the description of the candidate of a trial: its own text, or that of a combination, which
- * is written to *text. NULL if out of memory. */
+/* Returns the description of the candidate of a trial: its own text, or that of a combination,
+ * which is written to *text. NULL if out of memory. */
 static const char *describe(const dn_trial *trial, const struct jobs_search *search,
                             struct buf *text) {
     if (trial->candidate < search->n) {

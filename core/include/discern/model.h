@@ -298,8 +298,8 @@ size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t le
  * Machines apply to x_raw, except kernel machines and other machines that need encoded rows.
  * dn_model_machine returns NULL if i >= dn_model_n_machines. */
 dn_decision dn_model_decision(const dn_model *model);
-/* Returns member i of a combined model (dn_train_request.members), in the order of the request; NULL
- * if there are not so many. It belongs to the model.
+/* Returns member i of a combined model (dn_train_request.members), in the order of the request;
+ * NULL if there are not so many. It belongs to the model.
  *
  *   share  receives dn_member.share; unchanged if there is no such member */
 const dn_model *dn_model_member(const dn_model *model, size_t i, double *share);

@@ -88,10 +88,10 @@ typedef struct dn_search_request {
     dn_search_strategy strategy;
     dn_search_rule rule;
     /* 2 … DN_MAX_MEMBERS: after the trials of all candidates there is one of a combination
-     * (dn_train_request.members) of at most so many candidates of different algorithms: by rank those
-     * with probabilities that were tried on all rows and read the same raw rows as the first. Their
-     * fits are repeated for their predictions. The shares are fitted with the weights of the classes;
-     * the trial fails if fewer than two members have a share. 0: none */
+     * (dn_train_request.members) of at most so many candidates of different algorithms: by rank
+     * those with probabilities that were tried on all rows and read the same raw rows as the first.
+     * Their fits are repeated for their predictions. The shares are fitted with the weights of the
+     * classes; the trial fails if fewer than two members have a share. 0: none */
     size_t combine;
     /* No trial begins, and the present one is given up, when dn_run.elapsed is this much later than
      * at the call. Of each family, a run of candidates with the same method and features, one is

@@ -323,9 +323,9 @@ const dn_algorithm *jobs_algorithm_read(const json_t *object, const char *parent
     }
     const dn_algorithm *algorithm = dn_algorithm_find(id);
     if (strcmp(id, dn_algorithm_combination()->id) == 0) {
-        json_fault(problem, parent, "algorithm",
-                   "\"%s\" is made by a search only: give its members as candidates, and combine",
-                   id);
+        json_fault(
+            problem, parent, "algorithm",
+            "\"%s\" is made only by a search: give its members as candidates, and \"combine\"", id);
     } else if (algorithm == NULL) {
         struct buf known = {0};
         struct nearest nearest = nearest_to(id, strlen(id));
