@@ -356,7 +356,7 @@ static void a_combination_wins_if_it_is_better(void **state) {
     dn_member members[3];
     dn_params *none = NULL;
     dn_train_result trained = {0};
-    double best = INFINITY;
+    double best = (double)INFINITY;
     OK(dn_params_new(dn_algorithm_combination(), &none, NULL));
     for (size_t m = 0; m < won->n_members; m++) {
         const size_t c = won->members[m].candidate;
