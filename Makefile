@@ -11,6 +11,9 @@ CC      ?= cc
 AR      ?= ar
 PKG_CONFIG ?= pkg-config
 CMARK   ?= cmark
+# Scripts that the page uses and the binary embeds: Debian's node-d3 and node-preact.
+D3      ?= /usr/share/nodejs/d3/dist/d3.min.js
+PREACT  ?= /usr/share/nodejs/preact/src
 
 # ---- dependencies: pkg-config name, or a header where a library has none; Debian package ---------
 DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
@@ -32,6 +35,9 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   endif
   ifeq ($(shell command -v $(CMARK) 2>/dev/null),)
     $(call missing,$(CMARK) (CommonMark to HTML),cmark)
+  endif
+  ifeq ($(and $(wildcard $(D3)),$(wildcard $(PREACT)/preact.js)),)
+    $(call missing,$(D3) or $(PREACT)/preact.js,node-d3 node-preact)
   endif
   export PKG_CONFIG_PATH := $(if $(BLAS_DIR),$(BLAS_DIR)/pkgconfig:)$(PKG_CONFIG_PATH)
   pkg = $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) $(1))
@@ -156,6 +162,22 @@ $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
+# The files of the page: server/ui, d3, Preact and their licences. Preact's modules import each other without
+# ".js", which browsers need. ui_digest.inc has the digest of all files, which is a part of their paths.
+UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))
+UI_LICENCES := $(wildcard /usr/share/doc/node-preact/copyright /usr/share/doc/node-d3/copyright /usr/share/doc/node-d3-*/copyright)
+$(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile
+	@rm -rf $(@D)/ui && mkdir -p $(@D)/ui/d3 $(@D)/ui/preact/dom $(@D)/ui/preact/vdom
+	@for f in $(UI:server/ui/%=%); do mkdir -p $(@D)/ui/$$(dirname $$f) && cp server/ui/$$f $(@D)/ui/$$f; done
+	@cp $(D3) $(@D)/ui/d3/d3.js
+	@for f in $$(cd $(PREACT) && echo *.js dom/*.js vdom/*.js); do \
+	     sed "s|\(from '\.[^']*\)'|\1.js'|" $(PREACT)/$$f > $(@D)/ui/preact/$$f; done
+	@for f in $(UI_LICENCES); do printf '==== %s\n\n' "$$(basename $$(dirname $$f))"; cat $$f; echo; done > $(@D)/ui/licences.txt
+	@cd $(@D)/ui && find . -type f | LC_ALL=C sort | sed 's|^\./||' > ../ui.list
+	@cd $(@D)/ui && for f in $$(cat ../ui.list); do \
+	     printf '{ "%s", (const unsigned char[]){' $$f; od -An -v -tx1 $$f | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done > ../ui.inc
+	@cd $(@D)/ui && sha256sum $$(cat ../ui.list) | sha256sum | sed 's/^\(.\{16\}\).*/"\1"/' > ../ui_digest.inc
+$(BUILD)/obj/server/api/operations/ui.o: $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc
 
 # ---- tests ---------------------------------------------------------------------------------------
 # The programs that tests/suite runs. A test_*.c is a program. Each other .c of tests/lib, tests/unit and

@@ -323,6 +323,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .serving = d->serving,
         .auth = atomic_load(&d->auth),
         .base_path = s->base_path,
+        .no_ui = s->no_ui,
         .max_upload = s->max_upload,
         .max_body = s->max_body,
         .spool_dir = s->spool_dir,

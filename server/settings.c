@@ -49,6 +49,8 @@ const struct option_row settings_rows[] = {
     {"base-path", OPTION_STRING, AT(base_path), "", 0, 0, NULL, "/PREFIX",
      "Prefix of every Location and link, for a proxy that serves Discern under a path.",
      "Listening"},
+    {"no-ui", OPTION_FLAG, AT(no_ui), NULL, 0, 0, NULL, NULL,
+     "Serve no page for browsers: GET / is JSON for them, too.", "Listening"},
     {"allowed-host", OPTION_LIST, AT(allowed_hosts), NULL, 0, 0, NULL, "HOST,…",
      "Further Host names to accept, besides localhost, loopback addresses and the listen address.",
      "Listening"},

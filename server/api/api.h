@@ -23,6 +23,7 @@ struct api_app {
     struct auth *auth; /* the tokens; NULL: none are needed */
     struct http_server *server;
     const char *base_path;
+    bool no_ui;               /* the page is not served (--no-ui) */
     int64_t max_upload;       /* bytes of the body of an upload (--max-upload, 16 GiB) */
     int64_t max_queued_jobs;  /* maximum number of queued jobs (--max-queued-jobs); 0: no limit */
     int64_t max_keys;         /* Idempotency-Keys of a token in 24 hours; 0: no limit */

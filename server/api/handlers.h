@@ -79,5 +79,10 @@ void api_backup(struct http_call *call);
 void api_openapi(struct http_call *call);
 void api_docs_index(struct http_call *call);
 void api_docs_page(struct http_call *call);
+/* Whether the call is answered with the page: GET / of a client that prefers text/html to JSON. The
+ * page and its files are public. */
+bool api_wants_page(const struct http_call *call);
+void api_ui_page(struct http_call *call);
+void api_ui_file(struct http_call *call);
 
 #endif

@@ -53,6 +53,9 @@ const struct http_media api_sends_any = {.kind = MEDIA_TYPES};
 SENDS(api_sends_events, "events", "text/event-stream");
 SENDS(api_sends_held_out, "predictions", "text/csv", "application/x-ndjson");
 SENDS(api_sends_page, "the page", "text/html");
+SENDS(api_sends_file, "a file of the page", "text/javascript", "text/css", "image/svg+xml",
+      "text/html", "text/plain");
+SENDS(api_sends_root, "the first page", API_JSON, "text/html");
 SENDS(api_sends_pages, "the pages of the manual", "text/html", "text/css");
 SENDS(api_sends_series, "metrics", "text/plain");
 SENDS(api_sends_database, "the database", "application/vnd.sqlite3");

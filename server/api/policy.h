@@ -24,7 +24,8 @@ extern const struct http_media api_takes_object, api_takes_table, api_takes_inst
  * the reply has no body, or is for a probe, to which only its status matters. */
 extern const struct http_media api_sends_list, api_sends_history, api_sends_leaderboard;
 extern const struct http_media api_sends_metrics, api_sends_events, api_sends_page, api_sends_pages,
-    api_sends_series, api_sends_database, api_sends_any, api_sends_held_out;
+    api_sends_root, api_sends_file, api_sends_series, api_sends_database, api_sends_any,
+    api_sends_held_out;
 extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid, api_sends_weights;
 
 /* Returns the format of the body by its Content-Type, which the route accepts. NULL: it is detected

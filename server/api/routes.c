@@ -82,6 +82,10 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
     READ_STORE(path_, operation_, .scope = HTTP_SCOPE_READ, __VA_ARGS__)
 #define READ_JOB(path_, operation_, ...)                                                           \
     READ_DATA(path_, operation_, .cache = "no-store", __VA_ARGS__)
+/* A file of the page: not secret, and constant while its path exists. */
+#define READ_FILE(path_, operation_)                                                               \
+    READ(path_, operation_, .scope = HTTP_SCOPE_PUBLIC, .handle = api_ui_file,                     \
+         .offers = &api_sends_file, .query = query_none)
 #define CHANGE(method_, path_, operation_, ...)                                                    \
     {                                                                                              \
         .method = method_, .path = path_, .operation = operation_, .where = HTTP_ON_POOL,          \
@@ -249,8 +253,14 @@ const struct http_route api_routes[] = {
     READ("/docs/{page}", "getDocsPage", .scope = HTTP_SCOPE_ANY, .handle = api_docs_page,
          .offers = &api_sends_pages, .query = query_none, .conditions = CONDITIONS),
 
+    /* the page */
+    READ("/", "getRoot", .scope = HTTP_SCOPE_ANY, .handle = api_root, .query = query_none,
+         .offers = &api_sends_root),
+    READ_FILE("/ui/{digest}/{file}", "getPageFile"),
+    READ_FILE("/ui/{digest}/{folder}/{file}", "getPageFileInFolder"),
+    READ_FILE("/ui/{digest}/{folder}/{subfolder}/{file}", "getPageFileInSubfolder"),
+
     /* the daemon */
-    READ("/", "getRoot", .scope = HTTP_SCOPE_ANY, .handle = api_root, .query = query_none),
     READ("/healthz", "getHealth", .scope = HTTP_SCOPE_PUBLIC, .where = HTTP_ON_IO,
          .offers = &api_sends_any, .handle = api_healthz, .cache = "no-store", .quiet = true,
          .reach = HTTP_REACH_RESERVED),

@@ -283,7 +283,8 @@ void *http_state(const struct http_call *call);
 void http_on_done(struct http_call *call, void (*done)(void *state));
 
 /* ---- a call: the reply ---- */
-/* Adds a header; name and value are copied. To be called before the reply is filled. */
+/* Adds a header; name and value are copied. To be called before the reply is filled. Cache-Control
+ * replaces that of the route. */
 void http_reply_header(struct http_call *call, const char *name, const char *value);
 /* Takes the memory of the buffer, which is empty afterwards. A failed buffer makes a 500.
  * content_type: a static string. */

@@ -84,11 +84,24 @@ static void test_every_problem_is_explained(void **state) {
 
 /* ---- every route in the OpenAPI document ---- */
 
+/* Returns the part of the paths of the page's files that is the digest of this release. */
+static const char *page_digest(void) {
+    const struct response *page = call_or_fail(
+        &(struct request){.method = "GET", .path = "/", .headers = HEADERS("Accept: text/html")});
+    const char *at = strstr(page->body, "href=\"ui/");
+    assert_non_null(at);
+    return text("%.16s", at + strlen("href=\"ui/"));
+}
+
 /* The path with its placeholders replaced by existing names. */
 static void fill(const char *path, char out[256]) {
-    static const struct {
+    const struct {
         const char *placeholder, *value;
-    } values[] = {{"/algorithms/{algorithm}", "/algorithms/logistic"},
+    } values[] = {{"{digest}", page_digest()},
+                  {"{folder}/{subfolder}/{file}", "views/data/data_view.js"},
+                  {"{folder}/{file}", "base/api.js"},
+                  {"{file}", "app.js"},
+                  {"/algorithms/{algorithm}", "/algorithms/logistic"},
                   {"{dataset}", "iris"},
                   {"{model}", "iris"},
                   {"{version}", "1"},

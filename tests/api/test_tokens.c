@@ -93,7 +93,9 @@ static const char *path_of(const struct http_route *r) {
     static const char *const values[][2] = {{"dataset", "churn-1"}, {"model", "churn-1"},
                                             {"version", "1"},       {"id", "1"},
                                             {"algorithm", "svm"},   {"name", "bad-request"},
-                                            {"page", "data"}};
+                                            {"page", "data"},       {"digest", "0"},
+                                            {"folder", "base"},     {"subfolder", "x"},
+                                            {"file", "app.js"}};
     char out[300] = "";
     for (const char *at = r->path; *at != '\0';) {
         const char *end = *at == '{' ? strchr(at, '}') : at;

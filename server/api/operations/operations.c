@@ -102,7 +102,7 @@ void api_metrics(struct http_call *call) {
     http_reply(call, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 
-/* Replies with links to all resources. */
+/* Replies with links to all resources, or with the page. */
 void api_root(struct http_call *call) {
     static const struct {
         const char *name, *path;
@@ -112,7 +112,18 @@ void api_root(struct http_call *call) {
         {"problems", "/problems"},        {"health", "/healthz"},   {"readiness", "/readyz"},
         {"metrics", "/metrics"},          {"limits", "/v1/limits"}, {"audit", "/v1/audit"},
         {"version", "/version"}};
+    static const char *const document[] = {API_JSON, NULL};
     struct buf body = {0};
+    if (api_wants_page(call)) {
+        api_ui_page(call);
+        return;
+    }
+    if (http_accepts(call, document) < 0) {
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
+                  "the first page can be sent as " API_JSON " only: the daemon was started with "
+                  "--no-ui");
+        return;
+    }
     struct json_writer w = json_writer_of(&body);
     json_begin_object(&w);
     json_kv_string(&w, "name", "discernd");

@@ -205,7 +205,7 @@ bool reply_each_header(const struct http_call *call,
     const struct http_route *route = call->request.match.route;
     const char *cache = route != NULL && route->cache != NULL ? route->cache : "no-cache";
     bool ok = reply->content_type == NULL || each(arg, "Content-Type", reply->content_type);
-    ok = ok && each(arg, "Cache-Control", cache);
+    ok = ok && (has_header(reply, "Cache-Control") || each(arg, "Cache-Control", cache));
     ok = ok && each(arg, "Vary", vary_of(call->server));
     ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
     ok = ok && each(arg, "X-Request-Id", call->request.id);

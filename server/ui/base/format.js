@@ -1,0 +1,73 @@
+/* Numbers, sizes and times as text. */
+const whole = new Intl.NumberFormat('en');
+const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+
+/* An integer with separators: 1,234,567. */
+export function count(n) {
+    return n === null || n === undefined ? '–' : whole.format(n);
+}
+
+/* "1 row", "1,200 rows". */
+export function plural(n, noun, nouns = `${noun}s`) {
+    return `${count(n)} ${n === 1 ? noun : nouns}`;
+}
+
+/* A number with some significant digits, at most 6. */
+export function number(x, digits = 4) {
+    if (x === null || x === undefined || Number.isNaN(x)) {
+        return '–';
+    }
+    if (typeof x !== 'number') {
+        return String(x);
+    }
+    if (!Number.isFinite(x)) {
+        return x > 0 ? '∞' : '−∞';
+    }
+    const size = Math.abs(x);
+    if (x !== 0 && (size >= 1e7 || size < 1e-4)) {
+        return x.toExponential(digits - 1).replace('-', '−').replace('e+', 'e');
+    }
+    if (Number.isInteger(x)) {
+        return whole.format(x).replace('-', '−');
+    }
+    return String(Number(x.toPrecision(digits))).replace('-', '−');
+}
+
+/* A share as percent: 0.1234 is "12.3 %". */
+export function percent(x, digits = 1) {
+    return x === null || x === undefined ? '–' : `${(100 * x).toFixed(digits)} %`;
+}
+
+export function bytes(n) {
+    if (n === null || n === undefined) {
+        return '–';
+    }
+    const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+    let unit = 0;
+    let x = n;
+    for (; x >= 1000 && unit < units.length - 1; unit++) {
+        x /= 1000;
+    }
+    return `${unit === 0 || x >= 100 ? Math.round(x) : x.toFixed(1)} ${units[unit]}`;
+}
+
+export function seconds(s) {
+    if (s === null || s === undefined) {
+        return '–';
+    }
+    if (s < 1) {
+        return s < 0.001 ? `${number(s * 1e6, 2)} µs` : `${number(s * 1e3, 3)} ms`;
+    }
+    if (s < 60) {
+        return `${number(s, 3)} s`;
+    }
+    if (s < 3600) {
+        return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
+    }
+    return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
+}
+
+/* A time of the API (RFC 3339) in the time zone of the browser. */
+export function time(text) {
+    return text ? date.format(new Date(text)) : '–';
+}

@@ -1,0 +1,35 @@
+/* Saves data as files of the user. */
+import { call } from './api.js';
+
+export function saveBlob(blob, name) {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+export function saveText(text, name, type = 'text/plain') {
+    saveBlob(new Blob([text], { type: `${type};charset=utf-8` }), name);
+}
+
+/* Saves the answer of a GET. options as for call(). */
+export async function saveAnswer(where, name, options) {
+    const response = await call('GET', where, options);
+    saveBlob(await response.blob(), name);
+}
+
+function cell(value) {
+    if (value === null || value === undefined) {
+        return '';
+    }
+    const text = String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+}
+
+/* Returns rows as CSV (RFC 4180), with a header. */
+export function csv(names, rows) {
+    return [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
+}

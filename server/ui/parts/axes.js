@@ -1,0 +1,43 @@
+/* Axes and grid lines of plots. */
+import { d3 } from '../base/d3.js';
+
+export const MARGIN = { top: 12, right: 16, bottom: 40, left: 56 };
+
+/* Appends the inner group of a plot. Returns {g, width, height}: its selection and inner size. */
+export function frame(svg, size, margin = MARGIN) {
+    return {
+        g: svg.append('g').attr('transform', `translate(${margin.left},${margin.top})`),
+        width: Math.max(size.width - margin.left - margin.right, 10),
+        height: Math.max(size.height - margin.top - margin.bottom, 10),
+    };
+}
+
+/* Draws the axis below the frame. options: label, ticks, format, grid. */
+export function xAxis({ g, width, height }, scale, options = {}) {
+    const axis = d3.axisBottom(scale).ticks(options.ticks ?? Math.max(width / 80, 2), options.format)
+        .tickSizeOuter(0);
+    if (options.grid) {
+        axis.tickSizeInner(-height);
+    }
+    g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`)
+        .attr('transform', `translate(0,${height})`).call(axis);
+    if (options.label) {
+        g.append('text').attr('class', 'axis-label').attr('x', width / 2).attr('y', height + 34)
+            .attr('text-anchor', 'middle').text(options.label);
+    }
+}
+
+/* Draws the axis at the left of the frame. options as for xAxis. */
+export function yAxis({ g, width, height }, scale, options = {}) {
+    const axis = d3.axisLeft(scale).ticks(options.ticks ?? Math.max(height / 50, 2), options.format)
+        .tickSizeOuter(0);
+    if (options.grid) {
+        axis.tickSizeInner(-width);
+    }
+    g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`).call(axis);
+    if (options.label) {
+        g.append('text').attr('class', 'axis-label').attr('text-anchor', 'middle')
+            .attr('transform', `translate(${-(options.offset ?? 44)},${height / 2}) rotate(-90)`)
+            .text(options.label);
+    }
+}

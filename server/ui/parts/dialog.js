@@ -1,0 +1,40 @@
+/* A modal dialog. The browser keeps the focus inside and gives it back; Escape closes it. */
+import { Component, h } from '../base/preact.js';
+import { newId } from './fields.js';
+
+/*   title, children  what it shows
+ *   onClose          called when the user has closed it
+ */
+export class Dialog extends Component {
+    constructor(props) {
+        super(props);
+        this.id = newId('dialog');
+    }
+
+    componentDidMount() {
+        this.dialog.showModal();
+    }
+
+    render({ title, children, onClose }) {
+        return h('dialog', {
+            ref: (dialog) => { this.dialog = dialog; },
+            'aria-labelledby': this.id,
+            onClose,
+            onCancel: (event) => {
+                event.preventDefault();
+                onClose();
+            },
+        }, [h('h2', { id: this.id }, title), ...children]);
+    }
+}
+
+/* Asks before something is deleted. text: what will be gone; run: does it. */
+export function Confirm({ title, text, label = 'Delete', run, onClose }) {
+    return h(Dialog, { title, onClose }, [
+        h('p', {}, text),
+        h('div', { class: 'buttons' }, [
+            h('button', { type: 'button', class: 'danger', onClick: run }, label),
+            h('button', { type: 'button', onClick: onClose }, 'Cancel'),
+        ]),
+    ]);
+}

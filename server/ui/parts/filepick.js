@@ -1,0 +1,44 @@
+/* Where files are dropped or chosen. */
+import { Component, h } from '../base/preact.js';
+import { newId } from './fields.js';
+
+/* label: what to drop; onFile: gets the File; accept: of the input. */
+export class FilePick extends Component {
+    constructor(props) {
+        super(props);
+        this.id = newId('file');
+        this.state = { over: false };
+    }
+
+    render({ label, hint, accept, onFile }, { over }) {
+        const set = (value) => (event) => {
+            event.preventDefault();
+            this.setState({ over: value });
+        };
+        return h('div', {
+            class: `drop${over ? ' over' : ''}`,
+            onDragEnter: set(true), onDragOver: set(true), onDragLeave: set(false),
+            onDrop: (event) => {
+                event.preventDefault();
+                this.setState({ over: false });
+                const [file] = event.dataTransfer.files;
+                if (file) {
+                    onFile(file);
+                }
+            },
+        }, [
+            h('label', { for: this.id }, label),
+            h('input', {
+                type: 'file', id: this.id, accept,
+                onChange: (event) => {
+                    const [file] = event.target.files;
+                    event.target.value = ''; /* the same file can be chosen again */
+                    if (file) {
+                        onFile(file);
+                    }
+                },
+            }),
+            hint ? h('p', { class: 'hint' }, hint) : null,
+        ]);
+    }
+}

@@ -1,0 +1,74 @@
+/* A table of data that can be sorted by its columns, in a box that scrolls by itself. */
+import { Component, h } from '../base/preact.js';
+
+function compare(a, b) {
+    if (a === b) {
+        return 0;
+    }
+    if (a === null || a === undefined) {
+        return 1;
+    }
+    if (b === null || b === undefined) {
+        return -1;
+    }
+    return typeof a === 'number' && typeof b === 'number' ? a - b
+        : String(a).localeCompare(String(b), 'en', { numeric: true });
+}
+
+/*   caption  text, read by screen readers; shown if showCaption
+ *   columns  [{name, label, numeric, value: (row) => sort key, cell: (row) => node}]; without
+ *            `value` it is row[name], without `cell` the value
+ *   rows     [any]
+ *   sort     false: columns cannot be sorted
+ *   most     number of rows that are shown at most (200); a note says how many there are
+ *   rowClass (row) => class names
+ */
+export class DataTable extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { by: null, down: false };
+    }
+
+    sortBy(name) {
+        this.setState(({ by, down }) => ({ by: name, down: by === name ? !down : false }));
+    }
+
+    heading(column, { by, down }) {
+        const sorted = by === column.name;
+        const state = sorted ? (down ? 'descending' : 'ascending') : null;
+        const kind = column.numeric ? 'numeric' : null;
+        if (this.props.sort === false || column.sort === false) {
+            return h('th', { scope: 'col', class: kind }, column.label);
+        }
+        return h('th', { scope: 'col', class: kind, 'aria-sort': state },
+            h('button', { type: 'button', class: 'sort', onClick: () => this.sortBy(column.name) }, [
+                column.label,
+                h('span', { class: 'arrow', 'aria-hidden': 'true' },
+                    sorted ? (down ? ' ↓' : ' ↑') : ''),
+            ]));
+    }
+
+    render({ caption, showCaption, columns, rows, most = 200, rowClass = () => null }, state) {
+        const value = (column, row) => (column.value ? column.value(row) : row[column.name]);
+        const column = columns.find((c) => c.name === state.by);
+        const sorted = column
+            ? [...rows].sort((a, b) => (state.down ? -1 : 1) *
+                compare(value(column, a), value(column, b)))
+            : rows;
+        const shown = sorted.slice(0, most);
+        return h('div', { class: 'table-box' }, [
+            h('div', { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+                h('table', { class: 'data' }, [
+                    h('caption', { class: showCaption ? null : 'hidden' }, caption),
+                    h('thead', {}, h('tr', {}, columns.map((c) => this.heading(c, state)))),
+                    h('tbody', {}, shown.map((row) => h('tr', { class: rowClass(row) },
+                        columns.map((c, i) => h(i === 0 && c.header !== false ? 'th' : 'td', {
+                            scope: i === 0 && c.header !== false ? 'row' : null,
+                            class: c.numeric ? 'numeric' : null,
+                        }, c.cell ? c.cell(row) : value(c, row)))))),
+                ])),
+            rows.length > most ? h('p', { class: 'minor' },
+                `The first ${most} of ${rows.length} rows are shown.`) : null,
+        ]);
+    }
+}

@@ -1,0 +1,6 @@
+/* The view "Models". */
+import { h } from '../../base/preact.js';
+
+export function ModelsView() {
+    return h('h1', {}, 'Models');
+}

@@ -1,0 +1,6 @@
+/* The view "Try". */
+import { h } from '../../base/preact.js';
+
+export function TryView() {
+    return h('h1', {}, 'Try');
+}
