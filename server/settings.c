@@ -31,7 +31,8 @@ const struct option_row settings_rows[] = {
      "change all data.",
      "Listening"},
     {"tokens", OPTION_STRING, AT(tokens), NULL, 0, 0, NULL, "FILE",
-     "Token file: calls need a token, except health checks and problem types. It is read again on "
+     "Token file: calls need a token, except health checks, problem types, the manual and the "
+     "page. It is read again on "
      "SIGHUP and when it has changed. discernd token --help shows how to make tokens.",
      "Listening"},
     {"tls-cert", OPTION_STRING, AT(tls_cert), NULL, 0, 0, NULL, "FILE",

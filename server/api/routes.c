@@ -248,9 +248,9 @@ const struct http_route api_routes[] = {
          .query = query_none),
     READ("/openapi.json", "getOpenApi", .scope = HTTP_SCOPE_ANY, .handle = api_openapi,
          .query = query_none),
-    READ("/docs", "getDocs", .scope = HTTP_SCOPE_ANY, .handle = api_docs_index,
+    READ("/docs", "getDocs", .scope = HTTP_SCOPE_PUBLIC, .handle = api_docs_index,
          .offers = &api_sends_page, .query = query_none, .conditions = CONDITIONS),
-    READ("/docs/{page}", "getDocsPage", .scope = HTTP_SCOPE_ANY, .handle = api_docs_page,
+    READ("/docs/{page}", "getDocsPage", .scope = HTTP_SCOPE_PUBLIC, .handle = api_docs_page,
          .offers = &api_sends_pages, .query = query_none, .conditions = CONDITIONS),
 
     /* the page */

@@ -145,7 +145,6 @@ class App extends Component {
             h('footer', { class: 'bottom' }, [
                 h('span', {}, version ? `Discern ${version}` : 'Discern'),
                 h('a', { href: url('/docs').href }, 'Manual'),
-                h('a', { href: url('/openapi.json').href }, 'API'),
                 h('a', { href: new URL('licences.txt', import.meta.url).href }, 'Licences'),
             ]),
             h(Status),
