@@ -16,6 +16,7 @@ RUN /tmp/install-packages run \
     && rm -rf /tmp/install-packages /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/ldconfig/aux-cache \
     && install -d -o 10001 -g 10001 -m 750 /data
 COPY --from=build /out/usr/bin/discernd /usr/bin/discernd
+COPY --from=build /out/usr/share/doc/discern /usr/share/doc/discern
 COPY LICENSE /usr/share/doc/discern/copyright
 # The bill of materials: docker run --rm --entrypoint cat discern /usr/share/discern/sbom.spdx.json
 ARG SOURCE_DATE_EPOCH=0

@@ -163,7 +163,7 @@ $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
 # The files of the page: server/ui, d3, Preact and their licences. Preact's modules import each other without
-# ".js", which browsers need. ui_digest.inc has the digest of all files, which is a part of their paths.
+# ".js", which browsers need. `embedded` names the packages for deploy/sbom. ui_digest.inc has the digest of all files, which is a part of their paths.
 UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))
 UI_LICENCES := $(wildcard /usr/share/doc/node-preact/copyright /usr/share/doc/node-d3/copyright /usr/share/doc/node-d3-*/copyright)
 $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile
@@ -173,6 +173,8 @@ $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3) $(wildcard $(addpr
 	@for f in $$(cd $(PREACT) && echo *.js dom/*.js vdom/*.js); do \
 	     sed "s|\(from '\.[^']*\)'|\1.js'|" $(PREACT)/$$f > $(@D)/ui/preact/$$f; done
 	@for f in $(UI_LICENCES); do printf '==== %s\n\n' "$$(basename $$(dirname $$f))"; cat $$f; echo; done > $(@D)/ui/licences.txt
+	@dpkg-query -W -f '$${Package}\t$${Version}\t$${Architecture}\t$${source:Package}\t$${source:Version}\t$${Maintainer}\t$${Homepage}\n' \
+	  node-d3 node-preact > $(@D)/embedded 2>/dev/null || : > $(@D)/embedded
 	@cd $(@D)/ui && find . -type f | LC_ALL=C sort | sed 's|^\./||' > ../ui.list
 	@cd $(@D)/ui && for f in $$(cat ../ui.list); do \
 	     printf '{ "%s", (const unsigned char[]){' $$f; od -An -v -tx1 $$f | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done > ../ui.inc
@@ -301,6 +303,7 @@ bindir     = $(PREFIX)/bin
 libdir     = $(PREFIX)/lib
 includedir = $(PREFIX)/include
 unitdir    = $(PREFIX)/lib/systemd/system
+docdir     = $(PREFIX)/share/doc/discern
 FORCE:
 $(BUILD)/discern.pc: FORCE
 	@mkdir -p $(@D)
@@ -316,12 +319,16 @@ install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, libr
 	ln -sf libdiscern.so.$(SOVERSION) $(DESTDIR)$(libdir)/libdiscern.so
 	install -m 644 core/include/discern/*.h $(DESTDIR)$(includedir)/discern/
 	install -m 644 $(BUILD)/discern.pc $(DESTDIR)$(libdir)/pkgconfig/discern.pc
+	install -d $(DESTDIR)$(docdir)
+	install -m 644 $(BUILD)/gen/ui/licences.txt $(BUILD)/gen/embedded $(DESTDIR)$(docdir)/
 	sed 's|/usr/local/bin/|$(bindir)/|' deploy/discernd.service > $(BUILD)/discernd.service
 	install -m 644 $(BUILD)/discernd.service $(DESTDIR)$(unitdir)/discernd.service
 uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(bindir)/discernd $(DESTDIR)$(libdir)/libdiscern.a $(DESTDIR)$(libdir)/pkgconfig/discern.pc \
 	  $(addprefix $(DESTDIR)$(libdir)/libdiscern.so,.$(VERSION) .$(SOVERSION)) $(DESTDIR)$(libdir)/libdiscern.so $(DESTDIR)$(unitdir)/discernd.service
 	rm -rf $(DESTDIR)$(includedir)/discern
+	rm -f $(DESTDIR)$(docdir)/licences.txt $(DESTDIR)$(docdir)/embedded
+	-rmdir $(DESTDIR)$(docdir) 2>/dev/null
 
 .PHONY: format
 format: ## rewrite the sources with clang-format
