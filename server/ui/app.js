@@ -74,7 +74,9 @@ function Unknown({ path }) {
 class App extends Component {
     constructor(props) {
         super(props);
-        this.state = { place: place(), lost: false, asks: null, known: token() !== '', version: '' };
+        this.state = {
+            place: place(), lost: false, asks: null, known: token() !== '', version: '',
+        };
     }
 
     componentDidMount() {
@@ -84,7 +86,9 @@ class App extends Component {
             this.setState({ known: value !== '' });
             void this.loadVersion();
         });
-        tokenNeeded.listen((problem) => this.setState(({ asks }) => ({ asks: asks || { problem } })));
+        tokenNeeded.listen((problem) => {
+            this.setState(({ asks }) => ({ asks: asks || { problem } }));
+        });
         void this.loadVersion();
         this.setTitle();
     }

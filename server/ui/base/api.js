@@ -188,9 +188,9 @@ class EventReader {
     }
 }
 
-/* Follows a stream of events (text/event-stream): calls onEvent({id, event, data}) for each, data as
- * parsed JSON. It continues after a lost connection behind the last event, and returns when onEvent
- * returns true, when the server has ended the stream with status 204, or after `signal`. */
+/* Follows a stream of events (text/event-stream): calls onEvent({id, event, data}) for each, with
+ * data as parsed JSON. It continues after a lost connection behind the last event, and returns when
+ * onEvent returns true, when the server has ended the stream with status 204, or after `signal`. */
 export async function events(where, onEvent, signal) {
     let last;
     while (!signal.aborted) {

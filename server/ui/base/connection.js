@@ -1,4 +1,5 @@
-/* Whether the daemon answers. After a failed call the health check is repeated until it succeeds. */
+/* Whether the daemon answers. After a failed call the health check is repeated until it
+ * succeeds. */
 import { Signal } from './signal.js';
 
 const FIRST_WAIT = 500; /* ms */

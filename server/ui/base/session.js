@@ -1,5 +1,5 @@
-/* The token of this tab. It is kept in sessionStorage: other tabs do not see it, and it is gone when
- * the tab is closed. */
+/* The token of this tab. It is kept in sessionStorage: other tabs do not see it, and it is gone
+ * when the tab is closed. */
 import { Signal } from './signal.js';
 
 const KEY = 'discern.token';

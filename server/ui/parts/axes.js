@@ -14,8 +14,8 @@ export function frame(svg, size, margin = MARGIN) {
 
 /* Draws the axis below the frame. options: label, ticks, format, grid. */
 export function xAxis({ g, width, height }, scale, options = {}) {
-    const axis = d3.axisBottom(scale).ticks(options.ticks ?? Math.max(width / 80, 2), options.format)
-        .tickSizeOuter(0);
+    const ticks = options.ticks ?? Math.max(width / 80, 2);
+    const axis = d3.axisBottom(scale).ticks(ticks, options.format).tickSizeOuter(0);
     if (options.grid) {
         axis.tickSizeInner(-height);
     }
@@ -29,8 +29,8 @@ export function xAxis({ g, width, height }, scale, options = {}) {
 
 /* Draws the axis at the left of the frame. options as for xAxis. */
 export function yAxis({ g, width, height }, scale, options = {}) {
-    const axis = d3.axisLeft(scale).ticks(options.ticks ?? Math.max(height / 50, 2), options.format)
-        .tickSizeOuter(0);
+    const ticks = options.ticks ?? Math.max(height / 50, 2);
+    const axis = d3.axisLeft(scale).ticks(ticks, options.format).tickSizeOuter(0);
     if (options.grid) {
         axis.tickSizeInner(-width);
     }

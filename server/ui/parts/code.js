@@ -92,7 +92,9 @@ function javascript(request) {
     ].join('\n');
 }
 
-const LANGUAGES = { curl: ['curl', curl], python: ['Python', python], js: ['JavaScript', javascript] };
+const LANGUAGES = {
+    curl: ['curl', curl], python: ['Python', python], js: ['JavaScript', javascript],
+};
 
 export async function copy(text, what) {
     try {

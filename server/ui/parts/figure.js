@@ -1,5 +1,5 @@
-/* A plot: an SVG that d3 draws, with a caption, buttons that save it as SVG and its data as CSV, and
- * its data as a table. */
+/* A plot: an SVG that d3 draws, with a caption, buttons that save it as SVG and its data as CSV,
+ * and its data as a table. */
 import { Component, h } from '../base/preact.js';
 import { d3 } from '../base/d3.js';
 import { csv, saveText } from '../base/save.js';
@@ -112,7 +112,8 @@ export class Figure extends Component {
                 })),
             h('div', { class: 'plot-tools' }, [
                 h('button', {
-                    type: 'button', class: 'quiet', 'aria-label': `Save “${title || label}” as SVG`,
+                    type: 'button', class: 'quiet',
+                    'aria-label': `Save “${title || label}” as SVG`,
                     onClick: () => saveText(standalone(this.svg), `${name}.svg`, 'image/svg+xml'),
                 }, 'SVG'),
                 table ? h('button', {
@@ -128,7 +129,8 @@ export class Figure extends Component {
                         caption: `Data of “${title || label}”`,
                         columns: data.names.map((text, i) => ({
                             name: i, label: text, numeric: typeof data.rows[0]?.[i] === 'number',
-                            cell: (row) => (typeof row[i] === 'number' ? number(row[i], 6) : row[i]),
+                            cell: (row) => (typeof row[i] === 'number' ? number(row[i], 6)
+                                : row[i]),
                         })),
                         rows: data.rows,
                     }) : null,

@@ -1,6 +1,6 @@
 /* Data that a view loads: shows that it is loading, its error with a button, or the data. It loads
- * again when `of` changes, after a change of its kind in this tab, when the connection is back, when
- * the token changes, and every `every` ms; the data shown before stays meanwhile. */
+ * again when `of` changes, after a change of its kind in this tab, when the connection is back,
+ * when the token changes, and every `every` ms; the data shown before stays meanwhile. */
 import { Component, h } from '../base/preact.js';
 import { changes } from '../base/changes.js';
 import { connection } from '../base/connection.js';

@@ -20,8 +20,9 @@ export function symbol(i, area = 40) {
 export function Legend({ names, line, first = 0 }) {
     return h('ul', { class: 'legend' }, names.map((name, i) => h('li', { key: i }, [
         h('svg', { width: 18, height: 14, 'aria-hidden': 'true', viewBox: '-9 -7 18 14' },
-            line ? h('path', { d: 'M-8 0H8', 'stroke-width': 3, style: { stroke: colour(first + i) } })
-                : h('path', { d: symbol(first + i, 70), style: { fill: colour(first + i) } })),
+            line ? h('path', {
+                d: 'M-8 0H8', 'stroke-width': 3, style: { stroke: colour(first + i) },
+            }) : h('path', { d: symbol(first + i, 70), style: { fill: colour(first + i) } })),
         h('span', {}, String(name)),
     ])));
 }

@@ -42,8 +42,9 @@ export class Status extends Component {
                         message.action.run();
                     },
                 }, message.action.label) : null,
-                h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onClick: close },
-                    '×'),
+                h('button', {
+                    type: 'button', class: 'quiet', 'aria-label': 'Close', onClick: close,
+                }, '×'),
             ]) : null);
     }
 }

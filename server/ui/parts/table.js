@@ -41,7 +41,9 @@ export class DataTable extends Component {
             return h('th', { scope: 'col', class: kind }, column.label);
         }
         return h('th', { scope: 'col', class: kind, 'aria-sort': state },
-            h('button', { type: 'button', class: 'sort', onClick: () => this.sortBy(column.name) }, [
+            h('button', {
+                type: 'button', class: 'sort', onClick: () => this.sortBy(column.name),
+            }, [
                 column.label,
                 h('span', { class: 'arrow', 'aria-hidden': 'true' },
                     sorted ? (down ? ' ↓' : ' ↑') : ''),
@@ -57,7 +59,9 @@ export class DataTable extends Component {
             : rows;
         const shown = sorted.slice(0, most);
         return h('div', { class: 'table-box' }, [
-            h('div', { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+            h('div', {
+                class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': caption,
+            },
                 h('table', { class: 'data' }, [
                     h('caption', { class: showCaption ? null : 'hidden' }, caption),
                     h('thead', {}, h('tr', {}, columns.map((c) => this.heading(c, state)))),
