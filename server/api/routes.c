@@ -255,7 +255,7 @@ const struct http_route api_routes[] = {
 
     /* the page */
     READ("/", "getRoot", .scope = HTTP_SCOPE_ANY, .handle = api_root, .query = query_none,
-         .offers = &api_sends_root),
+         .offers = &api_sends_root, .conditions = CONDITIONS),
     READ_FILE("/ui/{digest}/{file}", "getPageFile"),
     READ_FILE("/ui/{digest}/{folder}/{file}", "getPageFileInFolder"),
     READ_FILE("/ui/{digest}/{folder}/{subfolder}/{file}", "getPageFileInSubfolder"),

@@ -44,12 +44,12 @@ const char *api_etag(struct http_call *call, const void *bytes, size_t n) {
     return arena_printf(http_arena(call), "\"%s\"", hex);
 }
 
-void api_reply_unchanging(struct http_call *call, struct buf *body) {
+void api_reply_unchanging(struct http_call *call, const char *content_type, struct buf *body) {
     const char *etag = body->failed ? NULL : api_etag(call, body->data, body->size);
     if (etag) {
         http_etag(call, etag);
     }
-    api_reply_json(call, 200, body);
+    http_reply(call, 200, content_type, body);
 }
 
 json_t *api_body_object(struct http_call *call) {

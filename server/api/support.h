@@ -89,8 +89,9 @@ void api_list_versions(struct http_call *call, const struct api_item *kind, cons
  * replied 400 (not JSON) or 422 (not an object). */
 json_t *api_body_object(struct http_call *call);
 void api_reply_json(struct http_call *call, int status, struct buf *body);
-/* Replies with a body that does not change while its version exists. The ETag is its hash. */
-void api_reply_unchanging(struct http_call *call, struct buf *body);
+/* Replies with a body that does not change while its version or this release exists. The ETag is its
+ * hash. content_type: a static string. */
+void api_reply_unchanging(struct http_call *call, const char *content_type, struct buf *body);
 /* Returns the hash of the bytes as an ETag, with quotes, in the arena of the call. NULL: out of
  * memory. */
 const char *api_etag(struct http_call *call, const void *bytes, size_t n);

@@ -153,6 +153,7 @@ static void test_reads(void **state) {
                                         "/v1/models/iris",
                                         "/v1/models/iris/weights",
                                         "/v1/jobs/1",
+                                        "/",
                                         "/docs",
                                         "/docs/data"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {

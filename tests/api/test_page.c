@@ -41,6 +41,12 @@ static void test_browsers_get_the_page_and_others_json(void **state) {
     assert_string_equal(header_of(page, "Cache-Control"), "no-cache");
     assert_non_null(strstr(header_of(page, "Vary"), "Accept"));
     assert_memory_equal(header_of(page, "Content-Security-Policy"), "default-src 'self';", 19);
+    status_check(call_or_fail(
+                     &(struct request){.method = "GET",
+                                       .path = "/",
+                                       .headers = HEADERS(BROWSER, text("If-None-Match: %s",
+                                                                        header_of(page, "ETag")))}),
+                 304);
     assert_null(strstr(page->body, "@UI@"));
     assert_null(strstr(page->body, "<style"));
     assert_null(strstr(page->body, "style="));

@@ -262,7 +262,7 @@ static void reply_document(struct http_call *call, const struct serving_model *m
     }
     struct json_writer w = json_writer_of(&body);
     put_weights(&w, m, query);
-    api_reply_unchanging(call, &body);
+    api_reply_unchanging(call, API_JSON, &body);
 }
 
 void api_model_weights(struct http_call *call) {

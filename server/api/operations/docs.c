@@ -43,14 +43,9 @@ static void put_page(struct buf *out, const struct page *page, const char *folde
     buf_puts(out, "</body>\n</html>\n");
 }
 
-/* Replies with text that is constant in this build. Takes the buffer. */
 static void reply_constant(struct http_call *call, const char *type, struct buf *body) {
-    const char *etag = body->failed ? NULL : api_etag(call, body->data, body->size);
-    if (etag != NULL) {
-        http_etag(call, etag);
-    }
     http_reply_header(call, "Content-Security-Policy", "default-src 'self'");
-    http_reply(call, 200, type, body);
+    api_reply_unchanging(call, type, body);
 }
 
 void api_docs_index(struct http_call *call) {

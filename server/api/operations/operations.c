@@ -134,7 +134,7 @@ void api_root(struct http_call *call) {
     }
     json_end_object(&w);
     json_end_object(&w);
-    api_reply_json(call, 200, &body);
+    api_reply_unchanging(call, API_JSON, &body);
 }
 
 void api_version(struct http_call *call) {

@@ -104,7 +104,7 @@ void api_ui_page(struct http_call *call) {
         }
     }
     set_policy(call);
-    http_reply(call, 200, type_of("index.html"), &body);
+    api_reply_unchanging(call, type_of("index.html"), &body);
 }
 
 void api_ui_file(struct http_call *call) {
