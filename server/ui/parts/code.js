@@ -7,6 +7,8 @@ import { announce } from './status.js';
 /* A request: {method, path, query, type, accept, body, file}. body: an object (JSON) or a string;
  * file: name of a file that is sent in its place. */
 
+const LONG = 80; /* characters of a body that is written in one line */
+
 function headersOf(request) {
     const headers = [];
     const json = request.body !== undefined && typeof request.body !== 'string';
@@ -19,8 +21,13 @@ function headersOf(request) {
     return headers;
 }
 
-function bodyText(request) {
-    return typeof request.body === 'string' ? request.body : JSON.stringify(request.body);
+/* The body as text. indent: spaces of each level, if a JSON body is too long for one line. */
+function bodyText({ body }, indent) {
+    if (typeof body === 'string') {
+        return body;
+    }
+    const text = JSON.stringify(body);
+    return indent && text.length > LONG ? JSON.stringify(body, null, indent) : text;
 }
 
 const quote = (text) => `'${String(text).replace(/'/g, "'\\''")}'`;
@@ -43,7 +50,7 @@ function curl(request) {
     }
     parts.push(quote(url(request.path, request.query).href));
     if (request.body !== undefined) {
-        parts.push(`-d ${quote(bodyText(request))}`);
+        parts.push(`-d ${quote(bodyText(request, 2))}`);
     }
     return parts.join(' \\\n  ');
 }
@@ -80,7 +87,7 @@ function javascript(request) {
     const body = request.file !== undefined ? 'file'
         : request.body === undefined ? null
             : typeof request.body === 'string' ? JSON.stringify(request.body)
-                : `JSON.stringify(${JSON.stringify(request.body)})`;
+                : `JSON.stringify(${bodyText(request, 4).replace(/\n/g, '\n    ')})`;
     return [
         `const response = await fetch(${JSON.stringify(url(request.path, request.query).href)}, {`,
         `    method: ${JSON.stringify(request.method)},`,

@@ -15,11 +15,17 @@ export class Dialog extends Component {
         this.dialog.showModal();
     }
 
+    /* Gives the focus back. Preact uses the element again: it must not stay open. */
+    componentWillUnmount() {
+        this.gone = true;
+        this.dialog.close();
+    }
+
     render({ title, children, onClose }) {
         return h('dialog', {
             ref: (dialog) => { this.dialog = dialog; },
             'aria-labelledby': this.id,
-            onClose,
+            onClose: () => this.gone || this.dialog.open || onClose(),
             onCancel: (event) => {
                 event.preventDefault();
                 onClose();

@@ -11,7 +11,7 @@ import { Problem } from './problem.js';
  *   show   (data, reload) => a node
  *   of     what the data depends on (compared as JSON)
  *   kinds  kinds of changes ('datasets', …) after which it loads again
- *   every  ms; undefined: only once
+ *   every  ms, or (data) => ms; undefined: only once
  *   what   name of the data: "the datasets"
  */
 export class Loaded extends Component {
@@ -59,8 +59,10 @@ export class Loaded extends Component {
             return;
         }
         this.setState(state);
-        if (this.props.every) {
-            this.timer = setTimeout(this.reload, this.props.every);
+        const { every } = this.props;
+        const wait = typeof every === 'function' ? every(state.data) : every;
+        if (wait) {
+            this.timer = setTimeout(this.reload, wait);
         }
     }
 
