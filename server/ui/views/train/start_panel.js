@@ -1,0 +1,97 @@
+/* What will happen: the estimate, the warnings and the problems of the request, and the button. */
+import { h } from '../../base/preact.js';
+import { bytes, count, percent, plural, seconds } from '../../base/format.js';
+import { Problem, Warnings } from '../../parts/problem.js';
+
+/* What the job does, in one or two sentences. `answer`: of the dry run. */
+function plan(request, answer, methods) {
+    const title = (id) => methods.find((m) => m.id === id)?.title ?? id;
+    const rows = plural(answer.dataset.rows, 'row');
+    const learns = answer.target
+        ? `learns ${answer.target.name} (${plural(answer.target.classes, 'class', 'classes')}) `
+        : 'learns what most rows are like ';
+    const { validation } = answer;
+    const test = !validation ? 'There is no test.'
+        : validation.holdout ? `${percent(validation.holdout, 0)} of the rows are kept aside to ` +
+            `test ${answer.search ? 'the winner' : 'the model'}.`
+            : validation.folds ? 'It is tested by folds.'
+                : 'It is tested on rows that it has not seen.';
+    if (!answer.search) {
+        return `${title(answer.algorithm)} ${learns}from ${rows}. ${test}`;
+    }
+    const ids = new Set(answer.search.candidates.map((c) => c.algorithm));
+    return `The search ${learns}from ${rows}: it tries ${plural(answer.combinations, 'setting')} ` +
+        `of ${plural(ids.size, 'method')}. ${test}`;
+}
+
+function Fact({ value, label }) {
+    return h('div', { class: 'fact' }, [h('strong', {}, value), h('span', {}, label)]);
+}
+
+/* last: the latest job of this kind that has ended, {seconds, rows}, or null. */
+function facts(answer, last) {
+    const limit = answer.limits.memory_mib * 1048576;
+    const columns = answer.features?.columns;
+    return h('div', { class: 'facts' }, [
+        answer.search ? h(Fact, {
+            value: answer.search.seconds ? `≤ ${seconds(answer.search.seconds)}` : 'no limit',
+            label: 'for trying, then the last training',
+        }) : last ? h(Fact, {
+            value: seconds(last.seconds), label: `time of job ${last.id}, the same method and data`,
+        }) : answer.limits.seconds ? h(Fact, {
+            value: `≤ ${seconds(answer.limits.seconds)}`, label: 'limit of the time',
+        }) : null,
+        h(Fact, {
+            value: bytes(answer.memory_bytes), label: `memory, of ${bytes(limit)}`,
+        }),
+        answer.features ? h(Fact, {
+            value: `${columns?.some((c) => c.at_most) ? '≤ ' : ''}${count(answer.features.count)}`,
+            label: `features from ${plural(columns.length, 'column')}`,
+        }) : null,
+    ]);
+}
+
+/* Moves the focus to the first field with a problem. */
+function toFirstProblem() {
+    const field = document.querySelector('[aria-invalid="true"]');
+    field?.scrollIntoView({ block: 'center' });
+    field?.focus({ preventScroll: true });
+}
+
+/*   request   the request; null: its text is not JSON
+ *   check     {answer, error} of the latest dry run; null: none yet
+ *   checking  whether a newer one is on its way
+ *   starting  whether the job is being posted
+ *   refusal   error of the post
+ *   onStart   starts the job
+ */
+export function StartPanel(props) {
+    const { request, check, checking, starting, refusal, methods, last, onStart } = props;
+    const refused = check?.error?.status === 422;
+    const errors = refused ? check.error.document.errors || [] : [];
+    const state = !request ? 'The text is not JSON.'
+        : checking || !check ? 'Checking …'
+            : refused ? `${plural(errors.length || 1, 'thing')} to correct before it can start`
+                : check.error ? 'The check failed' : 'Ready to start';
+    const { answer } = check || {};
+    return h('section', { class: 'card stack', 'aria-label': 'Start' }, [
+        h('div', { class: 'buttons' }, [
+            h('button', {
+                type: 'button', class: 'primary start', onClick: onStart,
+                disabled: !request || starting || (refused && !checking),
+            }, starting ? 'Starting …' : request?.search ? 'Start the search'
+                : 'Start the training'),
+            h('span', { role: 'status' }, state),
+        ]),
+        refusal ? h(Problem, { error: refusal }) : null,
+        refused ? h('div', { class: 'problem' }, [
+            h('ul', {}, errors.length ? errors.map((e) => h('li', {}, [
+                e.pointer ? h('code', {}, e.pointer) : null, ' ', e.detail,
+            ])) : h('li', {}, check.error.message)),
+            h('button', { type: 'button', onClick: toFirstProblem }, 'Go to the first one'),
+        ]) : check?.error ? h(Problem, { error: check.error }) : null,
+        answer ? h('p', {}, plan(request, answer, methods)) : null,
+        answer ? facts(answer, last) : null,
+        answer ? h(Warnings, { warnings: answer.warnings, title: 'Good to know' }) : null,
+    ]);
+}
