@@ -221,9 +221,10 @@ struct schema {
 bool schema_parse(const char *columns_json, struct schema *out, struct problem *problem);
 /* Writes two members of the open object. "columns" is the stored list, in which the features of a
  * sparse column take the place of that column unless there are too many. "sparse" is written for a
- * table with a sparse column. columns: the stored JSON text; NULL is written as null. */
+ * table with a sparse column. columns: the stored JSON text; NULL is written as null. Returns the
+ * number of features of the sparse column; -1: there is none. */
 struct json_writer;
-void schema_columns_write(const char *columns, int64_t n_rows, struct json_writer *w);
+int64_t schema_columns_write(const char *columns, int64_t n_rows, struct json_writer *w);
 void schema_done(struct schema *s);
 /* Returns -1 if there is no such column */
 ptrdiff_t schema_find(const struct schema *s, const char *name);

@@ -54,9 +54,9 @@ static void test_list_cells(void **state) {
     r = get_csv("/v1/jobs?model=nobody");
     assert_string_equal(r->body, "");
     r = status_check(call_get_with("Accept: text/tab-separated-values",
-                                   "/v1/datasets?fields=name,rows"),
+                                   "/v1/datasets?fields=name,rows,n_columns"),
                      200);
-    assert_string_equal(r->body, "name\trows\niris\t150\n");
+    assert_string_equal(r->body, "name\trows\tn_columns\niris\t150\t5\n");
     assert_non_null(strstr(get_csv("/problems?fields=name")->body, "\nnot-acceptable\n"));
     assert_non_null(strstr(get_csv("/v1/algorithms?fields=id,streams")->body, "\nlogistic,true\n"));
     const double accuracy =

@@ -171,6 +171,7 @@ static void test_zero_based_and_wide(void **state) {
         r, "/columns/1",
         "{'name':'f','type':'sparse','missing':0,'first':1,'width':2147483646,'entries':3}");
     assert_int_equal(whole_at(r, "/sparse/columns"), 2147483646);
+    assert_int_equal(whole_at(r, "/n_columns"), 2147483647);
     check_has(problem_check(call_get("/v1/datasets/wide/rows"), 406, "not-acceptable"),
               "2147483646 features");
     problem_check(call_get_with(AS_CSV, "/v1/datasets/wide/rows"), 406, "not-acceptable");
@@ -245,6 +246,7 @@ static void test_dense_as_svmlight(void **state) {
     const struct response *r = put("/v1/datasets/iris-sparse", lines->body);
     assert_int_equal(whole_at(r, "/rows"), 150);
     assert_int_equal(whole_at(r, "/sparse/columns"), 4);
+    assert_int_equal(whole_at(r, "/n_columns"), 5);
     const struct response *dense = call_get("/v1/datasets/iris");
     for (size_t j = 0; j < 4; j++) {
         assert_true(real_at(r, text("/columns/%zu/min", j + 1)) ==

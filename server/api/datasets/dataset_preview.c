@@ -123,7 +123,7 @@ static bool write_preview(struct dataset_body *b, const struct table_summary *s,
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     good = good && write_notes(s->notes, &w, problem);
-    schema_columns_write(s->columns, s->n_rows, &w);
+    (void)schema_columns_write(s->columns, s->n_rows, &w);
     json_put_key(&w, "rows");
     json_put_raw(&w, rows.data ? rows.data : "[]", rows.data ? rows.size : 2);
     json_kv_bool(&w, "truncated", cut || s->n_rows > b->show);

@@ -19,7 +19,8 @@ void api_dataset_write_members(const struct store_dataset *d, struct json_writer
     json_kv_string(w, "submitted_by", d->submitted_by);
     json_kv_string(w, "description", d->description);
     json_kv_raw(w, "tags", d->tags ? d->tags : "[]");
-    schema_columns_write(d->columns, d->n_rows, w);
+    const int64_t n_features = schema_columns_write(d->columns, d->n_rows, w);
+    json_kv_int(w, "n_columns", n_features < 0 ? d->n_cols : d->n_cols - 1 + n_features);
     json_kv_raw(w, "notes", d->notes);
 }
 
@@ -48,8 +49,8 @@ static void put_version(const struct http_call *call, const void *item, struct b
 
 static const char *const fields[] = {"name",        "version", "rows",       "bytes",
                                      "sha256",      "content", "created_at", "submitted_by",
-                                     "description", "tags",    "columns",    "sparse",
-                                     "notes",       NULL};
+                                     "description", "tags",    "columns",    "n_columns",
+                                     "sparse",      "notes",   NULL};
 static const char *const long_members[] = {"columns[", NULL};
 
 void api_datasets_list(struct http_call *call) {

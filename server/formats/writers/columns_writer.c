@@ -122,8 +122,9 @@ static bool find_sparse(const char *columns, size_t *from, size_t *to) {
     return well && sparse;
 }
 
-void schema_columns_write(const char *columns, int64_t n_rows, struct json_writer *w) {
+int64_t schema_columns_write(const char *columns, int64_t n_rows, struct json_writer *w) {
     size_t from = 0, to = 0;
+    int64_t n_features = -1;
     struct problem problem = {0};
     json_t *column = columns != NULL && find_sparse(columns, &from, &to)
                          ? json_parse(columns + from, to - from, &problem)
@@ -136,6 +137,8 @@ void schema_columns_write(const char *columns, int64_t n_rows, struct json_write
     }
     if (column != NULL) {
         write_sparse(column, n_rows, w);
+        n_features = integer_of(column, "width");
     }
     json_decref(column);
+    return n_features;
 }
