@@ -15,10 +15,20 @@ export function saveText(text, name, type = 'text/plain') {
     saveBlob(new Blob([text], { type: `${type};charset=utf-8` }), name);
 }
 
-/* Saves the answer of a GET. options as for call(). */
-export async function saveAnswer(where, name, options) {
+/* Saves the answer of a GET. options as for call(), and `progress`, which gets the number of bytes
+ * received. */
+export async function saveAnswer(where, name, { progress = () => {}, ...options } = {}) {
     const response = await call('GET', where, options);
-    saveBlob(await response.blob(), name);
+    let received = 0;
+    const counted = response.body.pipeThrough(new TransformStream({
+        transform(part, controller) {
+            received += part.length;
+            progress(received);
+            controller.enqueue(part);
+        },
+    }));
+    const type = response.headers.get('Content-Type') || '';
+    saveBlob(await new Response(counted, { headers: { 'Content-Type': type } }).blob(), name);
 }
 
 function cell(value) {

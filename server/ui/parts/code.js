@@ -4,13 +4,13 @@ import { url } from '../base/api.js';
 import { token } from '../base/session.js';
 import { announce } from './status.js';
 
-/* A request: {method, path, query, type, accept, body, file}. body: an object (JSON) or a string;
- * file: name of a file that is sent in its place. */
+/* A request: {method, path, query, type, accept, headers, body, file}. body: an object (JSON) or a
+ * string; file: name of a file that is sent in its place; headers: further ones by name. */
 
 const LONG = 80; /* characters of a body that is written in one line */
 
 function headersOf(request) {
-    const headers = [];
+    const headers = Object.entries(request.headers || {});
     const json = request.body !== undefined && typeof request.body !== 'string';
     if (request.type || (json && request.type === undefined)) {
         headers.push(['Content-Type', request.type || 'application/json']);

@@ -2,7 +2,7 @@
 import { Component, h } from '../base/preact.js';
 import { newId } from './fields.js';
 
-/* label: what to drop; onFile: gets the File; accept: of the input. */
+/* label: what to drop; onFile: gets the File; accept: of the input; large: the box is tall. */
 export class FilePick extends Component {
     constructor(props) {
         super(props);
@@ -10,16 +10,17 @@ export class FilePick extends Component {
         this.state = { over: false };
     }
 
-    render({ label, hint, accept, onFile }, { over }) {
+    render({ label, hint, accept, onFile, large }, { over }) {
         const set = (value) => (event) => {
             event.preventDefault();
             this.setState({ over: value });
         };
         return h('div', {
-            class: `drop${over ? ' over' : ''}`,
+            class: `drop${large ? ' large' : ''}${over ? ' over' : ''}`,
             onDragEnter: set(true), onDragOver: set(true), onDragLeave: set(false),
             onDrop: (event) => {
                 event.preventDefault();
+                event.stopPropagation();
                 this.setState({ over: false });
                 const [file] = event.dataTransfer.files;
                 if (file) {
@@ -29,7 +30,7 @@ export class FilePick extends Component {
         }, [
             h('label', { for: this.id }, label),
             h('input', {
-                type: 'file', id: this.id, accept,
+                type: 'file', id: this.id, accept: accept || null,
                 onChange: (event) => {
                     const [file] = event.target.files;
                     event.target.value = ''; /* the same file can be chosen again */

@@ -1,0 +1,237 @@
+/* The page of a dataset: its facts, its tabs, and what can be done with it. */
+import { Component, h } from '../../base/preact.js';
+import { get, patch, path, remove } from '../../base/api.js';
+import { changed } from '../../base/changes.js';
+import { bytes, count, percent, time } from '../../base/format.js';
+import { go, link } from '../../base/place.js';
+import { Confirm, Dialog } from '../../parts/dialog.js';
+import { Field, TextField } from '../../parts/fields.js';
+import { Loaded } from '../../parts/loaded.js';
+import { Problem, Warnings } from '../../parts/problem.js';
+import { announce } from '../../parts/status.js';
+import { Tabs } from '../../parts/tabs.js';
+import { ColumnsTab } from './columns_tab.js';
+import { Download } from './download.js';
+import { AddData } from './draft_view.js';
+import { lastStored } from './draft.js';
+import { RowsTab } from './rows_tab.js';
+import { VersionsTab } from './versions_tab.js';
+
+const TABS = { columns: 'Columns', rows: 'Rows', versions: 'Versions', append: 'Add rows' };
+const MOST_WARNINGS = 12;
+
+function Fact({ value, label }) {
+    return h('div', { class: 'fact' }, [h('strong', {}, value), h('span', {}, label)]);
+}
+
+function missingShare({ columns, rows, sparse }) {
+    if (sparse || rows === 0 || columns.length === 0) {
+        return 0;
+    }
+    return columns.reduce((sum, column) => sum + column.missing, 0) / (rows * columns.length);
+}
+
+function Facts({ dataset }) {
+    const { rows, columns, sparse } = dataset;
+    const n = sparse ? sparse.columns + 1 : columns.length;
+    return h('div', { class: 'facts' }, [
+        h(Fact, { value: count(rows), label: 'rows' }),
+        h(Fact, { value: count(n), label: 'columns' }),
+        sparse ? h(Fact, { value: percent(sparse.density), label: 'of the cells are not 0' })
+            : h(Fact, { value: percent(missingShare(dataset)), label: 'of the cells are missing' }),
+        h(Fact, { value: bytes(dataset.bytes), label: 'sent' }),
+        h(Fact, { value: count(dataset.version), label: 'version' }),
+        h(Fact, { value: time(dataset.created_at), label: 'stored' }),
+    ]);
+}
+
+/* Description and tags. */
+class Edit extends Component {
+    constructor(props) {
+        super(props);
+        const { description, tags } = props.dataset;
+        this.state = { description: description || '', tags: tags.join(', '), error: null };
+    }
+
+    async save() {
+        const { dataset: { name }, onClose } = this.props;
+        const tags = this.state.tags.split(',').map((tag) => tag.trim()).filter(Boolean);
+        try {
+            await patch(path`/v1/datasets/${name}`,
+                { description: this.state.description.trim() || null, tags });
+        } catch (error) {
+            this.setState({ error });
+            return;
+        }
+        changed('datasets');
+        onClose();
+    }
+
+    render({ onClose }, { description, tags, error }) {
+        return h(Dialog, { title: 'Description and tags', onClose }, [
+            error ? h(Problem, { error }) : null,
+            h('form', {
+                class: 'stack', onSubmit: (event) => {
+                    event.preventDefault();
+                    void this.save();
+                },
+            }, [
+                h(Field, {
+                    label: 'Description', hint: 'What a row is, and where the table is from.',
+                    control: (attributes) => h('textarea', {
+                        ...attributes, value: description, maxlength: 4000, class: 'prose',
+                        onInput: (event) => this.setState({ description: event.target.value }),
+                    }),
+                }),
+                h(TextField, {
+                    label: 'Tags', value: tags, hint: 'Words to find it by, with commas between.',
+                    onInput: (text) => this.setState({ tags: text }),
+                }),
+                h('div', { class: 'buttons' }, [
+                    h('button', { type: 'submit', class: 'primary' }, 'Save'),
+                    h('button', { type: 'button', onClick: onClose }, 'Cancel'),
+                ]),
+            ]),
+        ]);
+    }
+}
+
+/* Types that later rows of the upload have changed. */
+function Differences({ dataset }) {
+    const stored = lastStored();
+    if (!stored || stored.name !== dataset.name || stored.version !== dataset.version ||
+        stored.differences.length === 0) {
+        return null;
+    }
+    return h(Warnings, {
+        title: 'Rows below those of the preview changed the type of columns',
+        warnings: stored.differences.map(({ name, type, type_reason: reason }) =>
+            `“${name}” is ${type} because of line ${count(reason.line)}: “${reason.cell}”. ` +
+            'If that is wrong, send the file again with this word as missing, or with a type.'),
+    });
+}
+
+class Page extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { editing: false, deleting: false, error: null };
+    }
+
+    async remove() {
+        const { name } = this.props.dataset;
+        this.setState({ deleting: false, error: null });
+        try {
+            await remove(path`/v1/datasets/${name}`);
+        } catch (error) {
+            this.setState({ error });
+            return;
+        }
+        announce(`${name} was deleted`);
+        go(['data']);
+        changed('datasets');
+    }
+
+    tab(name) {
+        const { dataset, query } = this.props;
+        switch (name) {
+        case 'rows':
+            return h(RowsTab, { key: dataset.version, dataset, query });
+        case 'versions':
+            return h(VersionsTab, { dataset });
+        case 'append':
+            return h('section', { 'aria-label': 'Add rows' }, [
+                h('p', { class: 'minor' }, 'Columns are found by their names. A file without ' +
+                    'names must have all columns in their order. The rows make a new version.'),
+                h(AddData, {
+                    target: dataset.name, label: 'Drop a file with further rows, or choose it',
+                }),
+            ]);
+        default:
+            return h(ColumnsTab, { dataset, query });
+        }
+    }
+
+    render({ dataset, query }, { editing, deleting, error }) {
+        const { name, description, tags, version } = dataset;
+        const chosen = Object.hasOwn(TABS, query.tab) ? query.tab : 'columns';
+        const old = query.version !== undefined && query.version !== '';
+        const trained = old ? `${name}@${version}` : name;
+        const close = () => this.setState({ editing: false, deleting: false });
+        return h('section', { class: 'stack', 'aria-label': name }, [
+            h('div', {}, [
+                h('p', { class: 'minor' }, h('a', { href: link(['data']) }, '← All tables')),
+                h('div', { class: 'head' }, [
+                    h('h1', {}, name),
+                    h('div', { class: 'buttons' }, [
+                        h('a', {
+                            class: 'button primary', href: link(['train'], { dataset: trained }),
+                        }, 'Train a model with this data'),
+                        h(Download, { dataset }),
+                        h('button', {
+                            type: 'button', class: 'danger',
+                            onClick: () => this.setState({ deleting: true }),
+                        }, 'Delete'),
+                    ]),
+                ]),
+                description ? h('p', { class: 'prose' }, description) : null,
+                h('div', { class: 'tags' }, [
+                    ...tags.map((tag) => h('a', {
+                        class: 'badge', href: link(['data'], { find: tag }),
+                    }, tag)),
+                    h('button', {
+                        type: 'button', class: 'quiet',
+                        onClick: () => this.setState({ editing: true }),
+                    }, description || tags.length ? 'Edit description and tags'
+                        : 'Add a description or tags'),
+                ]),
+            ]),
+            old ? h('p', { class: 'warnings' }, [
+                `This is version ${version}. `, h('a', { href: link(['data', name]) },
+                    'Show the newest one'),
+            ]) : null,
+            error ? h(Problem, { error }) : null,
+            h(Facts, { dataset }),
+            h(Differences, { dataset }),
+            chosen === 'columns' ? h(Warnings, {
+                title: 'What was noticed while reading', warnings: warningsOf(dataset.notes),
+            }) : null,
+            h('div', {}, [
+                h(Tabs, {
+                    label: 'Parts of the dataset', chosen,
+                    tabs: Object.entries(TABS).filter(([tab]) => !old || tab !== 'append')
+                        .map(([tab, label]) => ({
+                            name: tab, label,
+                            href: link(['data', name], {
+                                version: old ? version : '', tab: tab === 'columns' ? '' : tab,
+                            }),
+                        })),
+                }),
+                this.tab(chosen),
+            ]),
+            editing ? h(Edit, { dataset, onClose: close }) : null,
+            deleting ? h(Confirm, {
+                title: `Delete “${name}”?`, label: 'Delete the table', onClose: close,
+                text: 'All of its versions are deleted. Models that were trained with it stay.',
+                run: () => this.remove(),
+            }) : null,
+        ]);
+    }
+}
+
+function warningsOf(notes) {
+    const all = [...(notes.warnings || []), ...(notes.append?.warnings || [])];
+    const different = [...new Set(all)];
+    return different.length > MOST_WARNINGS
+        ? [...different.slice(0, MOST_WARNINGS), `and ${different.length - MOST_WARNINGS} more`]
+        : different;
+}
+
+export function DatasetPage({ name, query }) {
+    const where = query.version ? path`/v1/datasets/${name}/versions/${query.version}`
+        : path`/v1/datasets/${name}`;
+    return h(Loaded, {
+        what: `“${name}”`, kinds: ['datasets'], of: where,
+        load: (signal) => get(where, { signal }),
+        show: (dataset) => h(Page, { dataset, query }),
+    });
+}
