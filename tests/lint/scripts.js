@@ -74,7 +74,7 @@ function checkImports(file, text) {
             if (!added && !exportsOf(texts.get(target)).has(name)) {
                 complain(file, line, `${from} does not export ${name}`);
             }
-            if (!new RegExp(`(?<![\\w$.])${as.replace(/\$/g, '\\$')}(?![\\w$])`).test(rest)) {
+            if (!new RegExp(`(?:(?<![\\w$.])|(?<=\\.{3}))${as.replace(/\$/g, '\\$')}(?![\\w$])`).test(rest)) {
                 complain(file, line, `${as} is imported and not used`);
             }
         }
