@@ -61,10 +61,10 @@ export function seconds(s) {
     if (s < 60) {
         return `${number(s, 3)} s`;
     }
-    if (s < 3600) {
-        return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
-    }
-    return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
+    const isMinutes = Math.round(s) < 3600;
+    const small = isMinutes ? Math.round(s) : Math.round(s / 60);
+    const [big, unit] = isMinutes ? ['min', 's'] : ['h', 'min'];
+    return `${Math.floor(small / 60)} ${big}${small % 60 ? ` ${small % 60} ${unit}` : ''}`;
 }
 
 /* A time of the API (RFC 3339) in the time zone of the browser. */

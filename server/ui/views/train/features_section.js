@@ -245,8 +245,8 @@ export function FeaturesSection({ form, columns, nRows, usual }) {
         h('div', { class: 'fields' }, [
             h(BoundChoice, {
                 form, at: '/features/standardize', label: 'Scale numbers (standardise)',
-                absent: usual === null ? 'as each method needs' : usual ? 'yes (as usual)'
-                    : 'no (as usual)',
+                absent: usual === null ? 'as each method needs' : usual ? 'yes (default)'
+                    : 'no (default)',
                 options: yesNo('yes', 'no'),
                 hint: 'Every column then has mean 0 and standard deviation 1, so that units do ' +
                     'not matter.',

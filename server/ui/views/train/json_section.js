@@ -3,7 +3,7 @@ import { Component, h } from '../../base/preact.js';
 import { Field } from '../../parts/fields.js';
 
 /* {request} or {error} of a text. */
-function parse(text) {
+export function parseRequest(text) {
     try {
         const request = JSON.parse(text);
         return request !== null && typeof request === 'object' && !Array.isArray(request)
@@ -25,7 +25,7 @@ export class JsonSection extends Component {
     }
 
     componentWillReceiveProps({ request, text }) {
-        const mine = parse(this.state.text).request;
+        const mine = parseRequest(this.state.text).request;
         if (text === undefined && JSON.stringify(mine) !== JSON.stringify(request)) {
             this.setState({ text: JSON.stringify(request, null, 2) });
         }
@@ -33,7 +33,7 @@ export class JsonSection extends Component {
 
     render({ onRequest, onText }, { text }) {
         return h(Field, {
-            label: 'Request', error: parse(text).error,
+            label: 'Request', error: parseRequest(text).error,
             hint: 'The body of POST /v1/jobs. What you change here is changed in the forms, and ' +
                 'the other way round.',
             control: (attributes) => h('textarea', {
@@ -41,7 +41,7 @@ export class JsonSection extends Component {
                 onInput: (event) => {
                     const typed = event.target.value;
                     this.setState({ text: typed });
-                    const { request } = parse(typed);
+                    const { request } = parseRequest(typed);
                     if (request) {
                         onRequest(request);
                     } else {

@@ -50,7 +50,7 @@ export function MethodSection({ form, methods, onChoose }) {
         method ? h(Group, {
             key: method.id, title: `Settings of ${method.title}`, open: true,
             error: form.error('/params'),
-            summary: changed.length ? `${changed.join(', ')} changed` : 'all as usual',
+            summary: changed.length ? `${changed.join(', ')} changed` : 'all at their defaults',
             show: () => h('div', { class: 'stack' }, [
                 h('div', { class: 'fields' }, method.parameters.map((p) => h(Parameter, {
                     key: p.name, form, parameter: p, at: '/params',

@@ -52,7 +52,7 @@ export function WeightsSection({ form, columns, classes }) {
         }),
         form.get('/weight') !== undefined || form.get('/weights') !== undefined
             ? h(BoundChoice, {
-                form, at: '/weights', label: 'The weights are', absent: 'relative (as usual)',
+                form, at: '/weights', label: 'The weights are', absent: 'relative (default)',
                 options: [{ value: 'frequencies', label: 'numbers of equal rows' }],
             }) : null,
     ]);

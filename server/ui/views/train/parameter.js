@@ -1,21 +1,23 @@
 /* A field for a parameter of a method, as the catalogue of the API describes it. */
 import { h } from '../../base/preact.js';
-import { number } from '../../base/format.js';
+import { count, number } from '../../base/format.js';
 import { escape } from './request.js';
 import { BoundCheck, BoundChoice, BoundNumber } from './bound.js';
+
+const limit = (x) => (Number.isInteger(x) && Math.abs(x) < 1e12 ? count(x) : number(x));
 
 /* The values that a number may have, in words. */
 function rangeText(p) {
     const { minimum, maximum } = p;
     const low = minimum === null || minimum === undefined ? null
-        : p.exclusive_minimum ? `above ${number(minimum)}` : `${number(minimum)} or more`;
+        : p.exclusive_minimum ? `above ${limit(minimum)}` : `${limit(minimum)} or more`;
     const high = maximum === null || maximum === undefined ? null
-        : p.exclusive_maximum ? `below ${number(maximum)}` : `at most ${number(maximum)}`;
+        : p.exclusive_maximum ? `below ${limit(maximum)}` : `at most ${limit(maximum)}`;
     const words = p.choices || (p.word ? [p.word] : []);
     return [
         p.type === 'integer' || p.integers ? 'a whole number' : null,
         low && high && !p.exclusive_minimum && !p.exclusive_maximum
-            ? `${number(minimum)} to ${number(maximum)}` : [low, high].filter(Boolean).join(', '),
+            ? `${limit(minimum)} to ${limit(maximum)}` : [low, high].filter(Boolean).join(', '),
         words.length ? `or ${words.join(', ')}` : null,
     ].filter(Boolean).join(', ').replace(', or', ' or');
 }
@@ -54,7 +56,7 @@ export function Parameter({ form, parameter: p, at }) {
         ? h(BoundCheck, { form, at: pointer, label, byDefault: p.default === true })
         : p.type === 'choice'
             ? h(BoundChoice, {
-                form, at: pointer, label, absent: `${defaultText(p)} (as usual)`,
+                form, at: pointer, label, absent: `${defaultText(p)} (default)`,
                 options: p.choices.filter((c) => c !== p.default),
             })
             : h(BoundNumber, {
@@ -101,7 +103,7 @@ function ObjectParameter({ form, parameter: p, pointer, value }) {
             h('div', { class: 'parameter' }, [
                 h(BoundChoice, {
                     form: choice, at: pointer, label: `type of ${p.name}`,
-                    absent: `${defaultText(p)} (as usual)`,
+                    absent: `${defaultText(p)} (default)`,
                     options: p.choices.filter((c) => c !== p.default),
                 }),
                 h(Meaning, { parameter: p, chosen: type }),

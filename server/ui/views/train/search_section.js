@@ -83,13 +83,13 @@ export function SearchSection({ form, methods, columns, proposed }) {
         h('div', { class: 'fields' }, [
             h(BoundChoice, {
                 form, at: '/search/seconds', label: 'Time for trying',
-                absent: candidates === 'auto' ? '10 min 0 s (as usual)' : 'no limit',
+                absent: candidates === 'auto' ? '10 min 0 s (default)' : 'no limit',
                 options: BUDGETS.map((s) => ({ value: s, label: seconds(s) })),
                 hint: 'A short time has seen every method, too. You can stop the search ' +
                     'at any time and keep the best so far.',
             }),
             h(BoundChoice, {
-                form, at: '/search/metric', label: 'The best has the best',
+                form, at: '/search/metric', label: 'What “best” means',
                 absent: METRIC_OPTIONS[0].label, options: METRIC_OPTIONS.slice(1),
                 hint: metricHint(search.metric ?? METRIC_OPTIONS[0].value),
             }),
@@ -140,7 +140,7 @@ function Comparing({ form, columns, search }) {
             hint: 'Their probabilities are multiplied. It wins only if it is clearly better.',
         }),
         h(BoundChoice, {
-            form, at: '/search/strategy', label: 'Strategy', absent: 'auto (as usual)', options: [
+            form, at: '/search/strategy', label: 'Strategy', absent: 'auto (default)', options: [
                 { value: 'grid', label: 'grid: all settings' },
                 { value: 'random', label: 'random: some of them' },
                 { value: 'halving', label: 'halving: first few rows, then the best on more' },

@@ -60,13 +60,14 @@ function toFirstProblem() {
 
 /*   request   the request; null: its text is not JSON
  *   check     {answer, error} of the latest dry run; null: none yet
+ *   way       'search', 'method' or 'json'
  *   checking  whether a newer one is on its way
  *   starting  whether the job is being posted
  *   refusal   error of the post
  *   onStart   starts the job
  */
 export function StartPanel(props) {
-    const { request, check, checking, starting, refusal, methods, last, onStart } = props;
+    const { request, check, checking, starting, refusal, methods, last, way, onStart } = props;
     const refused = check?.error?.status === 422;
     const errors = refused ? check.error.document.errors || [] : [];
     const state = !request ? 'The text is not JSON.'
@@ -88,7 +89,8 @@ export function StartPanel(props) {
             h('ul', {}, errors.length ? errors.map((e) => h('li', {}, [
                 e.pointer ? h('code', {}, e.pointer) : null, ' ', e.detail,
             ])) : h('li', {}, check.error.message)),
-            h('button', { type: 'button', onClick: toFirstProblem }, 'Go to the first one'),
+            way === 'json' ? null
+                : h('button', { type: 'button', onClick: toFirstProblem }, 'Go to the first one'),
         ]) : check?.error ? h(Problem, { error: check.error }) : null,
         answer ? h('p', {}, plan(request, answer, methods)) : null,
         answer ? facts(answer, last) : null,

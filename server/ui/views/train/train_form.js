@@ -9,7 +9,7 @@ import { Group } from './bound.js';
 import { Check } from './check.js';
 import { DataSection } from './data_section.js';
 import { FeaturesSection, featuresText } from './features_section.js';
-import { JsonSection } from './json_section.js';
+import { JsonSection, parseRequest } from './json_section.js';
 import { MethodSection } from './method_section.js';
 import {
     ConformalSection, DecisionSection, LimitsSection, PromoteSection, WeightsSection,
@@ -30,26 +30,52 @@ function newKey() {
         (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/* What a link asks for: {request, text}. text: it is no object of JSON, and shown as it is. */
+function asked({ query, job, datasets }) {
+    const start = {
+        dataset: query.dataset || datasets[0]?.name,
+        ...(query.target ? { target: query.target } : {}), ...START,
+    };
+    if (query.request !== undefined) {
+        const { request } = parseRequest(query.request);
+        return request ? { request: inOrder(request) } : { request: start, text: query.request };
+    }
+    return { request: job?.request || job?.resolved || start };
+}
+
+/*   methods, datasets, models, limits  of the API
+ *   job    whose request is edited; null: none
+ *   query  of the place. The form begins anew when it asks for something else, not when it has the
+ *          request that the form has put there.
+ */
 export class TrainForm extends Component {
     constructor(props) {
         super(props);
-        const { start, datasets } = props;
-        const request = start.request || {
-            dataset: start.dataset || datasets[0]?.name,
-            ...(start.target ? { target: start.target } : {}), ...START,
-        };
         this.state = {
-            request, text: start.text, dataset: null, datasetError: null, reason: '',
-            check: null, starting: false, refusal: null, proposed: null, last: null,
+            ...asked(props), dataset: null, datasetError: null, reason: '', check: null,
+            starting: false, refusal: null, proposed: null, last: null,
         };
         this.kept = {}; /* of the way that is not chosen: search or method */
     }
 
     componentDidMount() {
         this.check = new Check((check) => this.checked(check));
-        void this.loadDataset();
-        if (this.props.start.text === undefined) {
-            this.check.set(this.state.request);
+        this.begin();
+    }
+
+    componentWillReceiveProps(next) {
+        const same = JSON.stringify({ ...next.query, as: '' }) ===
+            JSON.stringify({ ...this.props.query, as: '' });
+        if (!same && (next.query.request === undefined || next.query.request !== this.own)) {
+            clearTimeout(this.timer);
+            this.setState({ refusal: null, reason: '', text: undefined, ...asked(next) },
+                () => this.begin());
+        }
+    }
+
+    componentDidUpdate(before) {
+        if (before.datasets !== this.props.datasets) {
+            void this.loadDataset();
         }
     }
 
@@ -57,6 +83,11 @@ export class TrainForm extends Component {
         this.check.end();
         this.abort?.abort();
         clearTimeout(this.timer);
+    }
+
+    begin() {
+        void this.loadDataset();
+        this.check.set(this.state.text === undefined ? this.state.request : null);
     }
 
     /* Loads the columns, and proposes what the request lacks. */
@@ -90,7 +121,10 @@ export class TrainForm extends Component {
     }
 
     propose() {
-        const { request, dataset } = this.state;
+        const { request, dataset, text } = this.state;
+        if (text !== undefined) {
+            return;
+        }
         let next = request;
         let { reason } = this.state;
         if (next.target === undefined && this.needsTarget(next)) {
@@ -170,8 +204,8 @@ export class TrainForm extends Component {
         this.timer = setTimeout(() => {
             const text = JSON.stringify(request);
             if (text.length <= LONGEST_LINK) {
-                this.props.onRequest(text);
-                setQuery({ request: text, job: '', dataset: '', target: '' });
+                this.own = text;
+                setQuery({ request: text, dataset: '', target: '' });
             }
         }, 300);
     }
@@ -294,7 +328,8 @@ export class TrainForm extends Component {
     tabs(way) {
         const { request } = this.state;
         const tab = (name, label, next, as) => ({
-            name, label, href: link(['train'], { request: JSON.stringify(next), as }),
+            name, label,
+            href: link(['train'], { job: this.props.job?.id, request: JSON.stringify(next), as }),
         });
         return h(Tabs, {
             label: 'How to train', chosen: way, tabs: [
@@ -344,20 +379,20 @@ export class TrainForm extends Component {
         ]);
     }
 
-    render({ methods, datasets, models, start, as }, state) {
+    render({ methods, datasets, models, job, query }, state) {
         const { request, text, dataset, datasetError, reason, check } = state;
         const form = this.form();
-        const way = as === 'json' || text !== undefined ? 'json'
+        const way = query.as === 'json' || text !== undefined ? 'json'
             : request.search ? 'search' : 'method';
         const columns = dataset?.columns || [];
         return h('div', { class: 'train' }, [
             h('div', { class: 'stack train-main' }, [
-                start.job ? h('p', { class: 'note' }, [
+                job ? h('p', { class: 'note' }, [
                     'This is the request of ',
-                    h('a', { href: link(['jobs', String(start.job.id)]) }, `job ${start.job.id}`),
-                    `, which is ${start.job.state}. Change it and start it as a new job.`,
-                    start.job.error ? h('span', { class: 'error' }, ` ${
-                        start.job.error.detail || start.job.error.title}`) : null,
+                    h('a', { href: link(['jobs', String(job.id)]) }, `job ${job.id}`),
+                    `, which is ${job.state}. Change it and start it as a new job.`,
+                    job.error ? h('span', { class: 'error' }, ` ${
+                        job.error.detail || job.error.title}`) : null,
                 ]) : null,
                 h(DataSection, {
                     form, datasets, models, dataset, error: datasetError, reason,
@@ -384,7 +419,7 @@ export class TrainForm extends Component {
                     request: text === undefined ? request : null, check,
                     checking: !check || check.of !== request, starting: state.starting,
                     refusal: state.refusal, methods, last: state.last,
-                    onStart: () => this.start(),
+                    way, onStart: () => this.start(),
                 }),
                 h(RequestCode, {
                     request: { method: 'POST', path: '/v1/jobs', body: request },
