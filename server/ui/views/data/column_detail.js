@@ -90,7 +90,7 @@ function facts(column, rows) {
             `${column.distinct_estimated ? 'about ' : ''}${count(column.distinct)}`],
     ];
     if (type === 'numeric') {
-        list.push(['Least and greatest', rangeText(column)], ['Mean', number(column.mean, 6)],
+        list.push(['Smallest and largest', rangeText(column)], ['Mean', number(column.mean, 6)],
             ['Standard deviation', number(column.std, 6)],
             quantiles['0.5'] === undefined ? null : ['Median (half of the rows are below)',
                 number(quantiles['0.5'], 6)],

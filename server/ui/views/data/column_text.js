@@ -2,7 +2,7 @@
 import { number, percent } from '../../base/format.js';
 
 export function rangeText({ min, max }) {
-    return `${number(min)} to ${number(max)}`;
+    return `${number(min, 5)} to ${number(max, 5)}`;
 }
 
 /* "male 65 %, female 35 %". */

@@ -64,14 +64,14 @@ function Row({ column, rows, name, query }) {
         h('td', { class: 'numeric' }, column.missing ? percent(column.missing / rows) : '0'),
         h('td', { class: 'numeric' },
             (column.distinct_estimated ? '≈ ' : '') + count(column.distinct)),
-        h('td', { class: 'numeric nowrap' }, numeric ? number(column.min) : column.min || '–'),
-        h('td', { class: 'numeric' }, numeric ? number(column.mean) : '–'),
-        h('td', { class: 'numeric nowrap' }, numeric ? number(column.max) : column.max || '–'),
+        h('td', { class: 'numeric nowrap' }, numeric ? number(column.min, 5) : column.min || '–'),
+        h('td', { class: 'numeric' }, numeric ? number(column.mean, 5) : '–'),
+        h('td', { class: 'numeric nowrap' }, numeric ? number(column.max, 5) : column.max || '–'),
     ]);
 }
 
-const HEADS = [['Column'], ['Type'], ['Values'], ['Missing', 1], ['Different', 1], ['Least', 1],
-    ['Mean', 1], ['Greatest', 1]];
+const HEADS = [['Column'], ['Type'], ['Values'], ['Missing', 1], ['Different', 1], ['Smallest', 1],
+    ['Mean', 1], ['Largest', 1]];
 
 function Tools({ query, columns }) {
     return columns.length <= FEW ? null : h('div', { class: 'fields' }, [

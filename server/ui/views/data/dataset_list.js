@@ -24,7 +24,7 @@ const COLUMNS = [
     { name: 'n_columns', label: 'Columns', numeric: true, cell: (d) => count(d.n_columns) },
     { name: 'bytes', label: 'Size', numeric: true, cell: (d) => bytes(d.bytes) },
     {
-        name: 'version', label: 'Versions', numeric: true,
+        name: 'version', label: 'Version', numeric: true,
         cell: (d) => h('a', {
             href: link(['data', d.name], { tab: 'versions' }),
             'aria-label': `Versions of ${d.name}: ${d.version}`,

@@ -7,10 +7,13 @@ import { go, place } from '../../base/place.js';
 import { Signal } from '../../base/signal.js';
 import { announce } from '../../parts/status.js';
 import { linesOf, sampleOf } from './sample.js';
-import { DEFAULTS, nameFault, nameFrom, queryOf, structureOf } from './settings.js';
+import {
+    DEFAULTS, listed, nameFault, nameFrom, queryOf, structureOf, typesText,
+} from './settings.js';
 
 const SHOWN_ROWS = 20;
 const TYPING = 350; /* ms without a change before a preview is asked for */
+const LONGEST_LIST = 4000; /* characters of a list in a query */
 const SPEED_SPAN = 4000; /* ms over which the speed is measured */
 
 const isAbort = (error) => error.name === 'AbortError';
@@ -22,6 +25,7 @@ const isAbort = (error) => error.name === 'AbortError';
  *             undefined: not yet asked
  *   preview   the answer to datasets:preview; null: there is none
  *   error     of the preview; refused: of the upload
+ *   placed    appended rows have no names: their columns are those of the dataset, in its order
  *   faults    [{line, column, detail}] that lead to a refusal; lines: map of their texts
  *   sending   {sent, total, speed} of an upload; null: none
  */
@@ -40,7 +44,7 @@ export class Draft {
             source: null, sample: null, settings: { ...DEFAULTS, types: {} }, preview: null,
             error: null, refused: null, faults: [], lines: new Map(), busy: false,
             name: this.target || '', mode: this.target ? 'append' : 'new', known: undefined,
-            sending: null, allowTypes: false, structure: '',
+            sending: null, allowTypes: false, structure: '', placed: false,
         });
         this.changes.emit();
     }
@@ -156,36 +160,51 @@ export class Draft {
                 'changed since you chose it, choose it again: the settings stay.');
     }
 
-    call(types, signal) {
+    call(options, signal) {
         const { settings, sample } = this;
         const query = queryOf({
-            ...settings, types, on_error: settings.on_error === 'repair' ? 'repair' : 'skip',
+            ...settings, types: {}, ...options,
+            on_error: settings.on_error === 'repair' ? 'repair' : 'skip',
         });
         return post('/v1/datasets:preview', sample.body, {
             query: { ...query, rows: SHOWN_ROWS }, type: 'application/octet-stream', signal,
         });
     }
 
-    /* Asks for a preview. Types of columns that the table has no longer are forgotten. Appended
-     * rows are read with the types of the dataset, so that cells that do not fit are faults. */
+    /* Asks for a preview. Types of columns that the table has no longer are forgotten. */
     async read(signal) {
-        const { settings, mode, known } = this;
+        const { settings } = this;
         let { types } = settings;
-        const structure = structureOf(settings);
-        if (mode === 'append') {
-            const answer = await this.call({}, signal);
-            const wanted = this.allowTypes ? {} : typesToKeep(answer.columns, known?.columns);
-            return Object.keys(wanted).length ? this.call(wanted, signal) : answer;
+        if (this.mode === 'append') {
+            return this.readAppended(signal);
         }
+        const structure = structureOf(settings);
         if (this.structure !== structure && Object.keys(types).length) {
             const { columns } = await this.call({}, signal);
             const names = new Set(columns.map((column) => column.name));
             types = Object.fromEntries(Object.entries(types).filter(([name]) => names.has(name)));
             this.settings = { ...this.settings, types };
         }
-        const answer = await this.call(types, signal);
+        const answer = await this.call({ types }, signal);
         this.structure = structure;
         return answer;
+    }
+
+    /* Appended rows are read with the names and types of the dataset, so that cells that do not fit
+     * are faults. */
+    async readAppended(signal) {
+        const known = this.known?.columns || [];
+        const answer = await this.call({}, signal);
+        const names = known.map((column) => listed(column.name)).join(',');
+        this.placed = areData(answer, known);
+        const placed = !this.placed ? {}
+            : { header: 'false', names: names.length <= LONGEST_LIST ? names : '' };
+        const columns = placed.names
+            ? answer.columns.map((column, i) => ({ ...column, name: known[i].name }))
+            : answer.columns;
+        const types = this.allowTypes ? {} : typesToKeep(columns, this.known);
+        return this.placed || Object.keys(types).length ? this.call({ ...placed, types }, signal)
+            : answer;
     }
 
     /* Finds the lines of faults, also far down in a large file. */
@@ -225,6 +244,9 @@ export class Draft {
             headers['If-None-Match'] = '*';
         }
         const query = queryOf(settings, append);
+        if (append && this.placed) {
+            query.header = 'false';
+        }
         if (append && this.allowTypes) {
             query.allow_type_change = 'true';
         }
@@ -274,7 +296,10 @@ export class Draft {
         const same = answer.header('Discern-Unchanged') === 'true';
         const here = place().path;
         const text = same ? `${json.name} has this content already: version ${json.version}`
-            : `${json.name}, version ${json.version}: ${plural(json.rows, 'row')} stored`;
+            : this.mode === 'append' && json.notes.append
+                ? `${plural(json.notes.append.rows, 'row')} added to ${json.name}: ${
+                    plural(json.rows, 'row')}`
+                : `${json.name}, version ${json.version}: ${plural(json.rows, 'row')} stored`;
         const atHome = here[0] === 'data' && (here[1] || null) === this.target;
         const differences = this.mode === 'append' ? []
             : json.columns.filter((column) => before.some((other) => other.name === column.name &&
@@ -290,18 +315,26 @@ export class Draft {
     }
 }
 
-/* The types that the appended cells must have: those of the dataset where the rows alone would
- * give others. */
-function typesToKeep(columns, known = []) {
-    const types = new Map(known.map((column) => [column.name, column.type]));
-    const kept = {};
-    for (const { name, type, distinct } of columns) {
-        const wanted = types.get(name);
-        if (wanted && wanted !== type && wanted !== 'sparse' && distinct !== 0) {
-            kept[name] = wanted;
-        }
-    }
-    return kept;
+/* Whether appended rows begin without a line of names: none of the names found is one of the
+ * dataset, and there are as many columns. */
+function areData({ columns, notes, sparse }, known) {
+    const names = new Set(known.map((column) => column.name));
+    const n = columns.filter((column) => names.has(column.name)).length;
+    return !sparse && notes.header !== undefined && columns.length === known.length &&
+        n * 2 < columns.length;
+}
+
+/* The types that the appended cells must have: those of the dataset; if that would be too long,
+ * only those that the rows alone would not give. */
+function typesToKeep(columns, { columns: known = [], notes } = {}) {
+    const wanted = new Map(known.filter(({ type }) => type !== 'sparse' && type !== 'datetime')
+        .map(({ name, type }) => [name, type]));
+    Object.entries(notes?.types || {}).forEach(([name, type]) => wanted.set(name, type));
+    const chosen = columns.filter(({ name }) => wanted.has(name));
+    const pick = (list) => Object.fromEntries(list.map(({ name }) => [name, wanted.get(name)]));
+    const all = pick(chosen);
+    return typesText(all).length <= LONGEST_LIST ? all
+        : pick(chosen.filter(({ name, type }) => wanted.get(name) !== type));
 }
 
 /* The last stored dataset: {name, version, differences}; its columns whose type is not that of the

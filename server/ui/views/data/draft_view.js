@@ -16,7 +16,8 @@ const EDITABLE = 1 << 20; /* bytes of a file that can be edited as text */
 
 /* Buttons for the settings that messages propose. */
 function Proposals({ draft, texts }) {
-    const list = proposals(texts, draft.settings);
+    const list = proposals(texts, draft.settings)
+        .filter(({ name }) => name !== 'types' || draft.mode !== 'append');
     return list.length === 0 ? null : h('div', { class: 'buttons' }, list.map((proposal) =>
         h('button', {
             type: 'button', key: proposal.text,
@@ -65,20 +66,17 @@ function Noted({ draft }) {
 }
 
 /* Appended rows: columns that do not fit those of the dataset. */
-function misfit({ mode, known, preview }) {
-    if (mode !== 'append' || !known?.columns || !preview || preview.sparse || known.sparse) {
+function misfit({ mode, known, preview, placed }) {
+    if (mode !== 'append' || placed || !known?.columns || !preview || preview.sparse ||
+        known.sparse) {
         return { unknown: [], absent: [] };
     }
     const names = new Set(known.columns.map((column) => column.name));
     const given = preview.columns.map((column) => column.name);
-    if (preview.notes.header === false && given.length === names.size) {
-        return { unknown: [], absent: [] }; /* columns are taken in their order */
-    }
-    const unknown = given.filter((name) => !names.has(name));
-    /* without a known name the first row is data, and the daemon counts the cells */
-    const positional = unknown.length * 2 > given.length && given.length === names.size;
-    return positional ? { unknown: [], absent: [] }
-        : { unknown, absent: [...names].filter((name) => !given.includes(name)) };
+    return {
+        unknown: given.filter((name) => !names.has(name)),
+        absent: [...names].filter((name) => !given.includes(name)),
+    };
 }
 
 function names(list) {
@@ -181,7 +179,7 @@ class DraftForm extends Component {
                 h(Faults, { draft, onEdit }),
                 h(Messages, { draft, unknown, absent }),
                 h(Noted, { draft }),
-                preview && !draft.error ? h(PreviewTable, { draft }) : null,
+                preview ? h(PreviewTable, { draft }) : null,
                 !preview && !draft.error
                     ? h('p', { class: 'loading' }, 'Reading the first rows …') : null,
                 h(SettingsForm, { draft }),

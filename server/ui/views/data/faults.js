@@ -21,7 +21,9 @@ function characterAt(text, column) {
 
 /* The cell of the text at an index, to be marked: up to the next delimiter. */
 function markedEnd(text, at) {
-    const end = text.slice(at).search(/[,;\t|]/);
+    const rest = text.slice(at);
+    const quoted = /^"(?:[^"]|"")*"/.exec(rest);
+    const end = quoted ? quoted[0].length : rest.search(/[,;\t|]/);
     return end < 0 ? text.length : Math.max(at + end, at + 1);
 }
 

@@ -70,6 +70,14 @@ function TypeChoice({ draft, column, wanted }) {
     ]);
 }
 
+function Head({ draft, column, wanted }) {
+    return h('div', { class: 'preview-head' }, [
+        h('span', { class: 'column-name', title: column.name }, column.name),
+        h(TypeChoice, { draft, column, wanted }),
+        h(Reason, { draft, column }),
+    ]);
+}
+
 export class PreviewTable extends Component {
     constructor(props) {
         super(props);
@@ -83,11 +91,14 @@ export class PreviewTable extends Component {
         const shown = columns.slice(start, start + PAGE);
         const types = new Map(mode === 'append' && known?.columns
             ? known.columns.map((column) => [column.name, column.type]) : []);
+        const wanted = ({ name }, i) => types.get(name) ||
+            (draft.placed && mode === 'append' ? known?.columns[i]?.type : undefined);
         const whole = draft.sample?.whole && judged.whole;
         const label = 'First rows of the table';
         return h('section', { class: 'card stack', 'aria-label': 'Preview' }, [
             h('div', { class: 'head' }, [
-                h('h2', {}, 'What it becomes'),
+                h('h2', {}, draft.error ? 'What it was before the last change'
+                    : 'What it becomes'),
                 h('span', { class: 'minor' }, whole
                     ? `${plural(judged.rows, 'row')}, ${plural(columns.length, 'column')}`
                     : `${plural(columns.length, 'column')}; types found in the first ` +
@@ -97,17 +108,14 @@ export class PreviewTable extends Component {
                 noun: 'column', first: start, page: PAGE, total: columns.length,
                 onFirst: (value) => this.setState({ first: value }),
             }),
-            h('div', { class: 'table-scroll preview', tabindex: '0', role: 'region',
-                'aria-label': label },
-            h('table', { class: 'data' }, [
+            h('div', {
+                class: `table-scroll preview${draft.error ? ' stale' : ''}`, tabindex: '0',
+                role: 'region', 'aria-label': label,
+            }, h('table', { class: 'data' }, [
                 h('caption', { class: 'hidden' }, label),
-                h('thead', {}, h('tr', {}, shown.map((column) => h('th', {
+                h('thead', {}, h('tr', {}, shown.map((column, i) => h('th', {
                     scope: 'col', key: column.name,
-                }, h('div', { class: 'preview-head' }, [
-                    h('span', { class: 'column-name', title: column.name }, column.name),
-                    h(TypeChoice, { draft, column, wanted: types.get(column.name) }),
-                    h(Reason, { draft, column }),
-                ]))))),
+                }, h(Head, { draft, column, wanted: wanted(column, start + i) }))))),
                 h('tbody', {}, rows.map((row) => h('tr', {}, shown.map((column) => h('td', {
                     class: column.type === 'numeric' ? 'cell numeric' : 'cell',
                 }, cellText(row[column.name], preview.sparse ? 0 : null)))))),

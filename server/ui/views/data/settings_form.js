@@ -35,7 +35,7 @@ export function SettingsForm({ draft }) {
         onInput: (value) => draft.type({ [name]: more?.clean ? more.clean(value) : value }),
     });
     const header = notes.header === undefined ? ''
-        : notes.header ? 'has the names' : 'is data';
+        : notes.header ? 'names' : 'data';
     return h('section', { class: 'card', 'aria-label': 'How the file is read' }, [
         h('h2', {}, 'How the file is read'),
         h('div', { class: 'fields' }, [
@@ -53,12 +53,12 @@ export function SettingsForm({ draft }) {
                 ['comma', 'comma: 3,14'],
             ]),
             h(TextField, {
-                label: 'Words for a missing value', placeholder: 'n/a, unknown, -9',
+                label: 'Words for missing', placeholder: 'n/a, unknown, -9',
                 value: settings.missing.replace(/,/g, ', '),
                 hint: 'Empty, NA, NaN, null and ? always are.', error: faultOf(draft, 'missing'),
                 onInput: (value) => draft.type({ missing: words(value) }),
             }),
-            choice('on_error', 'Rows that cannot be read', [
+            choice('on_error', 'Faulty rows', [
                 ['reject', 'refuse the file'], ['skip', 'leave these rows out'],
                 ['repair', 'repair what can be repaired'],
             ]),
