@@ -182,12 +182,12 @@ $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3) $(wildcard $(addpr
 $(BUILD)/obj/server/api/operations/ui.o: $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc
 
 # ---- tests ---------------------------------------------------------------------------------------
-# The programs that tests/suite runs. A test_*.c is a program. Each other .c of tests/lib, tests/unit and
-# tests/api is in libtest.a, from which a program links what it uses.
+# The programs that tests/suite runs. A test_*.c is a program. Each other .c of tests/lib, tests/unit,
+# tests/api and tests/ui is in libtest.a, from which a program links what it uses.
 $(BUILD)/obj/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
-TEST_SRC := $(wildcard $(addprefix tests/,lib/*.c api/*.c unit/*/*.c unit/core/*/*.c unit/core/*/*/*.c unit/core/*/*/*/*.c))
+TEST_SRC := $(wildcard $(addprefix tests/,lib/*.c api/*.c ui/*.c unit/*/*.c unit/core/*/*.c unit/core/*/*/*.c unit/core/*/*/*/*.c))
 TEST_LIB_SRC := $(sort $(foreach f,$(TEST_SRC),$(if $(filter test_%,$(notdir $(f))),,$(f))))
 TEST_LIB := $(BUILD)/lib/libtest.a
 $(TEST_LIB): $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
@@ -208,6 +208,13 @@ $(foreach d,$(sort $(patsubst tests/unit/%/,%,$(dir $(UNIT_SRC)))),$(eval $(call
 API_SRC := $(sort $(wildcard tests/api/test_*.c))
 API_BIN := $(API_SRC:tests/%.c=$(BUILD)/%)
 $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
+	@mkdir -p $(@D)
+	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
+
+# ui: the page in Chromium, driven by WebDriver
+UI_TEST_SRC := $(sort $(wildcard tests/ui/test_*.c))
+UI_TEST_BIN := $(UI_TEST_SRC:tests/%.c=$(BUILD)/%)
+$(UI_TEST_BIN): $(BUILD)/ui/%: $(BUILD)/obj/tests/ui/%.o $(TEST_LIB) $(LINK_ALL)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
@@ -248,7 +255,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuz
 .PHONY: unit programs test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer analyze reproducible valgrind bench soak
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
-programs: all $(CRASHING) $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
+programs: all $(CRASHING) $(UNIT_BIN) $(API_BIN) $(UI_TEST_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
 test: programs ## build and run the whole test suite
 	BUILD=$(BUILD) tests/suite
 lint: all ## layout, format, includes, public headers, symbols, call graph, lengths, clang-tidy, shellcheck
@@ -265,9 +272,9 @@ SANITIZE = $(MAKE) BUILD=$(BUILD)-$(1) HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsan
 # They write reports to files and start programs, which the sandbox refuses.
 SLOWER = TEST_TIMEOUT=900 REFUSAL_MB=12 DISCERN_NO_SANDBOX=true
 asan: ## the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	+$(SLOWER) $(call SANITIZE,asan,address$(comma)undefined) test
+	+WITHOUT_BROWSER="under a sanitizer" $(SLOWER) $(call SANITIZE,asan,address$(comma)undefined) test
 tsan: ## the whole suite under ThreadSanitizer
-	+$(SLOWER) $(call SANITIZE,tsan,thread) test
+	+WITHOUT_BROWSER="under a sanitizer" $(SLOWER) $(call SANITIZE,tsan,thread) test
 FUZZ_SECONDS ?= $(if $(FUZZ_RUNS),0,60)
 FUZZ_RUNS    ?=
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60), or for FUZZ_RUNS inputs, with clang's libFuzzer

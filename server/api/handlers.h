@@ -82,6 +82,9 @@ void api_docs_page(struct http_call *call);
 /* Whether the call is answered with the page: GET / of a client that prefers text/html to JSON. The
  * page and its files are public. */
 bool api_wants_page(const struct http_call *call);
+/* Appends the element of HTML that names the icon. root: relative path of "/", with a slash at its
+ * end, or "". */
+void api_ui_put_icon(struct buf *out, const struct http_call *call, const char *root);
 void api_ui_page(struct http_call *call);
 void api_ui_file(struct http_call *call);
 

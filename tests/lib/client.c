@@ -109,7 +109,7 @@ static CURLcode perform(struct transfer *t, long *status) {
     if (curl == NULL) {
         return CURLE_FAILED_INIT;
     }
-    if (client_token != NULL) {
+    if (client_token != NULL && q->url == NULL) {
         char authorization[200];
         (void)snprintf(authorization, sizeof authorization, "Authorization: Bearer %s",
                        client_token);
@@ -118,7 +118,7 @@ static CURLcode perform(struct transfer *t, long *status) {
     for (size_t i = 0; q->headers != NULL && q->headers[i] != NULL; i++) {
         headers = curl_slist_append(headers, q->headers[i]);
     }
-    curl_easy_setopt(curl, CURLOPT_URL, text("%s%s", the_daemon.url, q->path));
+    curl_easy_setopt(curl, CURLOPT_URL, text("%s%s", q->url != NULL ? q->url : the_daemon.url, q->path));
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -162,7 +162,7 @@ const struct response *call(const struct request *request) {
     if (r->json != NULL) {
         keep(r->json, release_json);
     }
-    if (code == CURLE_OK) {
+    if (code == CURLE_OK && request->url == NULL) {
         answer_check(&(struct answer_seen){.method = request->method,
                                            .target = request->path,
                                            .status = status,

@@ -45,6 +45,9 @@ struct request {
     /* ends the transfer as soon as the received part of the answer's body contains this text */
     const char *until;
     double seconds; /* time limit; 0: 280 */
+    /* the address of another service, to which path is appended. Such a request has no token, and
+     * its answer is not compared with the OpenAPI document. NULL: the_daemon.url */
+    const char *url;
 };
 /* Sends a request and returns its answer. It never fails the test; any thread may call it. */
 const struct response *call(const struct request *request);

@@ -29,13 +29,16 @@ static const struct page *page_find(const char *name) {
 
 /* Links are relative, so that they are valid behind a proxy that adds a prefix. folder: "docs/" on
  * the page /docs, "" on the pages below it. */
-static void put_page(struct buf *out, const struct page *page, const char *folder) {
+static void put_page(struct buf *out, const struct http_call *call, const struct page *page,
+                     const char *folder) {
     buf_printf(out,
                "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                "<meta name=\"viewport\" content=\"width=device-width\">\n"
                "<title>%s · Discern %s</title>\n"
-               "<link rel=\"stylesheet\" href=\"%sstyle.css\">\n</head>\n<body>\n",
+               "<link rel=\"stylesheet\" href=\"%sstyle.css\">\n",
                page->title, DISCERN_VERSION, folder);
+    api_ui_put_icon(out, call, folder[0] == '\0' ? "../" : "");
+    buf_puts(out, "</head>\n<body>\n");
     if (folder[0] == '\0') {
         buf_puts(out, "<nav><a href=\"../docs\">Discern</a></nav>\n");
     }
@@ -50,7 +53,7 @@ static void reply_constant(struct http_call *call, const char *type, struct buf 
 
 void api_docs_index(struct http_call *call) {
     struct buf body = {0};
-    put_page(&body, page_find("index"), "docs/");
+    put_page(&body, call, page_find("index"), "docs/");
     reply_constant(call, "text/html; charset=utf-8", &body);
 }
 
@@ -62,7 +65,7 @@ void api_docs_page(struct http_call *call) {
         buf_append(&body, style, sizeof style - 1);
         reply_constant(call, "text/css; charset=utf-8", &body);
     } else if (page != NULL && strcmp(name, "index") != 0) {
-        put_page(&body, page, "");
+        put_page(&body, call, page, "");
         reply_constant(call, "text/html; charset=utf-8", &body);
     } else {
         http_fail(call, PROBLEM_NOT_FOUND, "there is no page \"%s\"; GET /docs lists the pages",

@@ -72,6 +72,13 @@ static void put_folder(struct buf *out, const struct http_call *call) {
     buf_printf(out, "%s%sui/%s/", base, base[0] != '\0' ? "/" : "", digest);
 }
 
+void api_ui_put_icon(struct buf *out, const struct http_call *call, const char *root) {
+    if (!api_app_of(call)->no_ui) {
+        buf_printf(out, "<link rel=\"icon\" type=\"image/svg+xml\" href=\"%sui/%s/icon.svg\">\n",
+                   root, digest);
+    }
+}
+
 /* Lets the browser load all modules at once, without following the imports. */
 static void put_preloads(struct buf *out, const struct http_call *call) {
     for (size_t i = 0; i < N_FILES; i++) {

@@ -1,0 +1,201 @@
+/* The frame of the page: navigation, token, lost connection, tabs, places. With PROXY_URL the page
+ * behind that proxy; the tests that need a daemon of their own are then left out. */
+#include "ui/browser.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char *const views[] = {"Data",   "Train",      "Jobs",      "Models",
+                                    "Try it", "Boundaries", "Playground"};
+enum { N_VIEWS = sizeof views / sizeof views[0] };
+
+static int begin(void **state) {
+    (void)state;
+    browser_start();
+    return 0;
+}
+
+static int end(void **state) {
+    browser_end();
+    return group_end(state);
+}
+
+/* Starts a daemon, unless the page is that behind a proxy. */
+static void start(const char *const *flags) {
+    const char *proxy = getenv("PROXY_URL");
+    browser_set_base(proxy);
+    if (proxy == NULL) {
+        service_start(flags);
+    }
+}
+
+static void test_each_view_opens_by_its_link(void **state) {
+    (void)state;
+    start(NULL);
+    browser_open("");
+    for (size_t i = 0; i < N_VIEWS; i++) {
+        browser_click(views[i]);
+        browser_wait(text("document.querySelector('nav [aria-current=page]').textContent === '%s'",
+                          views[i]),
+                     views[i]);
+        browser_wait("document.querySelector('main h1')", "a heading");
+        browser_wait(text("document.title.includes('%s')", views[i]), "the title");
+    }
+    /* back and forward in the history of the browser */
+    browser_run("history.back()", NULL);
+    browser_wait("location.hash === '#/boundaries'", "the view before");
+    browser_wait("document.querySelector('nav [aria-current=page]').textContent === 'Boundaries'",
+                 "the view before");
+    browser_check();
+}
+
+static void test_the_keyboard_reaches_everything(void **state) {
+    (void)state;
+    start(NULL);
+    browser_open("#/data");
+    browser_press(KEY_TAB);
+    assert_string_equal(browser_focus(), "Skip to the content");
+    browser_press(KEY_ENTER);
+    browser_wait("document.activeElement.id === 'main'", "the focus in the content");
+    browser_open("#/data");
+    browser_press(KEY_TAB KEY_TAB);
+    assert_string_equal(browser_focus(), "Discern");
+    for (size_t i = 0; i < 3; i++) {
+        browser_press(KEY_TAB);
+        assert_string_equal(browser_focus(), views[i]);
+    }
+    browser_press(KEY_ENTER);
+    browser_wait("location.hash === '#/jobs'", "the view of the focused link");
+    browser_wait("document.activeElement.id === 'main'", "the focus in the new view");
+    browser_check();
+}
+
+static void test_an_unknown_place_leads_on(void **state) {
+    (void)state;
+    start(NULL);
+    browser_open("#/nowhere/%E0%A4%A");
+    browser_open("#/constructor");
+    browser_wait_text("There is no view");
+    browser_click("To the data");
+    browser_wait("location.hash === '#/data'", "the data");
+    browser_check();
+}
+
+static void test_the_manual_opens(void **state) {
+    (void)state;
+    start(NULL);
+    browser_open("");
+    browser_click("Manual");
+    browser_wait_text("Discern: the manual");
+    browser_click("The page");
+    browser_wait_text("in a browser opens a page");
+    browser_check();
+}
+
+static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
+    (void)state;
+    char dir[] = "/tmp/discern-tokens.XXXXXX";
+    const char *out;
+    assert_non_null(mkdtemp(dir));
+    const char *file = text("%s/tokens", dir);
+    assert_int_equal(
+        discernd_run(FLAGS("token", "add", "reader", "--scope", "read", "--tokens", file), &out),
+        0);
+    const char *secret = strstr(out, "discern_");
+    assert_non_null(secret);
+    secret = text("%.*s", (int)strcspn(secret, " \n"), secret);
+    browser_set_base(NULL);
+    service_start(FLAGS("--tokens", file));
+    browser_allow("status of 401");
+    browser_open("#/jobs");
+    browser_wait_text("a token is needed");
+    browser_fill("Token", "discern_wrong");
+    browser_press(KEY_ENTER);
+    browser_wait_text("the token is not known");
+    browser_fill("Token", secret);
+    browser_click("Use this token");
+    browser_wait("!document.querySelector('dialog[open]')", "no dialog");
+    browser_wait_no_text("Loading");
+    assert_null(strstr(browser_text(), "token is needed"));
+    /* it is kept when the page is loaded again, and is nowhere but in this tab */
+    browser_open("#/models");
+    browser_wait_no_text("Loading");
+    assert_null(strstr(browser_text(), "token is needed"));
+    assert_true(
+        json_is_true(browser_run("return localStorage.length === 0 && document.cookie === ''"
+                                 " && !location.href.includes('discern_')",
+                                 NULL)));
+    browser_new_tab("#/models");
+    browser_wait_text("a token is needed");
+    browser_first_tab();
+    browser_click("Token ✓");
+    browser_click("Forget the token");
+    browser_wait_text("a token is needed");
+    browser_check();
+    service_stop();
+    unlink(file);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+/* Returns a port of the loopback interface that is free now. */
+static int free_port(void) {
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof a;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, n), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
+    close(fd);
+    return ntohs(a.sin_port);
+}
+
+static void test_a_lost_daemon_is_shown_and_found_again(void **state) {
+    (void)state;
+    char address[32];
+    (void)snprintf(address, sizeof address, "127.0.0.1:%d", free_port());
+    browser_set_base(NULL);
+    service_start(FLAGS("--listen", address));
+    upload_file("iris", "iris.csv");
+    browser_open("#/data");
+    browser_wait_text("iris");
+    service_stop();
+    browser_allow("ERR_CONNECTION_REFUSED");
+    browser_allow("ERR_CONNECTION_RESET");
+    browser_allow("ERR_EMPTY_RESPONSE");
+    browser_click("Jobs");
+    browser_wait_text("The daemon does not answer");
+    daemon_start(&the_daemon);
+    browser_wait_no_text("The daemon does not answer");
+    browser_wait_no_text("Try again");
+    browser_click("Data");
+    browser_wait_text("iris");
+    browser_check();
+}
+
+int main(void) {
+    const char *missing = browser_missing();
+    if (missing != NULL) {
+        printf("skip: %s is not installed\n", missing);
+        return 77;
+    }
+    const struct CMUnitTest everywhere[] = {
+        TEST(test_each_view_opens_by_its_link),
+        TEST(test_the_keyboard_reaches_everything),
+        TEST(test_an_unknown_place_leads_on),
+        TEST(test_the_manual_opens),
+    };
+    const struct CMUnitTest direct[] = {
+        TEST(test_each_view_opens_by_its_link),
+        TEST(test_the_keyboard_reaches_everything),
+        TEST(test_an_unknown_place_leads_on),
+        TEST(test_the_manual_opens),
+        TEST(test_a_token_is_asked_for_and_kept_in_the_tab),
+        TEST(test_a_lost_daemon_is_shown_and_found_again),
+    };
+    return getenv("PROXY_URL") != NULL ? cmocka_run_group_tests(everywhere, begin, end)
+                                       : cmocka_run_group_tests(direct, begin, end);
+}
