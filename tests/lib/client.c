@@ -118,7 +118,8 @@ static CURLcode perform(struct transfer *t, long *status) {
     for (size_t i = 0; q->headers != NULL && q->headers[i] != NULL; i++) {
         headers = curl_slist_append(headers, q->headers[i]);
     }
-    curl_easy_setopt(curl, CURLOPT_URL, text("%s%s", q->url != NULL ? q->url : the_daemon.url, q->path));
+    curl_easy_setopt(curl, CURLOPT_URL,
+                     text("%s%s", q->url != NULL ? q->url : the_daemon.url, q->path));
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
