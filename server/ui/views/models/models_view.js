@@ -1,6 +1,10 @@
-/* The view "Models". */
+/* The view "Models": the list of models, or the page of one. */
 import { h } from '../../base/preact.js';
+import { ModelList } from './model_list.js';
+import { ModelPage } from './model_page.js';
 
-export function ModelsView() {
-    return h('h1', {}, 'Models');
+/* path: [], [name] or [name, version]. */
+export function ModelsView({ path: [name, version], query }) {
+    return name === undefined ? h(ModelList, { query })
+        : h(ModelPage, { key: name, name, version, query });
 }

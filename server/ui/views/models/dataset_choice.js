@@ -1,0 +1,29 @@
+/* The choice of a stored dataset. */
+import { h } from '../../base/preact.js';
+import { list } from '../../base/api.js';
+import { link } from '../../base/place.js';
+import { Choice } from '../../parts/fields.js';
+import { Loaded } from '../../parts/loaded.js';
+
+const MOST = 1000;
+
+/* value: a name, or '' for none; onChange gets a name. preferred: is named as the training data. */
+export function DatasetChoice({ value, onChange, label = 'Data', hint, preferred }) {
+    return h(Loaded, {
+        of: 0, kinds: ['datasets'], what: 'the list of data',
+        load: (signal) => list('/v1/datasets', { query: { fields: 'name' }, most: MOST, signal }),
+        show: (items) => {
+            const names = items.map((item) => item.name);
+            if (names.length === 0) {
+                return h('p', {}, ['There are no data. ',
+                    h('a', { href: link(['data']) }, 'Add data')]);
+            }
+            const known = value === '' || names.includes(value) ? names : [value, ...names];
+            return h(Choice, {
+                label, hint, value, onChange,
+                options: [{ value: '', label: 'Choose …' }, ...known.map((name) => ({
+                    value: name, label: name === preferred ? `${name} (training data)` : name }))],
+            });
+        },
+    });
+}

@@ -1,0 +1,160 @@
+/* The tab "Threshold and cost": how probabilities become a label, and what another rule changes. */
+import { Component, h } from '../../base/preact.js';
+import { call, path } from '../../base/api.js';
+import { changed } from '../../base/changes.js';
+import { number, percent, plural } from '../../base/format.js';
+import { link } from '../../base/place.js';
+import { Loaded } from '../../parts/loaded.js';
+import { announce } from '../../parts/status.js';
+import { CostRule } from './cost_rule.js';
+import { loadHeldOut } from './held_out.js';
+import { Threshold } from './threshold.js';
+import { ChangeProblem } from './versions.js';
+
+const GOALS = {
+    f1: 'the greatest F1', youden: 'the greatest share found minus share of false alarms',
+    mcc: 'the greatest Matthews correlation', accuracy: 'the greatest accuracy',
+};
+
+/* A stored rule as a sentence. */
+export function ruleText({ rule, positive, threshold }) {
+    const at = threshold === undefined ? ''
+        : ` A row is labelled “${positive}” if its probability is at least ${number(threshold)}.`;
+    if (rule.maximise) {
+        return `The threshold with ${GOALS[rule.maximise]} on the held-out rows.${at}`;
+    }
+    if (rule.precision_at_least !== undefined) {
+        return `The threshold that finds most “${positive}” while at least ` +
+            `${percent(rule.precision_at_least)} of these labels are right.${at}`;
+    }
+    if (rule.threshold !== undefined) {
+        return at.trim();
+    }
+    const parts = [];
+    if (rule.cost) {
+        parts.push('A row gets the label with the least expected cost.');
+    }
+    if (rule.reject !== undefined) {
+        parts.push(`A row gets no label if every label has an expected cost above ${
+            number(rule.reject)}.`);
+    }
+    return parts.join(' ');
+}
+
+/* Sets the rule of a version, or removes it (null). Returns the new ETag. */
+async function setRule(model, rule, etag) {
+    const response = await call(rule ? 'PUT' : 'DELETE',
+        path`/v1/models/${model.name}/versions/${model.version}/decision`,
+        { body: rule || undefined, headers: { 'If-Match': etag } });
+    changed('models');
+    return response.headers.get('ETag');
+}
+
+/* The stored rule: what it is, what it does on held-out rows, removing it. */
+function Stored({ model, remove }) {
+    const decision = model.decision_rule;
+    if (!decision) {
+        return h('p', {}, 'No rule is stored: the label is the most probable class. That is right ' +
+            'if all errors cost the same.');
+    }
+    const held = decision.held_out;
+    const figures = held ? [
+        held.accuracy !== undefined && held.accuracy !== null
+            ? ['Accuracy', percent(held.accuracy)] : null,
+        held.precision !== undefined ? ['Precision', percent(held.precision)] : null,
+        held.recall !== undefined ? ['Recall', percent(held.recall)] : null,
+        held.cost !== undefined ? ['Mean cost', number(held.cost)] : null,
+        held.cost_of_most_probable !== undefined
+            ? ['Mean cost without the rule', number(held.cost_of_most_probable)] : null,
+        held.rejected_share !== undefined ? ['Without a label', percent(held.rejected_share)] : null,
+    ].filter(Boolean) : [];
+    return h('div', { class: 'stack' }, [
+        h('p', { class: 'rule' }, ruleText(decision)),
+        figures.length ? h('div', { class: 'facts' }, figures.map(([label, text]) => h('div',
+            { class: 'fact' }, [h('strong', {}, text), h('span', {}, label)]))) : null,
+        held ? h('p', { class: 'minor' }, `On ${plural(held.rows, 'row')} that the training held ` +
+            'out.') : null,
+        h('div', { class: 'buttons' }, h('button', {
+            type: 'button', class: 'danger', onClick: remove }, 'Remove the rule')),
+    ]);
+}
+
+/* Whether a model has probabilities, without which it has no rules. */
+function hasProbabilities({ metrics }) {
+    return [metrics?.validation, metrics?.train].some((m) => Number.isFinite(m?.log_loss));
+}
+
+function NoProbabilities({ model }) {
+    return h('p', { class: 'warnings' }, [
+        'This model gives scores and no probabilities, so it has no threshold and no costs. ',
+        h('a', { href: link(['train'], { job: model.job }) }, 'Train it again'),
+        ' with the parameter calibrate, which makes probabilities of the scores, or by another ' +
+            'method.',
+    ]);
+}
+
+/* Rules that can be tried, for the data that are there. */
+function Trials({ model, data, store }) {
+    const two = model.classes.length === 2;
+    const nothing = !data.rows && !data.curve;
+    return h('div', { class: 'stack' }, [
+        nothing ? h('p', { class: 'warnings' }, 'The training of this version kept no predictions ' +
+            'for held-out rows, so what a rule changes cannot be shown here. Costs can be stored ' +
+            'all the same; to choose a threshold, train again with rows held out.') : null,
+        two && !nothing ? h(Threshold, { model, data, store }) : null,
+        h(CostRule, { model, rows: data.rows, store }),
+    ]);
+}
+
+export class Decision extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { error: null };
+        this.store = this.store.bind(this);
+    }
+
+    /* rule: null removes it. */
+    async store(rule) {
+        const { model, etag } = this.props;
+        const before = model.decision_rule?.rule || null;
+        this.setState({ error: null });
+        try {
+            await setRule(model, rule, etag);
+        } catch (error) {
+            this.setState({ error });
+            if (error.status === 412) {
+                changed('models');
+            }
+            return;
+        }
+        announce(rule ? 'The rule is stored: predictions use it from now on'
+            : 'The rule was removed', { label: 'Undo', run: () => void this.undo(before) });
+    }
+
+    /* Back to the rule before, if nobody has changed the version since. */
+    async undo(before) {
+        const { model } = this.props;
+        try {
+            const now = await call('HEAD', path`/v1/models/${model.name}/versions/${model.version}`);
+            await setRule(model, before, now.headers.get('ETag'));
+            announce(before ? 'The rule before is stored again' : 'The rule was removed again');
+        } catch (error) {
+            announce(`Not undone: ${error.message}`);
+        }
+    }
+
+    render({ model }, { error }) {
+        return h('div', { class: 'stack' }, [
+            h('section', { class: 'card stack', 'aria-labelledby': 'rule-title' }, [
+                h('h2', { id: 'rule-title' }, 'The rule that is used now'),
+                error ? h(ChangeProblem, { error }) : null,
+                h(Stored, { model, remove: () => void this.store(null) }),
+            ]),
+            !hasProbabilities(model) ? h(NoProbabilities, { model }) : h(Loaded, {
+                of: [model.name, model.version], what: 'the predictions for held-out rows',
+                load: (signal) => loadHeldOut(model, signal),
+                show: (data) => h(Trials, { model, data, store: this.store }),
+            }),
+        ]);
+    }
+}

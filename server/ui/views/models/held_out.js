@@ -1,0 +1,213 @@
+/* The predictions on which a decision rule is tried before it is stored: those of the held-out rows,
+ * or, of two classes, the points of their ROC curve. */
+import { call, path } from '../../base/api.js';
+import { d3 } from '../../base/d3.js';
+
+const MOST_VALUES = 1500000; /* cells that are loaded and parsed well within a second */
+
+/* The number of cells of the stored predictions; 0: there are none. */
+function size(model) {
+    const { validation, rows, classes } = model;
+    if (!validation || validation.dataset || !model.job) {
+        return 0;
+    }
+    const n = validation.folds ? rows.train * (validation.repeats || 1) : rows.validation;
+    return n * (classes.length + 4);
+}
+
+/* Reads the CSV. Returns {n, k, truth, p, weight}: p has k probabilities for each row; null: the
+ * model has scores instead. */
+function parse(text, k) {
+    const [header, ...lines] = d3.csvParseRows(text);
+    const first = header.findIndex((name) => name.startsWith('p('));
+    if (first < 0) {
+        return null;
+    }
+    const index = new Map();
+    for (let i = 0; i < k; i++) {
+        index.set(header[first + i].slice(2, -1), i);
+    }
+    const truthAt = header.indexOf('truth');
+    const weightAt = header.indexOf('weight');
+    const truth = new Int32Array(lines.length);
+    const p = new Float64Array(lines.length * k);
+    const weight = new Float64Array(lines.length).fill(1);
+    lines.forEach((line, r) => {
+        truth[r] = index.get(line[truthAt]);
+        for (let i = 0; i < k; i++) {
+            p[r * k + i] = Number(line[first + i]);
+        }
+        if (weightAt >= 0) {
+            weight[r] = Number(line[weightAt]);
+        }
+    });
+    return { n: lines.length, k, truth, p, weight };
+}
+
+async function loadRows(model, signal) {
+    const cells = size(model);
+    if (cells === 0 || cells > MOST_VALUES) {
+        return null;
+    }
+    try {
+        const answer = await call('GET', path`/v1/jobs/${model.job}/predictions`,
+            { accept: 'text/csv', signal });
+        return parse(await answer.text(), model.classes.length);
+    } catch (error) {
+        if (error.status === 404) {
+            return null; /* the job was deleted, or kept none */
+        }
+        throw error;
+    }
+}
+
+/* The ROC curve of two classes as counts. metrics: with roc, per_class. */
+export function curveOf(metrics) {
+    const curve = metrics?.roc?.length === 1 ? metrics.roc[0] : null;
+    if (!curve || curve.threshold_of !== 'probability') {
+        return null;
+    }
+    const [negative, positive] = metrics.per_class.map((c) => c.support);
+    return {
+        positives: positive, negatives: negative,
+        points: curve.points.map((q) => ({
+            threshold: q.threshold === null ? Infinity : q.threshold,
+            tp: q.true_positive_rate * positive, fp: q.false_positive_rate * negative,
+        })),
+    };
+}
+
+/* Loads what is there: {rows, curve}; each may be null. */
+export async function loadHeldOut(model, signal) {
+    const rows = await loadRows(model, signal);
+    const validation = model.metrics?.validation;
+    return { rows, curve: rows ? null : curveOf(validation?.pooled || validation) };
+}
+
+/* The points of the second class, by falling threshold, from rows. */
+function pointsOf({ n, truth, p, weight }) {
+    const order = Array.from({ length: n }, (_, r) => r).sort((a, b) => p[2 * b + 1] - p[2 * a + 1]);
+    const points = [{ threshold: Infinity, tp: 0, fp: 0 }];
+    let tp = 0;
+    let fp = 0;
+    order.forEach((r, i) => {
+        tp += truth[r] === 1 ? weight[r] : 0;
+        fp += truth[r] === 0 ? weight[r] : 0;
+        if (i + 1 === n || p[2 * order[i + 1] + 1] !== p[2 * r + 1]) {
+            points.push({ threshold: p[2 * r + 1], tp, fp });
+        }
+    });
+    return { points, positives: tp, negatives: fp };
+}
+
+/* What thresholds do to two classes. positive: index of the class that is looked for. */
+export class Thresholds {
+    constructor({ rows, curve }, positive) {
+        const { points, positives, negatives } = rows ? pointsOf(rows) : curve;
+        this.positives = positive === 1 ? positives : negatives;
+        this.negatives = positive === 1 ? negatives : positives;
+        this.points = positive === 1 ? points : this.mirrored(points, positives, negatives);
+    }
+
+    /* The same points seen from the first class, whose probability is 1 minus that of the second:
+     * what is not below a threshold of one is above a threshold of the other. */
+    mirrored(points, positives, negatives) {
+        const result = [{ threshold: Infinity, tp: 0, fp: 0 }];
+        for (let i = points.length - 1; i > 0; i--) {
+            const above = points[i - 1];
+            result.push({
+                threshold: 1 - points[i].threshold,
+                tp: negatives - above.fp, fp: positives - above.tp,
+            });
+        }
+        return result;
+    }
+
+    /* The counts if rows with at least probability t are given the class. */
+    at(t) {
+        let low = 0;
+        let high = this.points.length - 1;
+        while (low < high) {
+            const middle = (low + high + 1) >> 1;
+            if (this.points[middle].threshold >= t) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return this.figures(this.points[low]);
+    }
+
+    figures({ tp, fp }) {
+        const fn = this.positives - tp;
+        const tn = this.negatives - fp;
+        const all = this.positives + this.negatives;
+        const share = (a, b) => (b > 0 ? a / b : null);
+        const root = Math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn));
+        return {
+            tp, fp, fn, tn, all, precision: share(tp, tp + fp), recall: share(tp, tp + fn),
+            f1: share(2 * tp, 2 * tp + fp + fn), accuracy: share(tp + tn, all),
+            youden: this.positives > 0 && this.negatives > 0
+                ? tp / this.positives - fp / this.negatives : null,
+            mcc: root > 0 ? (tp * tn - fp * fn) / root : 0,
+        };
+    }
+
+    /* The threshold between 0 and 1 with the greatest value(figures); null counts as none. */
+    best(value) {
+        let best = null;
+        for (const point of this.points) {
+            const v = point.threshold <= 1 ? value(this.figures(point)) : null;
+            if (v !== null && (best === null || v > best.v)) {
+                best = { v, threshold: point.threshold };
+            }
+        }
+        return best ? Math.max(best.threshold, 0) : null;
+    }
+}
+
+/* Labels by least expected cost. costs: [true class][label]; reject: the greatest expected cost
+ * that is accepted (Infinity: any). Returns the confusion matrix, the mean cost of the labels, the
+ * share without a label and the number of labels that are not the most probable class. */
+export function tryCosts({ n, k, truth, p, weight }, costs, reject) {
+    const matrix = costs.map((row) => row.map(() => 0));
+    const plain = costs.map((row) => row.map(() => 0));
+    let all = 0;
+    let cost = 0;
+    let plainCost = 0;
+    let rejected = 0;
+    let changed = 0;
+    for (let r = 0; r < n; r++) {
+        const at = r * k;
+        let label = -1;
+        let least = Infinity;
+        let likely = 0;
+        for (let j = 0; j < k; j++) {
+            let expected = 0;
+            for (let i = 0; i < k; i++) {
+                expected += p[at + i] * costs[i][j];
+            }
+            if (expected < least) {
+                least = expected;
+                label = j;
+            }
+            likely = p[at + j] > p[at + likely] ? j : likely;
+        }
+        const t = truth[r];
+        all += weight[r];
+        plain[t][likely] += weight[r];
+        plainCost += weight[r] * costs[t][likely];
+        if (least > reject) {
+            rejected += weight[r];
+        } else {
+            matrix[t][label] += weight[r];
+            cost += weight[r] * costs[t][label];
+            changed += label === likely ? 0 : weight[r];
+        }
+    }
+    const kept = all - rejected;
+    return {
+        matrix, plain, changed, all, rejected, cost: kept > 0 ? cost / kept : null,
+        plainCost: all > 0 ? plainCost / all : null,
+    };
+}

@@ -1,0 +1,235 @@
+/* The page of a model: #/models/NAME[/VERSION]?tab=… */
+import { Component, h } from '../../base/preact.js';
+import { call, list, path, remove } from '../../base/api.js';
+import { changed } from '../../base/changes.js';
+import { plural } from '../../base/format.js';
+import { go, link } from '../../base/place.js';
+import { Badge } from '../../parts/badge.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Choice } from '../../parts/fields.js';
+import { Loaded } from '../../parts/loaded.js';
+import { Problem } from '../../parts/problem.js';
+import { announce } from '../../parts/status.js';
+import { Tabs } from '../../parts/tabs.js';
+import { Decision } from './decision.js';
+import { switchLive } from './live.js';
+import { loadMethods, methodTitle } from './methods.js';
+import { Overview } from './overview.js';
+import { Quality } from './quality.js';
+import { ChangeProblem } from './versions.js';
+
+const MOST = 1000;
+
+/* The tabs: what a tab shows of {model, name, versions, etag, query}; for: whether it applies. */
+const TABS = [
+    { name: 'overview', label: 'Overview', view: Overview },
+    { name: 'quality', label: 'Quality', view: Quality, for: (m) => m.target !== null },
+    { name: 'decision', label: 'Threshold and cost', view: Decision,
+        for: (m) => m.target !== null },
+];
+
+/* The versions of a model with the ETag of its state; null: there is no such model. The ETag is
+ * read first: if a change comes between, the next change by this page is refused. */
+async function loadVersions(name, signal) {
+    try {
+        const head = await call('HEAD', path`/v1/models/${name}`, { signal });
+        const versions = await list(path`/v1/models/${name}/versions`, { most: MOST, signal });
+        await loadMethods(signal);
+        return { etag: head.headers.get('ETag'), versions };
+    } catch (error) {
+        if (error.status === 404) {
+            return { versions: null };
+        }
+        throw error;
+    }
+}
+
+async function loadVersion(name, version, signal) {
+    const response = await call('GET', path`/v1/models/${name}/versions/${version}`, { signal });
+    return { model: await response.json(), etag: response.headers.get('ETag') };
+}
+
+function Missing({ name, version }) {
+    return h('div', { class: 'empty' }, [
+        h('p', {}, version === undefined ? `There is no model “${name}”. It may have been deleted.`
+            : `The model “${name}” has no version ${version}. It may have been deleted.`),
+        h('p', { class: 'buttons centred' }, [
+            version === undefined ? null : h('a', { class: 'button', href: link(['models', name]) },
+                'To its live version'),
+            h('a', { class: 'button', href: link(['models']) }, 'To all models'),
+        ]),
+    ]);
+}
+
+class DeleteModel extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { error: null };
+    }
+
+    async run() {
+        const { name, onClose } = this.props;
+        try {
+            await remove(path`/v1/models/${name}`);
+        } catch (error) {
+            this.setState({ error });
+            return;
+        }
+        onClose();
+        go(['models']);
+        changed('models');
+        announce(`The model ${name} was deleted`);
+    }
+
+    render({ name, n, onClose }, { error }) {
+        return h(Dialog, { title: `Delete the model ${name}?`, onClose }, [
+            h('p', {}, `The model and ${n === 1 ? 'its version' : `all its ${n} versions`} will ` +
+                'be gone, and calls of it will fail. This cannot be undone.'),
+            error ? h(Problem, { error }) : null,
+            h('div', { class: 'buttons' }, [
+                h('button', { type: 'button', class: 'danger', onClick: () => this.run() },
+                    'Delete the model'),
+                h('button', { type: 'button', onClick: onClose }, 'Cancel'),
+            ]),
+        ]);
+    }
+}
+
+/* The columns of the table that are numbers: a plane of two of them can be drawn. */
+function canDraw(model) {
+    return model.inputs.filter((input) => ['numeric', 'datetime'].includes(input.type)).length > 1;
+}
+
+/* Title, version, and what can be done with it. */
+class Heading extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { deleting: false, busy: false, error: null };
+    }
+
+    async makeLive() {
+        const { name, versions, version, etag } = this.props;
+        this.setState({ busy: true, error: null });
+        try {
+            await switchLive(name, versions.find((v) => v.live).version, version.version, etag);
+        } catch (error) {
+            this.setState({ error });
+        }
+        this.setState({ busy: false });
+    }
+
+    buttons({ name, version, versions, query, drawn }, { busy }) {
+        return h('div', { class: 'buttons' }, [
+            versions.length > 1 ? h('div', { class: 'version-choice' }, h(Choice, {
+                label: 'Version', value: version.version,
+                options: [...versions].reverse().map((v) => ({
+                    value: v.version,
+                    label: `${v.version}${v.live ? ', live' : ''} · ${methodTitle(v.algorithm)}`,
+                })),
+                onChange: (value) => go(['models', name, value], { tab: query.tab }),
+            })) : null,
+            version.live ? null : h('button', {
+                type: 'button', class: 'primary', disabled: busy,
+                onClick: () => void this.makeLive(),
+            }, 'Make this version live'),
+            h('a', {
+                class: `button${version.live ? ' primary' : ''}`,
+                href: link(['try', name, ...(version.live ? [] : [String(version.version)])]),
+            }, 'Try it'),
+            drawn ? h('a', {
+                class: 'button',
+                href: link(['boundaries', name, ...(version.live ? [] : [String(version.version)])]),
+            }, 'Boundaries') : null,
+            h('button', {
+                type: 'button', class: 'danger', onClick: () => this.setState({ deleting: true }),
+            }, 'Delete …'),
+        ]);
+    }
+
+    render(props, state) {
+        const { name, version, versions } = props;
+        const { deleting, error } = state;
+        return h('div', { class: 'stack model-head' }, [
+            h('p', { class: 'minor crumbs' }, [h('a', { href: link(['models']) }, 'Models'), ' / ']),
+            h('div', { class: 'head' }, [
+                h('div', {}, [
+                    h('h1', { id: 'model-title' }, name),
+                    h('p', { class: 'minor' }, [
+                        h(Badge, version.live ? { text: 'live', kind: 'good' }
+                            : { text: 'not live' }),
+                        ` version ${version.version} of ${plural(versions.length, 'version')}` +
+                            ` · ${methodTitle(version.algorithm)}`,
+                    ]),
+                ]),
+                this.buttons(props, state),
+            ]),
+            error ? h(ChangeProblem, { error }) : null,
+            deleting ? h(DeleteModel, {
+                name, n: versions.length, onClose: () => this.setState({ deleting: false }),
+            }) : null,
+        ]);
+    }
+}
+
+/* The loaded model: its heading and the chosen tab. */
+function Body({ name, version, versions, etag, query, model }) {
+    const tabs = TABS.filter((tab) => !tab.for || tab.for(model.model));
+    const wanted = query.tab || (query.compare ? 'compare' : 'overview');
+    const tab = tabs.find((t) => t.name === wanted) || tabs[0];
+    const place = ['models', name, ...(version === undefined ? [] : [version])];
+    return h('div', {}, [
+        h(Heading, {
+            name, versions, etag, query, drawn: canDraw(model.model),
+            version: versions.find((v) => v.version === model.model.version) || model.model,
+        }),
+        h(Tabs, {
+            label: `About ${name}`, chosen: tab.name,
+            tabs: tabs.map((t) => ({ name: t.name, label: t.label, href: link(place,
+                { tab: t.name === 'overview' ? undefined : t.name }) })),
+        }),
+        h(tab.view, {
+            key: `${tab.name} ${model.model.version}`, name, versions, query,
+            model: model.model, etag: model.etag, liveEtag: etag,
+        }),
+    ]);
+}
+
+export class ModelPage extends Component {
+    constructor(props) {
+        super(props);
+        this.seen = () => document.visibilityState === 'visible' && this.reload?.();
+    }
+
+    componentDidMount() {
+        document.addEventListener('visibilitychange', this.seen);
+    }
+
+    componentWillUnmount() {
+        document.removeEventListener('visibilitychange', this.seen);
+    }
+
+    page({ versions, etag }, reload) {
+        const { name, version, query } = this.props;
+        this.reload = reload;
+        if (!versions) {
+            return h(Missing, { name });
+        }
+        const shown = version === undefined ? versions.find((v) => v.live).version : Number(version);
+        if (!versions.some((v) => v.version === shown)) {
+            return h(Missing, { name, version });
+        }
+        return h(Loaded, {
+            of: [name, shown], kinds: ['models'], what: `version ${shown} of ${name}`,
+            load: (signal) => loadVersion(name, shown, signal),
+            show: (model) => h(Body, { name, version, versions, etag, query, model }),
+        });
+    }
+
+    render({ name }) {
+        return h('section', { 'aria-label': `Model ${name}` }, h(Loaded, {
+            of: name, kinds: ['models'], what: `the model ${name}`,
+            load: (signal) => loadVersions(name, signal),
+            show: (state, reload) => this.page(state, reload),
+        }));
+    }
+}

@@ -1,0 +1,155 @@
+/* The first tab of a model: its main figures, its versions, where it comes from, its calls. */
+import { Component, h } from '../../base/preact.js';
+import { patch, path } from '../../base/api.js';
+import { changed } from '../../base/changes.js';
+import { count } from '../../base/format.js';
+import { link } from '../../base/place.js';
+import { Badge } from '../../parts/badge.js';
+import { RequestCode } from '../../parts/code.js';
+import { Field, TextField } from '../../parts/fields.js';
+import { METRICS, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
+import { Problem } from '../../parts/problem.js';
+import { announce } from '../../parts/status.js';
+import { Origin, validationText } from './origin.js';
+import { ChangeProblem, Versions } from './versions.js';
+
+const MAIN = ['accuracy', 'balanced_accuracy', 'macro.f1', 'roc_auc'];
+
+/* The main figures, of held-out rows if there are some. */
+function Figures({ model }) {
+    const metrics = model.metrics?.validation || model.metrics?.train;
+    if (!metrics) {
+        return h('section', { class: 'card', 'aria-label': 'Figures' }, [
+            h('h2', {}, 'How good it is'),
+            h('p', {}, 'It was trained without a target, so there is no right answer to compare ' +
+                `with. ${count(model.details?.outliers ?? null)} of the training rows are ` +
+                'outliers to it.'),
+        ]);
+    }
+    const shown = MAIN.filter((name) => typeof metricValue(metrics, name) === 'number');
+    return h('section', { class: 'card', 'aria-label': 'Figures' }, [
+        h('h2', {}, 'How good it is'),
+        h('div', { class: 'facts' }, shown.map((name) => h('div', {
+            class: 'fact', title: METRICS[name].text,
+        }, [
+            h('strong', {}, metricText(name, metricValue(metrics, name))),
+            h('span', {}, `${METRICS[name].label} ${metricSpread(metrics, name)}`),
+        ]))),
+        model.metrics.validation
+            ? h('p', { class: 'minor after' }, validationText(model))
+            : h('p', { class: 'warnings after' }, 'These are figures of the training rows, which ' +
+                'the model has seen: they are too good. Measure it on other rows under “Quality”, ' +
+                'or train again with rows held out.'),
+        h('a', { href: link(['models', model.name, String(model.version)], { tab: 'quality' }) },
+            'Errors, curves and all figures'),
+    ]);
+}
+
+/* Description and tags, and their form. */
+class About extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { editing: false, description: '', tags: '', error: null };
+    }
+
+    edit() {
+        const { description, tags } = this.props.model;
+        this.setState({ editing: true, error: null, description: description || '',
+            tags: tags.join(', ') });
+    }
+
+    async save(event) {
+        event.preventDefault();
+        const { model, etag } = this.props;
+        const tags = this.state.tags.split(',').map((t) => t.trim()).filter((t) => t !== '');
+        try {
+            await patch(path`/v1/models/${model.name}`, {
+                description: this.state.description.trim() || null, tags: [...new Set(tags)],
+            }, { headers: { 'If-Match': etag } });
+        } catch (error) {
+            this.setState({ error });
+            if (error.status === 412) {
+                changed('models');
+            }
+            return;
+        }
+        this.setState({ editing: false });
+        announce('Description and tags were saved');
+        changed('models');
+    }
+
+    form({ description, tags, error }) {
+        return h('form', { class: 'stack', onSubmit: (event) => void this.save(event) }, [
+            h(Field, {
+                label: 'Description', control: (attributes) => h('textarea', {
+                    ...attributes, value: description, maxlength: 4000,
+                    onInput: (event) => this.setState({ description: event.target.value }),
+                }),
+            }),
+            h(TextField, {
+                label: 'Tags', value: tags, hint: 'Separated by commas',
+                onInput: (text) => this.setState({ tags: text }),
+            }),
+            error ? (error.status === 412 ? h(ChangeProblem, { error }) : h(Problem, { error }))
+                : null,
+            h('div', { class: 'buttons' }, [
+                h('button', { type: 'submit', class: 'primary' }, 'Save'),
+                h('button', { type: 'button', onClick: () => this.setState({ editing: false }) },
+                    'Cancel'),
+            ]),
+        ]);
+    }
+
+    render({ model }, state) {
+        return h('section', { class: 'card', 'aria-label': 'Description' }, [
+            h('div', { class: 'head' }, [
+                h('h2', {}, 'Description'),
+                state.editing ? null : h('button', {
+                    type: 'button', class: 'quiet', onClick: () => this.edit(),
+                }, 'Edit description and tags'),
+            ]),
+            state.editing ? this.form(state) : h('div', {}, [
+                model.description ? h('p', { class: 'written' }, model.description)
+                    : h('p', { class: 'minor' }, 'None yet. Say what the model is for, and what ' +
+                        'it must not be used for.'),
+                model.tags.length ? h('p', { class: 'tags' },
+                    model.tags.map((text) => h(Badge, { text }))) : null,
+            ]),
+        ]);
+    }
+}
+
+function Calls({ model }) {
+    const base = path`/v1/models/${model.name}`;
+    return h('section', { class: 'stack', 'aria-label': 'Commands' }, [
+        h(RequestCode, {
+            title: 'Describe it by command', request: { method: 'GET',
+                path: `${base}/versions/${model.version}` },
+        }),
+        h(RequestCode, {
+            title: 'Make this version live by command',
+            request: { method: 'PUT', path: `${base}/live`, body: { version: model.version } },
+        }),
+        model.dataset ? h(RequestCode, {
+            title: 'Predict all rows of a dataset by command',
+            request: { method: 'POST', path: `${base}/predict`, accept: 'text/csv',
+                body: { dataset: model.dataset.name } },
+        }) : null,
+    ]);
+}
+
+export function Overview({ model, name, versions, liveEtag }) {
+    const live = versions.find((v) => v.live);
+    return h('div', { class: 'stack' }, [
+        h('div', { class: 'split' }, [
+            h(Figures, { model }),
+            h(About, { model: live.version === model.version ? model : { ...model,
+                description: live.description, tags: live.tags }, etag: liveEtag }),
+        ]),
+        h(Versions, {
+            name, versions, etag: liveEtag, shown: model.version, metric: 'accuracy',
+        }),
+        h(Origin, { model }),
+        h(Calls, { model }),
+    ]);
+}

@@ -1,0 +1,20 @@
+/* The button that stores a decision rule, and its command. */
+import { h } from '../../base/preact.js';
+import { path } from '../../base/api.js';
+import { RequestCode } from '../../parts/code.js';
+
+/* rule: null: it is incomplete. store: (rule) => stores it. */
+export function StoreRule({ model, rule, store, label }) {
+    return h('div', { class: 'stack' }, [
+        h('div', { class: 'buttons' }, h('button', {
+            type: 'button', class: 'primary', disabled: rule === null,
+            onClick: () => void store(rule),
+        }, label)),
+        rule ? h(RequestCode, {
+            request: {
+                method: 'PUT', body: rule,
+                path: path`/v1/models/${model.name}/versions/${model.version}/decision`,
+            },
+        }) : null,
+    ]);
+}
