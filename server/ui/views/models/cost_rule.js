@@ -1,6 +1,6 @@
 /* Costs of errors, for any number of classes, and when a row gets no label. */
 import { Component, h } from '../../base/preact.js';
-import { number, percent } from '../../base/format.js';
+import { count, number, percent } from '../../base/format.js';
 import { Choice, NumberField } from '../../parts/fields.js';
 import { Confusion } from './confusion.js';
 import { tryCosts } from './held_out.js';
@@ -59,8 +59,10 @@ class CostPairs extends Component {
             h('div', { class: 'fields' }, [
                 h(Choice, { label: 'True class', value: truth, options, onChange: set('truth') }),
                 h(Choice, { label: 'Label', value: label, options, onChange: set('label') }),
-                h(NumberField, { label: 'Cost', value: cost, hint: '1 for an error if none is given',
-                    onInput: (text) => this.setState({ cost: text }) }),
+                h(NumberField, {
+                    label: 'Cost', value: cost, hint: '1 for an error if none is given',
+                    onInput: (text) => this.setState({ cost: text }),
+                }),
             ]),
             h('div', { class: 'buttons' }, h('button', {
                 type: 'button', disabled: cost.trim() === '' || parse(cost, 0) === null,
@@ -83,11 +85,12 @@ class CostPairs extends Component {
 function Outcome({ model, outcome }) {
     const { all, changed, rejected, cost, plainCost, matrix, plain } = outcome;
     return h('div', { class: 'stack', role: 'status' }, [
-        h('p', {}, `On ${number(Math.round(all))} held-out rows: ${number(Math.round(changed))} get ` +
-            `another label, ${number(Math.round(rejected))} (${percent(rejected / all)}) get none.`),
+        h('p', {}, `On ${count(Math.round(all))} held-out rows: ${count(Math.round(changed))} ` +
+            `get another label, ${count(Math.round(rejected))} (${percent(rejected / all)}) ` +
+            'get none.'),
         h('div', { class: 'facts' }, [
             h('div', { class: 'fact' }, [h('strong', {}, number(cost)),
-                h('span', {}, 'mean cost of a label')]),
+                h('span', {}, 'mean cost of a row')]),
             h('div', { class: 'fact' }, [h('strong', {}, number(plainCost)),
                 h('span', {}, 'with the most probable class')]),
         ]),
@@ -155,9 +158,9 @@ export class CostRule extends Component {
         const onChange = (i, j, text) => this.set(i, j, text);
         return h('section', { class: 'card stack', 'aria-labelledby': 'costs-title' }, [
             h('h2', { id: 'costs-title' }, 'Say what errors cost'),
-            h('p', { class: 'minor' }, 'The label with the least expected cost is given: the cost of ' +
-                'each error times its probability. Only the proportions of the costs matter. An ' +
-                'error without a cost here costs 1.'),
+            h('p', { class: 'minor' }, 'The label with the least expected cost is given: the ' +
+                'cost of each error times its probability. Only the proportions of the costs ' +
+                'matter. An error without a cost here costs 1.'),
             classes.length <= MOST_CELLS ? h(CostTable, { classes, costs, onChange })
                 : h(CostPairs, { classes, costs, onChange }),
             h('div', { class: 'fields' }, h(NumberField, {

@@ -1,6 +1,6 @@
 /* The tab "Threshold and cost": how probabilities become a label, and what another rule changes. */
 import { Component, h } from '../../base/preact.js';
-import { call, path } from '../../base/api.js';
+import { call } from '../../base/api.js';
 import { changed } from '../../base/changes.js';
 import { number, percent, plural } from '../../base/format.js';
 import { link } from '../../base/place.js';
@@ -8,43 +8,15 @@ import { Loaded } from '../../parts/loaded.js';
 import { announce } from '../../parts/status.js';
 import { CostRule } from './cost_rule.js';
 import { loadHeldOut } from './held_out.js';
+import { ruleText } from './rule_text.js';
 import { Threshold } from './threshold.js';
+import { versionPath } from './version_path.js';
 import { ChangeProblem } from './versions.js';
-
-const GOALS = {
-    f1: 'the greatest F1', youden: 'the greatest share found minus share of false alarms',
-    mcc: 'the greatest Matthews correlation', accuracy: 'the greatest accuracy',
-};
-
-/* A stored rule as a sentence. */
-export function ruleText({ rule, positive, threshold }) {
-    const at = threshold === undefined ? ''
-        : ` A row is labelled “${positive}” if its probability is at least ${number(threshold)}.`;
-    if (rule.maximise) {
-        return `The threshold with ${GOALS[rule.maximise]} on the held-out rows.${at}`;
-    }
-    if (rule.precision_at_least !== undefined) {
-        return `The threshold that finds most “${positive}” while at least ` +
-            `${percent(rule.precision_at_least)} of these labels are right.${at}`;
-    }
-    if (rule.threshold !== undefined) {
-        return at.trim();
-    }
-    const parts = [];
-    if (rule.cost) {
-        parts.push('A row gets the label with the least expected cost.');
-    }
-    if (rule.reject !== undefined) {
-        parts.push(`A row gets no label if every label has an expected cost above ${
-            number(rule.reject)}.`);
-    }
-    return parts.join(' ');
-}
 
 /* Sets the rule of a version, or removes it (null). Returns the new ETag. */
 async function setRule(model, rule, etag) {
     const response = await call(rule ? 'PUT' : 'DELETE',
-        path`/v1/models/${model.name}/versions/${model.version}/decision`,
+        `${versionPath(model)}/decision`,
         { body: rule || undefined, headers: { 'If-Match': etag } });
     changed('models');
     return response.headers.get('ETag');
@@ -54,8 +26,8 @@ async function setRule(model, rule, etag) {
 function Stored({ model, remove }) {
     const decision = model.decision_rule;
     if (!decision) {
-        return h('p', {}, 'No rule is stored: the label is the most probable class. That is right ' +
-            'if all errors cost the same.');
+        return h('p', {}, 'No rule is stored: the label is the most probable class. That is ' +
+            'right if all errors cost the same.');
     }
     const held = decision.held_out;
     const figures = held ? [
@@ -66,7 +38,8 @@ function Stored({ model, remove }) {
         held.cost !== undefined ? ['Mean cost', number(held.cost)] : null,
         held.cost_of_most_probable !== undefined
             ? ['Mean cost without the rule', number(held.cost_of_most_probable)] : null,
-        held.rejected_share !== undefined ? ['Without a label', percent(held.rejected_share)] : null,
+        held.rejected_share !== undefined
+            ? ['Without a label', percent(held.rejected_share)] : null,
     ].filter(Boolean) : [];
     return h('div', { class: 'stack' }, [
         h('p', { class: 'rule' }, ruleText(decision)),
@@ -98,9 +71,10 @@ function Trials({ model, data, store }) {
     const two = model.classes.length === 2;
     const nothing = !data.rows && !data.curve;
     return h('div', { class: 'stack' }, [
-        nothing ? h('p', { class: 'warnings' }, 'The training of this version kept no predictions ' +
-            'for held-out rows, so what a rule changes cannot be shown here. Costs can be stored ' +
-            'all the same; to choose a threshold, train again with rows held out.') : null,
+        nothing ? h('p', { class: 'warnings' }, 'The training of this version kept no ' +
+            'predictions for held-out rows, so what a rule changes cannot be shown here. Costs ' +
+            'can be stored all the same; to choose a threshold, train again with rows held ' +
+            'out.') : null,
         two && !nothing ? h(Threshold, { model, data, store }) : null,
         h(CostRule, { model, rows: data.rows, store }),
     ]);
@@ -135,7 +109,7 @@ export class Decision extends Component {
     async undo(before) {
         const { model } = this.props;
         try {
-            const now = await call('HEAD', path`/v1/models/${model.name}/versions/${model.version}`);
+            const now = await call('HEAD', versionPath(model));
             await setRule(model, before, now.headers.get('ETag'));
             announce(before ? 'The rule before is stored again' : 'The rule was removed again');
         } catch (error) {

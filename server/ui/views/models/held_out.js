@@ -1,5 +1,5 @@
-/* The predictions on which a decision rule is tried before it is stored: those of the held-out rows,
- * or, of two classes, the points of their ROC curve. */
+/* The predictions on which a decision rule is tried before it is stored: those of the held-out
+ * rows, or, of two classes, the points of their ROC curve. */
 import { call, path } from '../../base/api.js';
 import { d3 } from '../../base/d3.js';
 
@@ -86,7 +86,8 @@ export async function loadHeldOut(model, signal) {
 
 /* The points of the second class, by falling threshold, from rows. */
 function pointsOf({ n, truth, p, weight }) {
-    const order = Array.from({ length: n }, (_, r) => r).sort((a, b) => p[2 * b + 1] - p[2 * a + 1]);
+    const order = Array.from({ length: n }, (_, r) => r)
+        .sort((a, b) => p[2 * b + 1] - p[2 * a + 1]);
     const points = [{ threshold: Infinity, tp: 0, fp: 0 }];
     let tp = 0;
     let fp = 0;
@@ -156,19 +157,34 @@ export class Thresholds {
     /* The threshold between 0 and 1 with the greatest value(figures); null counts as none. */
     best(value) {
         let best = null;
-        for (const point of this.points) {
+        this.points.forEach((point, i) => {
             const v = point.threshold <= 1 ? value(this.figures(point)) : null;
             if (v !== null && (best === null || v > best.v)) {
-                best = { v, threshold: point.threshold };
+                best = { v, i };
+            }
+        });
+        return best ? this.between(best.i) : null;
+    }
+
+    /* The shortest number that is a threshold with the counts of point i: above the next point. */
+    between(i) {
+        const high = Math.max(this.points[i].threshold, 0);
+        const low = i + 1 < this.points.length ? this.points[i + 1].threshold : 0;
+        for (let digits = 2; digits < 17; digits++) {
+            const unit = 10 ** -digits;
+            const x = Number((Math.floor(high / unit) * unit).toFixed(digits));
+            if (x > low && x <= high) {
+                return x;
             }
         }
-        return best ? Math.max(best.threshold, 0) : null;
+        return high;
     }
 }
 
 /* Labels by least expected cost. costs: [true class][label]; reject: the greatest expected cost
- * that is accepted (Infinity: any). Returns the confusion matrix, the mean cost of the labels, the
- * share without a label and the number of labels that are not the most probable class. */
+ * that is accepted (Infinity: any), and the cost of a row without a label. Returns the confusion
+ * matrix and that of the most probable class (plain), the mean costs of both, the weight of all
+ * rows, of those without a label and of those with another label. */
 export function tryCosts({ n, k, truth, p, weight }, costs, reject) {
     const matrix = costs.map((row) => row.map(() => 0));
     const plain = costs.map((row) => row.map(() => 0));
@@ -205,9 +221,11 @@ export function tryCosts({ n, k, truth, p, weight }, costs, reject) {
             changed += label === likely ? 0 : weight[r];
         }
     }
-    const kept = all - rejected;
+    if (rejected > 0) {
+        cost += rejected * reject;
+    }
     return {
-        matrix, plain, changed, all, rejected, cost: kept > 0 ? cost / kept : null,
+        matrix, plain, changed, all, rejected, cost: all > 0 ? cost / all : null,
         plainCost: all > 0 ? plainCost / all : null,
     };
 }

@@ -12,10 +12,12 @@ import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { Tabs } from '../../parts/tabs.js';
 import { Decision } from './decision.js';
+import { Inside } from './inside.js';
 import { switchLive } from './live.js';
 import { loadMethods, methodTitle } from './methods.js';
 import { Overview } from './overview.js';
 import { Quality } from './quality.js';
+import { versionPath } from './version_path.js';
 import { ChangeProblem } from './versions.js';
 
 const MOST = 1000;
@@ -26,6 +28,7 @@ const TABS = [
     { name: 'quality', label: 'Quality', view: Quality, for: (m) => m.target !== null },
     { name: 'decision', label: 'Threshold and cost', view: Decision,
         for: (m) => m.target !== null },
+    { name: 'inside', label: 'What it learned', view: Inside },
 ];
 
 /* The versions of a model with the ETag of its state; null: there is no such model. The ETag is
@@ -45,7 +48,7 @@ async function loadVersions(name, signal) {
 }
 
 async function loadVersion(name, version, signal) {
-    const response = await call('GET', path`/v1/models/${name}/versions/${version}`, { signal });
+    const response = await call('GET', versionPath({ name, version }), { signal });
     return { model: await response.json(), etag: response.headers.get('ETag') };
 }
 
@@ -119,6 +122,7 @@ class Heading extends Component {
     }
 
     buttons({ name, version, versions, query, drawn }, { busy }) {
+        const here = version.live ? [name] : [name, String(version.version)];
         return h('div', { class: 'buttons' }, [
             versions.length > 1 ? h('div', { class: 'version-choice' }, h(Choice, {
                 label: 'Version', value: version.version,
@@ -134,11 +138,11 @@ class Heading extends Component {
             }, 'Make this version live'),
             h('a', {
                 class: `button${version.live ? ' primary' : ''}`,
-                href: link(['try', name, ...(version.live ? [] : [String(version.version)])]),
+                href: link(['try', ...here]),
             }, 'Try it'),
             drawn ? h('a', {
                 class: 'button',
-                href: link(['boundaries', name, ...(version.live ? [] : [String(version.version)])]),
+                href: link(['boundaries', ...here]),
             }, 'Boundaries') : null,
             h('button', {
                 type: 'button', class: 'danger', onClick: () => this.setState({ deleting: true }),
@@ -150,7 +154,8 @@ class Heading extends Component {
         const { name, version, versions } = props;
         const { deleting, error } = state;
         return h('div', { class: 'stack model-head' }, [
-            h('p', { class: 'minor crumbs' }, [h('a', { href: link(['models']) }, 'Models'), ' / ']),
+            h('p', { class: 'minor crumbs' },
+                [h('a', { href: link(['models']) }, 'Models'), ' / ']),
             h('div', { class: 'head' }, [
                 h('div', {}, [
                     h('h1', { id: 'model-title' }, name),
@@ -214,7 +219,8 @@ export class ModelPage extends Component {
         if (!versions) {
             return h(Missing, { name });
         }
-        const shown = version === undefined ? versions.find((v) => v.live).version : Number(version);
+        const shown = version === undefined ? versions.find((v) => v.live).version
+            : Number(version);
         if (!versions.some((v) => v.version === shown)) {
             return h(Missing, { name, version });
         }

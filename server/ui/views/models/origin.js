@@ -43,9 +43,9 @@ export function validationText(model) {
     }
     if (validation.folds) {
         const repeats = validation.repeats > 1 ? `, ${validation.repeats} times` : '';
-        return `Cross-validation: the rows were divided into ${validation.folds} parts${repeats}, ` +
-            'and each part was predicted by a fit to the others. Values are means over the ' +
-            'parts, ± is their standard deviation.';
+        return `Cross-validation: the rows were divided into ${validation.folds} ` +
+            `parts${repeats}, and each part was predicted by a fit to the others. ` +
+            'Values are means over the parts, ± is their standard deviation.';
     }
     return holdoutText(model);
 }
@@ -64,7 +64,8 @@ function Parameters({ params }) {
 }
 
 function Job({ model }) {
-    return model.job ? h('a', { href: link(['jobs', String(model.job)]) }, `Job ${model.job}`) : '–';
+    return model.job
+        ? h('a', { href: link(['jobs', String(model.job)]) }, `Job ${model.job}`) : '–';
 }
 
 function weighting(model) {

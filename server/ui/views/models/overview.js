@@ -11,6 +11,7 @@ import { METRICS, metricSpread, metricText, metricValue } from '../../parts/metr
 import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { Origin, validationText } from './origin.js';
+import { versionPath } from './version_path.js';
 import { ChangeProblem, Versions } from './versions.js';
 
 const MAIN = ['accuracy', 'balanced_accuracy', 'macro.f1', 'roc_auc'];
@@ -38,8 +39,8 @@ function Figures({ model }) {
         model.metrics.validation
             ? h('p', { class: 'minor after' }, validationText(model))
             : h('p', { class: 'warnings after' }, 'These are figures of the training rows, which ' +
-                'the model has seen: they are too good. Measure it on other rows under “Quality”, ' +
-                'or train again with rows held out.'),
+                'the model has seen: they are too good. Measure it on other rows under ' +
+                '“Quality”, or train again with rows held out.'),
         h('a', { href: link(['models', model.name, String(model.version)], { tab: 'quality' }) },
             'Errors, curves and all figures'),
     ]);
@@ -123,8 +124,7 @@ function Calls({ model }) {
     const base = path`/v1/models/${model.name}`;
     return h('section', { class: 'stack', 'aria-label': 'Commands' }, [
         h(RequestCode, {
-            title: 'Describe it by command', request: { method: 'GET',
-                path: `${base}/versions/${model.version}` },
+            title: 'Describe it by command', request: { method: 'GET', path: versionPath(model) },
         }),
         h(RequestCode, {
             title: 'Make this version live by command',

@@ -1,6 +1,6 @@
 /* The tab "Quality": how good a version is, on held-out rows, training rows or chosen data. */
 import { Component, h } from '../../base/preact.js';
-import { path, post } from '../../base/api.js';
+import { post } from '../../base/api.js';
 import { count, number, percent } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
 import { RequestCode } from '../../parts/code.js';
@@ -13,6 +13,7 @@ import { Confusion } from './confusion.js';
 import { Calibration, Curves } from './curves.js';
 import { DatasetChoice } from './dataset_choice.js';
 import { validationText } from './origin.js';
+import { versionPath } from './version_path.js';
 
 /* One column of figures: label, and metrics as the API has them. */
 function MetricTable({ columns }) {
@@ -77,8 +78,8 @@ function Figures({ model, source, columns, metrics, curves }) {
         ]),
         metrics.per_class ? h('section', { class: 'card stack', 'aria-label': 'Classes' }, [
             h('h2', {}, 'Each class'),
-            h('p', { class: 'minor' }, 'Precision: of the rows with this label, the share that is ' +
-                'right. Recall: of the rows of this class, the share that is found.'),
+            h('p', { class: 'minor' }, 'Precision: of the rows with this label, the share ' +
+                'that is right. Recall: of the rows of this class, the share that is found.'),
             h(PerClass, { rows: metrics.per_class }),
         ]) : null,
         h('section', { class: 'stack', 'aria-label': 'Curves' }, [
@@ -96,7 +97,9 @@ function Figures({ model, source, columns, metrics, curves }) {
 function Held({ model }) {
     const { validation, train } = model.metrics;
     const { pooled } = validation;
-    const columns = [{ label: pooled ? 'Mean of the folds' : 'Held-out rows', metrics: validation }];
+    const columns = [{
+        label: model.validation?.folds ? 'Mean of the folds' : 'Held-out rows', metrics: validation,
+    }];
     if (pooled) {
         columns.push({ label: 'All held-out rows together', metrics: pooled });
     }
@@ -121,7 +124,7 @@ function Train({ model }) {
 function OnData({ model, data }) {
     const request = {
         method: 'POST', query: { curves: true }, body: { dataset: data },
-        path: path`/v1/models/${model.name}/versions/${model.version}/evaluate`,
+        path: `${versionPath(model)}/evaluate`,
     };
     return h('div', { class: 'stack' }, [
         h(Loaded, {

@@ -1,7 +1,7 @@
 /* The button that stores a decision rule, and its command. */
 import { h } from '../../base/preact.js';
-import { path } from '../../base/api.js';
 import { RequestCode } from '../../parts/code.js';
+import { versionPath } from './version_path.js';
 
 /* rule: null: it is incomplete. store: (rule) => stores it. */
 export function StoreRule({ model, rule, store, label }) {
@@ -13,7 +13,7 @@ export function StoreRule({ model, rule, store, label }) {
         rule ? h(RequestCode, {
             request: {
                 method: 'PUT', body: rule,
-                path: path`/v1/models/${model.name}/versions/${model.version}/decision`,
+                path: `${versionPath(model)}/decision`,
             },
         }) : null,
     ]);

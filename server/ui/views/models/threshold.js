@@ -126,7 +126,7 @@ export class Threshold extends Component {
         if (goal === 'precision') {
             return { positive: name, precision_at_least: Number(precision) / 100 };
         }
-        return { positive: name, threshold: Number(threshold.toPrecision(6)) };
+        return { positive: name, threshold };
     }
 
     controls(state) {
@@ -180,7 +180,8 @@ export class Threshold extends Component {
             ['Cost per row', number(costOf(now, costs)),
                 `${number(costOf(plain, costs))} at 0.5`],
             ['Found', percent(now.recall), `${percent(plain.recall)} at 0.5`],
-            ['Right of those labelled', percent(now.precision), `${percent(plain.precision)} at 0.5`],
+            ['Right of those labelled', percent(now.precision),
+                `${percent(plain.precision)} at 0.5`],
             ['Right of all', percent(now.accuracy), `${percent(plain.accuracy)} at 0.5`],
         ];
         return h('div', { class: 'stack', role: 'status' }, [

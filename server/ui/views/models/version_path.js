@@ -1,0 +1,6 @@
+/* The path of a version of a model in the API. */
+import { path } from '../../base/api.js';
+
+export function versionPath({ name, version }) {
+    return path`/v1/models/${name}/versions/${version}`;
+}
