@@ -498,8 +498,82 @@ static void test_lists_that_do_not_fit(void **state) {
     }
 }
 
+/* Whether a job may have a choice of one parameter and another value than its default of a second
+ * one. */
+static bool accepts(const json_t *algorithm, const char *of, const json_t *choice,
+                    const json_t *param) {
+    const json_t *words = json_object_get(param, "choices"),
+                 *usual = json_object_get(param, "default");
+    const char *values[65];
+    size_t n = 0, k;
+    json_t *word;
+    json_array_foreach(words, k, word) {
+        if (n < 64 && !json_equal(word, usual)) {
+            values[n++] = text("\"%s\"", json_string_value(word));
+        }
+    }
+    if (words == NULL) {
+        values[n++] = is_type(param, "boolean")   ? json_is_true(usual) ? "false" : "true"
+                      : is_type(param, "integer") ? "7"
+                                                  : "0.25";
+    }
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *spec = spec_of(algorithm, TWO_CLASSES,
+                                   text("\"%s\":\"%s\",\"%s\":%s", of, json_string_value(choice),
+                                        name_of(param), values[i]),
+                                   "");
+        const struct response *r =
+            call(&(struct request){.method = "POST",
+                                   .path = "/v1/jobs?dry_run=true",
+                                   .headers = HEADERS("Content-Type: application/json"),
+                                   .body = spec});
+        assert_true(r->status == 200 || r->status == 422);
+        any = any || r->status == 200;
+    }
+    return any;
+}
+
+/* What a parameter needs is what the checks of a job say: it has another value with the choices that
+ * are listed, and with no other one. */
+static void test_what_parameters_need(void **state) {
+    (void)state;
+    size_t i, j, k, n = 0;
+    json_t *algorithm, *param, *other, *choice;
+    const char *of;
+    json_t *needs;
+    const json_t *algorithms = catalogue();
+    json_array_foreach(algorithms, i, algorithm) {
+        const json_t *params = json_object_get(algorithm, "parameters");
+        json_array_foreach(params, j, param) {
+            json_object_foreach(json_object_get(param, "needs"), of, needs) {
+                const json_t *owner = NULL;
+                size_t o;
+                json_array_foreach(params, o, other) {
+                    owner = strcmp(name_of(other), of) == 0 ? other : owner;
+                }
+                assert_non_null(owner);
+                json_array_foreach(json_object_get(owner, "choices"), k, choice) {
+                    bool listed = false;
+                    json_array_foreach(needs, o, other) {
+                        listed = listed || json_equal(other, choice);
+                    }
+                    if (accepts(algorithm, of, choice, param) != listed) {
+                        fail_msg("%s of %s with %s %s: listed is %d", name_of(param),
+                                 json_string_value(json_object_get(algorithm, "id")), of,
+                                 json_string_value(choice), listed);
+                    }
+                    n++;
+                }
+            }
+        }
+    }
+    assert_true(n > 50);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_what_parameters_need),
         TEST(test_every_value_of_the_catalogue),
         TEST(test_numbers_at_and_beyond_the_limits),
         TEST(test_lists_that_do_not_fit),

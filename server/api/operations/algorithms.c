@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/nearest.h"
+#include "jobs/request/param_needs.h"
 #include "jobs/request/params.h"
 
 #include <discern/algorithm.h>
@@ -113,12 +114,39 @@ static void put_members(struct json_writer *w, const dn_algorithm *a, const dn_p
     json_end_array(w);
 }
 
-static void put_param(struct json_writer *w, const dn_algorithm *a, const dn_param *p) {
+/* Writes the choices of other parameters that parameter i needs, if it needs any. */
+static void put_needs(struct json_writer *w, const dn_algorithm *a, size_t i) {
+    bool begun = false;
+    for (size_t of = 0; of < a->n_params; of++) {
+        const uint64_t choices = jobs_param_needs(a, i, of);
+        if (choices == 0) {
+            continue;
+        }
+        if (!begun) {
+            json_kv_begin_object(w, "needs");
+            begun = true;
+        }
+        json_kv_begin_array(w, a->params[of].name);
+        for (size_t k = 0; k < 64 && choices >> k; k++) {
+            if (choices >> k & 1) {
+                json_put_string(w, a->params[of].choices[k]);
+            }
+        }
+        json_end_array(w);
+    }
+    if (begun) {
+        json_end_object(w);
+    }
+}
+
+static void put_param(struct json_writer *w, const dn_algorithm *a, size_t i) {
+    const dn_param *p = &a->params[i];
     const bool object = jobs_param_is_object(a, p->name);
     json_begin_object(w);
     json_kv_string(w, "name", p->name);
     json_kv_string(w, "type", object ? "object" : type_name(p->type));
     put_rest(w, p);
+    put_needs(w, a, i);
     if (object) {
         put_members(w, a, p);
     }
@@ -167,7 +195,7 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
     json_kv_begin_array(w, "parameters");
     for (size_t i = 0; i < a->n_params; i++) {
         if (!jobs_param_member(&a->params[i])) {
-            put_param(w, a, &a->params[i]);
+            put_param(w, a, i);
         }
     }
     json_end_array(w);
