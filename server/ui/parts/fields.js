@@ -85,15 +85,15 @@ export function Choice({ value, options, onChange, disabled, ...field }) {
     });
 }
 
-/* A check box. onChange gets true or false. */
+/* A check box. onChange gets true or false. title: the whole of a label that may be cut. */
 export class Check extends Component {
     constructor(props) {
         super(props);
         this.id = newId('check');
     }
 
-    render({ label, hint, checked, onChange, disabled }) {
-        return h('div', { class: 'check' }, [
+    render({ label, title, hint, checked, onChange, disabled }) {
+        return h('div', { class: 'check', title }, [
             h('input', {
                 type: 'checkbox', id: this.id, checked, disabled,
                 'aria-describedby': hint ? `${this.id}-hint` : null,

@@ -5,7 +5,7 @@ import { link } from '../../base/place.js';
 import { Check, Choice, TextField } from '../../parts/fields.js';
 import { Problem } from '../../parts/problem.js';
 import { reference } from './request.js';
-import { asTarget } from './target.js';
+import { asTarget, proposeTarget } from './target.js';
 
 const MOST_OPTIONS = 600;
 
@@ -13,25 +13,30 @@ function label(column) {
     return `${column.name} – ${asTarget(column).text}`;
 }
 
-function Target({ form, columns, reason, onTarget }) {
+function Target({ form, columns, reason, failed, onTarget }) {
     const value = form.get('/target') ?? '';
     const column = columns.find((c) => c.name === value);
     const error = form.error('/target');
     const hint = reason ? `Proposed ${reason}. Choose another column if you want to predict that.`
-        : column ? `${label(column)}.`
-            : 'The column that the model will predict.';
+        : column ? `The target: ${asTarget(column).text}.`
+            : !columns.length || proposeTarget(columns) ? 'The target: what each row is.'
+                : 'No column has a few different values that could be classes. Choose one, or ' +
+                    'add such a column to the data.';
     if (columns.length > MOST_OPTIONS) {
         const typed = value.toLowerCase();
         return h(TextField, {
-            label: 'Column to predict (target)', value, hint, error, onInput: onTarget,
+            label: 'Column to predict', value, hint, error, onInput: onTarget,
             list: columns.filter((c) => c.name.toLowerCase().includes(typed)).slice(0, 50)
                 .map((c) => c.name),
         });
     }
     return h(Choice, {
-        label: 'Column to predict (target)', value, hint, error, onChange: onTarget,
+        label: 'Column to predict', value, hint, error, onChange: onTarget,
         options: [
-            { value: '', label: columns.length ? 'choose a column' : 'Loading the columns …' },
+            {
+                value: '',
+                label: columns.length || failed ? 'choose a column' : 'Loading the columns …',
+            },
             ...columns.map((c) => ({
                 value: c.name, label: label(c), disabled: !asTarget(c).can && c.name !== value,
             })),
@@ -91,7 +96,9 @@ export function DataSection(props) {
                 onChange: (chosen) => props.onDataset(chosen ? `${name}@${chosen}` : name),
             }),
             needsTarget || form.get('/target') !== undefined
-                ? h(Target, { form, columns, reason, onTarget: props.onTarget })
+                ? h(Target, {
+                    form, columns, reason, failed: Boolean(error), onTarget: props.onTarget,
+                })
                 : h('p', { class: 'minor' }, 'This method needs no target: it learns what most ' +
                     'rows are like.'),
             h(TextField, {

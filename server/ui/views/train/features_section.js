@@ -74,7 +74,7 @@ class Columns extends Component {
                 onInput: (text) => this.setState({ find: text }),
             }) : null,
             h('div', { class: 'checks' }, shown.map((c) => h(Check, {
-                key: c.name, label: c.name, checked: used.has(c.name),
+                key: c.name, label: c.name, title: c.name, checked: used.has(c.name),
                 disabled: taken.has(c.name),
                 hint: taken.has(c.name) ? taken.get(c.name)
                     : c.identifier ? `${c.type}, an identifier` : c.type,

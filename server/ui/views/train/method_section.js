@@ -20,6 +20,34 @@ function abilities(method) {
     ].filter(Boolean).join(' · ');
 }
 
+/* The choices of other parameters that a parameter lacks, as text; '': it can be given. */
+function lacks(parameter, method, params) {
+    return Object.entries(parameter.needs || {}).filter(([of, choices]) => {
+        const value = params[of] ?? method.parameters.find((p) => p.name === of)?.default;
+        return !choices.includes(value?.type ?? value);
+    }).map(([of, choices]) => `${of} ${choices.join(' or ')}`).join(', ');
+}
+
+/* The parameters that can be given or are given; the others with what they need. */
+function Settings({ form, method, params }) {
+    const lacking = (p) => (params[p.name] === undefined ? lacks(p, method, params) : '');
+    const others = method.parameters.filter(lacking);
+    return h('div', { class: 'stack' }, [
+        h('div', { class: 'fields' }, method.parameters.filter((p) => !lacking(p)).map((p) =>
+            h(Parameter, { key: p.name, form, parameter: p, at: '/params' }))),
+        others.length ? h('div', {}, [
+            h('p', { class: 'minor' }, 'With other choices there are more settings:'),
+            h('ul', { class: 'minor' }, others.map((p) => h('li', { key: p.name }, [
+                h('code', {}, p.name), ` needs ${lacking(p)}`,
+            ]))),
+        ]) : null,
+        h('p', { class: 'minor' }, [
+            method.stopping_rule ? `It stops when ${method.stopping_rule}. ` : '',
+            `After ${method.source}.`,
+        ]),
+    ]);
+}
+
 /*   methods  the catalogue
  *   onChoose called with the id of a method
  */
@@ -51,15 +79,7 @@ export function MethodSection({ form, methods, onChoose }) {
             key: method.id, title: `Settings of ${method.title}`, open: true,
             error: form.error('/params'),
             summary: changed.length ? `${changed.join(', ')} changed` : 'all at their defaults',
-            show: () => h('div', { class: 'stack' }, [
-                h('div', { class: 'fields' }, method.parameters.map((p) => h(Parameter, {
-                    key: p.name, form, parameter: p, at: '/params',
-                }))),
-                h('p', { class: 'minor' }, [
-                    method.stopping_rule ? `It stops when ${method.stopping_rule}. ` : '',
-                    `After ${method.source}.`,
-                ]),
-            ]),
+            show: () => h(Settings, { form, method, params }),
         }) : null,
     ]);
 }

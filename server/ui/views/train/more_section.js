@@ -32,7 +32,7 @@ export function WeightsSection({ form, columns, classes }) {
                 { value: 'balanced', label: 'all classes count the same' },
                 { value: 'own', label: 'own weights' },
             ],
-            error: own && named ? '' : form.error('/class_weight'),
+            error: own ? '' : form.error('/class_weight'),
             hint: 'If one class is rare and still matters, let all classes count the same.',
             onChange: (kind) => form.set('/class_weight', kind === 'own'
                 ? Object.fromEntries((named ? classes : []).map((c) => [c, 1]))
@@ -46,7 +46,7 @@ export function WeightsSection({ form, columns, classes }) {
             hint: 'Such as {"yes": 5, "no": 1}.',
         }) : null,
         h(BoundColumn, {
-            form, at: '/weight', label: 'Column with the weights of the rows',
+            form, at: '/weight', label: 'Column of weights',
             columns: columns.filter((c) => c.type === 'numeric'),
             hint: 'A row of weight 2 pulls twice as much.',
         }),

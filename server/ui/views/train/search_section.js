@@ -152,7 +152,7 @@ function Comparing({ form, columns, search }) {
             hint: 'How many settings are drawn.',
         }) : null,
         h(BoundColumn, {
-            form, at: '/search/group', label: 'Rows that belong together', columns,
+            form, at: '/search/group', label: 'Keep together in a fold', columns,
             hint: 'Rows with the same value of this column (a customer, a device) stay in one ' +
                 'part. The figures are too good otherwise.',
         }),
@@ -161,7 +161,7 @@ function Comparing({ form, columns, search }) {
             hint: 'Each part is predicted by a fit to the earlier ones.',
         }),
         h(BoundColumn, {
-            form, at: '/search/column', label: 'Column that marks the rows', columns,
+            form, at: '/search/column', label: 'Column of marks', columns,
             hint: 'In place of folds: true, 1 or train for rows to learn from; false, 0 or test ' +
                 'for rows to compare on.',
         }),

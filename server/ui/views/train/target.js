@@ -8,6 +8,9 @@ const FEW = 20;            /* classes of a target that is proposed by its place 
 const NAMES = ['class', 'target', 'label', 'outcome', 'y', 'species', 'diagnosis', 'result',
     'response', 'survived', 'churn', 'is_spam', 'category', 'status'];
 
+/* Names of columns with another task. */
+const NO_TARGETS = ['id', 'split', 'fold', 'is_train', 'train', 'weight', 'group'];
+
 /* What a column is as a target: {can, asked, text}. asked: only with target_as "classes". */
 export function asTarget(column) {
     const n = column.distinct;
@@ -40,7 +43,7 @@ export function asTarget(column) {
 export function proposeTarget(columns) {
     const fits = (column) => {
         const { can, asked } = asTarget(column);
-        return can && !asked;
+        return can && !asked && !NO_TARGETS.includes(column.name.toLowerCase());
     };
     const named = NAMES.map((name) => columns.find((c) => c.name.toLowerCase() === name))
         .find((column) => column && fits(column));

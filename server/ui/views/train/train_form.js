@@ -25,6 +25,11 @@ const LONGEST_LINK = 60000; /* characters of a request in the URL */
 const START = { search: { candidates: 'auto', seconds: 60 },
     validation: { holdout: 0.2, curves: true } };
 
+const STATES = {
+    queued: 'is queued', running: 'is running', succeeded: 'has succeeded', failed: 'has failed',
+    cancelled: 'was cancelled',
+};
+
 function newKey() {
     return Array.from(crypto.getRandomValues(new Uint8Array(16)),
         (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -390,7 +395,7 @@ export class TrainForm extends Component {
                 job ? h('p', { class: 'note' }, [
                     'This is the request of ',
                     h('a', { href: link(['jobs', String(job.id)]) }, `job ${job.id}`),
-                    `, which is ${job.state}. Change it and start it as a new job.`,
+                    `, which ${STATES[job.state]}. Change it and start it as a new job.`,
                     job.error ? h('span', { class: 'error' }, ` ${
                         job.error.detail || job.error.title}`) : null,
                 ]) : null,

@@ -86,13 +86,12 @@ export function ValidationSection({ form, columns, datasets }) {
         h('div', { class: 'fields' }, [
             ...fields,
             split ? h(BoundColumn, {
-                form, at: '/validation/group', label: 'Rows that belong together for the test',
-                columns,
+                form, at: '/validation/group', label: 'Keep together in the test', columns,
                 hint: 'Rows with the same value of this column (a customer, a device) are on one ' +
                     'side. The figures are too good otherwise.',
             }) : null,
             split ? h(BoundColumn, {
-                form, at: '/validation/order', label: 'Test on the latest rows by',
+                form, at: '/validation/order', label: 'Test on the latest by',
                 columns: columns.filter((c) => ['numeric', 'datetime'].includes(c.type)),
                 hint: 'A date or a number. The model is tested on what comes later.',
             }) : null,
