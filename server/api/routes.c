@@ -39,16 +39,18 @@ static const char *const query_rows[] = {"version", "offset", "limit", "columns"
 static const char *const query_upload[] = {"encoding",   "decimal",   "thousands",  "strip",
                                            "header",     "delimiter", "skip_rows",  "names",
                                            "duplicates", "missing",   "types",      "label",
-                                           "comment",    "on_error",  "zero_based", NULL};
+                                           "comment",    "on_error",  "zero_based", "expires_in",
+                                           NULL};
 static const char *const query_preview[] = {"encoding",   "decimal",   "thousands",  "strip",
                                             "header",     "delimiter", "skip_rows",  "names",
                                             "duplicates", "missing",   "types",      "label",
                                             "comment",    "on_error",  "zero_based", "rows",
                                             NULL};
 static const char *const query_append[] = {
-    "encoding", "decimal",    "thousands", "strip",   "header",   "delimiter",  "skip_rows",
-    "names",    "duplicates", "missing",   "comment", "on_error", "zero_based", "allow_type_change",
-    NULL};
+    "encoding",   "decimal",           "thousands",  "strip",
+    "header",     "delimiter",         "skip_rows",  "names",
+    "duplicates", "missing",           "comment",    "on_error",
+    "zero_based", "allow_type_change", "expires_in", NULL};
 static const char *const query_dry_run[] = {"dry_run", NULL};
 static const char *const query_wait[] = {"wait", NULL};
 static const char *const query_limit[] = {"limit", NULL};

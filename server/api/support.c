@@ -110,14 +110,14 @@ static bool read_tags(const json_t *root, struct arena *arena, const char **out,
     return *out != NULL;
 }
 
-bool api_patch_read(struct http_call *call, struct api_patch *out) {
-    static const char *const known[] = {"description", "tags", NULL};
+bool api_patch_read(struct http_call *call, struct store_patch *out) {
+    static const char *const known[] = {"description", "tags", "expires_in", NULL};
     json_t *root = api_body_object(call);
     if (!root) {
         return false;
     }
     struct problem problem = {0};
-    struct api_patch patch = {0};
+    struct store_patch patch = {0};
     const char *description = NULL;
     bool room = read_tags(root, http_arena(call), &patch.tags, &problem);
     if (json_is_null(json_object_get(root, "tags"))) {
@@ -133,9 +133,12 @@ bool api_patch_read(struct http_call *call, struct api_patch *out) {
         patch.description = arena_strdup(http_arena(call), description);
         room = room && patch.description;
     }
+    patch.expires = json_object_get(root, "expires_in") != NULL;
+    json_read_int(root, "expires_in", false, "", STORE_EXPIRES_MIN, STORE_EXPIRES_MAX,
+                  &patch.expires_in, &problem);
     json_refuse_unknown(root, known, "", &problem);
     if (json_object_size(root) == 0) {
-        json_fault(&problem, "", NULL, "must have at least one of description, tags");
+        json_fault(&problem, "", NULL, "must have at least one of description, tags, expires_in");
     }
     if (!room) {
         problem_no_memory(&problem);

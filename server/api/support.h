@@ -99,13 +99,9 @@ struct store_condition api_condition(const struct http_call *call);
 /* Writes the members of a stored JSON object (NULL: none) into the open object of w. */
 void api_put_members(struct json_writer *w, const char *object);
 
-/* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ----
- */
-struct api_patch {
-    const char *description; /* NULL: unchanged; "": removed */
-    const char *tags;        /* JSON array; NULL: unchanged */
-};
-/* Reads the patch from the body, into the arena of the call. Returns false if it has replied. */
-bool api_patch_read(struct http_call *call, struct api_patch *out);
+/* ---- PATCH of datasets and models ---- */
+/* Reads {"description":"…"|null,"tags":["…"]|null,"expires_in":3600|null}, of which null removes,
+ * from the body, into the arena of the call. Returns false if it has replied. */
+bool api_patch_read(struct http_call *call, struct store_patch *out);
 
 #endif

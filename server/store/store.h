@@ -174,6 +174,20 @@ struct store_page {
 };
 void store_page_done(struct store_page *page); /* NULL and {0} are allowed */
 
+/* ---- names that expire ---- */
+/* Bounds of expires_in, in seconds. A dataset or a model whose `expires_at` has passed is deleted
+ * with all its versions by the sweep, which runs every 5 s, but not while a queued or running job
+ * reads the dataset or trains the model. Until then the name exists. A publish with expires_in
+ * makes no name expire that exists and does not: PROBLEM_CONFLICT. */
+enum { STORE_EXPIRES_MIN = 60, STORE_EXPIRES_MAX = 30 * 24 * 60 * 60 };
+/* What a PATCH changes; {0}: nothing. */
+struct store_patch {
+    const char *description; /* NULL: unchanged; "": removed */
+    const char *tags;        /* JSON array; NULL: unchanged */
+    bool expires;            /* sets when the name expires */
+    int64_t expires_in;      /* seconds from now; 0: never */
+};
+
 /* ---- conditions ---- */
 struct store_condition {
     /* values of the headers; NULL: the header is absent */
@@ -325,7 +339,8 @@ struct store_dataset {
     char *submitted_by; /* name of the token that made the version; NULL: there was none */
     char *description;  /* may be NULL */
     char *tags;         /* JSON array */
-    int64_t revision;   /* counts changes of description and tags */
+    int64_t revision;   /* counts changes of description, tags and expires_at */
+    int64_t expires_at; /* when the name expires; 0: never */
     bool newest;        /* the newest version of its name */
     char etag[64];      /* with its quotes */
 };
@@ -351,6 +366,7 @@ struct store_dataset_new {
     /* [n_summaries] saved summaries of the columns; without them a later append reads the chunks */
     const struct store_blob *summaries;
     size_t n_summaries;
+    int64_t expires_in; /* seconds until the name expires; 0: it does not expire any more */
     struct store_quota quota;
     struct store_actor by;
     struct store_condition condition;
@@ -362,9 +378,9 @@ struct store_dataset_published {
     /* no version was made: id and version are those of the newest version, the part is dead */
     bool unchanged;
 };
-/* Publishes a staged part as a version. dataset: gets the version as it was committed, which the
- * caller frees; NULL: not needed. If no version was made, it has the notes of `d`: how this body
- * was read. */
+/* Publishes a staged part as a version, and sets when the name expires, also if no version was
+ * made. dataset: gets the version as it was committed, which the caller frees; NULL: not needed. If
+ * no version was made, it has the notes of `d`: how this body was read. */
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
                            struct store_dataset_published *out, struct store_dataset *dataset,
                            struct problem *problem);
@@ -400,13 +416,15 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
 bool store_dataset_versions(struct store *store, const char *name, int64_t after,
                             const struct store_limit *limit, struct store_page *out,
                             struct problem *problem);
-/* Changes description and tags. NULL leaves the old value; the description "" removes it. by: NULL:
- * the daemon itself. dataset: gets the newest version as it was committed, which the caller frees;
- * may be NULL. */
+/* Sets PROBLEM_CONFLICT and returns false if a write with expires_in (0: without) would make this
+ * dataset expire, which does not. The publish checks it again. */
+bool store_dataset_may_expire(const struct store_dataset *now, int64_t expires_in,
+                              struct problem *problem);
+/* Changes description, tags and expires_at. by: NULL: the daemon itself. dataset: gets the newest
+ * version as it was committed, which the caller frees; may be NULL. */
 bool store_dataset_patch(struct store *store, const struct store_actor *by, const char *name,
-                         const char *description, const char *tags,
-                         const struct store_condition *condition, struct store_dataset *dataset,
-                         struct problem *problem);
+                         const struct store_patch *patch, const struct store_condition *condition,
+                         struct store_dataset *dataset, struct problem *problem);
 /* Deletes a version (0: all versions of the dataset). The sweep removes the chunks later. Fails
  * with PROBLEM_IN_USE while a queued or running job reads a version. */
 bool store_dataset_delete(struct store *store, const struct store_actor *by, const char *name,
@@ -445,7 +463,9 @@ struct store_model {
     char *info;            /* JSON object: algorithm, parameters, classes, features, metrics, … */
     char *description;     /* description of the model; may be NULL */
     char *tags;            /* JSON array */
-    int64_t revision;      /* counts changes of the model's description, tags and live version */
+    int64_t revision;      /* counts changes of the model's description, tags, live version and
+                              expires_at */
+    int64_t expires_at;    /* when the name expires; 0: never */
     char etag[64];
     double sort; /* value by which a list is sorted; NaN: it has none, or the list is by name */
 };
@@ -497,11 +517,10 @@ bool store_model_set_rule(struct store *store, const struct store_actor *by, con
                           int64_t version, const char *rule,
                           const struct store_condition *condition, struct store_model *model,
                           struct problem *problem);
-/* Changes description and tags like store_dataset_patch. model: as in store_model_set_live. */
+/* Like store_dataset_patch. model: as in store_model_set_live. */
 bool store_model_patch(struct store *store, const struct store_actor *by, const char *name,
-                       const char *description, const char *tags,
-                       const struct store_condition *condition, struct store_model *model,
-                       struct problem *problem);
+                       const struct store_patch *patch, const struct store_condition *condition,
+                       struct store_model *model, struct problem *problem);
 /* Deletes a version (0: all versions). promote: the version that becomes live; 0: none. Fails with
  * PROBLEM_CONFLICT if the live version is deleted, other versions exist and none is promoted. When
  * its last version is deleted, the model is deleted; its version numbers are not used again. */
@@ -557,6 +576,11 @@ struct store_job_new {
     const char *request; /* JSON object, or NULL */
     const char *spec;
     const char *warnings; /* JSON array, or NULL */
+    /* Seconds from the end of the job until the model expires; 0: it does not expire any more.
+     * PROBLEM_CONFLICT if the model exists and does not expire; a model that was made meanwhile
+     * and does not expire stays so. The job is deleted with the model, and `expires_in` after its
+     * end if it made none. */
+    int64_t expires_in;
     struct store_quota quota;
     struct store_actor by;
     int64_t max_queued; /* PROBLEM_UNAVAILABLE if at least this many jobs are queued; 0: no limit */

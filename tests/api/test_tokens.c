@@ -344,6 +344,33 @@ static void test_names(void **state) {
 
 /* ---- the file ---- */
 
+/* A token that may train, but not delete, makes only its new models expire. */
+static void test_expiry(void **state) {
+    (void)state;
+#define JOB "'dataset':'iris','target':'class','algorithm':'logistic'"
+    unlink(file);
+    const char *write = token_add("write", "--scope", "write");
+    const char *train = token_add("train", "--scope", "train");
+    start();
+    client_token = write;
+    upload_file("iris", "iris.csv");
+    status_check(call_upload("/v1/datasets/d?expires_in=60", "a,b\n1,2\n"), 201);
+    problem_check(call_json("POST", "/v1/jobs", "{'model':'m'," JOB ",'expires_in':60}"), 403,
+                  "forbidden");
+    client_token = train;
+    problem_check(call_upload("/v1/datasets/d?expires_in=60", "a,b\n1,2\n"), 403, "forbidden");
+    problem_check(call_json("PATCH", "/v1/datasets/d", "{'expires_in':60}"), 403, "forbidden");
+    job_train("{'model':'m'," JOB "}");
+    problem_check(call_json("POST", "/v1/jobs", "{'model':'m'," JOB ",'expires_in':60}"), 409,
+                  "conflict");
+    problem_check(call_json("PATCH", "/v1/models/m", "{'expires_in':60}"), 403, "forbidden");
+    job_train("{'model':'n'," JOB ",'expires_in':60}");
+    assert_false(json_is_null(value_at(call_get("/v1/models/n"), "/expires_at")));
+    client_token = write;
+    status_check(call_json("PATCH", "/v1/models/m", "{'expires_in':60}"), 200);
+#undef JOB
+}
+
 static void test_changes_of_the_file(void **state) {
     (void)state;
     int status;
@@ -528,6 +555,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_every_route_and_every_scope, forget),
         cmocka_unit_test_teardown(test_the_header, forget),
         cmocka_unit_test_teardown(test_names, forget),
+        cmocka_unit_test_teardown(test_expiry, forget),
         cmocka_unit_test_teardown(test_changes_of_the_file, forget),
         cmocka_unit_test_teardown(test_reload_under_load, forget),
         cmocka_unit_test_teardown(test_beyond_loopback, forget),

@@ -76,16 +76,18 @@ static bool take_lasting(struct http_call *call, struct dataset_body *b, struct 
     return true;
 }
 
-/* Looks up the newest version. Returns false if there is none, or if it does not meet the
- * conditions of the request. */
+/* Looks up the newest version. Returns false if there is none, if it does not meet the conditions
+ * of the request, or if the append must not let it expire. */
 static bool find_newest(struct http_call *call, struct store_dataset *out,
                         struct problem *problem) {
+    const struct dataset_body *b = http_state(call);
     const struct store_condition condition = api_condition(call);
     const char *name = http_path_param(call, "dataset");
     if (!store_dataset_get(api_app_of(call)->store, name, 0, out, problem)) {
         return false;
     }
-    if (store_condition_check(&condition, out->etag, "dataset", name, problem)) {
+    if (store_condition_check(&condition, out->etag, "dataset", name, problem) &&
+        store_dataset_may_expire(out, b->expires_in, problem)) {
         return true;
     }
     store_dataset_done(out);

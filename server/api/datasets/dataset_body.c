@@ -70,6 +70,10 @@ static void body_over(void *state) {
 }
 
 struct dataset_body *dataset_body_new(struct http_call *call) {
+    int64_t expires_in = 0;
+    if (!api_query_int(call, "expires_in", STORE_EXPIRES_MIN, STORE_EXPIRES_MAX, &expires_in)) {
+        return NULL;
+    }
     struct dataset_body *b = calloc(1, sizeof *b);
     if (!b) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
@@ -80,6 +84,7 @@ struct dataset_body *dataset_body_new(struct http_call *call) {
     b->store = api_app_of(call)->store;
     b->server = api_app_of(call)->server;
     b->max_staged = api_quota(call).max_bytes;
+    b->expires_in = expires_in;
     b->call = call;
     b->resume_at = SIZE_MAX;
     b->began = clock_monotonic_ns();
@@ -302,6 +307,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
         .taken = s.n_taken,
         .summaries = summaries,
         .n_summaries = (size_t)s.n_columns,
+        .expires_in = b->expires_in,
         .quota = api_quota(call),
         .by = api_actor(call),
         .condition = api_condition(call),
@@ -387,6 +393,9 @@ bool dataset_body_options(struct http_call *call, struct table_options *options,
     options->form = sent_as_form(call);
     for (size_t i = 0; known[i]; i++) {
         const char *value = http_query(call, known[i]);
+        if (strcmp(known[i], "expires_in") == 0) { /* of the name, not of the reading */
+            continue;
+        }
         if (value && !table_option_parse(options, known[i], value, &problem)) {
             http_reply_problem(call, &problem);
             return false;

@@ -39,6 +39,7 @@ struct dataset_body {
     int64_t rows, bytes;          /* size of the body; set at its end. Preview: bytes so far */
     int64_t n_charged;            /* rows that were charged to the token */
     int64_t show;                 /* preview: number of rows to show */
+    int64_t expires_in;           /* seconds until the name expires; 0: never */
     bool crowded; /* the queue of the store became full while the present bytes were read */
     /* options for a reader that is opened later; their texts belong to the call */
     struct table_options reading;

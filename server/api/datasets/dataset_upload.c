@@ -5,9 +5,10 @@
 #include "api/support.h"
 #include "base/log/log.h"
 
-/* Checks If-Match and If-None-Match before the body is sent. The transaction that publishes the
- * version checks them again. On a pool thread. */
+/* Checks If-Match and If-None-Match, and whether the name may expire, before the body is sent. The
+ * transaction that publishes the version checks them again. On a pool thread. */
 static void upload_judge(struct http_call *call) {
+    const struct dataset_body *b = http_state(call);
     const struct store_condition condition = api_condition(call);
     const char *name = http_path_param(call, "dataset");
     struct problem problem = {0};
@@ -15,7 +16,8 @@ static void upload_judge(struct http_call *call) {
     bool there = false;
     const bool good =
         store_dataset_try_newest(api_app_of(call)->store, name, &now, &there, &problem) &&
-        store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem);
+        store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem) &&
+        (!there || store_dataset_may_expire(&now, b->expires_in, &problem));
     if (there) {
         store_dataset_done(&now);
     }
@@ -43,7 +45,7 @@ static bool upload_begin(struct http_call *call) {
         return false;
     }
     const struct store_condition condition = api_condition(call);
-    if (condition.if_match != NULL || condition.if_none_match != NULL) {
+    if (condition.if_match != NULL || condition.if_none_match != NULL || b->expires_in != 0) {
         http_defer(call, upload_judge);
     }
     return true;

@@ -16,6 +16,7 @@ void api_dataset_write_members(const struct store_dataset *d, struct json_writer
     json_kv_string(w, "sha256", d->sha256);
     json_kv_string(w, "content", d->content);
     json_kv_time(w, "created_at", d->created_at);
+    json_kv_time(w, "expires_at", d->expires_at);
     json_kv_string(w, "submitted_by", d->submitted_by);
     json_kv_string(w, "description", d->description);
     json_kv_raw(w, "tags", d->tags ? d->tags : "[]");
@@ -47,10 +48,10 @@ static void put_version(const struct http_call *call, const void *item, struct b
     buf_printf(out, "%" PRId64, d->version);
 }
 
-static const char *const fields[] = {"name",        "version", "rows",       "bytes",
-                                     "sha256",      "content", "created_at", "submitted_by",
-                                     "description", "tags",    "columns",    "n_columns",
-                                     "sparse",      "notes",   NULL};
+static const char *const fields[] = {"name",         "version",     "rows",       "bytes",
+                                     "sha256",       "content",     "created_at", "expires_at",
+                                     "submitted_by", "description", "tags",       "columns",
+                                     "n_columns",    "sparse",      "notes",      NULL};
 static const char *const long_members[] = {"columns[", NULL};
 
 void api_datasets_list(struct http_call *call) {
@@ -104,7 +105,7 @@ void api_dataset_get(struct http_call *call) {
 
 void api_dataset_patch(struct http_call *call) {
     struct api_app *app = api_app_of(call);
-    struct api_patch patch;
+    struct store_patch patch;
     struct store_dataset d;
     struct problem problem = {0};
     const char *name = http_path_param(call, "dataset");
@@ -113,8 +114,7 @@ void api_dataset_patch(struct http_call *call) {
     }
     struct store_condition condition = api_condition(call);
     const struct store_actor by = api_actor(call);
-    if (!store_dataset_patch(app->store, &by, name, patch.description, patch.tags, &condition, &d,
-                             &problem)) {
+    if (!store_dataset_patch(app->store, &by, name, &patch, &condition, &d, &problem)) {
         http_reply_problem(call, &problem);
         return;
     }

@@ -23,6 +23,7 @@ void api_model_write(const struct store_model *m, struct json_writer *w) {
     json_kv_int(w, "live_version", m->live_version);
     json_kv_int(w, "newest_version", m->newest_version);
     json_kv_time(w, "created_at", m->created_at);
+    json_kv_time(w, "expires_at", m->expires_at);
     json_kv_int(w, "bytes", m->bytes);
     json_kv_string(w, "submitted_by", m->submitted_by);
     json_kv_string(w, "description", m->description);
@@ -82,49 +83,18 @@ static void put_version(const struct http_call *call, const void *item, struct b
     buf_printf(out, "%" PRId64, m->version);
 }
 
-static const char *const fields[] = {"name",
-                                     "version",
-                                     "live",
-                                     "live_version",
-                                     "newest_version",
-                                     "created_at",
-                                     "submitted_by",
-                                     "bytes",
-                                     "description",
-                                     "tags",
-                                     "algorithm",
-                                     "params",
-                                     "target",
-                                     "classes",
-                                     "inputs",
-                                     "n_features",
-                                     "features",
-                                     "standardize",
-                                     "encoding",
-                                     "weight",
-                                     "weights",
-                                     "class_weight",
-                                     "validation",
-                                     "seed",
-                                     "holdout_rows",
-                                     "decision",
-                                     "n_machines",
-                                     "dataset",
-                                     "job",
-                                     "converged",
-                                     "stop_reason",
-                                     "iterations",
-                                     "objective",
-                                     "gradient_norm",
-                                     "rows",
-                                     "details",
-                                     "metrics",
-                                     "daemon_version",
-                                     "reading",
-                                     "decision_rule",
-                                     "conformal",
-                                     "members",
-                                     NULL};
+static const char *const fields[] = {
+    "name",           "version",      "live",           "live_version",
+    "newest_version", "created_at",   "expires_at",     "submitted_by",
+    "bytes",          "description",  "tags",           "algorithm",
+    "params",         "target",       "classes",        "inputs",
+    "n_features",     "features",     "standardize",    "encoding",
+    "weight",         "weights",      "class_weight",   "validation",
+    "seed",           "holdout_rows", "decision",       "n_machines",
+    "dataset",        "job",          "converged",      "stop_reason",
+    "iterations",     "objective",    "gradient_norm",  "rows",
+    "details",        "metrics",      "daemon_version", "reading",
+    "decision_rule",  "conformal",    "members",        NULL};
 
 /* ---- ?sort= ---- */
 
@@ -315,15 +285,15 @@ void api_model_set_live(struct http_call *call) {
 
 void api_model_patch(struct http_call *call) {
     struct problem problem = {0};
-    struct api_patch patch;
+    struct store_patch patch;
     struct store_model m;
     if (!api_patch_read(call, &patch)) {
         return;
     }
     struct store_condition condition = api_condition(call);
     const struct store_actor by = api_actor(call);
-    if (store_model_patch(api_app_of(call)->store, &by, http_path_param(call, "model"),
-                          patch.description, patch.tags, &condition, &m, &problem)) {
+    if (store_model_patch(api_app_of(call)->store, &by, http_path_param(call, "model"), &patch,
+                          &condition, &m, &problem)) {
         reply_changed(call, &m);
     } else {
         http_reply_problem(call, &problem);

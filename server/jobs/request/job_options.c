@@ -237,6 +237,8 @@ void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_requ
     read_validation(root, arena, r, problem);
     read_conformal(root, &r->conformal, problem);
     jobs_promotion_read(root, &r->promotion, problem);
+    json_read_int(root, "expires_in", false, "", STORE_EXPIRES_MIN, STORE_EXPIRES_MAX,
+                  &r->expires_in, problem);
     json_read_int(root, "seed", false, "", 0, JSON_READ_EXACT, &seed, problem);
     r->seed = (uint64_t)seed;
     read_snapshots(root, arena, r, problem);
@@ -300,6 +302,9 @@ void jobs_options_write(const struct jobs_request *r, bool rule, struct json_wri
         json_kv_double(w, "coverage", r->conformal.coverage);
         json_kv_bool(w, "by_class", r->conformal.by_class);
         json_end_object(w);
+    }
+    if (r->expires_in > 0 && rule) {
+        json_kv_int(w, "expires_in", r->expires_in);
     }
     json_kv_int(w, "seed", (int64_t)r->seed);
 }

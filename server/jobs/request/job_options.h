@@ -12,8 +12,8 @@
  * Strings and arrays are allocated in the arena. The dataset of "validation" is not read. */
 void jobs_options_read(const json_t *root, struct arena *arena, struct jobs_request *r,
                        struct problem *problem);
-/* Write members into the open object: "weight", "class_weight", "validation" and "seed"; null where
- * a job has none. */
+/* Writes members into the open object: "weight", "class_weight", "validation" and "seed"; null
+ * where a job has none. rule: and "decision", "conformal" and "expires_in", if the job has them. */
 void jobs_options_write(const struct jobs_request *r, bool rule, struct json_writer *w);
 /* Writes the member "limits"; its member "seconds" is null if there is no limit. */
 void jobs_limits_write(const struct jobs_request *r, struct json_writer *w);

@@ -376,13 +376,11 @@ static void fit_memory(struct jobs_request *r) {
 
 bool jobs_request_read(const json_t *root, struct store *store, const struct jobs_limits *limits,
                        struct arena *arena, struct jobs_request *out, struct problem *problem) {
-    static const char *const known[] = {"model",      "dataset",   "target",
-                                        "algorithm",  "params",    "features",
-                                        "weight",     "weights",   "class_weight",
-                                        "validation", "promote",   "seed",
-                                        "limits",     "snapshots", "snapshots_of",
-                                        "target_as",  "decision",  "learning_curve",
-                                        "conformal",  "search",    NULL};
+    static const char *const known[] = {
+        "model",     "dataset",   "target",       "algorithm",  "params",   "features",
+        "weight",    "weights",   "class_weight", "validation", "promote",  "seed",
+        "limits",    "snapshots", "snapshots_of", "target_as",  "decision", "learning_curve",
+        "conformal", "search",    "expires_in",   NULL};
     *out = (struct jobs_request){.store = store, .arena = arena, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
     const json_t *search = json_object_get(root, "search");

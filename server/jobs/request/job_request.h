@@ -141,6 +141,7 @@ struct jobs_request {
     struct jobs_split split;           /* of the validation */
     struct jobs_promotion promotion;
     struct jobs_conformal conformal;
+    int64_t expires_in; /* seconds from the end of the job until the model expires; 0: never */
     uint64_t seed;
     struct jobs_limits limits;
     const size_t *snapshots; /* [n_snapshots] iterations, ascending, without duplicates */

@@ -14,6 +14,7 @@ struct dataset_name {
     int64_t newest; /* newest version; 0: there is no version */
     int64_t id;     /* id of the newest version */
     int64_t revision;
+    int64_t expires_at;
     char etag[64]; /* etag of the newest version; "": there is no version */
     bool damaged;  /* its row is damaged, so the other members may be wrong */
 };
@@ -25,7 +26,8 @@ static struct dataset_name look_up(struct store_tx *tx, const char *name, bool d
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT d.newest, d.revision, coalesce(v.id, 0), " DATASET_DAMAGE
-                " FROM datasets d LEFT JOIN dataset_versions v ON v.name = d.name AND v.version = "
+                ", d.expires_at FROM datasets d LEFT JOIN dataset_versions v ON v.name = d.name "
+                "AND v.version = "
                 "d.newest WHERE d.name = ?",
                 store_text(name));
     if (store_query_row(&q) && (deleting || store_query_intact(&q, 3))) {
@@ -33,6 +35,7 @@ static struct dataset_name look_up(struct store_tx *tx, const char *name, bool d
         now.newest = store_query_int(&q, 0);
         now.revision = store_query_int(&q, 1);
         now.id = store_query_int(&q, 2);
+        now.expires_at = store_query_int(&q, 4);
         if (now.newest) {
             store_etag(now.newest, now.revision, now.etag);
         }
@@ -65,6 +68,7 @@ static void audit(struct store_tx *tx, const struct store_actor *by, const char 
 struct publish {
     const struct store_dataset_new *d;
     struct store_part_sum staged;
+    int64_t expires_at;
     int64_t kept; /* number of leading parts of `onto` that the new version shares with it */
     struct store_dataset_published out;
     struct store_dataset *dataset; /* the version as it is committed; NULL: not needed */
@@ -119,12 +123,13 @@ static void insert_version(struct store_tx *tx, struct publish *p, int64_t befor
     const struct store_dataset_new *d = p->d;
     int64_t version =
         STORE_ASK(tx->connection, tx->problem, 0,
-                  "INSERT INTO datasets (name, last_version, newest, tags, revision) "
-                  "SELECT ?1, last, last, '[]', 0 FROM (SELECT coalesce(max(version), 0) + 1 AS "
-                  "last FROM dataset_versions WHERE name = ?1) WHERE true"
+                  "INSERT INTO datasets (name, last_version, newest, tags, revision, expires_at) "
+                  "SELECT ?1, last, last, '[]', 0, ?2 FROM (SELECT coalesce(max(version), 0) + 1 "
+                  "AS last FROM dataset_versions WHERE name = ?1) WHERE true"
                   " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
-                  "1, newest = last_version + 1 RETURNING last_version",
-                  store_text(d->name));
+                  "1, newest = last_version + 1, revision = revision + (expires_at <> ?2), "
+                  "expires_at = ?2 RETURNING last_version",
+                  store_text(d->name), store_int(p->expires_at));
     int64_t id =
         STORE_ASK(tx->connection, tx->problem, 0,
                   "INSERT INTO dataset_versions (name, version, n_rows, n_cols, bytes, "
@@ -170,6 +175,15 @@ static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct 
                      store_int(d->onto), store_int(p->kept));
 }
 
+/* Of an upload that makes no version: sets when the name expires. */
+static void set_expiry(struct store_tx *tx, const struct publish *p) {
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE datasets SET expires_at = ?2, revision = revision + 1 WHERE name = ?1",
+              store_text(p->d->name), store_int(p->expires_at));
+    store_tx_change(tx, STORE_CHANGE_DATASET, p->d->name, 0);
+    audit(tx, &p->d->by, "dataset.patch", p->d->name, 0);
+}
+
 /* The answer to an upload that makes no version tells how its own body was read. */
 static bool take_notes(struct store_dataset *d, const char *notes) {
     char *copy = strdup(notes);
@@ -181,21 +195,41 @@ static bool take_notes(struct store_dataset *d, const char *notes) {
     return true;
 }
 
+/* expires_at: of a dataset that exists. */
+static bool may_expire(const char *name, int64_t expires_at, int64_t expires_in,
+                       struct problem *problem) {
+    return expires_in == 0 || expires_at != 0 ||
+           problem_set(problem, PROBLEM_CONFLICT,
+                       "dataset \"%s\" exists and does not expire: use another name, leave out "
+                       "expires_in, or let all its versions expire with PATCH /v1/datasets/%s",
+                       name, name);
+}
+
+bool store_dataset_may_expire(const struct store_dataset *now, int64_t expires_in,
+                              struct problem *problem) {
+    return may_expire(now->name, now->expires_at, expires_in, problem);
+}
+
 static void publish(struct store_tx *tx, void *arg) {
     struct publish *p = arg;
     const struct store_dataset_new *d = p->d;
     struct dataset_name now = look_up(tx, d->name, false);
     p->out = (struct store_dataset_published){.created = now.newest == 0};
     if (!store_condition_check(&d->condition, now.newest ? now.etag : NULL, "dataset", d->name,
-                               tx->problem)) {
+                               tx->problem) ||
+        (now.newest != 0 && !may_expire(d->name, now.expires_at, d->expires_in, tx->problem))) {
         return;
     }
+    p->expires_at = store_expiry(tx, d->expires_in);
     store_part_publish(tx, &p->staged, d->n_rows - rows_before(tx, p, &now), -1);
     int64_t same = now.newest && !d->onto ? find_same(tx, d, now.newest) : 0;
     if (same) {
         p->out =
             (struct store_dataset_published){.id = same, .version = now.newest, .unchanged = true};
         store_part_kill(tx, d->part);
+        if (p->expires_at != now.expires_at) {
+            set_expiry(tx, p);
+        }
     } else {
         insert_version(tx, p, now.id);
         store_quota_check_bytes(tx, &d->quota);
@@ -242,7 +276,8 @@ bool store_dataset_publish(struct store *store, const struct store_dataset_new *
 
 struct patch {
     const struct store_actor *by;
-    const char *name, *description, *tags;
+    const char *name;
+    const struct store_patch *to;
     const struct store_condition *condition;
     struct store_dataset dataset; /* the newest version as it is committed */
 };
@@ -256,9 +291,10 @@ static void patch(struct store_tx *tx, void *arg) {
     }
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE datasets SET description = nullif(coalesce(?2, description), ''), tags = "
-              "coalesce(?3, tags), revision = revision + 1 "
-              "WHERE name = ?1",
-              store_text(p->name), store_text(p->description), store_text(p->tags));
+              "coalesce(?3, tags), expires_at = CASE WHEN ?4 THEN ?5 ELSE expires_at END, "
+              "revision = revision + 1 WHERE name = ?1",
+              store_text(p->name), store_text(p->to->description), store_text(p->to->tags),
+              store_int(p->to->expires), store_int(store_expiry(tx, p->to->expires_in)));
     store_tx_change(tx, STORE_CHANGE_DATASET, p->name, 0);
     audit(tx, p->by, "dataset.patch", p->name, 0);
     if (!tx->problem->type) {
@@ -267,11 +303,9 @@ static void patch(struct store_tx *tx, void *arg) {
 }
 
 bool store_dataset_patch(struct store *store, const struct store_actor *by, const char *name,
-                         const char *description, const char *tags,
-                         const struct store_condition *condition, struct store_dataset *dataset,
-                         struct problem *problem) {
-    struct patch p = {
-        .by = by, .name = name, .description = description, .tags = tags, .condition = condition};
+                         const struct store_patch *to, const struct store_condition *condition,
+                         struct store_dataset *dataset, struct problem *problem) {
+    struct patch p = {.by = by, .name = name, .to = to, .condition = condition};
     const bool good = store_write(store, patch, &p, problem);
     if (good && dataset != NULL) {
         *dataset = p.dataset;
@@ -288,6 +322,7 @@ struct delete {
     const char *name;
     int64_t version; /* number of the version; 0: all versions */
     const struct store_condition *condition;
+    bool expired; /* the name has expired */
 };
 
 static void check_delete(struct store_tx *tx, const struct delete *d,
@@ -361,17 +396,37 @@ static void delete(struct store_tx *tx, void *arg) {
     } else { /* the counters of a deleted name stay, so that no version number is used again */
         STORE_RUN(tx->connection, tx->problem,
                   "UPDATE datasets SET newest = 0, description = NULL, tags = '[]', revision = "
-                  "revision + 1 WHERE name = ?",
+                  "revision + 1, expires_at = 0 WHERE name = ?",
                   store_text(d->name));
     }
     store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
-    audit(tx, d->by, "dataset.delete", d->name, d->version);
+    audit(tx, d->by, d->expired ? "dataset.expire" : "dataset.delete", d->name, d->version);
+}
+
+bool store_dataset_expire(struct store_tx *tx) {
+    char name[IDS_NAME_SIZE] = "";
+    struct delete d = {.name = name, .expired = true};
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT name FROM datasets d WHERE expires_at > 0 AND expires_at <= ? AND NOT "
+                "EXISTS (SELECT 1 FROM dataset_versions v JOIN job_pins p ON p.version = v.id JOIN "
+                "jobs j ON j.id = p.job WHERE v.name = d.name AND " STORE_INTACT_JOBS(
+                    "j") ") AND " STORE_INTACT_DATASETS("d") " LIMIT 1",
+                store_int(tx->now));
+    if (store_query_row(&q)) {
+        store_query_copy(&q, 0, name, sizeof name);
+    }
+    store_query_end(&q);
+    if (name[0] != '\0') {
+        delete (tx, &d);
+    }
+    return name[0] != '\0';
 }
 
 bool store_dataset_delete(struct store *store, const struct store_actor *by, const char *name,
                           int64_t version, const struct store_condition *condition,
                           struct problem *problem) {
-    struct delete d = {by, name, version, condition};
+    struct delete d = {.by = by, .name = name, .version = version, .condition = condition};
     if (!store_write(store, delete, &d, problem)) {
         return false;
     }

@@ -41,7 +41,8 @@ bool store_dataset_load(struct store_query *q, void *item) {
                                   .revision = store_query_int(q, 13),
                                   .newest = store_query_int(q, 14) != 0,
                                   .options = store_query_take(q, 15),
-                                  .submitted_by = store_query_take(q, 17)};
+                                  .submitted_by = store_query_take(q, 17),
+                                  .expires_at = store_query_int(q, 18)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {

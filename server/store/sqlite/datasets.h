@@ -17,7 +17,8 @@
 #define STORE_DATASET_SELECT_WITH(damage)                                                          \
     "SELECT v.id, v.name, v.version, v.n_rows, v.n_cols, v.bytes, v.created_at, v.sha256, "        \
     "v.content, v.columns, v.notes, d.description,"                                                \
-    " d.tags, d.revision, d.newest = v.version, v.options, " damage ", v.submitted_by"             \
+    " d.tags, d.revision, d.newest = v.version, v.options, " damage ", v.submitted_by, "           \
+    "d.expires_at"                                                                                 \
     " FROM dataset_versions v JOIN datasets d ON d.name = v.name "
 /* Loads the current row into `out`, a struct store_dataset. On failure sets the query's problem;
  * `out` is then {0}. */

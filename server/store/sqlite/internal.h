@@ -63,6 +63,20 @@ bool store_recover(struct store *store, struct problem *problem);
 bool store_sweep_step(struct store *store, bool busy, bool *more);
 /* Marks a part as dead, so that the sweep removes it. */
 void store_part_kill(struct store_tx *tx, int64_t part);
+/* Returns the time when a name expires that a write in this transaction lets expire after
+ * expires_in seconds; 0: never. */
+static inline int64_t store_expiry(const struct store_tx *tx, int64_t expires_in) {
+    return expires_in > 0 ? tx->now + expires_in * 1000 : 0;
+}
+/* In a step of the sweep: delete a dataset or a model that has expired, or some jobs of it, unless
+ * a queued or running job uses the name (dataset_change.c, model_change.c). Return whether there
+ * was one. */
+bool store_dataset_expire(struct store_tx *tx);
+bool store_model_expire(struct store_tx *tx);
+/* The same of jobs that were to make an expiring model and made none (job_change.c). */
+bool store_job_expire(struct store_tx *tx);
+/* Deletes ended jobs of a model whose requests had expires_in. Returns whether more may be left. */
+bool store_job_expire_of(struct store_tx *tx, const char *model);
 
 /* SQL of a condition: the name matches one of the patterns of struct store_limit, which the
  * parameter has. */
@@ -128,6 +142,7 @@ struct store_model_new {
     const char *submitted_by; /* or NULL */
     int64_t part, bytes, keep;
     int64_t prediction_bytes;                /* see struct store_job_end */
+    int64_t expires_in;                      /* as in struct store_job_new */
     const struct store_promotion *promotion; /* as in store_job_end */
 };
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,

@@ -45,6 +45,16 @@ static void insert(struct store_tx *tx, void *arg) {
                     j->max_queued);
         return;
     }
+    if (j->expires_in > 0 &&
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "SELECT 1 FROM models WHERE name = ? AND live > 0 AND expires_at = 0",
+                  store_text(j->model))) {
+        problem_set(tx->problem, PROBLEM_CONFLICT,
+                    "model \"%s\" exists and does not expire: use another name, leave out "
+                    "expires_in, or let all its versions expire with PATCH /v1/models/%s",
+                    j->model, j->model);
+        return;
+    }
     store_quota_check_jobs(tx, &j->quota);
     store_quota_check_bytes(tx, &j->quota);
     if (tx->problem->type != PROBLEM_NONE) {
@@ -53,12 +63,13 @@ static void insert(struct store_tx *tx, void *arg) {
     in->id = STORE_ASK(
         tx->connection, tx->problem, 0,
         "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
-        "dataset_id, spec, created_at, warnings, spec_format, result_format, submitted_by)"
-        " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7, ?9 FROM "
-        "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
+        "dataset_id, spec, created_at, warnings, spec_format, result_format, submitted_by, "
+        "expires_in) SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7, ?9, "
+        "?10 FROM dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
         store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
         store_text(j->spec), store_int(tx->now), store_text(j->warnings),
-        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->quota.owner));
+        store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED), store_text(j->quota.owner),
+        store_int(j->expires_in));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "the dataset version of the job was deleted");
@@ -202,37 +213,64 @@ struct prune {
     size_t n; /* number of deleted jobs */
 };
 
+/* Deletes the jobs whose ids the query has, at most PRUNE_AT_ONCE, and ends the query. Damaged jobs
+ * stay. Returns how many were deleted.
+ *
+ *   model  of all of them, for the entry of the audit; NULL: of several */
+static size_t delete_found(struct store_tx *tx, struct store_query *q, const char *action,
+                           const char *model) {
+    int64_t ids[PRUNE_AT_ONCE];
+    size_t n = 0, n_deleted = 0;
+    while (n < PRUNE_AT_ONCE && store_query_row(q)) {
+        ids[n++] = store_query_int(q, 0);
+    }
+    store_query_end(q);
+    for (size_t i = 0; i < n; i++) {
+        int64_t deleted = 0;
+        STORE_RUN_COUNT(tx->connection, tx->problem, &deleted,
+                        "DELETE FROM jobs WHERE id = ? AND " STORE_INTACT_JOBS("jobs"),
+                        store_int(ids[i]));
+        n_deleted += deleted > 0;
+        store_tx_change(tx, STORE_CHANGE_JOB, NULL, ids[i]);
+    }
+    if (n_deleted > 0) {
+        const struct store_audit_new entry = {.action = action,
+                                              .kind = "job",
+                                              .name = model,
+                                              .result = "done",
+                                              .count = (int64_t)n_deleted};
+        store_audit(tx, &entry);
+    }
+    return n_deleted;
+}
+
 static void prune(struct store_tx *tx, void *arg) {
     struct prune *p = arg;
     struct store_query q;
-    int64_t ids[PRUNE_AT_ONCE];
-    p->n = 0;
     STORE_QUERY(
         &q, tx->connection, tx->problem,
         "SELECT id FROM jobs WHERE finished_at > 0 ORDER BY finished_at DESC, id DESC LIMIT ?1 "
         "OFFSET ?2",
         store_int(PRUNE_AT_ONCE), store_int(p->keep));
-    while (p->n < PRUNE_AT_ONCE && store_query_row(&q)) {
-        ids[p->n++] = store_query_int(&q, 0);
-    }
-    store_query_end(&q);
-    const size_t found = p->n;
-    p->n = 0;
-    for (size_t i = 0; i < found; i++) {
-        int64_t deleted;
-        STORE_RUN_COUNT(tx->connection, tx->problem, &deleted,
-                        "DELETE FROM jobs WHERE id = ? AND " STORE_INTACT_JOBS("jobs"),
-                        store_int(ids[i]));
-        p->n += deleted > 0;
-        store_tx_change(tx, STORE_CHANGE_JOB, NULL, ids[i]);
-    }
-    if (p->n > 0) {
-        const struct store_audit_new entry = {.action = "job.prune",
-                                              .kind = "job",
-                                              .result = "done",
-                                              .count = (int64_t)p->n};
-        store_audit(tx, &entry);
-    }
+    p->n = delete_found(tx, &q, "job.prune", NULL);
+}
+
+bool store_job_expire_of(struct store_tx *tx, const char *model) {
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT id FROM jobs WHERE expires_in > 0 AND model = ? AND finished_at > 0 "
+                "AND " STORE_INTACT_JOBS("jobs") " LIMIT ?",
+                store_text(model), store_int(PRUNE_AT_ONCE));
+    return delete_found(tx, &q, "job.expire", model) == PRUNE_AT_ONCE;
+}
+
+bool store_job_expire(struct store_tx *tx) {
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT id FROM jobs WHERE expires_in > 0 AND finished_at > 0 AND version = 0 AND "
+                "finished_at + 1000 * expires_in <= ? AND " STORE_INTACT_JOBS("jobs") " LIMIT ?",
+                store_int(tx->now), store_int(PRUNE_AT_ONCE));
+    return delete_found(tx, &q, "job.expire", NULL) > 0;
 }
 
 bool store_job_prune(struct store *store, int64_t keep, struct problem *problem) {

@@ -264,7 +264,7 @@ static void give_back(struct store_tx *tx, int64_t id, bool cancel) {
 }
 
 static void finish(struct store_tx *tx, struct end *end, const char *model,
-                   const char *submitted_by) {
+                   const char *submitted_by, int64_t expires_in) {
     const struct store_job_end *e = end->e;
     if (e->state == STORE_JOB_SUCCEEDED) {
         struct store_model_new m = {.name = model,
@@ -274,6 +274,7 @@ static void finish(struct store_tx *tx, struct end *end, const char *model,
                                     .bytes = e->model_bytes,
                                     .prediction_bytes = e->prediction_bytes,
                                     .keep = e->keep_versions,
+                                    .expires_in = expires_in,
                                     .promotion = e->promotion};
         const struct store_quota quota = {.owner = submitted_by, .max_bytes = e->max_bytes};
         end->version = store_model_publish(tx, &m, &end->staged);
@@ -301,16 +302,18 @@ static void end_job(struct store_tx *tx, void *arg) {
     const int64_t id = end->e->claim.job;
     char model[IDS_NAME_SIZE] = "", submitted_by[IDS_NAME_SIZE] = "";
     bool cancel = false;
+    int64_t expires_in = 0;
     struct store_query q;
     store_claim_check(tx, &end->e->claim);
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT model, cancel_requested, coalesce(submitted_by, ''), " STORE_DAMAGE_JOBS(
-                    "jobs") " FROM jobs WHERE id = ?",
+                    "jobs") ", expires_in FROM jobs WHERE id = ?",
                 store_int(id));
     if (store_query_row(&q) && store_query_intact(&q, 3)) {
         store_query_copy(&q, 0, model, sizeof model);
         cancel = store_query_int(&q, 1) == STORE_CANCEL_JOB;
         store_query_copy(&q, 2, submitted_by, sizeof submitted_by);
+        expires_in = store_query_int(&q, 4);
     }
     store_query_end(&q);
     if (end->e->state == STORE_JOB_QUEUED) {
@@ -321,7 +324,7 @@ static void end_job(struct store_tx *tx, void *arg) {
         }
         give_back(tx, id, cancel);
     } else {
-        finish(tx, end, model, submitted_by[0] != '\0' ? submitted_by : NULL);
+        finish(tx, end, model, submitted_by[0] != '\0' ? submitted_by : NULL, expires_in);
     }
 }
 

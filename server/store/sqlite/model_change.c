@@ -114,12 +114,13 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
     int64_t version = STORE_ASK(
         tx->connection, tx->problem, 0,
         "INSERT INTO models (name, last_version, live, newest, tags, "
-        "revision) SELECT ?1, last, last, last, '[]', 0 FROM (SELECT coalesce(max(version), 0) + 1 "
-        "AS last FROM model_versions WHERE name = ?1) WHERE true"
+        "revision, expires_at) SELECT ?1, last, last, last, '[]', 0, ?3 FROM (SELECT "
+        "coalesce(max(version), 0) + 1 AS last FROM model_versions WHERE name = ?1) WHERE true"
         " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
         "1, live = CASE WHEN ?2 THEN last_version + 1 ELSE live END, newest = "
-        "last_version + 1, revision = revision + 1 RETURNING last_version",
-        store_text(m->name), store_int(promoted));
+        "last_version + 1, revision = revision + 1, expires_at = CASE WHEN live = 0 OR "
+        "expires_at > 0 THEN ?3 ELSE 0 END RETURNING last_version",
+        store_text(m->name), store_int(promoted), store_int(store_expiry(tx, m->expires_in)));
     live = promoted ? version : live;
     STORE_RUN(tx->connection, tx->problem,
               "INSERT INTO model_versions (name, version, created_at, bytes, info, part, format, "
@@ -147,7 +148,8 @@ struct change {
     const char *name;
     int64_t version; /* live: the new live version; delete: the version, 0: all */
     int64_t promote; /* delete: the version that becomes live; 0: none */
-    const char *description, *tags;
+    bool expired;    /* delete: the name has expired */
+    const struct store_patch *patch;
     const char *rule; /* rule: the new rule; NULL: none */
     const struct store_condition *condition;
     struct store_model *model; /* live, patch: the live version as it is committed */
@@ -214,20 +216,19 @@ static void patch(struct store_tx *tx, void *arg) {
     }
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE models SET description = nullif(coalesce(?2, description), ''), tags = "
-              "coalesce(?3, tags), revision = revision + 1 "
-              "WHERE name = ?1",
-              store_text(c->name), store_text(c->description), store_text(c->tags));
+              "coalesce(?3, tags), expires_at = CASE WHEN ?4 THEN ?5 ELSE expires_at END, "
+              "revision = revision + 1 WHERE name = ?1",
+              store_text(c->name), store_text(c->patch->description), store_text(c->patch->tags),
+              store_int(c->patch->expires), store_int(store_expiry(tx, c->patch->expires_in)));
     store_tx_change(tx, STORE_CHANGE_MODEL_TEXT, c->name, 0);
     audit_change(tx, c, "model.patch", "", 0);
     store_model_find(tx, c->name, 0, c->model);
 }
 
 bool store_model_patch(struct store *store, const struct store_actor *by, const char *name,
-                       const char *description, const char *tags,
-                       const struct store_condition *condition, struct store_model *model,
-                       struct problem *problem) {
-    struct change c = {
-        .by = by, .name = name, .description = description, .tags = tags, .condition = condition};
+                       const struct store_patch *to, const struct store_condition *condition,
+                       struct store_model *model, struct problem *problem) {
+    struct change c = {.by = by, .name = name, .patch = to, .condition = condition};
     return write(store, patch, &c, model, problem);
 }
 
@@ -315,14 +316,44 @@ static void delete(struct store_tx *tx, void *arg) {
             tx->connection, tx->problem,
             "UPDATE models SET newest = ?2, live = ?3, revision = revision + 1 WHERE name = ?1",
             store_text(c->name), store_int(newest), store_int(live));
-    } else { /* the counters of a deleted name stay, so that no version number is used again */
+    } else { /* the counters of a deleted name stay, so that no version number is used again, and
+                expires_at, so that its jobs expire */
         STORE_RUN(tx->connection, tx->problem,
                   "UPDATE models SET newest = 0, live = 0, description = NULL, tags = '[]', "
                   "revision = revision + 1 WHERE name = ?",
                   store_text(c->name));
     }
     store_tx_model_change(tx, c->name, live, newest ? 0 : INT64_MAX, c->version);
-    audit_change(tx, c, "model.delete", "live version", c->promote);
+    audit_change(tx, c, c->expired ? "model.expire" : "model.delete", "live version", c->promote);
+}
+
+bool store_model_expire(struct store_tx *tx) {
+    char name[IDS_NAME_SIZE] = "";
+    struct change c = {.name = name, .expired = true};
+    bool live = false;
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT name, live FROM models m WHERE expires_at > 0 AND expires_at <= ? AND NOT "
+                "EXISTS (SELECT 1 FROM jobs j WHERE j.state IN (?, ?) AND j.model = m.name "
+                "AND " STORE_INTACT_JOBS("j") ") AND " STORE_INTACT_MODELS("m") " LIMIT 1",
+                store_int(tx->now), store_int(STORE_JOB_QUEUED), store_int(STORE_JOB_RUNNING));
+    if (store_query_row(&q)) {
+        store_query_copy(&q, 0, name, sizeof name);
+        live = store_query_int(&q, 1) != 0;
+    }
+    store_query_end(&q);
+    if (name[0] == '\0') {
+        return false;
+    }
+    if (store_job_expire_of(tx, name)) {
+        return true;
+    }
+    if (live) {
+        delete (tx, &c);
+    }
+    STORE_RUN(tx->connection, tx->problem, "UPDATE models SET expires_at = 0 WHERE name = ?",
+              store_text(name));
+    return true;
 }
 
 bool store_model_delete(struct store *store, const struct store_actor *by, const char *name,

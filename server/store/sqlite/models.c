@@ -19,7 +19,7 @@
 #define MODEL_SELECT_WITH(damage, sort)                                                            \
     "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
     "m.description, m.tags, m.revision, " damage ", v.submitted_by, " sort                         \
-    ", nullif(r.rule, 'null'), coalesce(r.revision, 0)"                                            \
+    ", nullif(r.rule, 'null'), coalesce(r.revision, 0), m.expires_at"                              \
     " FROM model_versions v JOIN models m ON m.name = v.name "                                     \
     "LEFT JOIN model_rules r ON r.version = v.id "
 
@@ -53,7 +53,8 @@ static bool load(struct store_query *q, void *item) {
                                 .submitted_by = store_query_take(q, 12),
                                 .sort = store_query_real(q, 13),
                                 .rule = store_query_take(q, 14),
-                                .rule_revision = store_query_int(q, 15)};
+                                .rule_revision = store_query_int(q, 15),
+                                .expires_at = store_query_int(q, 16)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {

@@ -1,6 +1,6 @@
-/* The sweep: removes deleted dataset versions, dead parts, staged parts whose lease has ended, and
- * old answers of idempotency keys, then returns free pages of the file to the file system. A step
- * removes some MiB, so that commits can run between steps. */
+/* The sweep: deletes what has expired, removes deleted dataset versions, dead parts, staged parts
+ * whose lease has ended, and old answers of idempotency keys, then returns free pages of the file
+ * to the file system. A step removes some MiB, so that commits can run between steps. */
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
 
@@ -141,7 +141,8 @@ static void step(struct store_tx *tx, void *arg) {
     } else if (part) {
         remove_chunks(tx, part, sweep);
     }
-    sweep->worked = store_keys_expire(tx) > 0 || version || part;
+    const bool expired = store_dataset_expire(tx) || store_model_expire(tx) || store_job_expire(tx);
+    sweep->worked = store_keys_expire(tx) > 0 || expired || version || part;
 }
 
 /* Moves the last pages of the file into free pages and truncates the file. Called only if no chunk

@@ -295,7 +295,9 @@ static void loaded_versions_stay(void **state) {
     publish(&f, "other", f.model, f.model_size);
     assert_int_equal(version_served(&f, "other"), 1);
     serving_stats(f.serving, &before);
-    assert_true(store_model_patch(f.store, NULL, "m", "text", "[\"a\"]", NULL, NULL, &problem));
+    assert_true(store_model_patch(f.store, NULL, "m",
+                                  &(struct store_patch){.description = "text", .tags = "[\"a\"]"},
+                                  NULL, NULL, &problem));
     for (int64_t v = 0; v <= 4; v++) {
         assert_true(is_loaded(&f, "m", v));
     }

@@ -108,8 +108,9 @@ struct fault_acknowledged fault_work(struct fixture *f, int64_t number) {
     snprintf(other, sizeof other, "b%lld", (long long)number);
     a.dataset = publish_series(f, name, number);
     if (a.dataset != 0) {
-        a.described = good(f, store_dataset_patch(f->store, NULL, name, "words", NULL, NULL, NULL,
-                                                  &f->problem));
+        a.described = good(f, store_dataset_patch(f->store, NULL, name,
+                                                  &(struct store_patch){.description = "words"},
+                                                  NULL, NULL, &f->problem));
         a.model = train_series(f, name, a.dataset, number);
     }
     if (publish_series(f, other, number) != 0) {

@@ -20,7 +20,9 @@ static void change_all(struct fixture *f) {
     d.onto = made.id;
     d.n_rows = 40;
     assert_ok(f, store_dataset_publish(f->store, &d, &made, NULL, &f->problem));
-    assert_ok(f, store_dataset_patch(f->store, &by, "data", "text", NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, &by, "data",
+                                     &(struct store_patch){.description = "text"}, NULL, NULL,
+                                     &f->problem));
     for (int i = 0; i < 2; i++) {
         const int64_t job = insert_job(f, "m", made.id);
         claim_job(f, 3);
@@ -32,7 +34,8 @@ static void change_all(struct fixture *f) {
     assert_ok(f, store_model_set_live(f->store, &by, "m", 1, NULL, NULL, &f->problem));
     assert_ok(f,
               store_model_set_live(f->store, &by, "m", 1, NULL, NULL, &f->problem)); /* no entry */
-    assert_ok(f, store_model_patch(f->store, &by, "m", NULL, "[\"a\"]", NULL, NULL, &f->problem));
+    assert_ok(f, store_model_patch(f->store, &by, "m", &(struct store_patch){.tags = "[\"a\"]"},
+                                   NULL, NULL, &f->problem));
     assert_ok(f, store_model_delete(f->store, &by, "m", 1, 2, NULL, &f->problem));
     assert_ok(f, store_job_prune(f->store, 1, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, &by, "data", 0, NULL, &f->problem));
@@ -202,8 +205,10 @@ static void test_old_entries_are_deleted(void **state) {
     fixture_close(f);
     assert_ok(f, store_open(&settings, &f->store, &f->problem));
     for (int i = 0; i < 60; i++) {
-        assert_ok(f, store_dataset_patch(f->store, &by, "data", i % 2 != 0 ? "a" : "b", NULL, NULL,
-                                         NULL, &f->problem));
+        assert_ok(f,
+                  store_dataset_patch(f->store, &by, "data",
+                                      &(struct store_patch){.description = i % 2 != 0 ? "a" : "b"},
+                                      NULL, NULL, &f->problem));
         const struct store_audit_report report = verify(f, NULL);
         if (report.n_faults > 0) {
             fail_msg("%s", report.fault);
@@ -229,14 +234,17 @@ static void test_damage_prevents_no_change(void **state) {
     publish(f, "data", 1);
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         tamper(f, damages[i]);
-        assert_ok(f,
-                  store_dataset_patch(f->store, &by, "data", "x", NULL, NULL, NULL, &f->problem));
+        assert_ok(f, store_dataset_patch(f->store, &by, "data",
+                                         &(struct store_patch){.description = "x"}, NULL, NULL,
+                                         &f->problem));
         assert_true(verify(f, NULL).n_faults > 0);
     }
     fixture_close(f);
     const struct store_settings settings = {.path = f->path, .keep_audit = 1};
     assert_ok(f, store_open(&settings, &f->store, &f->problem));
-    assert_ok(f, store_dataset_patch(f->store, &by, "data", "y", NULL, NULL, NULL, &f->problem));
+    assert_ok(f,
+              store_dataset_patch(f->store, &by, "data", &(struct store_patch){.description = "y"},
+                                  NULL, NULL, &f->problem));
 }
 
 /* Refused calls of many clients: few entries, and no call is lost from the count. */

@@ -114,7 +114,9 @@ static void test_full_disk(void **state) {
     memset(large, ' ', 3000000);
     large[3000000] = '\0';
     assert_problem(f,
-                   store_dataset_patch(f->store, NULL, "a", large, NULL, NULL, NULL, &f->problem),
+                   store_dataset_patch(f->store, NULL, "a",
+                                       &(struct store_patch){.description = large}, NULL, NULL,
+                                       &f->problem),
                    PROBLEM_STORAGE_FULL, "full");
     free(large);
     set_disk(f, 0);

@@ -149,11 +149,17 @@ static void test_conditions(void **state) {
 
     struct store_condition old = {.if_match = "\"1-0\""}, now = {.if_match = "\"2-0\""};
     assert_problem(f,
-                   store_dataset_patch(f->store, NULL, "a", "text", NULL, &old, NULL, &f->problem),
+                   store_dataset_patch(f->store, NULL, "a",
+                                       &(struct store_patch){.description = "text"}, &old, NULL,
+                                       &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-0\"");
-    assert_ok(f, store_dataset_patch(f->store, NULL, "a", "text", NULL, &now, NULL, &f->problem));
+    assert_ok(f,
+              store_dataset_patch(f->store, NULL, "a", &(struct store_patch){.description = "text"},
+                                  &now, NULL, &f->problem));
     assert_problem(f,
-                   store_dataset_patch(f->store, NULL, "a", "text", NULL, &now, NULL, &f->problem),
+                   store_dataset_patch(f->store, NULL, "a",
+                                       &(struct store_patch){.description = "text"}, &now, NULL,
+                                       &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
     assert_problem(f, store_dataset_delete(f->store, NULL, "a", 0, &now, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
@@ -166,10 +172,12 @@ static void test_conditions(void **state) {
 static void test_patch(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
-    assert_ok(f, store_dataset_patch(f->store, NULL, "a", "flowers", "[\"x\"]", NULL, NULL,
-                                     &f->problem));
-    assert_ok(f,
-              store_dataset_patch(f->store, NULL, "a", NULL, "[\"y\"]", NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, NULL, "a",
+                                     &(struct store_patch){.description = "flowers",
+                                                           .tags = "[\"x\"]"},
+                                     NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, NULL, "a", &(struct store_patch){.tags = "[\"y\"]"},
+                                     NULL, NULL, &f->problem));
     publish(f, "a", 2); /* the next version has the description and the tags of the dataset */
     struct store_dataset d = get(f, "a", 0);
     assert_string_equal(d.description, "flowers");
@@ -177,11 +185,15 @@ static void test_patch(void **state) {
     assert_int_equal(d.revision, 2);
     assert_string_equal(d.etag, "\"2-2\"");
     store_dataset_done(&d);
-    assert_ok(f, store_dataset_patch(f->store, NULL, "a", "", NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, NULL, "a", &(struct store_patch){.description = ""},
+                                     NULL, NULL, &f->problem));
     d = get(f, "a", 1);
     assert_null(d.description);
     store_dataset_done(&d);
-    assert_problem(f, store_dataset_patch(f->store, NULL, "b", "x", NULL, NULL, NULL, &f->problem),
+    assert_problem(f,
+                   store_dataset_patch(f->store, NULL, "b",
+                                       &(struct store_patch){.description = "x"}, NULL, NULL,
+                                       &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "\"b\"");
 }
 

@@ -23,7 +23,9 @@ static void await_writes(struct fixture *f, enum store_writes expected) {
 }
 
 static bool patch(struct fixture *f, const char *name, const char *description) {
-    return store_dataset_patch(f->store, NULL, name, description, NULL, NULL, NULL, &f->problem);
+    return store_dataset_patch(f->store, NULL, name,
+                               &(struct store_patch){.description = description}, NULL, NULL,
+                               &f->problem);
 }
 
 static void assert_description(struct fixture *f, const char *name, const char *expected) {

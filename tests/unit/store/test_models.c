@@ -141,8 +141,9 @@ static void test_patch(void **state) {
     struct fixture *f = *state;
     train(f, "m", 1, 0);
     struct store_model changed;
-    assert_ok(f,
-              store_model_patch(f->store, NULL, "m", "good", "[1]", NULL, &changed, &f->problem));
+    assert_ok(f, store_model_patch(f->store, NULL, "m",
+                                   &(struct store_patch){.description = "good", .tags = "[1]"},
+                                   NULL, &changed, &f->problem));
     assert_string_equal(changed.description, "good");
     assert_string_equal(changed.etag, "\"1-1\"");
     assert_int_equal(changed.live_version, 1);
@@ -152,15 +153,20 @@ static void test_patch(void **state) {
     assert_string_equal(m.tags, "[1]");
     assert_string_equal(m.etag, "\"1-1\"");
     store_model_done(&m);
-    assert_ok(f, store_model_patch(f->store, NULL, "m", "", NULL, NULL, NULL, &f->problem));
+    assert_ok(f, store_model_patch(f->store, NULL, "m", &(struct store_patch){.description = ""},
+                                   NULL, NULL, &f->problem));
     m = get(f, "m", 1);
     assert_null(m.description);
     assert_string_equal(m.tags, "[1]");
     store_model_done(&m);
     struct store_condition wrong = {.if_match = "\"1-1\""};
-    assert_problem(f, store_model_patch(f->store, NULL, "m", "x", NULL, &wrong, NULL, &f->problem),
+    assert_problem(f,
+                   store_model_patch(f->store, NULL, "m", &(struct store_patch){.description = "x"},
+                                     &wrong, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"1-2\"");
-    assert_problem(f, store_model_patch(f->store, NULL, "x", "x", NULL, NULL, NULL, &f->problem),
+    assert_problem(f,
+                   store_model_patch(f->store, NULL, "x", &(struct store_patch){.description = "x"},
+                                     NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "\"x\"");
 }
 

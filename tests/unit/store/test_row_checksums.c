@@ -139,7 +139,10 @@ static void test_damaged_datasets(void **state) {
     assert_int_equal(publish(f, "a", 1).version, 2);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parts"), 3);
     damage(f, "datasets", "UPDATE datasets SET newest = 7 WHERE name = 'b'");
-    assert_problem(f, store_dataset_patch(f->store, NULL, "b", "x", NULL, NULL, NULL, &f->problem),
+    assert_problem(f,
+                   store_dataset_patch(f->store, NULL, "b",
+                                       &(struct store_patch){.description = "x"}, NULL, NULL,
+                                       &f->problem),
                    PROBLEM_INTERNAL, DAMAGED "datasets, row 'b'");
 }
 

@@ -1,5 +1,5 @@
-/* The tables whose rows have a checksum in their column crc (migration 0009_row_checksums.sql), as
- * SQL text. row: the table or its alias in the query.
+/* The tables whose rows have a checksum in their column crc (migrations 0009_row_checksums.sql
+ * and later), as SQL text. row: the table or its alias in the query.
  *
  *   STORE_CRC_T(row)     the checksum of the row as it is read
  *   STORE_INTACT_T(row)  a condition: the row has its checksum
@@ -49,6 +49,7 @@
     ", " row ".description"                                                                        \
     ", " row ".tags"                                                                               \
     ", " row ".revision"                                                                           \
+    ", " row ".expires_at"                                                                         \
     ")"
 #define STORE_INTACT_DATASETS(row) STORE_INTACT(row, STORE_CRC_DATASETS(row))
 #define STORE_DAMAGE_DATASETS(row)                                                                 \
@@ -103,6 +104,7 @@
     ", " row ".description"                                                                        \
     ", " row ".tags"                                                                               \
     ", " row ".revision"                                                                           \
+    ", " row ".expires_at"                                                                         \
     ")"
 #define STORE_INTACT_MODELS(row) STORE_INTACT(row, STORE_CRC_MODELS(row))
 #define STORE_DAMAGE_MODELS(row)                                                                   \
@@ -159,6 +161,7 @@
     ", " row ".result_format"                                                                      \
     ", " row ".token"                                                                              \
     ", " row ".submitted_by"                                                                       \
+    ", " row ".expires_in"                                                                         \
     ")"
 #define STORE_INTACT_JOBS(row) STORE_INTACT(row, STORE_CRC_JOBS(row))
 #define STORE_DAMAGE_JOBS(row) STORE_DAMAGE(row, STORE_CRC_JOBS(row), "jobs", "quote(" row ".id)")
