@@ -106,7 +106,7 @@ export class Bars extends Component {
 
     controls({ items }, { order, find }) {
         const sure = items.some((item) => Number.isFinite(item.z));
-        return h('div', { class: 'fields' }, [
+        return h('div', { class: 'fields broad' }, [
             h(Choice, {
                 label: 'Order', value: order,
                 options: Object.entries(ORDERS).filter(([key]) => key !== 'sure' || sure)

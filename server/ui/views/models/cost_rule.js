@@ -163,7 +163,7 @@ export class CostRule extends Component {
                 'matter. An error without a cost here costs 1.'),
             classes.length <= MOST_CELLS ? h(CostTable, { classes, costs, onChange })
                 : h(CostPairs, { classes, costs, onChange }),
-            h('div', { class: 'fields' }, h(NumberField, {
+            h('div', { class: 'fields broad' }, h(NumberField, {
                 label: 'Give no label above this expected cost', value: reject,
                 hint: 'Empty: every row gets a label. Without costs it is 1 minus the greatest ' +
                     'probability: 0.1 labels only rows of which the model is 90 % sure.',

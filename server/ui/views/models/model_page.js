@@ -11,7 +11,9 @@ import { Loaded } from '../../parts/loaded.js';
 import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { Tabs } from '../../parts/tabs.js';
+import { Compare } from './compare.js';
 import { Decision } from './decision.js';
+import { Importance } from './importance.js';
 import { Inside } from './inside.js';
 import { switchLive } from './live.js';
 import { loadMethods, methodTitle } from './methods.js';
@@ -29,6 +31,9 @@ const TABS = [
     { name: 'decision', label: 'Threshold and cost', view: Decision,
         for: (m) => m.target !== null },
     { name: 'inside', label: 'What it learned', view: Inside },
+    { name: 'importance', label: 'Importance', view: Importance,
+        for: (m) => m.target !== null },
+    { name: 'compare', label: 'Compare', view: Compare, for: (m) => m.target !== null },
 ];
 
 /* The versions of a model with the ETag of its state; null: there is no such model. The ETag is

@@ -140,7 +140,7 @@ export class Threshold extends Component {
                 options: this.classes.map((c, i) => ({ value: i, label: String(c) })),
                 onChange: (value) => this.setPositive(value),
             }),
-            h('div', { class: 'fields' }, [
+            h('div', { class: 'fields broad' }, [
                 h(NumberField, {
                     label: `Cost of missing “${name}”`, value: miss, error: bad(miss),
                     hint: `A row of “${name}” labelled “${other}”`,
