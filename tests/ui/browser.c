@@ -269,7 +269,8 @@ static const char finders[] =
     "  .filter((e) => nameOf(e) === label && (visible(e) || e.type === 'file'))[0];"
     "const control = (name, n) => [...shown().querySelectorAll("
     "  'button, a, summary, [role=button], [role=tab], input[type=checkbox], input[type=radio]')]"
-    "  .filter((e) => visible(e) && !e.disabled && nameOf(e) === name)[n];";
+    "  .filter((e) => visible(e) && !e.disabled &&"
+    "  (nameOf(e) === name || flat(e.textContent) === name))[n];";
 
 static json_t *run(const char *script, json_t *arguments, const char **why) {
     json_t *body =

@@ -1,0 +1,168 @@
+/* What a person does with a table, from the file to the predictions, by mouse and keyboard. */
+#include "ui/browser.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int begin(void **state) {
+    (void)state;
+    browser_start();
+    return 0;
+}
+
+static int end(void **state) {
+    browser_end();
+    return group_end(state);
+}
+
+static void start(void) {
+    service_start(NULL);
+    browser_set_base(NULL);
+}
+
+/* Returns a table of people of two classes; every 40th age is written with a letter. */
+static const char *people(size_t n_rows) {
+    const size_t room = n_rows * 24 + 64;
+    char *csv = keep(malloc(room), free);
+    size_t n = (size_t)snprintf(csv, room, "age,height,class\n");
+    for (size_t i = 0; i < n_rows; i++) {
+        const int age = 18 + (int)(i * 37 % 60), height = 150 + (int)(i * 23 % 50);
+        const bool wrong = i % 40 == 30;
+        n += (size_t)snprintf(csv + n, room - n, "%s,%d,%s\n", wrong ? "4O" : text("%d", age),
+                              height, age + (height - 175) / 2 + (int)(i % 7) > 48 ? "yes" : "no");
+    }
+    return csv;
+}
+
+static void test_a_wrong_type_is_seen_and_mended(void **state) {
+    (void)state;
+    start();
+    browser_open("#/data");
+    browser_drop("Drop a table here, or choose a file", "people.csv", people(120));
+    browser_wait_text("line 32");
+    browser_wait_text("4O");
+    assert_int_equal(count_at(call_get("/v1/datasets"), "/items"), 0); /* nothing is stored yet */
+    browser_choose("Type of age", "numeric");
+    browser_wait_text("a cell must be a number (got \"4O\")");
+    browser_click("Leave these rows out");
+    browser_wait_text("117 rows");
+    browser_fill("Name of the table", "persons");
+    browser_click("Store this table");
+    browser_wait("location.hash.startsWith('#/data/persons')", "the page of the dataset");
+    browser_wait_text("117");
+    const struct response *a = status_check(call_get("/v1/datasets/persons"), 200);
+    assert_int_equal(whole_at(a, "/rows"), 117);
+    assert_string_equal(string_at(a, "/columns/0/type"), "numeric");
+    browser_check();
+}
+
+static void test_a_search_runs_before_the_eyes(void **state) {
+    (void)state;
+    start();
+    upload_file("iris", "iris.csv");
+    browser_open("#/data/iris");
+    browser_click("Train a model with this data");
+    browser_wait_text("Ready to start");
+    assert_string_equal(browser_value("Column to predict (target)"), "class");
+    browser_click("Start the search");
+    browser_wait("location.hash.startsWith('#/jobs/')", "the page of the job");
+    browser_wait_text("Leaderboard");
+    browser_wait_text("succeeded");
+    browser_wait_text("The search tried");
+    browser_click("Open the model");
+    browser_wait("location.hash.startsWith('#/models/iris')", "the page of the model");
+    browser_wait_text("How good it is");
+    assert_int_equal(whole_at(call_get("/v1/models/iris"), "/version"), 1);
+    browser_check();
+}
+
+/* Starts a job that runs until it is cancelled. Returns its id. */
+static int64_t start_long_job(void) {
+    upload_file("digits", "digits.csv");
+    const struct response *a =
+        call_post("/v1/jobs",
+                  "{'model':'slow','dataset':'digits','target':'class','algorithm':'logistic',"
+                  "'params':{'solver':'gradient_descent','tolerance':1e-14,"
+                  "'max_iterations':100000000}}");
+    status_check(a, 202);
+    return whole_at(a, "/id");
+}
+
+static void test_a_running_job_is_cancelled(void **state) {
+    (void)state;
+    start();
+    const int64_t id = start_long_job();
+    browser_open("#/jobs");
+    browser_wait_text("running");
+    browser_open(text("#/jobs/%lld", (long long)id));
+    browser_wait_text("running");
+    browser_click("Cancel");
+    browser_wait_text("Cancel the job?");
+    browser_press(KEY_ESCAPE);
+    browser_wait_no_text("Cancel the job?");
+    browser_click("Cancel");
+    browser_click("Cancel the job");
+    job_wait(id);
+    browser_wait_text("cancelled");
+    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)id), "/state"), "cancelled");
+    browser_check();
+}
+
+/* Stores the table and trains two versions of the model "people". */
+static void train_two_versions(void) {
+    status_check(call_upload("/v1/datasets/people?types=age:numeric&missing=4O", people(400)), 201);
+    job_train("{'model':'people','dataset':'people','target':'class','algorithm':'logistic',"
+              "'validation':{'holdout':0.3,'curves':true}}");
+    job_train("{'model':'people','dataset':'people','target':'class','algorithm':'gaussian',"
+              "'validation':{'holdout':0.3,'curves':true}}");
+}
+
+static void test_the_live_version_is_switched_and_back(void **state) {
+    (void)state;
+    start();
+    train_two_versions();
+    assert_int_equal(whole_at(call_get("/v1/models/people"), "/version"), 2);
+    browser_open("#/models/people");
+    browser_click("Make live");
+    browser_wait_text("Undo");
+    assert_int_equal(whole_at(call_get("/v1/models/people"), "/version"), 1);
+    browser_click("Undo");
+    browser_wait_text("version 2 of 2");
+    assert_int_equal(whole_at(call_get("/v1/models/people"), "/version"), 2);
+    browser_check();
+}
+
+static void test_a_threshold_is_set_by_cost(void **state) {
+    (void)state;
+    start();
+    train_two_versions();
+    browser_open("#/models/people");
+    browser_click("Threshold and cost");
+    browser_wait_text("Move the threshold");
+    browser_fill("Cost of missing “yes”", "10");
+    browser_choose("Find the threshold for me", "Least cost on these rows");
+    browser_wait("Number(field('Threshold').value) < 0.5", "a lower threshold");
+    browser_click("Store this threshold");
+    browser_wait_no_text("No rule is stored");
+    const struct response *a = status_check(call_get("/v1/models/people/decision"), 200);
+    assert_string_equal(string_at(a, "/rule/positive"), "yes");
+    assert_true(real_at(a, "/rule/threshold") < 0.5);
+    browser_check();
+}
+
+int main(void) {
+    const char *missing = browser_missing();
+    if (missing != NULL) {
+        printf("skip: %s is not installed\n", missing);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_wrong_type_is_seen_and_mended),
+        TEST(test_a_search_runs_before_the_eyes),
+        TEST(test_a_running_job_is_cancelled),
+        TEST(test_the_live_version_is_switched_and_back),
+        TEST(test_a_threshold_is_set_by_cost),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
