@@ -5,7 +5,7 @@ import { link } from '../../base/place.js';
 import { Check, Choice, TextField } from '../../parts/fields.js';
 import { Problem } from '../../parts/problem.js';
 import { reference } from './request.js';
-import { asTarget, proposeTarget } from './target.js';
+import { asTarget, proposeModel, proposeTarget } from './target.js';
 
 const MOST_OPTIONS = 600;
 
@@ -105,7 +105,8 @@ export function DataSection(props) {
                 label: 'Name of the model', value: model, list: models,
                 error: form.error('/model'),
                 hint: exists ? 'This model exists: it gets a new version.'
-                    : 'Proposed by the data. You find the model by this name.',
+                    : `${model === proposeModel(name, form.get('/target')) ? 'Proposed. ' : ''}` +
+                        'You find the model by this name.',
                 onInput: (text) => form.set('/model', text === '' ? undefined : text),
             }),
         ]),

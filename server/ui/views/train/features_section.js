@@ -22,11 +22,12 @@ export function usedColumns(request, columns, nRows) {
     const { include, exclude } = request.features || {};
     const taken = tasks(request);
     const free = columns.filter((c) => !taken.has(c.name));
-    if (Array.isArray(include)) {
-        return free.filter((c) => include.includes(c.name) && !exclude?.includes?.(c.name));
-    }
+    const out = new Set(Array.isArray(exclude) ? exclude : []);
     const usual = free.filter((c) => usedByDefault(c, nRows));
-    return (usual.length ? usual : free).filter((c) => !exclude?.includes?.(c.name));
+    const given = new Set(Array.isArray(include) ? include : []);
+    const asked = Array.isArray(include) ? free.filter((c) => given.has(c.name))
+        : usual.length ? usual : free;
+    return asked.filter((c) => !out.has(c.name));
 }
 
 export function featuresText(request, columns, nRows) {

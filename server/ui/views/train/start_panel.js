@@ -73,7 +73,7 @@ export function StartPanel(props) {
     const state = !request ? 'The text is not JSON.'
         : checking || !check ? 'Checking …'
             : refused ? `${plural(errors.length || 1, 'thing')} to correct before it can start`
-                : check.error ? 'The check failed' : 'Ready to start';
+                : check.error ? 'It could not be checked' : 'Ready to start';
     const { answer } = check || {};
     return h('section', { class: 'card stack', 'aria-label': 'Start' }, [
         h('div', { class: 'buttons' }, [
@@ -85,13 +85,15 @@ export function StartPanel(props) {
             h('span', { role: 'status' }, state),
         ]),
         refusal ? h(Problem, { error: refusal }) : null,
+        refusal?.status === 0 ? h('p', {}, 'Start it again when the daemon answers: the job is ' +
+            'not made twice.') : null,
         refused ? h('div', { class: 'problem' }, [
             h('ul', {}, errors.length ? errors.map((e) => h('li', {}, [
                 e.pointer ? h('code', {}, e.pointer) : null, ' ', e.detail,
             ])) : h('li', {}, check.error.message)),
             way === 'json' ? null
                 : h('button', { type: 'button', onClick: toFirstProblem }, 'Go to the first one'),
-        ]) : check?.error ? h(Problem, { error: check.error }) : null,
+        ]) : check?.error?.status ? h(Problem, { error: check.error }) : null,
         answer ? h('p', {}, plan(request, answer, methods)) : null,
         answer ? facts(answer, last) : null,
         answer ? h(Warnings, { warnings: answer.warnings, title: 'Good to know' }) : null,

@@ -39,7 +39,10 @@ function newKey() {
 function asked({ query, job, datasets }) {
     const start = {
         dataset: query.dataset || datasets[0]?.name,
-        ...(query.target ? { target: query.target } : {}), ...START,
+        ...(query.model ? { model: query.model } : {}),
+        ...(query.target ? { target: query.target } : {}),
+        ...(query.algorithm
+            ? { algorithm: query.algorithm, validation: START.validation } : START),
     };
     if (query.request !== undefined) {
         const { request } = parseRequest(query.request);
@@ -91,7 +94,13 @@ export class TrainForm extends Component {
     }
 
     begin() {
-        void this.loadDataset();
+        const { name, version } = reference(this.state.request.dataset);
+        const { dataset } = this.state;
+        if (dataset?.name === name && (!version || version === String(dataset.version))) {
+            this.propose();
+        } else {
+            void this.loadDataset();
+        }
         this.check.set(this.state.text === undefined ? this.state.request : null);
     }
 
@@ -120,7 +129,9 @@ export class TrainForm extends Component {
                 () => this.propose());
         } catch (error) {
             if (error.name !== 'AbortError' && this.abort === abort) {
-                this.setState({ dataset: null, datasetError: error });
+                this.setState(({ dataset }) => ({
+                    dataset: error.status === 0 ? dataset : null, datasetError: error,
+                }));
             }
         }
     }
@@ -154,7 +165,9 @@ export class TrainForm extends Component {
     }
 
     checked(check) {
-        this.setState({ check });
+        this.setState(({ refusal }) => ({
+            check, refusal: check.answer && refusal?.status === 0 ? null : refusal,
+        }));
         const { answer } = check;
         if (answer?.search && check.of.search?.candidates === 'auto') {
             this.setState({ proposed: answer.search.candidates });
@@ -210,7 +223,7 @@ export class TrainForm extends Component {
             const text = JSON.stringify(request);
             if (text.length <= LONGEST_LINK) {
                 this.own = text;
-                setQuery({ request: text, dataset: '', target: '' });
+                setQuery({ request: text, dataset: '', target: '', model: '', algorithm: '' });
             }
         }, 300);
     }
@@ -284,10 +297,12 @@ export class TrainForm extends Component {
         let next = { ...rest, algorithm: id };
         if (!needs) {
             this.kept.target = next.target ?? this.kept.target;
+            this.kept.curves = next.validation?.curves;
             const { target, target_as: as, ...without } = next;
             next = put(without, '/validation/curves');
         } else if (next.target === undefined && this.kept.target !== undefined) {
             next = { ...next, target: this.kept.target };
+            next = next.validation ? put(next, '/validation/curves', this.kept.curves) : next;
         }
         this.change(next);
     }
