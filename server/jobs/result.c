@@ -329,6 +329,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_request
     params_write(r->model, &w);
     members_write(r->model, &w);
     json_kv_string(&w, "target", request->target.name);
+    json_kv_int(&w, "n_classes", (int64_t)dn_model_classes(r->model)->n);
     jobs_classes_write("classes", dn_model_classes(r->model), &w);
     json_put_key(&w, "inputs");
     inputs_write(dn_model_encoder(r->model), &w);

@@ -204,6 +204,9 @@ static void test_lists_are_brief(void **state) {
                          *result = i == 2 ? json_find(item, "/result") : item;
             assert_true(real_in(result, "/metrics/train/accuracy") > 0);
             assert_true(real_in(result, "/metrics/train/log_loss") > 0);
+            if (i == 1) {
+                assert_int_equal(real_in(item, "/n_classes"), 3);
+            }
         }
     }
     const struct response *a = call_get("/v1/models/iris");

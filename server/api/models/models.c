@@ -84,17 +84,15 @@ static void put_version(const struct http_call *call, const void *item, struct b
 }
 
 static const char *const fields[] = {
-    "name",           "version",      "live",           "live_version",
-    "newest_version", "created_at",   "expires_at",     "submitted_by",
-    "bytes",          "description",  "tags",           "algorithm",
-    "params",         "target",       "classes",        "inputs",
-    "n_features",     "features",     "standardize",    "encoding",
-    "weight",         "weights",      "class_weight",   "validation",
-    "seed",           "holdout_rows", "decision",       "n_machines",
-    "dataset",        "job",          "converged",      "stop_reason",
-    "iterations",     "objective",    "gradient_norm",  "rows",
-    "details",        "metrics",      "daemon_version", "reading",
-    "decision_rule",  "conformal",    "members",        NULL};
+    "name",          "version",       "live",         "live_version", "newest_version",
+    "created_at",    "expires_at",    "submitted_by", "bytes",        "description",
+    "tags",          "algorithm",     "params",       "target",       "n_classes",
+    "classes",       "inputs",        "n_features",   "features",     "standardize",
+    "encoding",      "weight",        "weights",      "class_weight", "validation",
+    "seed",          "holdout_rows",  "decision",     "n_machines",   "dataset",
+    "job",           "converged",     "stop_reason",  "iterations",   "objective",
+    "gradient_norm", "rows",          "details",      "metrics",      "daemon_version",
+    "reading",       "decision_rule", "conformal",    "members",      NULL};
 
 /* ---- ?sort= ---- */
 
