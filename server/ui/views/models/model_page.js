@@ -1,7 +1,6 @@
 /* The page of a model: #/models/NAME[/VERSION]?tab=… */
 import { Component, h } from '../../base/preact.js';
 import { call, list, path, remove } from '../../base/api.js';
-import { changed } from '../../base/changes.js';
 import { plural } from '../../base/format.js';
 import { go, link } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
@@ -15,6 +14,7 @@ import { Compare } from './compare.js';
 import { Decision } from './decision.js';
 import { Importance } from './importance.js';
 import { Inside } from './inside.js';
+import { leave } from './leave.js';
 import { switchLive } from './live.js';
 import { loadMethods, methodTitle } from './methods.js';
 import { Overview } from './overview.js';
@@ -84,8 +84,7 @@ class DeleteModel extends Component {
             return;
         }
         onClose();
-        go(['models']);
-        changed('models');
+        leave(['models']);
         announce(`The model ${name} was deleted`);
     }
 

@@ -18,7 +18,8 @@ import { versionPath } from './version_path.js';
 /* One column of figures: label, and metrics as the API has them. */
 function MetricTable({ columns }) {
     const rows = Object.keys(METRICS).filter((name) => columns.some((c) =>
-        typeof metricValue(c.metrics, name) === 'number'));
+        typeof metricValue(c.metrics, name) === 'number' &&
+        (name !== 'ambiguous' || c.metrics.ambiguous > 0)));
     return h(DataTable, {
         caption: 'Metrics', sort: false, rows,
         columns: [

@@ -89,9 +89,11 @@ class Machine extends Component {
 export function Support({ model }) {
     return h('section', { class: 'card stack', 'aria-labelledby': 'support-title' }, [
         h('h2', { id: 'support-title' }, 'Support vectors'),
-        h('p', { class: 'minor' }, 'The boundary is determined by these rows alone; without the ' +
-            'others it would be the same. Slack: how far a row is on the wrong side of its ' +
-            'margin; 0 on the margin, above 1 the label is wrong.'),
+        h('p', { class: 'minor' }, `The boundary is determined by these rows alone; without the ` +
+            `others it would be the same. ${model.target === null
+                ? 'Slack: how far outside a row is; 0 on the surface.'
+                : 'Slack: how far a row is on the wrong side of its margin; 0 on the margin, ' +
+                    'above 1 the label is wrong.'}`),
         h(Loaded, {
             of: [model.name, model.version], what: 'the support vectors',
             load: (signal) => get(`${versionPath(model)}/weights`,

@@ -1,9 +1,8 @@
 /* The versions of a model: which is live, switching, comparing and deleting. */
 import { Component, h } from '../../base/preact.js';
 import { path, remove } from '../../base/api.js';
-import { changed } from '../../base/changes.js';
 import { time } from '../../base/format.js';
-import { go, link } from '../../base/place.js';
+import { link } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice } from '../../parts/fields.js';
@@ -11,6 +10,7 @@ import { metricLabel, metricSpread, metricText, metricValue } from '../../parts/
 import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { DataTable } from '../../parts/table.js';
+import { leave } from './leave.js';
 import { switchLive } from './live.js';
 import { methodTitle } from './methods.js';
 import { shortSource } from './origin.js';
@@ -53,8 +53,7 @@ class DeleteVersion extends Component {
             return;
         }
         onClose();
-        go(['models', ...(heir === null ? [] : [name])]);
-        changed('models');
+        leave(heir === null ? ['models'] : ['models', name]);
         announce(`Version ${version.version} of ${name} was deleted`);
     }
 
