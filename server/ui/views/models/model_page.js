@@ -36,25 +36,32 @@ const TABS = [
     { name: 'compare', label: 'Compare', view: Compare, for: (m) => m.target !== null },
 ];
 
-/* The versions of a model with the ETag of its state; null: there is no such model. The ETag is
- * read first: if a change comes between, the next change by this page is refused. */
-async function loadVersions(name, signal) {
+/* A model: its versions with the ETag of this state, and the shown one with its own. version: text
+ * of the URL; undefined: the live one. Without `versions` there is no such model, without `model`
+ * no such version. The ETag is read first: if a change comes between, the next change by this page
+ * is refused. */
+async function load(name, version, signal) {
     try {
         const head = await call('HEAD', path`/v1/models/${name}`, { signal });
+        const etag = head.headers.get('ETag');
         const versions = await list(path`/v1/models/${name}/versions`, { most: MOST, signal });
         await loadMethods(signal);
-        return { etag: head.headers.get('ETag'), versions };
+        const shown = version === undefined ? versions.find((v) => v.live)
+            : versions.find((v) => String(v.version) === version);
+        if (!shown) {
+            return { versions };
+        }
+        const response = await call('GET', versionPath(shown), { signal });
+        return {
+            versions, etag, shown, model: await response.json(),
+            modelEtag: response.headers.get('ETag'),
+        };
     } catch (error) {
         if (error.status === 404) {
-            return { versions: null };
+            return {};
         }
         throw error;
     }
-}
-
-async function loadVersion(name, version, signal) {
-    const response = await call('GET', versionPath({ name, version }), { signal });
-    return { model: await response.json(), etag: response.headers.get('ETag') };
 }
 
 function Missing({ name, version }) {
@@ -107,25 +114,14 @@ function canDraw(model) {
     return model.inputs.filter((input) => ['numeric', 'datetime'].includes(input.type)).length > 1;
 }
 
-/* Title, version, and what can be done with it. */
+/* Title, version, and what can be done with it. makeLive: (number) => makes a version live. */
 class Heading extends Component {
     constructor(props) {
         super(props);
-        this.state = { deleting: false, busy: false, error: null };
+        this.state = { deleting: false };
     }
 
-    async makeLive() {
-        const { name, versions, version, etag } = this.props;
-        this.setState({ busy: true, error: null });
-        try {
-            await switchLive(name, versions.find((v) => v.live).version, version.version, etag);
-        } catch (error) {
-            this.setState({ error });
-        }
-        this.setState({ busy: false });
-    }
-
-    buttons({ name, version, versions, query, drawn }, { busy }) {
+    buttons({ name, version, versions, query, drawn, busy, makeLive }) {
         const here = version.live ? [name] : [name, String(version.version)];
         return h('div', { class: 'buttons' }, [
             versions.length > 1 ? h('div', { class: 'version-choice' }, h(Choice, {
@@ -138,7 +134,7 @@ class Heading extends Component {
             })) : null,
             version.live ? null : h('button', {
                 type: 'button', class: 'primary', disabled: busy,
-                onClick: () => void this.makeLive(),
+                onClick: () => makeLive(version.version),
             }, 'Make this version live'),
             h('a', {
                 class: `button${version.live ? ' primary' : ''}`,
@@ -154,9 +150,8 @@ class Heading extends Component {
         ]);
     }
 
-    render(props, state) {
-        const { name, version, versions } = props;
-        const { deleting, error } = state;
+    render(props, { deleting }) {
+        const { name, version, versions, error } = props;
         return h('div', { class: 'stack model-head' }, [
             h('p', { class: 'minor crumbs' },
                 [h('a', { href: link(['models']) }, 'Models'), ' / ']),
@@ -170,7 +165,7 @@ class Heading extends Component {
                             ` · ${methodTitle(version.algorithm)}`,
                     ]),
                 ]),
-                this.buttons(props, state),
+                this.buttons(props),
             ]),
             error ? h(ChangeProblem, { error }) : null,
             deleting ? h(DeleteModel, {
@@ -181,15 +176,17 @@ class Heading extends Component {
 }
 
 /* The loaded model: its heading and the chosen tab. */
-function Body({ name, version, versions, etag, query, model }) {
-    const tabs = TABS.filter((tab) => !tab.for || tab.for(model.model));
+function Body({ name, version, query, state, switching }) {
+    const { versions, etag, shown, model, modelEtag } = state;
+    const tabs = TABS.filter((tab) => !tab.for || tab.for(model));
     const wanted = query.tab || (query.compare ? 'compare' : 'overview');
     const tab = tabs.find((t) => t.name === wanted) || tabs[0];
     const place = ['models', name, ...(version === undefined ? [] : [version])];
     return h('div', {}, [
         h(Heading, {
-            name, versions, etag, query, drawn: canDraw(model.model),
-            version: versions.find((v) => v.version === model.model.version) || model.model,
+            name, versions, query, drawn: canDraw(model), version: shown, ...switching,
+            error: switching.from === 'heading' ? switching.error : null,
+            makeLive: (to) => switching.makeLive(to, state, 'heading'),
         }),
         h(Tabs, {
             label: `About ${name}`, chosen: tab.name,
@@ -197,15 +194,20 @@ function Body({ name, version, versions, etag, query, model }) {
                 { tab: t.name === 'overview' ? undefined : t.name }) })),
         }),
         h(tab.view, {
-            key: `${tab.name} ${model.model.version}`, name, versions, query,
-            model: model.model, etag: model.etag, liveEtag: etag,
+            key: tab.view === Overview ? tab.name : `${tab.name} ${model.version}`,
+            name, versions, query, model, etag: modelEtag, liveEtag: etag, busy: switching.busy,
+            error: switching.from === 'versions' ? switching.error : null,
+            makeLive: (to) => switching.makeLive(to, state, 'versions'),
         }),
     ]);
 }
 
+/* Holds what a change of the live version needs, as the parts are drawn anew by it. */
 export class ModelPage extends Component {
     constructor(props) {
         super(props);
+        this.state = { busy: false, error: null, from: null };
+        this.makeLive = this.makeLive.bind(this);
         this.seen = () => document.visibilityState === 'visible' && this.reload?.();
     }
 
@@ -217,28 +219,30 @@ export class ModelPage extends Component {
         document.removeEventListener('visibilitychange', this.seen);
     }
 
-    page({ versions, etag }, reload) {
-        const { name, version, query } = this.props;
-        this.reload = reload;
-        if (!versions) {
-            return h(Missing, { name });
+    /* to: number of a version; from: where the button is, next to which an error is shown */
+    async makeLive(to, { versions, etag }, from) {
+        this.setState({ busy: true, error: null, from });
+        let error = null;
+        try {
+            await switchLive(this.props.name, versions.find((v) => v.live).version, to, etag);
+        } catch (refusal) {
+            error = refusal;
         }
-        const shown = version === undefined ? versions.find((v) => v.live).version
-            : Number(version);
-        if (!versions.some((v) => v.version === shown)) {
-            return h(Missing, { name, version });
-        }
-        return h(Loaded, {
-            of: [name, shown], kinds: ['models'], what: `version ${shown} of ${name}`,
-            load: (signal) => loadVersion(name, shown, signal),
-            show: (model) => h(Body, { name, version, versions, etag, query, model }),
-        });
+        this.setState({ busy: false, error });
     }
 
-    render({ name }) {
+    page(state, reload) {
+        const { name, version, query } = this.props;
+        this.reload = reload;
+        return state.model ? h(Body, {
+            name, version, query, state, switching: { ...this.state, makeLive: this.makeLive },
+        }) : h(Missing, { name, version: state.versions ? version : undefined });
+    }
+
+    render({ name, version }) {
         return h('section', { 'aria-label': `Model ${name}` }, h(Loaded, {
-            of: name, kinds: ['models'], what: `the model ${name}`,
-            load: (signal) => loadVersions(name, signal),
+            of: [name, version], kinds: ['models'], what: `the model ${name}`,
+            load: (signal) => load(name, version, signal),
             show: (state, reload) => this.page(state, reload),
         }));
     }

@@ -138,7 +138,7 @@ function Calls({ model }) {
     ]);
 }
 
-export function Overview({ model, name, versions, liveEtag }) {
+export function Overview({ model, name, versions, liveEtag, busy, error, makeLive }) {
     const live = versions.find((v) => v.live);
     return h('div', { class: 'stack' }, [
         h('div', { class: 'split' }, [
@@ -147,7 +147,7 @@ export function Overview({ model, name, versions, liveEtag }) {
                 description: live.description, tags: live.tags }, etag: liveEtag }),
         ]),
         h(Versions, {
-            name, versions, etag: liveEtag, shown: model.version, metric: 'accuracy',
+            name, versions, busy, error, makeLive, shown: model.version, metric: 'accuracy',
         }),
         h(Origin, { model }),
         h(Calls, { model }),

@@ -11,7 +11,6 @@ import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { DataTable } from '../../parts/table.js';
 import { leave } from './leave.js';
-import { switchLive } from './live.js';
 import { methodTitle } from './methods.js';
 import { shortSource } from './origin.js';
 
@@ -81,29 +80,24 @@ class DeleteVersion extends Component {
 }
 
 /*   name, versions  the model
- *   etag            of the state that is shown
  *   shown           number of the version of the page
  *   metric          name of the metric that is shown
+ *   makeLive        (number) => makes a version live; busy: it is being done
+ *   error           of the last attempt
  */
 export class Versions extends Component {
     constructor(props) {
         super(props);
-        this.state = { error: null, deleting: null, busy: false };
+        this.state = { deleting: null };
     }
 
-    async switchTo(version) {
-        const { name, etag, versions } = this.props;
-        const live = versions.find((v) => v.live).version;
-        this.setState({ busy: true, error: null });
-        try {
-            await switchLive(name, live, version, etag);
-        } catch (error) {
-            this.setState({ error });
-        }
-        this.setState({ busy: false });
+    /* The pressed button disappears when its version is live: the focus stays near. */
+    makeLive(version) {
+        this.heading.focus();
+        this.props.makeLive(version);
     }
 
-    columns({ name, versions, metric }) {
+    columns({ name, versions, metric, busy }) {
         const live = versions.find((v) => v.live);
         const metrics = (v) => v.metrics?.validation || v.metrics?.train;
         return [
@@ -113,9 +107,9 @@ export class Versions extends Component {
             { name: 'live', label: 'State', value: (v) => (v.live ? 0 : 1), cell: (v) => (v.live
                 ? h(Badge, { text: 'live', kind: 'good' })
                 : h('button', {
-                    type: 'button', disabled: this.state.busy,
+                    type: 'button', disabled: busy,
                     'aria-label': `Make version ${v.version} live`,
-                    onClick: () => void this.switchTo(v.version),
+                    onClick: () => this.makeLive(v.version),
                 }, 'Make live')) },
             { name: 'method', label: 'Method', value: (v) => methodTitle(v.algorithm) },
             { name: 'metric', label: metricLabel(metric), value: (v) => metricValue(metrics(v),
@@ -143,9 +137,12 @@ export class Versions extends Component {
         ];
     }
 
-    render({ name, versions, shown }, { error, deleting }) {
+    render({ name, versions, shown, error }, { deleting }) {
         return h('section', { class: 'card stack', 'aria-labelledby': 'versions-title' }, [
-            h('h2', { id: 'versions-title' }, 'Versions'),
+            h('h2', {
+                id: 'versions-title', tabindex: '-1',
+                ref: (heading) => { this.heading = heading; },
+            }, 'Versions'),
             h('p', { class: 'minor' }, 'Each training makes a version. Predictions come from the ' +
                 'live one, unless a call names another. A switch takes effect at once.'),
             error ? h(ChangeProblem, { error }) : null,
