@@ -58,7 +58,7 @@ function Matrix({ confusion: { classes, matrix }, rates, before }) {
     return h('div', {
         class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'Confusion matrix',
     }, h('table', { class: 'data confusion' }, [
-        h('caption', {}, 'Rows: the true class. Columns: the label that the model gives.'),
+        h('caption', { class: 'hidden' }, 'Confusion matrix'),
         h('thead', {}, h('tr', {}, [
             h('th', { scope: 'col' }, 'True class'),
             ...classes.map((c) => h('th', { scope: 'col', class: 'numeric' }, name(c))),
@@ -113,6 +113,8 @@ export class Confusion extends Component {
                     'aria-label': 'Save the confusion matrix as CSV', onClick: () => this.save(),
                 }, 'CSV'),
             ]),
+            large ? null : h('p', { class: 'minor' },
+                'Rows: the true class. Columns: the label that the model gives.'),
             large ? h(Pairs, { confusion }) : h(Matrix, { confusion, rates, before }),
             ambiguous > 0 ? h('p', { class: 'minor' }, `${number(ambiguous)} more rows got no ` +
                 'label, because the model found no class or several for them. They count as ' +

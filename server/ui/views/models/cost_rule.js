@@ -29,7 +29,7 @@ function stored(model) {
 function CostTable({ classes, costs, onChange }) {
     const name = (c) => h('span', { class: 'short', title: String(c) }, String(c));
     return h('div', { class: 'table-scroll' }, h('table', { class: 'data confusion' }, [
-        h('caption', {}, 'Rows: the true class. Columns: the label. Cells: what it costs.'),
+        h('caption', { class: 'hidden' }, 'Costs'),
         h('thead', {}, h('tr', {}, [h('th', { scope: 'col' }, 'True class'),
             ...classes.map((c) => h('th', { scope: 'col' }, name(c)))])),
         h('tbody', {}, classes.map((truth, i) => h('tr', {}, [
@@ -161,6 +161,8 @@ export class CostRule extends Component {
             h('p', { class: 'minor' }, 'The label with the least expected cost is given: the ' +
                 'cost of each error times its probability. Only the proportions of the costs ' +
                 'matter. An error without a cost here costs 1.'),
+            classes.length <= MOST_CELLS ? h('p', { class: 'minor' },
+                'Rows: the true class. Columns: the label. Cells: what it costs.') : null,
             classes.length <= MOST_CELLS ? h(CostTable, { classes, costs, onChange })
                 : h(CostPairs, { classes, costs, onChange }),
             h('div', { class: 'fields broad' }, h(NumberField, {

@@ -22,27 +22,20 @@ function size({ n_features: features, n_machines: machines, classes, algorithm }
     return algorithm === 'knn' ? 0 : features * Math.max(machines || 1, classes.length);
 }
 
-/* Whether the matrices (covariances, layers) are small enough. */
-function small(weights, { n_features: features }) {
-    if (weights.kind === 'network') {
-        let inputs = features;
-        const numbers = weights.layers.reduce((sum, { units }) => {
-            const all = sum + inputs * units;
-            inputs = units;
-            return all;
-        }, 0);
-        return numbers <= MOST_MATRIX;
+/* Whether a model has covariances or layers that are small enough to be loaded. */
+function small({ algorithm, params, n_features: features, classes }) {
+    if (algorithm === 'mlp') {
+        const units = [features, ...[params.layers].flat(), classes.length];
+        return units.slice(1).reduce((sum, n, i) => sum + n * units[i], 0) <= MOST_MATRIX;
     }
-    const matrices = weights.covariance === 'shared' ? 1 : weights.classes.length;
-    return (weights.covariance || weights.means) && features * features * matrices <= MOST_MATRIX;
+    const matrices = params.covariance === 'shared' ? 1 : classes.length;
+    return algorithm === 'gaussian' && features * features * matrices <= MOST_MATRIX;
 }
 
-async function load(model, signal) {
-    const where = `${versionPath(model)}/weights`;
-    const query = { statistics: true, matrices: false };
-    const weights = await get(where, { query, signal });
-    return small(weights, model)
-        ? get(where, { query: { ...query, matrices: undefined }, signal }) : weights;
+function load(model, signal) {
+    return get(`${versionPath(model)}/weights`, {
+        query: { statistics: true, matrices: small(model) ? undefined : false }, signal,
+    });
 }
 
 function Neighbours({ weights }) {

@@ -34,7 +34,7 @@ function Figure({ model, name }) {
         return h('span', { class: 'minor' }, '–');
     }
     const interval = metricSpread(metrics, name);
-    return h('span', {}, [
+    return h('span', { class: 'nowrap' }, [
         h('strong', {}, metricText(name, value)),
         interval ? h('span', { class: 'minor' }, ` ${interval}`) : null,
         h('br'),
@@ -45,6 +45,8 @@ function Figure({ model, name }) {
 function Name({ model }) {
     return h('span', {}, [
         h('a', { href: link(['models', model.name]) }, model.name),
+        model.expires_at ? h('span', { class: 'minor', title: `Deleted on ${
+            time(model.expires_at)}` }, ' expires') : null,
         model.tags.length ? h('span', { class: 'tags' },
             model.tags.slice(0, 4).map((tag) => h(Badge, { text: tag }))) : null,
         model.description ? h('span', { class: 'minor clipped', title: model.description },

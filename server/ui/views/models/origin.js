@@ -56,7 +56,7 @@ function value(x) {
 
 function Parameters({ params }) {
     const entries = Object.entries(params || {});
-    return entries.length === 0 ? null : h('details', {}, [
+    return entries.length === 0 ? null : h('details', { class: 'after' }, [
         h('summary', {}, `Parameters (${entries.length})`),
         h('dl', { class: 'compact' }, entries.flatMap(([name, x]) => [
             h('dt', {}, name), h('dd', {}, h('code', {}, value(x)))])),
@@ -113,7 +113,7 @@ export function Origin({ model }) {
             ['Random seed', model.seed],
         ]),
         h(Parameters, { params: model.params }),
-        h('p', { class: 'buttons' }, [
+        h('div', { class: 'buttons after' }, [
             model.job ? h('a', { class: 'button', href: link(['jobs', String(model.job)]) },
                 'See the job') : null,
             dataset ? h('a', { class: 'button', href: link(['data', dataset.name],

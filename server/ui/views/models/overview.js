@@ -2,13 +2,12 @@
 import { Component, h } from '../../base/preact.js';
 import { patch, path } from '../../base/api.js';
 import { changed } from '../../base/changes.js';
-import { count } from '../../base/format.js';
+import { count, time } from '../../base/format.js';
 import { link } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
 import { RequestCode } from '../../parts/code.js';
 import { Field, TextField } from '../../parts/fields.js';
 import { METRICS, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
-import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { Origin, validationText } from './origin.js';
 import { versionPath } from './version_path.js';
@@ -59,14 +58,20 @@ class About extends Component {
             tags: tags.join(', ') });
     }
 
-    async save(event) {
+    save(event) {
         event.preventDefault();
-        const { model, etag } = this.props;
         const tags = this.state.tags.split(',').map((t) => t.trim()).filter((t) => t !== '');
+        void this.change({
+            description: this.state.description.trim() || null, tags: [...new Set(tags)],
+        }, 'Description and tags were saved');
+    }
+
+    /* members: of the model; text: says that they were changed */
+    async change(members, text) {
+        const { model, etag } = this.props;
         try {
-            await patch(path`/v1/models/${model.name}`, {
-                description: this.state.description.trim() || null, tags: [...new Set(tags)],
-            }, { headers: { 'If-Match': etag } });
+            await patch(path`/v1/models/${model.name}`, members,
+                { headers: { 'If-Match': etag } });
         } catch (error) {
             this.setState({ error });
             if (error.status === 412) {
@@ -74,13 +79,24 @@ class About extends Component {
             }
             return;
         }
-        this.setState({ editing: false });
-        announce('Description and tags were saved');
+        this.setState({ editing: false, error: null });
+        announce(text);
         changed('models');
     }
 
-    form({ description, tags, error }) {
-        return h('form', { class: 'stack', onSubmit: (event) => void this.save(event) }, [
+    /* When the model will be deleted, and how to keep it. */
+    expiry({ expires_at: at }) {
+        return at ? h('div', { class: 'warnings after' }, [
+            h('p', {}, `The model is deleted on ${time(at)}.`),
+            h('button', {
+                type: 'button',
+                onClick: () => void this.change({ expires_in: null }, 'The model is kept'),
+            }, 'Keep the model'),
+        ]) : null;
+    }
+
+    form({ description, tags }) {
+        return h('form', { class: 'stack', onSubmit: (event) => this.save(event) }, [
             h(Field, {
                 label: 'Description', control: (attributes) => h('textarea', {
                     ...attributes, value: description, maxlength: 4000,
@@ -91,8 +107,6 @@ class About extends Component {
                 label: 'Tags', value: tags, hint: 'Separated by commas',
                 onInput: (text) => this.setState({ tags: text }),
             }),
-            error ? (error.status === 412 ? h(ChangeProblem, { error }) : h(Problem, { error }))
-                : null,
             h('div', { class: 'buttons' }, [
                 h('button', { type: 'submit', class: 'primary' }, 'Save'),
                 h('button', { type: 'button', onClick: () => this.setState({ editing: false }) },
@@ -109,12 +123,14 @@ class About extends Component {
                     type: 'button', class: 'quiet', onClick: () => this.edit(),
                 }, 'Edit description and tags'),
             ]),
+            state.error ? h(ChangeProblem, { error: state.error }) : null,
             state.editing ? this.form(state) : h('div', {}, [
                 model.description ? h('p', { class: 'written' }, model.description)
                     : h('p', { class: 'minor' }, 'None yet. Say what the model is for, and what ' +
                         'it must not be used for.'),
                 model.tags.length ? h('p', { class: 'tags' },
                     model.tags.map((text) => h(Badge, { text }))) : null,
+                this.expiry(model),
             ]),
         ]);
     }
@@ -122,7 +138,7 @@ class About extends Component {
 
 function Calls({ model }) {
     const base = path`/v1/models/${model.name}`;
-    return h('section', { class: 'stack', 'aria-label': 'Commands' }, [
+    return h('section', { class: 'grid plots', 'aria-label': 'Commands' }, [
         h(RequestCode, {
             title: 'Describe it by command', request: { method: 'GET', path: versionPath(model) },
         }),
@@ -144,7 +160,8 @@ export function Overview({ model, name, versions, liveEtag, busy, error, makeLiv
         h('div', { class: 'split' }, [
             h(Figures, { model }),
             h(About, { model: live.version === model.version ? model : { ...model,
-                description: live.description, tags: live.tags }, etag: liveEtag }),
+                description: live.description, tags: live.tags,
+                expires_at: live.expires_at }, etag: liveEtag }),
         ]),
         h(Versions, {
             name, versions, busy, error, makeLive, shown: model.version, metric: 'accuracy',
