@@ -54,6 +54,11 @@ static pid_t start_driver(int *out) {
         dup2(null, STDIN_FILENO);
         dup2(null, STDERR_FILENO);
         close(ends[0]);
+        setenv("HOME", browser.dir, 1); /* Chromium's files outside of the profile */
+        setenv("XDG_CONFIG_HOME", browser.dir, 1);
+        setenv("XDG_CACHE_HOME", browser.dir, 1);
+        setenv("TZ", "UTC", 1);
+        setenv("LANGUAGE", "en", 1);
         execlp("chromedriver", "chromedriver", "--port=0", (char *)NULL);
         _exit(127);
     }
@@ -116,18 +121,15 @@ static json_t *command_or_fail(const char *method, const char *path, json_t *bod
 }
 
 static json_t *options_of(void) {
-    static const char *const flags[] = {"--headless=new",
-                                        "--no-sandbox", /* the tests may run as root */
-                                        "--disable-gpu",
-                                        "--disable-dev-shm-usage",
-                                        "--no-first-run",
-                                        "--no-proxy-server",
-                                        "--disable-background-networking",
-                                        "--disable-component-update",
-                                        "--disable-sync",
-                                        "--disable-extensions",
-                                        "--remote-debugging-pipe",
-                                        "--window-size=1280,900"};
+    static const char *const flags[] = {
+        "--headless=new", "--no-sandbox", /* the tests may run as root */
+        "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--disable-extensions", "--disable-breakpad", "--force-color-profile=srgb", "--lang=en-US",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost,"
+        " EXCLUDE 127.0.0.1",
+        /* it ends when chromedriver ends */
+        "--remote-debugging-pipe", "--window-size=1280,900"};
     json_t *arguments = json_array();
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         json_array_append_new(arguments, json_string(flags[i]));
@@ -154,6 +156,8 @@ void browser_start(void) {
     (void)snprintf(browser.session, sizeof browser.session, "%s",
                    json_string_value(json_object_get(session, "sessionId")));
     browser.first_tab = strdup(json_string_value(command_or_fail("GET", "/window", NULL)));
+    /* instead of the packager's start page, which is in the internet */
+    (void)command_or_fail("POST", "/url", json_pack("{s:s}", "url", "about:blank"));
 }
 
 static void forget_allowed(void) {
@@ -241,13 +245,19 @@ void browser_set_colours(const char *scheme) {
 }
 
 void browser_save_picture(const char *file) {
-    json_t *size = browser_run("return [innerWidth, Math.min(document.documentElement.scrollHeight,"
-                               " 8000)]",
-                               NULL);
-    const int width = (int)json_integer_value(json_array_get(size, 0)),
-              height = (int)json_integer_value(json_array_get(size, 1));
-    browser_resize(width, height > 600 ? height : 600);
-    pause_ms(300); /* plots are drawn again after a change of size */
+    int width = 0, height = 0;
+    for (int i = 0; i < 4; i++) { /* plots are drawn again after a change of size */
+        json_t *size = browser_run(
+            "return [innerWidth, Math.min(document.documentElement.scrollHeight, 8000)]", NULL);
+        const int before = height;
+        width = (int)json_integer_value(json_array_get(size, 0));
+        height = (int)json_integer_value(json_array_get(size, 1));
+        if (height == before) {
+            break;
+        }
+        browser_resize(width, height > 600 ? height : 600);
+        pause_ms(300);
+    }
     const char *coded = json_string_value(command_or_fail("GET", "/screenshot", NULL));
     FILE *pipe = popen(text("base64 -d > '%s'", file), "w");
     assert_non_null(pipe);
@@ -319,6 +329,23 @@ static json_t *await(const char *script, const char *const *arguments, const cha
 
 void browser_wait(const char *expression, const char *what) {
     (void)await(text("return !!(%s)", expression), NULL, what);
+}
+
+/* Two equal pictures of the page's text and size, 400 ms apart, without a sign of loading. */
+void browser_settle(void) {
+    const char *before = NULL;
+    for (double end = now() + BROWSER_SECONDS; now() < end; pause_ms(400)) {
+        json_t *seen = browser_run(
+            "const all = [...document.querySelectorAll('.loading, .starting, [aria-busy=true]')];"
+            "return all.some(visible) ? null : document.body.innerText +"
+            " document.querySelectorAll('*').length",
+            NULL);
+        const char *after = json_string_value(seen);
+        if (before != NULL && after != NULL && strcmp(before, after) == 0) {
+            return;
+        }
+        before = after;
+    }
 }
 
 void browser_wait_text(const char *words) {
@@ -425,13 +452,22 @@ void browser_choose_file(const char *label, const char *path) {
 }
 
 void browser_drop(const char *label, const char *name, const char *content) {
-    (void)await("const e = field(arguments[0]); if (!e) return null;"
-                "const data = new DataTransfer();"
-                "data.items.add(new File([arguments[2]], arguments[1]));"
-                "for (const type of ['dragenter', 'dragover', 'drop']) e.parentElement"
-                ".dispatchEvent(new DragEvent(type, {bubbles: true, cancelable: true,"
-                " dataTransfer: data})); return true",
-                ARGUMENTS(label, name, content), "the place for files");
+    const char *path = text("%s/%s", browser.dir, name);
+    FILE *file = fopen(path, "wb");
+    assert_true(file != NULL && fputs(content, file) >= 0 && fclose(file) == 0);
+    json_t *at = await("const e = field(arguments[0]); if (!e) return null;"
+                       "const b = e.parentElement; b.scrollIntoView({block: 'center'});"
+                       "const r = b.getBoundingClientRect(); if (!r.width) return null;"
+                       "return [r.left + r.width / 2, r.top + r.height / 2]",
+                       ARGUMENTS(label), "the place for files");
+    static const char *const events[] = {"dragEnter", "dragOver", "drop"};
+    for (size_t i = 0; i < 3; i++) {
+        devtools("Input.dispatchDragEvent",
+                 json_pack("{s:s, s:f, s:f, s:{s:[], s:[s], s:i}}", "type", events[i], "x",
+                           json_number_value(json_array_get(at, 0)), "y",
+                           json_number_value(json_array_get(at, 1)), "data", "items", "files", path,
+                           "dragOperationsMask", 1));
+    }
 }
 
 /* ---- checks ---- */
@@ -450,7 +486,8 @@ static bool is_allowed(const char *line) {
     return false;
 }
 
-static void check_console(void) {
+/* Appends the errors of the console to a text. */
+static const char *console_faults(const char *faults) {
     json_t *log = log_of("browser"), *line;
     size_t i;
     json_array_foreach(log, i, line) {
@@ -459,33 +496,47 @@ static void check_console(void) {
         const bool wrong =
             strcmp(level, "SEVERE") == 0 || strstr(message, "Content Security Policy") != NULL;
         if (wrong && !is_allowed(message)) {
-            fail_msg("the console has: %s %s", level, message);
+            faults = text("%sthe console has: %s %.500s\n", faults, level, message);
         }
     }
+    return faults;
 }
 
-/* Requests to the network go to the base only. */
-static void check_hosts(void) {
+/* Whether an address is the base, or is below it. */
+static bool is_base(const char *url) {
+    const size_t n = strlen(base());
+    return strncmp(url, base(), n) == 0 && (url[n] == '\0' || strchr("/?#", url[n]) != NULL);
+}
+
+/* Appends the requests to the network that do not go to the base. */
+static const char *request_faults(const char *faults) {
     json_t *log = log_of("performance"), *line;
     size_t i;
     json_array_foreach(log, i, line) {
         json_t *entry = json_loads(json_string_value(json_object_get(line, "message")), 0, NULL);
         const json_t *message = json_object_get(entry, "message");
         const char *method = json_string_value(json_object_get(message, "method"));
-        const json_t *sent = json_find(message, "/params/request/url");
-        const char *url = sent != NULL ? text("%s", json_string_value(sent)) : NULL;
+        const bool socket = method != NULL && strcmp(method, "Network.webSocketCreated") == 0;
         const bool request = method != NULL && strcmp(method, "Network.requestWillBeSent") == 0;
-        json_decref(entry);
-        const bool network =
-            url != NULL && (strncmp(url, "http", 4) == 0 || strncmp(url, "ws", 2) == 0);
-        if (request && network && strncmp(url, base(), strlen(base())) != 0) {
-            fail_msg("a request went to another host: %s", url);
+        const json_t *sent = json_find(message, socket ? "/params/url" : "/params/request/url");
+        const char *url = (socket || request) && sent != NULL ? json_string_value(sent) : "";
+        const bool network = strncmp(url, "http", 4) == 0 || strncmp(url, "ws", 2) == 0;
+        if (network && !is_base(url)) {
+            faults = text("%sa request went to another host: %.500s\n", faults, url);
         }
+        json_decref(entry);
     }
+    return faults;
+}
+
+const char *browser_faults(void) {
+    return request_faults(console_faults(""));
 }
 
 void browser_check(void) {
-    check_console();
-    check_hosts();
+    const char *faults = browser_faults();
     forget_allowed();
+    if (faults[0] != '\0') {
+        fail_msg("%s", faults);
+    }
 }

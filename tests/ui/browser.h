@@ -35,6 +35,9 @@ void browser_first_tab(void);
 void browser_resize(int width, int height);
 /* scheme: "light" or "dark". */
 void browser_set_colours(const char *scheme);
+/* Waits until the page has loaded what it shows, at most BROWSER_SECONDS: a page that draws live
+ * data never settles. */
+void browser_settle(void);
 /* Writes the whole page as a PNG file. */
 void browser_save_picture(const char *file);
 
@@ -78,14 +81,18 @@ void browser_press(const char *keys);
 #define KEY_RIGHT "\xEE\x80\x94"
 /* Chooses a file in the file field with this label. */
 void browser_choose_file(const char *label, const char *path);
-/* Drops a file with this name and content on the file field with this label. */
+/* Drops a file with this name and content from outside of the browser on the file field with this
+ * label. */
 void browser_drop(const char *label, const char *name, const char *content);
 
 /* ---- checks ---- */
 /* Lines of the console that contain this text are no errors from now on, until browser_check. */
 void browser_allow(const char *text);
-/* Fails the test if the console has an error or a warning of the content security policy, or if a
- * request went to another host than the base. Forgets what it has read. */
+/* Returns what went wrong since browser_set_base or the last call, one line each: errors of the
+ * console (exceptions, failed loads, violations of the content security policy), and requests to
+ * another host than the base. "": nothing. */
+const char *browser_faults(void);
+/* Fails the test if browser_faults() has a line. Forgets what it has read and what was allowed. */
 void browser_check(void);
 
 #endif
