@@ -21,7 +21,7 @@ export function Problem({ error, retry }) {
     return h('div', { class: 'problem', role: 'alert' }, [
         h('strong', {}, document.title || (error.status ? `Answer ${error.status}` : 'Error')),
         h('p', {}, error.message),
-        items.length ? h('ul', {}, items) : null,
+        items.length > 1 ? h('ul', {}, items) : null, /* one is the message */
         document.pointer ? h('p', {}, ['At ', h('code', {}, document.pointer)]) : null,
         type ? h('p', { class: 'minor' }, [
             h('a', { href: url(`/problems/${type}`).href, target: '_blank', rel: 'noopener' },

@@ -7,8 +7,11 @@ import { Loaded } from '../../parts/loaded.js';
 
 const MOST = 1000;
 
-/* value: a name, or '' for none; onChange gets a name. preferred: is named as the training data. */
-export function DatasetChoice({ value, onChange, label = 'Data', hint, preferred }) {
+/* value: a name, or '' for none, which is called `none`; onChange gets a name. preferred: is named
+ * as the training data. */
+export function DatasetChoice({
+    value, onChange, label = 'Data', hint, preferred, none = 'Choose …',
+}) {
     return h(Loaded, {
         of: 0, kinds: ['datasets'], what: 'the list of data',
         load: (signal) => list('/v1/datasets', { query: { fields: 'name' }, most: MOST, signal }),
@@ -21,7 +24,7 @@ export function DatasetChoice({ value, onChange, label = 'Data', hint, preferred
             const known = value === '' || names.includes(value) ? names : [value, ...names];
             return h(Choice, {
                 label, hint, value, onChange,
-                options: [{ value: '', label: 'Choose …' }, ...known.map((name) => ({
+                options: [{ value: '', label: none }, ...known.map((name) => ({
                     value: name, label: name === preferred ? `${name} (training data)` : name }))],
             });
         },

@@ -3,10 +3,11 @@ import { Component, h } from '../../base/preact.js';
 import { call } from '../../base/api.js';
 import { changed } from '../../base/changes.js';
 import { number, percent, plural } from '../../base/format.js';
-import { link } from '../../base/place.js';
+import { link, setQuery } from '../../base/place.js';
 import { Loaded } from '../../parts/loaded.js';
 import { announce } from '../../parts/status.js';
 import { CostRule } from './cost_rule.js';
+import { DatasetChoice } from './dataset_choice.js';
 import { loadHeldOut } from './held_out.js';
 import { ruleText } from './rule_text.js';
 import { Threshold } from './threshold.js';
@@ -26,8 +27,10 @@ async function setRule(model, rule, etag) {
 function Stored({ model, remove }) {
     const decision = model.decision_rule;
     if (!decision) {
-        return h('p', {}, 'No rule is stored: the label is the most probable class. That is ' +
-            'right if all errors cost the same.');
+        return h('p', {}, hasProbabilities(model)
+            ? 'No rule is stored: the label is the most probable class. That is right if all ' +
+                'errors cost the same.'
+            : 'The label is the class with the greatest score.');
     }
     const held = decision.held_out;
     const figures = held ? [
@@ -66,16 +69,25 @@ function NoProbabilities({ model }) {
     ]);
 }
 
-/* Rules that can be tried, for the data that are there. */
-function Trials({ model, data, store }) {
+/* Why nothing can be tried. */
+function reason({ tooMany }, two) {
+    if (tooMany) {
+        return 'There are too many predictions for held-out rows to try a rule here. When a rule ' +
+            'is stored, its cost on them is shown above.';
+    }
+    return `The training of this version kept no predictions for held-out rows, so what a rule ` +
+        `changes cannot be shown here. ${two ? 'Choose data above to try it on, or train'
+            : 'Costs can be stored all the same. To see what they change, train'} again with ` +
+        'rows held out.';
+}
+
+/* Rules that can be tried, for the predictions that are there. on: name of the chosen data. */
+function Trials({ model, data, on, store }) {
     const two = model.classes.length === 2;
     const nothing = !data.rows && !data.curve;
     return h('div', { class: 'stack' }, [
-        nothing ? h('p', { class: 'warnings' }, 'The training of this version kept no ' +
-            'predictions for held-out rows, so what a rule changes cannot be shown here. Costs ' +
-            'can be stored all the same; to choose a threshold, train again with rows held ' +
-            'out.') : null,
-        two && !nothing ? h(Threshold, { model, data, store }) : null,
+        nothing ? h('p', { class: 'warnings' }, reason(data, two)) : null,
+        two && !nothing ? h(Threshold, { model, data, on, store }) : null,
         h(CostRule, { model, rows: data.rows, store }),
     ]);
 }
@@ -117,18 +129,27 @@ export class Decision extends Component {
         }
     }
 
-    render({ model }, { error }) {
+    render({ model, query }, { error }) {
+        const on = model.classes.length === 2 ? query.data || '' : '';
         return h('div', { class: 'stack' }, [
             h('section', { class: 'card stack', 'aria-labelledby': 'rule-title' }, [
                 h('h2', { id: 'rule-title' }, 'The rule that is used now'),
                 error ? h(ChangeProblem, { error }) : null,
                 h(Stored, { model, remove: () => void this.store(null) }),
             ]),
-            !hasProbabilities(model) ? h(NoProbabilities, { model }) : h(Loaded, {
-                of: [model.name, model.version], what: 'the predictions for held-out rows',
-                load: (signal) => loadHeldOut(model, signal),
-                show: (data) => h(Trials, { model, data, store: this.store }),
-            }),
+            !hasProbabilities(model) ? h(NoProbabilities, { model }) : h('div', {
+                class: 'stack' }, [
+                model.classes.length === 2 ? h('div', { class: 'fields broad' }, h(DatasetChoice, {
+                    label: 'Try rules on', value: on, none: 'Held-out rows of the training',
+                    preferred: model.dataset?.name,
+                    onChange: (value) => setQuery({ data: value }),
+                })) : null,
+                h(Loaded, {
+                    of: [model.name, model.version, on], what: 'the predictions',
+                    load: (signal) => loadHeldOut(model, on, signal),
+                    show: (data) => h(Trials, { key: on, model, data, on, store: this.store }),
+                }),
+            ]),
         ]);
     }
 }

@@ -1,7 +1,8 @@
 /* The predictions on which a decision rule is tried before it is stored: those of the held-out
- * rows, or, of two classes, the points of their ROC curve. */
-import { call, path } from '../../base/api.js';
+ * rows, or, of two classes, the points of their ROC curve, or of that of a dataset. */
+import { call, path, post } from '../../base/api.js';
 import { d3 } from '../../base/d3.js';
+import { versionPath } from './version_path.js';
 
 const MOST_VALUES = 1500000; /* cells that are loaded and parsed well within a second */
 
@@ -62,7 +63,7 @@ async function loadRows(model, signal) {
 }
 
 /* The ROC curve of two classes as counts. metrics: with roc, per_class. */
-export function curveOf(metrics) {
+function curveOf(metrics) {
     const curve = metrics?.roc?.length === 1 ? metrics.roc[0] : null;
     if (!curve || curve.threshold_of !== 'probability') {
         return null;
@@ -77,11 +78,20 @@ export function curveOf(metrics) {
     };
 }
 
-/* Loads what is there: {rows, curve}; each may be null. */
-export async function loadHeldOut(model, signal) {
+/* Loads what is there of the held-out rows, or of the dataset `data`: {rows, curve}; each may be
+ * null. tooMany: there are predictions, but too many to load. */
+export async function loadHeldOut(model, data, signal) {
+    if (data) {
+        const { metrics } = await post(`${versionPath(model)}/evaluate`, { dataset: data },
+            { query: { curves: true, decision: 'probabilities' }, signal });
+        return { rows: null, curve: curveOf(metrics) };
+    }
     const rows = await loadRows(model, signal);
     const validation = model.metrics?.validation;
-    return { rows, curve: rows ? null : curveOf(validation?.pooled || validation) };
+    return {
+        rows, curve: rows ? null : curveOf(validation?.pooled || validation),
+        tooMany: size(model) > MOST_VALUES,
+    };
 }
 
 /* The points of the second class, by falling threshold, from rows. */

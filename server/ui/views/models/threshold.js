@@ -62,7 +62,7 @@ function costNumber(text) {
     return text.trim() !== '' && Number.isFinite(x) && x >= 0 ? x : null;
 }
 
-/* model; data: of loadHeldOut(); store: (rule) => stores it */
+/* model; data: of loadHeldOut(), of the dataset `on`; store: (rule) => stores it */
 export class Threshold extends Component {
     constructor(props) {
         super(props);
@@ -234,14 +234,14 @@ export class Threshold extends Component {
         ]);
     }
 
-    render({ model, data, store }, state) {
+    render({ model, data, on, store }, state) {
         const now = this.curve.at(state.threshold);
         const plain = this.curve.at(0.5);
         return h('section', { class: 'card stack', 'aria-labelledby': 'threshold-title' }, [
             h('h2', { id: 'threshold-title' }, 'Move the threshold'),
             h('p', { class: 'minor' }, `Computed from ${data.rows
                 ? `the predictions for ${number(data.rows.n)} rows that the training held out`
-                : 'the ROC curve of the held-out rows, whose points are rounded'}. Nothing is ` +
+                : `the ROC curve of ${on ? `the data ${on}` : 'the held-out rows'}`}. Nothing is ` +
                 'changed until the rule is stored.'),
             this.controls(state),
             this.outcome(state, now, plain),
