@@ -82,10 +82,11 @@ class CostPairs extends Component {
 }
 
 /* What the rule changes on the held-out rows. */
-function Outcome({ model, outcome }) {
+function Outcome({ model, outcome, on }) {
     const { all, changed, rejected, cost, plainCost, matrix, plain } = outcome;
     return h('div', { class: 'stack', role: 'status' }, [
-        h('p', {}, `On ${count(Math.round(all))} held-out rows: ${count(Math.round(changed))} ` +
+        h('p', {}, `On ${count(Math.round(all))} ${on ? `rows of ${on}`
+            : 'held-out rows'}: ${count(Math.round(changed))} ` +
             `get another label, ${count(Math.round(rejected))} (${percent(rejected / all)}) ` +
             'get none.'),
         h('div', { class: 'facts' }, [
@@ -101,7 +102,7 @@ function Outcome({ model, outcome }) {
     ]);
 }
 
-/* model; rows: of loadHeldOut(), or null; store: (rule) => stores it */
+/* model; rows: of loadHeldOut(), or null, of the dataset `on`; store: (rule) => stores it */
 export class CostRule extends Component {
     constructor(props) {
         super(props);
@@ -150,7 +151,7 @@ export class CostRule extends Component {
         return tryCosts(rows, matrix, parse(reject, Infinity) ?? Infinity);
     }
 
-    render({ model, store }, state) {
+    render({ model, on, store }, state) {
         const { classes } = model;
         const { costs, reject } = state;
         const rule = this.rule(state);
@@ -172,7 +173,7 @@ export class CostRule extends Component {
                 error: parse(reject, 0) === null ? 'A number from 0 on, or nothing' : null,
                 onInput: (text) => this.setState({ reject: text }),
             })),
-            outcome ? h(Outcome, { model, outcome }) : null,
+            outcome ? h(Outcome, { model, outcome, on }) : null,
             h(StoreRule, { model, rule, store, label: 'Store these costs' }),
         ]);
     }

@@ -70,14 +70,13 @@ function NoProbabilities({ model }) {
 }
 
 /* Why nothing can be tried. */
-function reason({ tooMany }, two) {
+function reason({ tooMany }) {
     if (tooMany) {
-        return 'There are too many predictions for held-out rows to try a rule here. When a rule ' +
-            'is stored, its cost on them is shown above.';
+        return 'There are too many predictions to try a rule on them here. When a rule is ' +
+            'stored, what it does on the held-out rows is shown above.';
     }
     return `The training of this version kept no predictions for held-out rows, so what a rule ` +
-        `changes cannot be shown here. ${two ? 'Choose data above to try it on, or train'
-            : 'Costs can be stored all the same. To see what they change, train'} again with ` +
+        `changes cannot be shown here. Choose data above to try it on, or train again with ` +
         'rows held out.';
 }
 
@@ -86,9 +85,9 @@ function Trials({ model, data, on, store }) {
     const two = model.classes.length === 2;
     const nothing = !data.rows && !data.curve;
     return h('div', { class: 'stack' }, [
-        nothing ? h('p', { class: 'warnings' }, reason(data, two)) : null,
+        nothing ? h('p', { class: 'warnings' }, reason(data)) : null,
         two && !nothing ? h(Threshold, { model, data, on, store }) : null,
-        h(CostRule, { model, rows: data.rows, store }),
+        h(CostRule, { model, rows: data.rows, on, store }),
     ]);
 }
 
@@ -130,7 +129,7 @@ export class Decision extends Component {
     }
 
     render({ model, query }, { error }) {
-        const on = model.classes.length === 2 ? query.data || '' : '';
+        const on = query.data || '';
         return h('div', { class: 'stack' }, [
             h('section', { class: 'card stack', 'aria-labelledby': 'rule-title' }, [
                 h('h2', { id: 'rule-title' }, 'The rule that is used now'),
@@ -139,11 +138,14 @@ export class Decision extends Component {
             ]),
             !hasProbabilities(model) ? h(NoProbabilities, { model }) : h('div', {
                 class: 'stack' }, [
-                model.classes.length === 2 ? h('div', { class: 'fields broad' }, h(DatasetChoice, {
+                h('div', { class: 'fields broad' }, h(DatasetChoice, {
                     label: 'Try rules on', value: on, none: 'Held-out rows of the training',
                     preferred: model.dataset?.name,
                     onChange: (value) => setQuery({ data: value }),
-                })) : null,
+                })),
+                on && on === model.dataset?.name ? h('p', { class: 'warnings' },
+                    'The model has learned from these rows: here a rule looks better than it is.')
+                    : null,
                 h(Loaded, {
                     of: [model.name, model.version, on], what: 'the predictions',
                     load: (signal) => loadHeldOut(model, on, signal),

@@ -1,6 +1,6 @@
 /* The predictions on which a decision rule is tried before it is stored: those of the held-out
  * rows, or, of two classes, the points of their ROC curve, or of that of a dataset. */
-import { call, path, post } from '../../base/api.js';
+import { call, list, path, post } from '../../base/api.js';
 import { d3 } from '../../base/d3.js';
 import { versionPath } from './version_path.js';
 
@@ -16,35 +16,49 @@ function size(model) {
     return n * (classes.length + 4);
 }
 
-/* Reads the CSV. Returns {n, k, truth, p, weight}: p has k probabilities for each row; null: the
- * model has scores instead. */
-function parse(text, k) {
+/* Returns a function that gives the index of a class by its text, undefined if it is none. Stored
+ * cells are written as they were: "1.0" or "True" for the class 1 or true. */
+function classIndex(names) {
+    const index = new Map();
+    names.forEach((name, i) => [name, name.toLowerCase()].forEach((text) => index.set(text, i)));
+    const numbers = new Map(names.map((name, i) => [Number(name), i]));
+    numbers.delete(NaN);
+    return (text) => index.get(text) ?? index.get(text.toLowerCase()) ??
+        (text.trim() === '' ? undefined : numbers.get(Number(text)));
+}
+
+/* Reads predictions as CSV. k: number of classes; columns: (header) => {truth, weight, from}, the
+ * indices of columns, `from` of the first that may be a probability. Returns {n, k, truth, p,
+ * weight}: p has k probabilities for each row that has a class; null: the model has scores. */
+function parse(text, k, columns) {
     const [header, ...lines] = d3.csvParseRows(text);
-    const first = header.findIndex((name) => name.startsWith('p('));
+    const at = columns(header);
+    const first = header.findIndex((name, i) => i >= at.from && name.startsWith('p('));
     if (first < 0) {
         return null;
     }
-    const index = new Map();
-    for (let i = 0; i < k; i++) {
-        index.set(header[first + i].slice(2, -1), i);
-    }
-    const truthAt = header.indexOf('truth');
-    const weightAt = header.indexOf('weight');
+    const index = classIndex(header.slice(first, first + k).map((name) => name.slice(2, -1)));
     const truth = new Int32Array(lines.length);
     const p = new Float64Array(lines.length * k);
     const weight = new Float64Array(lines.length).fill(1);
-    lines.forEach((line, r) => {
-        truth[r] = index.get(line[truthAt]);
-        for (let i = 0; i < k; i++) {
-            p[r * k + i] = Number(line[first + i]);
+    let n = 0;
+    for (const line of lines) {
+        const own = index(line[at.truth]);
+        if (own !== undefined && line[first] !== '') {
+            truth[n] = own;
+            for (let i = 0; i < k; i++) {
+                p[n * k + i] = Number(line[first + i]);
+            }
+            if (at.weight >= 0) {
+                weight[n] = Number(line[at.weight]);
+            }
+            n++;
         }
-        if (weightAt >= 0) {
-            weight[r] = Number(line[weightAt]);
-        }
-    });
-    return { n: lines.length, k, truth, p, weight };
+    }
+    return { n, k, truth, p, weight };
 }
 
+/* The predictions for held-out rows; null: there are none, or they are too many. */
 async function loadRows(model, signal) {
     const cells = size(model);
     if (cells === 0 || cells > MOST_VALUES) {
@@ -53,13 +67,35 @@ async function loadRows(model, signal) {
     try {
         const answer = await call('GET', path`/v1/jobs/${model.job}/predictions`,
             { accept: 'text/csv', signal });
-        return parse(await answer.text(), model.classes.length);
+        return parse(await answer.text(), model.classes.length, (header) => ({
+            truth: header.indexOf('truth'), weight: header.indexOf('weight'), from: 0,
+        }));
     } catch (error) {
         if (error.status === 404) {
             return null; /* the job was deleted, or kept none */
         }
         throw error;
     }
+}
+
+const quoted = (name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
+
+/* The predictions for the rows of a dataset; null: they are too many. */
+async function loadDataset(model, name, signal) {
+    const versions = await list(path`/v1/datasets/${name}/versions`,
+        { query: { fields: 'version,rows' }, signal });
+    const { rows } = versions[versions.length - 1];
+    const k = model.classes.length;
+    if (rows * (k + 4) > MOST_VALUES) {
+        return null;
+    }
+    const kept = [model.target, model.weight].filter(Boolean);
+    const answer = await call('POST', `${versionPath(model)}/predict`, {
+        query: { output: 'probabilities', keep: kept.map(quoted).join(',') },
+        body: { dataset: name }, accept: 'text/csv', signal,
+    });
+    return parse(await answer.text(), k,
+        () => ({ truth: 0, weight: model.weight ? 1 : -1, from: kept.length }));
 }
 
 /* The ROC curve of two classes as counts. metrics: with roc, per_class. */
@@ -82,9 +118,13 @@ function curveOf(metrics) {
  * null. tooMany: there are predictions, but too many to load. */
 export async function loadHeldOut(model, data, signal) {
     if (data) {
+        const rows = await loadDataset(model, data, signal);
+        if (rows) {
+            return { rows, curve: null };
+        }
         const { metrics } = await post(`${versionPath(model)}/evaluate`, { dataset: data },
             { query: { curves: true, decision: 'probabilities' }, signal });
-        return { rows: null, curve: curveOf(metrics) };
+        return { rows, curve: curveOf(metrics), tooMany: true };
     }
     const rows = await loadRows(model, signal);
     const validation = model.metrics?.validation;

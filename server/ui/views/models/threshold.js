@@ -240,7 +240,8 @@ export class Threshold extends Component {
         return h('section', { class: 'card stack', 'aria-labelledby': 'threshold-title' }, [
             h('h2', { id: 'threshold-title' }, 'Move the threshold'),
             h('p', { class: 'minor' }, `Computed from ${data.rows
-                ? `the predictions for ${number(data.rows.n)} rows that the training held out`
+                ? `the predictions for ${number(data.rows.n)} rows ${on ? `of ${on}`
+                    : 'that the training held out'}`
                 : `the ROC curve of ${on ? `the data ${on}` : 'the held-out rows'}`}. Nothing is ` +
                 'changed until the rule is stored.'),
             this.controls(state),
