@@ -97,7 +97,8 @@ export function DataSection(props) {
             }),
             needsTarget || form.get('/target') !== undefined
                 ? h(Target, {
-                    form, columns, reason, failed: Boolean(error), onTarget: props.onTarget,
+                    form, columns, reason, failed: Boolean(error) || !name,
+                    onTarget: props.onTarget,
                 })
                 : h('p', { class: 'minor' }, 'This method needs no target: it learns what most ' +
                     'rows are like.'),

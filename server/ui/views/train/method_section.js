@@ -64,6 +64,7 @@ export function MethodSection({ form, methods, onChoose }) {
             }, [
                 h('input', {
                     type: 'radio', name: 'train-method', value: m.id, checked: m.id === id,
+                    'aria-invalid': form.error('/algorithm') ? 'true' : null,
                     onChange: () => onChoose(m.id),
                 }),
                 h('strong', {}, m.title),

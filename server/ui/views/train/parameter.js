@@ -1,10 +1,10 @@
 /* A field for a parameter of a method, as the catalogue of the API describes it. */
 import { h } from '../../base/preact.js';
-import { count, number } from '../../base/format.js';
+import { count } from '../../base/format.js';
 import { escape } from './request.js';
 import { BoundCheck, BoundChoice, BoundNumber } from './bound.js';
 
-const limit = (x) => (Number.isInteger(x) && Math.abs(x) < 1e12 ? count(x) : number(x));
+const limit = (x) => (Number.isInteger(x) && Math.abs(x) < 1e12 ? count(x) : String(x));
 
 /* The values that a number may have, in words. */
 function rangeText(p) {

@@ -330,7 +330,8 @@ export class TrainForm extends Component {
         }
         this.kept.search = search;
         return {
-            ...rest, ...(this.kept.method || { algorithm: this.props.methods[0].id }),
+            ...rest, ...(this.kept.method?.algorithm ? this.kept.method
+                : { algorithm: this.props.methods[0].id }),
         };
     }
 
@@ -407,7 +408,8 @@ export class TrainForm extends Component {
         const columns = dataset?.columns || [];
         return h('div', { class: 'train' }, [
             h('div', { class: 'stack train-main' }, [
-                job ? h('p', { class: 'note' }, [
+                job?.gone ? h('p', { class: 'note' }, `There is no job ${job.id} any more. ` +
+                    'This is a new request.') : job ? h('p', { class: 'note' }, [
                     'This is the request of ',
                     h('a', { href: link(['jobs', String(job.id)]) }, `job ${job.id}`),
                     `, which ${STATES[job.state]}. Change it and start it as a new job.`,

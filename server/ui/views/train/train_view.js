@@ -16,6 +16,21 @@ async function load(signal) {
     return { methods: catalogue.items, datasets, models: models.map((m) => m.name), limits };
 }
 
+/* The job whose request is edited; one that is gone has no request; null: none is asked for. */
+async function loadJob(id, signal) {
+    if (id === undefined) {
+        return null;
+    }
+    try {
+        return await get(path`/v1/jobs/${id}`, { signal });
+    } catch (error) {
+        if (error.status !== 404) {
+            throw error;
+        }
+        return { id, gone: true };
+    }
+}
+
 function NoData() {
     return h('div', { class: 'empty' }, [
         h('p', {}, 'There is no data yet. Discern learns from a table: rows of examples, with a ' +
@@ -32,8 +47,7 @@ export function TrainView({ query }) {
             show: (data) => (data.datasets.length === 0 && !query.request && !query.job ? h(NoData)
                 : h(Loaded, {
                     what: 'the job', of: query.job ?? null,
-                    load: (signal) => (query.job
-                        ? get(path`/v1/jobs/${query.job}`, { signal }) : Promise.resolve(null)),
+                    load: (signal) => loadJob(query.job, signal),
                     show: (job) => h(TrainForm, { ...data, key: query.job, job, query }),
                 })),
         }),
