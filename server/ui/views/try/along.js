@@ -1,0 +1,194 @@
+/* How the answer changes along one column, the other values as they are. */
+import { Component, h } from '../../base/preact.js';
+import { post } from '../../base/api.js';
+import { d3 } from '../../base/d3.js';
+import { setQuery } from '../../base/place.js';
+import { frame, xAxis, yAxis } from '../../parts/axes.js';
+import { Choice } from '../../parts/fields.js';
+import { Figure } from '../../parts/figure.js';
+import { Legend, colour, symbol } from '../../parts/palette.js';
+import { gridOf, hasGrid, instanceOf } from './row_fields.js';
+
+const PAUSE = 200; /* ms after the last change of a value */
+const MOST_LINES = 5;
+const BAND = 26; /* px of a category */
+
+/* Returns the lines: [{name, at, values}] for the most probable classes; of two classes for the
+ * second one. */
+function linesOf({ classes, predictions }, outliers) {
+    const probable = Boolean(predictions[0].probabilities);
+    const rows = predictions.map((p) => p.probabilities || p.scores);
+    if (!rows[0]) {
+        return { probable, lines: [] };
+    }
+    const all = rows[0].map((_, at) => ({
+        at, values: rows.map((row) => row[at]),
+        name: rows[0].length === classes.length ? String(classes[at])
+            : outliers ? 'score' : rows[0].length === 1 ? `score of ${classes[classes.length - 1]}`
+                : `score ${at + 1}`,
+    }));
+    if (probable && classes.length === 2) {
+        return { probable, lines: [all[1]] };
+    }
+    const lines = [...all].sort((a, b) => d3.max(b.values) - d3.max(a.values))
+        .slice(0, MOST_LINES).sort((a, b) => a.at - b.at);
+    return { probable, lines };
+}
+
+/* What is on the axis of the answer. */
+function titleOf({ probable, lines }) {
+    const what = probable ? 'Probability' : 'Score';
+    return probable && lines.length === 1 ? `${what} of ${lines[0].name}` : what;
+}
+
+function yScaleOf({ probable, lines }, range) {
+    const [low, high] = d3.extent(lines.flatMap(({ values }) => values));
+    const pad = low === high ? 1 : 0;
+    return d3.scaleLinear().domain(probable ? [0, 1] : [low - pad, high + pad]).range(range);
+}
+
+function drawNumbers(svg, size, { field, data, now }) {
+    const plot = frame(svg, size);
+    const points = data.grid.map(Number);
+    const x = d3.scaleLinear().domain(d3.extent(points)).range([0, plot.width]);
+    const y = yScaleOf(data, [plot.height, 0]);
+    const ticks = Math.min(plot.width / 80, 10, field.whole ? x.domain()[1] - x.domain()[0] : 10);
+    xAxis(plot, x, { label: field.name, ticks });
+    yAxis(plot, y, {
+        grid: true, ticks: 5, format: data.probable ? '.0%' : undefined, label: titleOf(data),
+    });
+    const at = points.findIndex((point) => String(point) === String(Number(now)));
+    if (now !== '' && at >= 0) {
+        plot.g.append('line').attr('x1', x(points[at])).attr('x2', x(points[at])).attr('y1', 0)
+            .attr('y2', plot.height).attr('stroke-dasharray', '4 3')
+            .style('stroke', 'var(--strong-line)');
+    }
+    data.lines.forEach(({ values, at: index }) => {
+        plot.g.append('path').attr('fill', 'none').attr('stroke-width', 2.5)
+            .attr('d', d3.line()(points.map((point, i) => [x(point), y(values[i])])))
+            .style('stroke', colour(index));
+        if (now !== '' && at >= 0) {
+            plot.g.append('path').attr('d', symbol(index, 90)).style('fill', colour(index))
+                .attr('transform', `translate(${x(points[at])},${y(values[at])})`);
+        }
+    });
+}
+
+function drawCategories(svg, size, { data, now }) {
+    const left = Math.min(Math.max(size.width * 0.3, 90), 240);
+    const plot = frame(svg, size, { top: 8, right: 20, bottom: 40, left });
+    const x = yScaleOf(data, [0, plot.width]);
+    xAxis(plot, x, {
+        label: titleOf(data), format: data.probable ? '.0%' : undefined, grid: true,
+    });
+    const most = Math.floor(left / 7.5);
+    data.grid.forEach((level, i) => {
+        const y = (i + 0.5) * BAND;
+        plot.g.append('text').attr('x', -8).attr('y', y).attr('dy', '0.35em')
+            .attr('text-anchor', 'end').attr('font-weight', level === now ? 700 : 400)
+            .text(level.length > most ? `${level.slice(0, most - 1)}…` : level)
+            .append('title').text(level);
+        for (const { values, at } of data.lines) {
+            plot.g.append('path').attr('d', symbol(at, level === now ? 130 : 70))
+                .attr('transform', `translate(${x(values[i])},${y})`).style('fill', colour(at));
+        }
+    });
+}
+
+/*   model, fields, values   as those of the form
+ *   where                   path of predict
+ *   query                   `along` is the column
+ */
+export class Along extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { data: null, failed: false };
+    }
+
+    componentDidMount() {
+        this.load();
+    }
+
+    componentDidUpdate(before) {
+        if (before.values !== this.props.values || before.query.along !== this.props.query.along) {
+            clearTimeout(this.timer);
+            this.timer = setTimeout(() => this.load(), PAUSE);
+        }
+    }
+
+    componentWillUnmount() {
+        clearTimeout(this.timer);
+        this.abort?.abort();
+    }
+
+    field() {
+        const usable = this.props.fields.filter(hasGrid);
+        return usable.find(({ name }) => name === this.props.query.along) ||
+            usable.find(({ kind }) => kind === 'number') || usable[0];
+    }
+
+    async load() {
+        const { fields, values, where, model } = this.props;
+        const field = this.field();
+        this.abort?.abort();
+        const abort = new AbortController();
+        this.abort = abort;
+        if (!field) {
+            return;
+        }
+        const now = values[field.name] ?? '';
+        const grid = gridOf(field, now);
+        const row = instanceOf(fields, values);
+        const instances = grid.map((text) =>
+            ({ ...row, ...instanceOf([field], { [field.name]: text }) }));
+        try {
+            const answer = await post(where, { instances },
+                { query: { output: 'label,probabilities,scores' }, signal: abort.signal });
+            const lines = linesOf(answer, model.decision === 'outlier');
+            const labels = answer.predictions.map(({ label }) => label);
+            this.setState({ data: { ...lines, field, grid, now, labels }, failed: false });
+        } catch (error) {
+            if (error.name !== 'AbortError') {
+                this.setState({ failed: true });
+            }
+        }
+    }
+
+    figure(data) {
+        const { field, grid, now, lines, labels } = data;
+        const draw = field.kind === 'number' ? drawNumbers : drawCategories;
+        const names = lines.map(({ name }) => `${data.probable ? 'P' : ''}(${name})`);
+        return h(Figure, {
+            name: `${this.props.model.name}-along-${field.name}`.replace(/[^\w.-]+/g, '_'),
+            label: `${titleOf(data)} by ${field.name}`, of: data,
+            height: field.kind === 'number' ? 300 : grid.length * BAND + 48,
+            draw: (svg, size) => draw(svg, size, { field, data, now }),
+            table: {
+                names: [field.name, 'label', ...names],
+                rows: grid.map((text, i) => [field.kind === 'number' ? Number(text) : text,
+                    labels[i] === null ? '' : String(labels[i]),
+                    ...lines.map(({ values }) => values[i])]),
+            },
+        }, lines.length > 1 ? h('div', { class: 'legends' }, lines.map(({ name, at }) =>
+            h(Legend, { key: at, names: [name], first: at }))) : null);
+    }
+
+    render({ fields }, { data, failed }) {
+        const usable = fields.filter(hasGrid);
+        const field = this.field();
+        if (!field) {
+            return null;
+        }
+        return h('section', { class: 'card stack along', 'aria-label': 'Along one column' }, [
+            h('h2', {}, 'How the answer changes along one column'),
+            h('div', { class: 'fields' }, h(Choice, {
+                label: 'Column', value: field.name, options: usable.map(({ name }) => name),
+                hint: 'The other values stay as they are in the form.',
+                onChange: (along) => setQuery({ along }),
+            })),
+            failed ? h('p', { class: 'error' },
+                'There is no answer for these values: correct the row first.') : null,
+            data ? this.figure(data) : h('div', { class: 'along-room' }),
+        ]);
+    }
+}

@@ -1,0 +1,218 @@
+/* Predicts the rows of a file piece by piece. */
+import { CallError, call } from '../../base/api.js';
+import { whenUp } from '../../base/connection.js';
+import { formatOf } from './file_format.js';
+import { firstRow, piecesOf, rowsOf } from './pieces.js';
+
+const PIECE = 4 * 1000 * 1000; /* bytes */
+const ROUNDS = 12; /* calls for a piece from which faulty rows are taken out */
+const TRIES = 8; /* calls that are answered 429 or 503 */
+const MOST_FAULTS = 1000; /* that are kept */
+const MOST_KEPT = 256; /* columns that the API repeats */
+const HEAD = 4 * 1024 * 1024; /* bytes of an answer in which its header ends */
+
+function joined(...parts) {
+    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+        bytes.set(part, at);
+        at += part.length;
+    }
+    return bytes;
+}
+
+function keepText(names) {
+    return names.map((name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name))
+        .join(',');
+}
+
+/* A run over a file. Results: parts (Blobs of the answer), rows, faults [{line, text}], nFaults. */
+export class FileRun {
+    /* where: path of predict; output: of the calls; repeat: whether the columns of the file are
+     * repeated; onProgress is called after each piece and while the file is read. */
+    constructor({ file, where, model, output, repeat, signal, onProgress }) {
+        Object.assign(this, { file, where, model, output, repeat, signal, onProgress });
+        Object.assign(this, { parts: [], rows: 0, faults: [], nFaults: 0, read: 0 });
+    }
+
+    async run() {
+        const format = await this.begin();
+        if (format.kind === 'json') {
+            await this.whole(format);
+            return;
+        }
+        const most = PIECE - format.prefix.length;
+        const read = (n) => {
+            this.read += n;
+        };
+        const pieces = piecesOf(this.file,
+            { quotes: format.quotes, most, read, signal: this.signal });
+        let first = true;
+        for await (const piece of pieces) {
+            await this.piece(piece, format, first ? new Uint8Array(0) : format.prefix);
+            first = false;
+            this.onProgress(this);
+        }
+        if (first) {
+            throw new Error('the file is empty');
+        }
+    }
+
+    /* Returns the format of the file, by its begin. */
+    async begin() {
+        const start = piecesOf(this.file,
+            { quotes: true, most: PIECE / 4, read: () => {}, signal: this.signal });
+        const { value } = await start.next();
+        await start.return();
+        if (!value) {
+            throw new Error('the file is empty');
+        }
+        const format = formatOf(value.bytes, this.file.name, this.model);
+        this.answerType = format.kind === 'ndjson' || format.kind === 'json'
+            ? 'application/x-ndjson' : 'text/csv';
+        format.query.output = this.output;
+        if (this.repeat && format.names.length > 0 && format.names.length <= MOST_KEPT) {
+            format.query.keep = keepText(format.names);
+        }
+        return format;
+    }
+
+    /* A JSON document cannot be cut. */
+    async whole(format) {
+        const response = await this.ask(this.file, format);
+        this.parts.push(await response.blob());
+        this.read = this.file.size;
+        this.onProgress(this);
+    }
+
+    fault(line, text) {
+        this.nFaults++;
+        if (this.faults.length < MOST_FAULTS) {
+            this.faults.push({ line, text });
+        }
+    }
+
+    /* Predicts a piece; rows with faults are taken out and reported. */
+    async piece({ bytes, line, rows }, format, prefix) {
+        const separate = format.kind === 'csv' || format.kind === 'tsv';
+        const headerLines = rowsOf(prefix, format.quotes)
+            .reduce((sum, row) => sum + row.lines, 0);
+        let kept = null; /* the rows that are left, once some were taken out */
+        let body = joined(prefix, bytes);
+        for (let round = 0; ; round++) {
+            try {
+                const response = await this.ask(new Blob([body]), format);
+                await this.add(response, line - 1 - headerLines);
+                this.rows += (kept ? kept.length : rows) -
+                    (prefix.length === 0 && format.names.length > 0 ? 1 : 0);
+                return;
+            } catch (error) {
+                const lines = (error.document?.errors || []).map((fault) => fault.line);
+                if (!(error instanceof CallError) || error.status !== 422 || !separate ||
+                    lines.length === 0 || lines.some((at) => !at)) {
+                    throw error;
+                }
+                kept = kept || rowsOf(bytes, format.quotes);
+                const left = this.without(kept, error.document.errors, headerLines, line);
+                if (round >= ROUNDS || left.length === kept.length || !this.hasRows(left, format,
+                    prefix)) {
+                    this.giveUp(error, left, line, rows);
+                    return;
+                }
+                kept = left;
+                body = joined(prefix, ...kept.map(({ from, to }) => bytes.subarray(from, to)));
+            }
+        }
+    }
+
+    hasRows(rows, format, prefix) {
+        return rows.length > (prefix.length === 0 && format.names.length > 0 ? 1 : 0);
+    }
+
+    /* Reports the faults of an answer and returns the rows without them. The lines of the answer
+     * count those of the body that was sent. */
+    without(rows, faults, headerLines, line) {
+        const bad = new Set();
+        let at = headerLines + 1;
+        const starts = rows.map((row) => {
+            const start = at;
+            at += row.lines;
+            return start;
+        });
+        for (const fault of faults) {
+            const i = starts.findIndex((start, k) =>
+                fault.line >= start && fault.line < start + rows[k].lines);
+            if (i >= 0 && !bad.has(i)) {
+                bad.add(i);
+                this.fault(line + rows[i].line - 1 + fault.line - starts[i],
+                    fault.detail.replace(/^(line|instance) \d+(, column \d+)?[:,] /, ''));
+            }
+        }
+        return rows.filter((row, i) => !bad.has(i));
+    }
+
+    /* Too many rows of a piece are faulty. */
+    giveUp(error, left, line, rows) {
+        if (this.parts.length === 0) {
+            throw error;
+        }
+        this.nFaults += left.length;
+        this.faults.push({
+            line, text: `${left.length} of the ${rows} rows from this line on were left out: too ` +
+                'many have faults',
+        });
+    }
+
+    /* Adds an answer: further headers are left out. offset: what is added to line numbers. */
+    async add(response, offset) {
+        let blob = await response.blob();
+        if (this.answerType !== 'text/csv') {
+            const refused = Number(response.headers.get('Discern-Refused') || 0);
+            this.parts.push(refused > 0 ? this.shifted(await blob.text(), offset) : blob);
+            return;
+        }
+        if (this.parts.length > 0) {
+            const head = new Uint8Array(await blob.slice(0, HEAD).arrayBuffer());
+            blob = blob.slice(firstRow(head, true)?.to || 0);
+        }
+        this.parts.push(blob);
+    }
+
+    /* NDJSON: the lines that were refused, with their number in the file. */
+    shifted(text, offset) {
+        const lines = text.split('\n').map((line) => {
+            if (!line.startsWith('{"error"')) {
+                return line;
+            }
+            const answer = JSON.parse(line);
+            answer.error.line += offset;
+            this.fault(answer.error.line, answer.error.detail.replace(/^line \d+: /, ''));
+            return JSON.stringify(answer);
+        });
+        return new Blob([lines.join('\n')]);
+    }
+
+    /* Makes a call, again if the daemon is away or asks to wait. */
+    async ask(body, format) {
+        for (let tries = 1; ; tries++) {
+            try {
+                return await call('POST', this.where, {
+                    query: format.query, type: format.type, accept: this.answerType, body,
+                    signal: this.signal,
+                });
+            } catch (error) {
+                const waits = error instanceof CallError && [0, 429, 503].includes(error.status);
+                if (!waits || tries >= TRIES) {
+                    throw error;
+                }
+                await whenUp();
+                await new Promise((done) => setTimeout(done, 500 * tries));
+                this.signal.throwIfAborted();
+            }
+        }
+    }
+
+    blob() {
+        return new Blob(this.parts, { type: this.answerType });
+    }
+}

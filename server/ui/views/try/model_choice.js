@@ -1,0 +1,52 @@
+/* The models that can be tried. */
+import { h } from '../../base/preact.js';
+import { get } from '../../base/api.js';
+import { methodTitles } from '../../base/catalogue.js';
+import { count, time } from '../../base/format.js';
+import { link } from '../../base/place.js';
+import { Loaded } from '../../parts/loaded.js';
+import { DataTable } from '../../parts/table.js';
+
+const MOST = 1000;
+const FIELDS = 'name,version,algorithm,target,created_at,dataset';
+
+function Empty() {
+    return h('div', { class: 'empty' }, [
+        h('p', {}, 'There are no models yet. Train one, then try it here.'),
+        h('a', { class: 'button primary', href: link(['train']) }, 'Train a model'),
+    ]);
+}
+
+const columnsOf = (titles) => [
+    {
+        name: 'name', label: 'Model',
+        cell: ({ name }) => h('a', { href: link(['try', name]) }, `Try ${name}`),
+    },
+    { name: 'target', label: 'Predicts', cell: ({ target }) => target || 'outliers' },
+    {
+        name: 'algorithm', label: 'Method',
+        cell: ({ algorithm }) => titles[algorithm] || algorithm,
+    },
+    { name: 'data', label: 'Trained on', value: ({ dataset }) => dataset?.name },
+    { name: 'version', label: 'Live version', numeric: true, cell: (m) => count(m.version) },
+    { name: 'created_at', label: 'Trained', cell: (model) => time(model.created_at) },
+];
+
+export function ModelChoice() {
+    return h('section', { class: 'stack' }, [
+        h('h1', {}, 'Try it'),
+        h('p', {}, 'Choose a model. You fill in the values of one row, or give a file, and see ' +
+            'what the model answers and why.'),
+        h(Loaded, {
+            what: 'the models', kinds: ['models'],
+            load: async (signal) => {
+                const query = { fields: FIELDS, limit: MOST };
+                const { items } = await get('/v1/models', { query, signal });
+                return { items, titles: await methodTitles() };
+            },
+            show: ({ items, titles }) => (items.length === 0 ? h(Empty) : h(DataTable, {
+                caption: 'Models', columns: columnsOf(titles), rows: items, most: MOST,
+            })),
+        }),
+    ]);
+}
