@@ -11,9 +11,12 @@ CC      ?= cc
 AR      ?= ar
 PKG_CONFIG ?= pkg-config
 CMARK   ?= cmark
-# Scripts that the page uses and the binary embeds: Debian's node-d3 and node-preact.
-D3      ?= /usr/share/nodejs/d3/dist/d3.min.js
+# Scripts that the page uses and the binary embeds: Debian's node-d3 and node-preact. D3_PARTS: the parts of d3 that
+# the page uses, each behind those that it needs.
+D3      ?= /usr/share/nodejs
 PREACT  ?= /usr/share/nodejs/preact/src
+D3_PARTS := array collection color format interpolate path selection time time-format scale axis shape contour dsv geo
+D3_FILES := $(foreach part,$(D3_PARTS),$(D3)/d3-$(part)/dist/d3-$(part).min.js)
 
 # ---- dependencies: pkg-config name, or a header where a library has none; Debian package ---------
 DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
@@ -36,8 +39,8 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   ifeq ($(shell command -v $(CMARK) 2>/dev/null),)
     $(call missing,$(CMARK) (CommonMark to HTML),cmark)
   endif
-  ifeq ($(and $(wildcard $(D3)),$(wildcard $(PREACT)/preact.js)),)
-    $(call missing,$(D3) or $(PREACT)/preact.js,node-d3 node-preact)
+  ifneq ($(filter-out $(wildcard $(D3_FILES) $(PREACT)/preact.js),$(D3_FILES) $(PREACT)/preact.js),)
+    $(call missing,$(D3)/d3-* or $(PREACT)/preact.js,node-d3 node-preact)
   endif
   export PKG_CONFIG_PATH := $(if $(BLAS_DIR),$(BLAS_DIR)/pkgconfig:)$(PKG_CONFIG_PATH)
   pkg = $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) $(1))
@@ -162,19 +165,21 @@ $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
-# The files of the page: server/ui, d3, Preact and their licences. Preact's modules import each other without
-# ".js", which browsers need. `embedded` names the packages for deploy/sbom. ui_digest.inc has the digest of all files, which is a part of their paths.
+# The files of the page: server/ui, d3, Preact and their licences. Comments that fill lines and indentation are left
+# out. Preact's modules import each other without ".js", which browsers need. `embedded` names the packages for deploy/sbom. ui_digest.inc has the digest of all files, which is a part of their paths.
 UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))
+UI_STRIP := sed -E '/^[ \t]*\/\*.*\*\/ *$$/d; /^[ \t]*\/\*([^*]|\*[^/])*$$/,/\*\/ *$$/d; s/^[ \t]+//; /^$$/d'
 UI_LICENCES := $(wildcard /usr/share/doc/node-preact/copyright /usr/share/doc/node-d3/copyright /usr/share/doc/node-d3-*/copyright)
-$(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile
+$(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile
 	@rm -rf $(@D)/ui && mkdir -p $(@D)/ui/d3 $(@D)/ui/preact/dom $(@D)/ui/preact/vdom
-	@for f in $(UI:server/ui/%=%); do mkdir -p $(@D)/ui/$$(dirname $$f) && cp server/ui/$$f $(@D)/ui/$$f; done
-	@cp $(D3) $(@D)/ui/d3/d3.js
+	@for f in $(UI:server/ui/%=%); do mkdir -p $(@D)/ui/$$(dirname $$f); case $$f in \
+	     *.js|*.css) $(UI_STRIP) server/ui/$$f;; *) cat server/ui/$$f;; esac > $(@D)/ui/$$f; done
+	@for f in $(D3_FILES); do cat $$f; echo; done > $(@D)/ui/d3/d3.js
 	@for f in $$(cd $(PREACT) && echo *.js dom/*.js vdom/*.js); do \
-	     sed "s|\(from '\.[^']*\)'|\1.js'|" $(PREACT)/$$f > $(@D)/ui/preact/$$f; done
+	     sed "s|\(from '\.[^']*\)'|\1.js'|" $(PREACT)/$$f | $(UI_STRIP) > $(@D)/ui/preact/$$f; done
 	@for f in $(UI_LICENCES); do printf '==== %s\n\n' "$$(basename $$(dirname $$f))"; cat $$f; echo; done > $(@D)/ui/licences.txt
 	@dpkg-query -W -f '$${Package}\t$${Version}\t$${Architecture}\t$${source:Package}\t$${source:Version}\t$${Maintainer}\t$${Homepage}\n' \
-	  node-d3 node-preact > $(@D)/embedded 2>/dev/null || : > $(@D)/embedded
+	  $(D3_PARTS:%=node-d3-%) node-preact > $(@D)/embedded 2>/dev/null || : > $(@D)/embedded
 	@cd $(@D)/ui && find . -type f | LC_ALL=C sort | sed 's|^\./||' > ../ui.list
 	@cd $(@D)/ui && for f in $$(cat ../ui.list); do \
 	     printf '{ "%s", (const unsigned char[]){' $$f; od -An -v -tx1 $$f | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done > ../ui.inc
