@@ -134,8 +134,8 @@ static void test_chunks_leave_room(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
     /* The reserve is 16 MiB. A chunk of 4 MB needs 8 MB, in the log and in the file, or 6 MB if it
-     * overwrites the log of the migrations. What the migrations wrote, 2.4 MB, may not be copied from
-     * the log yet; then small chunks need room for it. */
+     * overwrites the log of the migrations. What they wrote, 2.4 MB, may not be copied from the log
+     * yet; then small chunks need room for it. */
     atomic_store(&disk_free, 20 << 20);
     int64_t part = stage(f->store, 2, 2, 2, 2000000);
     struct store_dataset_published out = {0};
