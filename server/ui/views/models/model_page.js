@@ -114,6 +114,9 @@ function canDraw(model) {
     return model.inputs.filter((input) => ['numeric', 'datetime'].includes(input.type)).length > 1;
 }
 
+/* The version was chosen in the heading: its choice gets the focus again when it is drawn anew. */
+let choosing = false;
+
 /* Title, version, and what can be done with it. makeLive: (number) => makes a version live. */
 class Heading extends Component {
     constructor(props) {
@@ -121,16 +124,28 @@ class Heading extends Component {
         this.state = { deleting: false };
     }
 
+    componentDidMount() {
+        if (choosing) {
+            choosing = false;
+            this.choice?.querySelector('select').focus({ preventScroll: true });
+        }
+    }
+
     buttons({ name, version, versions, query, drawn, busy, makeLive }) {
-        const here = version.live ? [name] : [name, String(version.version)];
+        const at = version.live ? {} : { version: version.version };
         return h('div', { class: 'buttons' }, [
-            versions.length > 1 ? h('div', { class: 'version-choice' }, h(Choice, {
+            versions.length > 1 ? h('div', {
+                class: 'version-choice', ref: (choice) => { this.choice = choice; },
+            }, h(Choice, {
                 label: 'Version', value: version.version,
                 options: [...versions].reverse().map((v) => ({
                     value: v.version,
                     label: `${v.version}${v.live ? ', live' : ''} · ${methodTitle(v.algorithm)}`,
                 })),
-                onChange: (value) => go(['models', name, value], { tab: query.tab }),
+                onChange: (value) => {
+                    choosing = true;
+                    go(['models', name, value], { tab: query.tab });
+                },
             })) : null,
             version.live ? null : h('button', {
                 type: 'button', class: 'primary', disabled: busy,
@@ -138,12 +153,10 @@ class Heading extends Component {
             }, 'Make this version live'),
             h('a', {
                 class: `button${version.live ? ' primary' : ''}`,
-                href: link(['try', ...here]),
+                href: link(['try', name], at),
             }, 'Try it'),
-            drawn ? h('a', {
-                class: 'button',
-                href: link(['boundaries', ...here]),
-            }, 'Boundaries') : null,
+            drawn ? h('a', { class: 'button', href: link(['boundaries', name], at) },
+                'Boundaries') : null,
             h('button', {
                 type: 'button', class: 'danger', onClick: () => this.setState({ deleting: true }),
             }, 'Delete …'),

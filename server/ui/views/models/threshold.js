@@ -120,10 +120,12 @@ export class Threshold extends Component {
 
     rule({ positive, threshold, goal, precision }) {
         const name = this.classes[positive];
-        if (GOALS.find((g) => g.value === goal).stored) {
+        const { on, data } = this.props;
+        const held = !on && data.rows; /* from which the daemon chooses the same threshold */
+        if (held && GOALS.find((g) => g.value === goal).stored) {
             return { positive: name, maximise: goal };
         }
-        if (goal === 'precision') {
+        if (held && goal === 'precision') {
             return { positive: name, precision_at_least: Number(precision) / 100 };
         }
         return { positive: name, threshold };
