@@ -66,7 +66,7 @@ function MetricTable({ models, rows }) {
 }
 
 function drawDifferences(svg, size, rows) {
-    const left = Math.min(Math.max(size.width * 0.3, 110), 220);
+    const left = Math.min(Math.max(size.width * 0.3, 140), 220);
     const inner = frame(svg, size, { top: 4, right: 20, bottom: 42, left });
     const ends = rows.flatMap((r) => [r.difference.value, ...(r.difference.interval || [])]);
     const x = d3.scaleLinear().domain(d3.extent([0, ...ends])).nice().range([0, inner.width]);

@@ -9,13 +9,14 @@ import { Bars } from './bars.js';
 const MOST_UNITS = 16; /* of a layer that are drawn */
 const HEIGHT = 360;
 const EDGE = 26; /* px above and below */
+const LABEL = 110; /* px for the name of a layer */
 
-/* The layers with the features in front: [{label, n, w}]. */
+/* The layers with the features in front: [{label, short, n, w}]. */
 function layersOf({ layers, features, activation }) {
-    return [{ label: 'Features', n: features.length },
+    return [{ label: 'Features', short: 'In', n: features.length },
         ...layers.map((layer, i) => ({
             label: i + 1 === layers.length ? 'Scores' : `Layer ${i + 1} (${activation})`,
-            n: layer.units, w: layer.w,
+            short: i + 1 === layers.length ? 'Out' : String(i + 1), n: layer.units, w: layer.w,
         }))];
 }
 
@@ -24,6 +25,7 @@ function draw(svg, { width, height }, layers) {
     const x = (i) => 60 + (i * (width - 120)) / (layers.length - 1);
     const y = (n, k) => EDGE + ((k + 0.5) * (height - 2 * EDGE)) / n;
     const shown = layers.map(({ n }) => Math.min(n, MOST_UNITS));
+    const narrow = x(1) - x(0) < LABEL;
     layers.slice(1).forEach(({ w }, i) => {
         if (!w) {
             return;
@@ -36,11 +38,11 @@ function draw(svg, { width, height }, layers) {
             .attr('y2', y(shown[i + 1], k)).attr('stroke-width', (3 * Math.abs(value)) / most)
             .attr('stroke-opacity', 0.15 + (0.75 * Math.abs(value)) / most)));
     });
-    layers.forEach(({ label, n }, i) => {
+    layers.forEach(({ label, short, n }, i) => {
         d3.range(shown[i]).forEach((k) => g.append('circle').attr('class', 'unit')
             .attr('cx', x(i)).attr('cy', y(shown[i], k)).attr('r', 6));
         g.append('text').attr('class', 'axis-label').attr('x', x(i)).attr('y', 14)
-            .attr('text-anchor', 'middle').text(label);
+            .attr('text-anchor', 'middle').text(narrow ? short : label);
         g.append('text').attr('class', 'axis-label').attr('x', x(i)).attr('y', height - 6)
             .attr('text-anchor', 'middle').text(n > shown[i] ? `${shown[i]} of ${count(n)}` : n);
     });
@@ -107,8 +109,8 @@ export class Network extends Component {
                     names: ['layer', 'units'], rows: layers.map((l) => [l.label, l.n]),
                 }),
             }, h('p', { class: 'minor' }, 'Each unit adds up the outputs of the layer before, ' +
-                'times its weights, and bends the sum. Thick lines are large weights: the first ' +
-                `colour positive, the other negative. At most ${MOST_UNITS} units of a layer are ` +
+                'times its weights, and bends the sum. Thick lines are large weights: blue ' +
+                `ones positive, orange ones negative. At most ${MOST_UNITS} units of a layer are ` +
                 'drawn.')),
             known ? this.unit(state) : h('p', { class: 'minor' }, 'The network has too many ' +
                 'weights to look at them one by one.'),
