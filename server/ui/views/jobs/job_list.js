@@ -59,7 +59,7 @@ const columnsOf = (titles) => [
     },
     {
         name: 'method', label: 'Method',
-        cell: (job) => h('span', { class: 'method' }, methodText(job, titles)),
+        cell: (job) => h('span', { class: 'job-method' }, methodText(job, titles)),
     },
     { name: 'metric', label: 'Result', cell: (job) => h(MetricCell, { job }) },
     { name: 'created_at', label: 'Sent', cell: (job) => time(job.created_at) },

@@ -11,18 +11,20 @@ import { gridOf, hasGrid, instanceOf } from './row_fields.js';
 
 const PAUSE = 200; /* ms after the last change of a value */
 const MOST_LINES = 5;
+const MOST_MARKS = 10; /* classes with a colour of their own */
 const BAND = 26; /* px of a category */
 
-/* Returns the lines: [{name, at, values}] for the most probable classes; of two classes for the
- * second one. */
-function linesOf({ classes, predictions }, outliers) {
+/* Returns the lines: [{name, mark, values}] for the label of the row and the most probable classes
+ * along the grid; of two classes for the second one. mark: the number of colour and symbol; here:
+ * the index of the row in the grid, or -1. */
+function linesOf({ classes, predictions }, here, outliers) {
     const probable = Boolean(predictions[0].probabilities);
     const rows = predictions.map((p) => p.probabilities || p.scores);
     if (!rows[0]) {
         return { probable, lines: [] };
     }
     const all = rows[0].map((_, at) => ({
-        at, values: rows.map((row) => row[at]),
+        at, mark: at, values: rows.map((row) => row[at]),
         name: rows[0].length === classes.length ? String(classes[at])
             : outliers ? 'score' : rows[0].length === 1 ? `score of ${classes[classes.length - 1]}`
                 : `score ${at + 1}`,
@@ -30,9 +32,13 @@ function linesOf({ classes, predictions }, outliers) {
     if (probable && classes.length === 2) {
         return { probable, lines: [all[1]] };
     }
-    const lines = [...all].sort((a, b) => d3.max(b.values) - d3.max(a.values))
-        .slice(0, MOST_LINES).sort((a, b) => a.at - b.at);
-    return { probable, lines };
+    const size = ({ values }) => (here >= 0 ? values[here] : 0) + d3.max(values);
+    const lines = [...all].sort((a, b) => size(b) - size(a)).slice(0, MOST_LINES)
+        .sort((a, b) => a.at - b.at);
+    return {
+        probable, lines: all.length > MOST_MARKS
+            ? lines.map((line, i) => ({ ...line, mark: i })) : lines,
+    };
 }
 
 /* What is on the axis of the answer. */
@@ -63,12 +69,12 @@ function drawNumbers(svg, size, { field, data, now }) {
             .attr('y2', plot.height).attr('stroke-dasharray', '4 3')
             .style('stroke', 'var(--strong-line)');
     }
-    data.lines.forEach(({ values, at: index }) => {
+    data.lines.forEach(({ values, mark }) => {
         plot.g.append('path').attr('fill', 'none').attr('stroke-width', 2.5)
             .attr('d', d3.line()(points.map((point, i) => [x(point), y(values[i])])))
-            .style('stroke', colour(index));
+            .style('stroke', colour(mark));
         if (now !== '' && at >= 0) {
-            plot.g.append('path').attr('d', symbol(index, 90)).style('fill', colour(index))
+            plot.g.append('path').attr('d', symbol(mark, 90)).style('fill', colour(mark))
                 .attr('transform', `translate(${x(points[at])},${y(values[at])})`);
         }
     });
@@ -88,9 +94,9 @@ function drawCategories(svg, size, { data, now }) {
             .attr('text-anchor', 'end').attr('font-weight', level === now ? 700 : 400)
             .text(level.length > most ? `${level.slice(0, most - 1)}…` : level)
             .append('title').text(level);
-        for (const { values, at } of data.lines) {
-            plot.g.append('path').attr('d', symbol(at, level === now ? 130 : 70))
-                .attr('transform', `translate(${x(values[i])},${y})`).style('fill', colour(at));
+        for (const { values, mark } of data.lines) {
+            plot.g.append('path').attr('d', symbol(mark, level === now ? 130 : 70))
+                .attr('transform', `translate(${x(values[i])},${y})`).style('fill', colour(mark));
         }
     });
 }
@@ -144,7 +150,9 @@ export class Along extends Component {
         try {
             const answer = await post(where, { instances },
                 { query: { output: 'label,probabilities,scores' }, signal: abort.signal });
-            const lines = linesOf(answer, model.decision === 'outlier');
+            const here = grid.findIndex((text) => text === now || (field.kind === 'number' &&
+                now !== '' && Number(text) === Number(now)));
+            const lines = linesOf(answer, here, model.decision === 'outlier');
             const labels = answer.predictions.map(({ label }) => label);
             this.setState({ data: { ...lines, field, grid, now, labels }, failed: false });
         } catch (error) {
@@ -169,8 +177,8 @@ export class Along extends Component {
                     labels[i] === null ? '' : String(labels[i]),
                     ...lines.map(({ values }) => values[i])]),
             },
-        }, lines.length > 1 ? h('div', { class: 'legends' }, lines.map(({ name, at }) =>
-            h(Legend, { key: at, names: [name], first: at }))) : null);
+        }, lines.length > 1 ? h('div', { class: 'legends' }, lines.map(({ name, mark }) =>
+            h(Legend, { key: name, names: [name], first: mark }))) : null);
     }
 
     render({ fields }, { data, failed }) {

@@ -70,6 +70,7 @@ export class FileRun {
         const format = formatOf(value.bytes, this.file.name, this.model);
         this.answerType = format.kind === 'ndjson' || format.kind === 'json'
             ? 'application/x-ndjson' : 'text/csv';
+        this.format = format;
         format.query.output = this.output;
         if (this.repeat && format.names.length > 0 && format.names.length <= MOST_KEPT) {
             format.query.keep = keepText(format.names);
@@ -210,6 +211,14 @@ export class FileRun {
                 this.signal.throwIfAborted();
             }
         }
+    }
+
+    /* The call that predicts the whole file, for RequestCode. */
+    request() {
+        return {
+            method: 'POST', path: this.where, query: this.format.query, type: this.format.type,
+            accept: this.answerType, file: this.file.name,
+        };
     }
 
     blob() {

@@ -2,6 +2,7 @@
 import { Component, h } from '../../base/preact.js';
 import { bytes, count, plural } from '../../base/format.js';
 import { csv, saveBlob, saveText } from '../../base/save.js';
+import { RequestCode } from '../../parts/code.js';
 import { Check } from '../../parts/fields.js';
 import { FilePick } from '../../parts/filepick.js';
 import { Problem } from '../../parts/problem.js';
@@ -96,6 +97,7 @@ export class PredictFile extends Component {
             }, `Save the predictions (${bytes(blob.size)})`)),
             run.nFaults > 0
                 ? h(Faults, { faults: run.faults, nFaults: run.nFaults, name: base }) : null,
+            h(RequestCode, { title: 'The same in one call', request: run.request() }),
         ]);
     }
 

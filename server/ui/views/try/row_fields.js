@@ -106,7 +106,8 @@ export function instanceOf(fields, values) {
 /* Returns what may be filled in, for the hint of a field. */
 export function rangeText(field) {
     if (field.kind === 'number' && field.min !== undefined) {
-        return `${number(field.min)} to ${number(field.max)}, typical ${field.typical}`;
+        return `${number(field.min)} to ${number(field.max)}, typical ` +
+            number(Number(field.typical));
     }
     if (field.kind === 'date') {
         const { min, max } = field.column || {};

@@ -79,10 +79,11 @@ export class TryModel extends Component {
         const { where, model, versions } = data;
         return h('div', { class: 'stack' }, [
             h('div', { class: 'head' }, [
-                h('h1', {}, [`Try ${name} `, h(Badge, {
-                    text: model.live ? `version ${model.version}, live`
-                        : `version ${model.version}, not live`, kind: model.live ? 'good' : 'idle',
-                })]),
+                versions.length > 1 ? h(Versions, { name, model, versions, chosen: query.version })
+                    : h(Badge, {
+                        text: `version ${model.version}, ${model.live ? 'live' : 'not live'}`,
+                        kind: model.live ? 'good' : 'idle',
+                    }),
                 h('div', { class: 'buttons' }, [
                     h('a', {
                         class: 'button',
@@ -94,8 +95,6 @@ export class TryModel extends Component {
                     }, 'See its boundaries'),
                 ]),
             ]),
-            versions.length > 1 ? h('div', { class: 'fields' },
-                h(Versions, { name, model, versions, chosen: query.version })) : null,
             h(TryRow, { ...data, query }),
             h(PredictFile, { where, model }),
         ]);
@@ -103,6 +102,7 @@ export class TryModel extends Component {
 
     render({ name, query }) {
         return h('section', { class: 'stack' }, [
+            h('h1', {}, `Try ${name}`),
             h(Loaded, {
                 what: 'the model', of: [name, query.version],
                 load: (signal) => load(name, query.version, signal),

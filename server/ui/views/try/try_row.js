@@ -67,6 +67,7 @@ export class TryRow extends Component {
         this.row = props.query.row || '';
         this.baseline = 'mean';
         this.explains = true;
+        this.gone = new AbortController();
     }
 
     componentDidMount() {
@@ -86,6 +87,7 @@ export class TryRow extends Component {
         clearTimeout(this.timer);
         clearTimeout(this.urlTimer);
         this.abort?.abort();
+        this.gone.abort();
     }
 
     change(values, truth) {
@@ -159,12 +161,15 @@ export class TryRow extends Component {
             version: dataset.version, limit: 1, offset: Math.floor(Math.random() * dataset.rows),
         };
         try {
-            const page = await get(path`/v1/datasets/${dataset.name}/rows`, { query });
+            const { signal } = this.gone;
+            const page = await get(path`/v1/datasets/${dataset.name}/rows`, { query, signal });
             const [row] = page.items;
             this.change(Object.fromEntries(fields.map((field) => [field.name, textOf(field, row)])),
                 model.target ? row[model.target] ?? undefined : undefined);
         } catch (error) {
-            announce(`There is no row: ${error.message}`);
+            if (!this.gone.signal.aborted) {
+                announce(`There is no row: ${error.message}`);
+            }
         }
     }
 

@@ -75,6 +75,17 @@ function short(text, most) {
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
+/* The range of the axis: from start to score. It has 0 unless that is so far away that the steps
+ * would be too small to be seen; then the bars of start and score are cut off. */
+function domainOf(bars) {
+    const [low, high] = d3.extent(bars, ({ to }) => to);
+    const span = high - low || Math.abs(high) || 1;
+    const near = low - 4 * span < 0 && high + 4 * span > 0;
+    const ends = near ? [Math.min(low, 0), Math.max(high, 0)] : [low - span / 4, high + span / 4];
+    const pad = (ends[1] - ends[0] || 1) * 0.04;
+    return [ends[0] - pad, ends[1] + pad];
+}
+
 function drawWaterfall(svg, { width, height }, { steps, start, score }) {
     const left = Math.min(Math.max(width * 0.36, 110), 260);
     const right = 78;
@@ -85,12 +96,12 @@ function drawWaterfall(svg, { width, height }, { steps, start, score }) {
         sum += value;
     }
     bars.push({ name: 'score', from: 0, to: score, total: true });
-    const ends = [0, ...bars.flatMap((bar) => [bar.from, bar.to])];
-    const [low, high] = d3.extent(ends);
-    const pad = (high - low || 1) * 0.04;
-    const x = d3.scaleLinear().domain([low - pad, high + pad]).range([left, width - right]);
-    svg.append('line').attr('class', 'zero').attr('x1', x(0)).attr('x2', x(0)).attr('y1', 0)
-        .attr('y2', height).style('stroke', 'var(--strong-line)');
+    const [low, high] = domainOf(bars);
+    const x = d3.scaleLinear().domain([low, high]).range([left, width - right]).clamp(true);
+    if (low < 0 && high > 0) {
+        svg.append('line').attr('x1', x(0)).attr('x2', x(0)).attr('y1', 0)
+            .attr('y2', height).style('stroke', 'var(--strong-line)');
+    }
     const most = Math.min(MOST_TEXT, Math.floor(left / LETTER));
     bars.forEach((bar, i) => {
         const y = i * ROW;
