@@ -41,7 +41,9 @@ function standalone(svg) {
  *   height  px, or (width) => px
  *   of      what the drawing depends on; it is drawn again when this is another value (===)
  *   draw    (svg, {width, height}) => draws into the empty d3 selection
- *   table   {names, rows} or a function that returns it; undefined: neither table nor CSV
+ *   table   {names, rows} or a function that returns it; undefined: neither table nor CSV. The
+ *           function gets true for the CSV: it may return more rows than are good to read
+ *   attributes  further ones of the SVG element: handlers, tabindex, another role
  *   children  shown between title and plot: a legend, controls
  */
 export class Figure extends Component {
@@ -89,17 +91,17 @@ export class Figure extends Component {
         this.props.draw(svg, size);
     }
 
-    table() {
+    table(whole = false) {
         const { table } = this.props;
-        return typeof table === 'function' ? table() : table;
+        return typeof table === 'function' ? table(whole) : table;
     }
 
     saveCsv() {
-        const { names, rows } = this.table();
+        const { names, rows } = this.table(true);
         saveText(csv(names, rows), `${this.props.name}.csv`, 'text/csv');
     }
 
-    render({ title, label, name, table, children, level = 3 }, { open }) {
+    render({ title, label, name, table, attributes, children, level = 3 }, { open }) {
         const data = open ? this.table() : null;
         const height = this.heightFor(this.width || 480);
         return h('figure', { class: 'plot' }, [
@@ -108,7 +110,7 @@ export class Figure extends Component {
             h('div', { class: 'plot-box', ref: (box) => { this.box = box; } },
                 h('svg', {
                     role: 'img', 'aria-label': label || title, height,
-                    ref: (svg) => { this.svg = svg; },
+                    ...attributes, ref: (svg) => { this.svg = svg; },
                 })),
             h('div', { class: 'plot-tools' }, [
                 h('button', {

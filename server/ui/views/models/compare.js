@@ -7,7 +7,7 @@ import { RequestCode } from '../../parts/code.js';
 import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { Comparison } from './comparison.js';
-import { DatasetChoice } from './dataset_choice.js';
+import { DatasetChoice } from '../../parts/dataset_choice.js';
 import { methodTitle } from './methods.js';
 
 const MOST_MODELS = 1000;

@@ -7,11 +7,11 @@ import { link, setQuery } from '../../base/place.js';
 import { Loaded } from '../../parts/loaded.js';
 import { announce } from '../../parts/status.js';
 import { CostRule } from './cost_rule.js';
-import { DatasetChoice } from './dataset_choice.js';
+import { DatasetChoice } from '../../parts/dataset_choice.js';
 import { loadHeldOut } from './held_out.js';
 import { ruleText } from './rule_text.js';
 import { Threshold } from './threshold.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 import { ChangeProblem } from './versions.js';
 
 /* Sets the rule of a version, or removes it (null). Returns the new ETag. */

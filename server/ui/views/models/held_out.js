@@ -2,7 +2,7 @@
  * rows, or, of two classes, the points of their ROC curve, or of that of a dataset. */
 import { call, list, path, post } from '../../base/api.js';
 import { d3 } from '../../base/d3.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 
 const MOST_VALUES = 1500000; /* cells that are loaded and parsed well within a second */
 

@@ -9,8 +9,8 @@ import { Loaded } from '../../parts/loaded.js';
 import { METRICS, metricLabel, metricText, metricValue } from '../../parts/metrics.js';
 import { Warnings } from '../../parts/problem.js';
 import { Bars } from './bars.js';
-import { DatasetChoice } from './dataset_choice.js';
-import { versionPath } from './version_path.js';
+import { DatasetChoice } from '../../parts/dataset_choice.js';
+import { versionPath } from '../../base/version_path.js';
 
 const MOST_REPEATS = 100;
 

@@ -11,7 +11,7 @@ import { Factors, Gaussians } from './densities.js';
 import { Network } from './network.js';
 import { Projection } from './projection.js';
 import { Support } from './support.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 import { Weights } from './weights.js';
 
 const MOST_NUMBERS = 2000000; /* weights that are loaded */

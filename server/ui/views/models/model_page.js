@@ -19,7 +19,7 @@ import { switchLive } from './live.js';
 import { loadMethods, methodTitle } from './methods.js';
 import { Overview } from './overview.js';
 import { Quality } from './quality.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 import { ChangeProblem } from './versions.js';
 
 const MOST = 1000;

@@ -10,7 +10,7 @@ import { Field, TextField } from '../../parts/fields.js';
 import { METRICS, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
 import { announce } from '../../parts/status.js';
 import { Origin, validationText } from './origin.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 import { ChangeProblem, Versions } from './versions.js';
 
 const MAIN = ['accuracy', 'balanced_accuracy', 'macro.f1', 'roc_auc'];

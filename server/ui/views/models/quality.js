@@ -11,9 +11,9 @@ import { Warnings } from '../../parts/problem.js';
 import { DataTable } from '../../parts/table.js';
 import { Confusion } from './confusion.js';
 import { Calibration, Curves } from './curves.js';
-import { DatasetChoice } from './dataset_choice.js';
+import { DatasetChoice } from '../../parts/dataset_choice.js';
 import { validationText } from './origin.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 
 /* One column of figures: label, and metrics as the API has them. */
 function MetricTable({ columns }) {

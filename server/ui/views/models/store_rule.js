@@ -1,7 +1,7 @@
 /* The button that stores a decision rule, and its command. */
 import { h } from '../../base/preact.js';
 import { RequestCode } from '../../parts/code.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 
 /* rule: null: it is incomplete. store: (rule) => stores it. */
 export function StoreRule({ model, rule, store, label }) {

@@ -7,7 +7,7 @@ import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
 import { Fact } from './fact.js';
-import { versionPath } from './version_path.js';
+import { versionPath } from '../../base/version_path.js';
 import { discriminantName } from './weights.js';
 
 const MOST_ROWS = 500;

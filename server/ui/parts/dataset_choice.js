@@ -1,9 +1,9 @@
 /* The choice of a stored dataset. */
-import { h } from '../../base/preact.js';
-import { list } from '../../base/api.js';
-import { link } from '../../base/place.js';
-import { Choice } from '../../parts/fields.js';
-import { Loaded } from '../../parts/loaded.js';
+import { h } from '../base/preact.js';
+import { list } from '../base/api.js';
+import { link } from '../base/place.js';
+import { Choice } from './fields.js';
+import { Loaded } from './loaded.js';
 
 const MOST = 1000;
 

@@ -1,0 +1,148 @@
+/* What is drawn into a plane (plane.js). inner: of frame(); at: {right, up}, the scales. */
+import { d3 } from '../base/d3.js';
+import { curveOf, disputed, labelPlace, middles, pathOf, regionsOf } from './contours.js';
+import { colour, symbol } from './palette.js';
+
+const LEVELS = [0.1, 0.25, 0.5, 0.75, 0.9];
+const LONGEST_NAME = 24;
+const MANY = 300; /* points that are drawn smaller */
+
+/* What is computed of a grid once. */
+const made = new WeakMap();
+
+function once(grid, name, make) {
+    if (!made.has(grid)) {
+        made.set(grid, new Map());
+    }
+    const parts = made.get(grid);
+    if (!parts.has(name)) {
+        parts.set(name, make());
+    }
+    return parts.get(name);
+}
+
+function curves(grid) {
+    return once(grid, 'regions', () => regionsOf(grid)
+        .map(({ k, field }) => ({ k, curve: curveOf(grid, field, 0) })));
+}
+
+/* Defines the hatching of ambiguous regions. */
+export function defineHatching(svg, id) {
+    const pattern = svg.append('pattern').attr('id', id).attr('width', 8).attr('height', 8)
+        .attr('patternUnits', 'userSpaceOnUse').attr('patternTransform', 'rotate(45)');
+    pattern.append('line').attr('class', 'plane-hatch').attr('x1', 4).attr('x2', 4)
+        .attr('y2', 8);
+}
+
+/* The regions of the classes. fill: in their colours; edge: their boundaries; hatching: an id. */
+export function drawRegions(inner, { right, up }, grid, { fill, edge, hatching }) {
+    const path = pathOf(grid, right, up);
+    for (const { k, curve } of curves(grid)) {
+        const region = inner.g.append('path').attr('d', path(curve))
+            .attr('class', `plane-region${fill ? ' filled' : ''}${edge ? ' edged' : ''}`);
+        if (k !== null) {
+            region.style('fill', fill ? colour(k) : 'none');
+        } else {
+            region.classed('hatched', true).attr('fill', `url(#${hatching})`);
+        }
+    }
+}
+
+/* Hatches where the machines do not agree on one class. */
+export function drawDisputed(inner, { right, up }, grid, hatching) {
+    const field = once(grid, 'disputed', () => disputed(grid));
+    if (field) {
+        inner.g.append('path').attr('class', 'plane-region hatched disputed')
+            .attr('d', pathOf(grid, right, up)(curveOf(grid, field, 0)))
+            .attr('fill', `url(#${hatching})`);
+    }
+}
+
+/* The names of the classes in their regions. */
+export function drawNames(inner, { right, up }, grid) {
+    for (const { k, x, y } of once(grid, 'middles', () => middles(grid))) {
+        const name = String(grid.classes[k]);
+        const [left, top] = [right(x), up(y)];
+        if (left > 0 && left < inner.width && top > 8 && top < inner.height - 8) {
+            inner.g.append('text').attr('class', 'plane-name').attr('paint-order', 'stroke')
+                .attr('text-anchor', 'middle').attr('dominant-baseline', 'central')
+                .attr('x', left).attr('y', top)
+                .text(name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
+        }
+    }
+}
+
+/* One curve on which a field has a value, and this value as text if it is given. */
+function drawLevel(inner, { right, up }, grid, [name, field, level], kind, text) {
+    const curve = once(grid, `${name}:${level}`, () => curveOf(grid, field, level));
+    inner.g.append('path').attr('class', `plane-level ${kind}`)
+        .attr('d', pathOf(grid, right, up)(curve));
+    const place = text && labelPlace(grid, curve, right, up,
+        { left: 24, right: inner.width - 24, top: 12, bottom: inner.height - 12 });
+    if (place) {
+        inner.g.append('text').attr('class', 'plane-value').attr('paint-order', 'stroke')
+            .attr('text-anchor', 'middle').attr('dominant-baseline', 'central')
+            .attr('x', place[0]).attr('y', place[1]).text(text);
+    }
+}
+
+/* Lines of equal probability of class k. */
+export function drawProbabilities(inner, at, grid, k) {
+    for (const level of LEVELS) {
+        drawLevel(inner, at, grid, [`p${k}`, grid.probabilities[k], level], 'probability',
+            `${100 * level} %`);
+    }
+}
+
+/* Where the score of a machine is 0, or with `margin` -1 and 1. */
+export function drawMachine(inner, at, grid, m, margin) {
+    for (const level of margin ? [-1, 1] : [0]) {
+        drawLevel(inner, at, grid, [`s${m}`, grid.scores[m], level],
+            margin ? 'margin' : 'machine', margin ? `${level > 0 ? '+' : '−'}1` : undefined);
+    }
+}
+
+/* Points: {x, y, c, ring, wrong}. kind: of the CSS class. */
+export function drawPoints(inner, { right, up }, points, kind, held) {
+    const size = points.length > MANY ? 26 : 48;
+    const place = (p) => `translate(${right(p.x)},${up(p.y)})`;
+    const isInside = ({ x, y }) => right(x) >= -9 && right(x) <= inner.width + 9 &&
+        up(y) >= -9 && up(y) <= inner.height + 9;
+    points.forEach((p, i) => {
+        if (!isInside(p)) {
+            return;
+        }
+        const g = inner.g.append('g').attr('transform', place(p));
+        g.append('path').attr('class', `${kind}${i === held ? ' held' : ''}`)
+            .attr('d', symbol(Math.max(p.c, 0), size))
+            .style('fill', p.c >= 0 ? colour(p.c) : 'var(--minor)');
+        if (p.ring) {
+            g.append('circle').attr('class', 'plane-ring').attr('r', 7.5);
+        }
+        if (p.wrong) {
+            g.append('path').attr('class', 'plane-wrong').attr('d', 'M-6-6L6 6M-6 6L6-6');
+        }
+    });
+}
+
+/* The frame that cuts off what is outside. Returns the inner group to draw in. */
+export function drawGround(inner, id) {
+    inner.g.append('clipPath').attr('id', id).append('rect')
+        .attr('width', inner.width).attr('height', inner.height);
+    const g = inner.g.append('g').attr('clip-path', `url(#${id})`);
+    g.append('rect').attr('class', 'plane-ground').attr('width', inner.width)
+        .attr('height', inner.height);
+    return { ...inner, g };
+}
+
+/* Returns the scale of an axis of the plane. */
+export function scaleOf({ from, to, form }, range) {
+    return form ? timeScale([from, to], range) : d3.scaleLinear().domain([from, to]).range(range);
+}
+
+/* A scale of seconds with ticks at dates. */
+function timeScale([from, to], range) {
+    const dates = d3.scaleUtc().domain([from * 1000, to * 1000]).range(range);
+    const scale = (seconds) => dates(seconds * 1000);
+    return Object.assign(scale, { invert: (px) => dates.invert(px).getTime() / 1000, axis: dates });
+}

@@ -1,0 +1,278 @@
+/* The plane over two columns: loads what is drawn, and keeps window and points in the URL. */
+import { Component, h } from '../../base/preact.js';
+import { connection } from '../../base/connection.js';
+import { setQuery } from '../../base/place.js';
+import { tokenChanged } from '../../base/session.js';
+import { Choice } from '../../parts/fields.js';
+import { Legend } from '../../parts/palette.js';
+import { Plane } from '../../parts/plane.js';
+import { Problem, Warnings } from '../../parts/problem.js';
+import { loadGrid, loadRows, loadSupport, stepsFor } from './answers.js';
+import { DataFields, chosenDataset } from './data_fields.js';
+import { Ends } from './ends.js';
+import { Explanation } from './explanation.js';
+import { LayerFields, layersOf, machinesOf } from './layers.js';
+import { Others, fixedValues } from './others.js';
+import { PointTable } from './point_table.js';
+import { drawnRows } from './rows.js';
+import { Task } from './task.js';
+import { WrongRows } from './wrong_rows.js';
+
+const COARSE = 31;
+const DETAILS = [[61, 'Coarse, fast'], [121, 'Fine'], [241, 'Finest, slow']];
+const FINE = 121;
+const QUICK = 0.3; /* seconds of a grid that needs no coarse one before it */
+const WAIT = 250; /* ms after the last movement */
+const MOST_POINTS = 20;
+const MOST_LEGEND = 10;
+
+/* Lists of numbers in the URL: "1,2;3,4". */
+const readPairs = (text) => (text || '').split(';').map((pair) => pair.split(',').map(Number))
+    .filter((pair) => pair.length === 2 && pair.every(Number.isFinite));
+const writePairs = (pairs) => pairs.map((pair) => pair.map((v) => Number(v.toPrecision(7))).join())
+    .join(';');
+
+function readWindow(text) {
+    const [x, y] = readPairs(text);
+    return y && x[0] < x[1] && y[0] < y[1] ? { x, y } : null;
+}
+
+const ends = ([from, to]) => ({ from, to });
+const endsOf = (values) => [values[0], values[values.length - 1]];
+
+/* model, query; x, y: {name, form} */
+export class Drawing extends Component {
+    constructor(props) {
+        super(props);
+        const { query } = props;
+        this.state = {
+            window: readWindow(query.window),
+            points: readPairs(query.points).slice(0, MOST_POINTS)
+                .map(([x, y]) => ({ x, y, c: -1 })),
+            grid: null, whole: null, busy: true, error: null,
+            data: null, dataError: null, support: undefined,
+        };
+        this.tasks = { grid: new Task(), data: new Task(), support: new Task() };
+        this.setWindow = this.setWindow.bind(this);
+    }
+
+    componentDidMount() {
+        const again = () => {
+            this.loadGrid();
+            this.loadData();
+        };
+        this.ends = [connection.listen((state) => state === 'up' && again()),
+            tokenChanged.listen(again)];
+        again();
+        this.loadSupport();
+    }
+
+    componentDidUpdate(before, beforeState) {
+        const { model, query } = this.props;
+        if (beforeState.window !== this.state.window) {
+            clearTimeout(this.timer);
+            this.timer = setTimeout(() => this.loadGrid(), WAIT);
+        } else if (this.gridText(before.query) !== this.gridText(query)) {
+            this.loadGrid();
+        }
+        if (chosenDataset(model, query)?.name !== chosenDataset(model, before.query)?.name ||
+                layersOf(model, query).data !== layersOf(model, before.query).data) {
+            this.loadData();
+        }
+        this.loadSupport();
+    }
+
+    componentWillUnmount() {
+        clearTimeout(this.timer);
+        clearTimeout(this.writer);
+        Object.values(this.tasks).forEach((task) => task.stop());
+        this.ends.forEach((end) => end());
+    }
+
+    /* ---- loading ---- */
+
+    /* What the grid depends on in the URL. */
+    gridText(query) {
+        return JSON.stringify([fixedValues(query), query.detail]);
+    }
+
+    loadGrid() {
+        const { model, query, x, y } = this.props;
+        const { window } = this.state;
+        const at = fixedValues(query);
+        const wanted = stepsFor(model, Number(query.detail) || FINE);
+        const ask = (steps, signal) => loadGrid(model, { x, y, window, at, steps }, signal);
+        const show = (grid, busy) => this.setState(({ whole }) => ({
+            grid, busy, error: null, whole: window ? whole : grid,
+        }));
+        this.setState({ busy: true });
+        void this.tasks.grid.run(async (signal) => {
+            if (!(this.seconds < QUICK)) {
+                const coarse = await ask(Math.min(COARSE, wanted), signal);
+                signal.aborted || show(coarse, true);
+            }
+            const start = performance.now();
+            const grid = await ask(wanted, signal);
+            this.seconds = (performance.now() - start) / 1000;
+            return grid;
+        }, (grid) => show(grid, false), (error) => this.setState({ error, busy: false }));
+    }
+
+    loadData() {
+        const { model, query } = this.props;
+        const dataset = chosenDataset(model, query);
+        this.setState({ data: null, dataError: null });
+        if (!dataset || !layersOf(model, query).data) {
+            this.tasks.data.stop();
+            return;
+        }
+        void this.tasks.data.run((signal) => loadRows(model, dataset, signal),
+            (data) => this.setState({ data: { ...data, dataset } }),
+            (dataError) => this.setState({ dataError }));
+    }
+
+    /* Loads the support vectors when they are drawn first. */
+    loadSupport() {
+        const { model, query } = this.props;
+        if (!layersOf(model, query).support || this.asked) {
+            return;
+        }
+        this.asked = true;
+        void this.tasks.support.run((signal) => loadSupport(model, signal),
+            (support) => this.setState({ support }), () => { this.asked = false; });
+    }
+
+    /* ---- changes by the user ---- */
+
+    write() {
+        clearTimeout(this.writer);
+        this.writer = setTimeout(() => {
+            const { window, points } = this.state;
+            setQuery({
+                window: window ? writePairs([window.x, window.y]) : undefined,
+                points: writePairs(points.map(({ x, y }) => [x, y])),
+            });
+        }, WAIT);
+    }
+
+    setWindow(window) {
+        this.setState({ window });
+        this.write();
+    }
+
+    setPoints(change) {
+        this.setState(({ points }) => ({ points: change(points).slice(-MOST_POINTS) }));
+        this.write();
+    }
+
+    /* ---- drawing ---- */
+
+    /* Returns the axes of the plane, or null as long as they are not known. */
+    axes({ x, y }, { window, grid }) {
+        const shown = window || (grid && { x: endsOf(grid.x), y: endsOf(grid.y) });
+        return shown && {
+            x: { label: x.name, form: x.form, ...ends(shown.x) },
+            y: { label: y.name, form: y.form, ...ends(shown.y) },
+        };
+    }
+
+    /* The rows as they are drawn; the same array as long as nothing changes. */
+    rows({ model, query, x, y }, { data, support }, layers) {
+        const machine = query.machine === undefined ? undefined : Number(query.machine);
+        const of = [data, support, x.name, y.name, layers.wrong, layers.support, machine];
+        if (!this.drawn || of.some((v, i) => v !== this.drawn.of[i])) {
+            this.drawn = { of, ...drawnRows(model, data, { x, y, wrong: layers.wrong,
+                support: layers.support ? support : null, machine }) };
+        }
+        return this.drawn;
+    }
+
+    plane(props, state, layers, rows, lacks) {
+        const { model, query } = props;
+        const axes = this.axes(props, state);
+        if (!axes) {
+            return state.error ? null
+                : h('p', { class: 'loading boundaries-wait', role: 'status' },
+                    'Asking the model …');
+        }
+        const { points } = state;
+        const is = (name) => layers[name] && lacks[name] === undefined;
+        const machines = machinesOf(model, query);
+        return h(Plane, {
+            ...axes, title: `${model.name} over ${props.x.name} and ${props.y.name}`, level: 2,
+            name: `${model.name}-boundaries`, grid: state.grid, busy: state.busy, rows, points,
+            show: {
+                regions: layers.regions, names: layers.regions, boundary: layers.boundary,
+                disputed: is('disputed'),
+                probability: is('probability')
+                    ? Number(query.class ?? model.classes.length - 1) : undefined,
+                machines: is('machines') ? machines : [], margins: is('margin') ? machines : [],
+            },
+            onPoint: (x, y) => this.setPoints((all) => [...all, { x, y, c: -1 }]),
+            onMove: (i, x, y) => this.setPoints((all) =>
+                all.map((p, k) => (k === i ? { ...p, x, y } : p))),
+            onRemove: (i) => this.setPoints((all) => all.filter((_, k) => k !== i)),
+            onWindow: this.setWindow,
+        }, model.classes.length <= MOST_LEGEND ? [h(Legend, { names: model.classes })] : []);
+    }
+
+    /* Why layers cannot be drawn. */
+    lacks({ model }, { grid, support, data }) {
+        const lacks = {};
+        if (grid && !grid.probabilities) {
+            lacks.probability = 'the model has no probabilities, or too many classes to draw them';
+        }
+        if (grid && !grid.scores) {
+            ['margin', 'machines', 'disputed'].forEach((name) => {
+                lacks[name] = 'the model has too many machines to draw them';
+            });
+        }
+        if (support === null) {
+            lacks.support = 'the model keeps no list of them';
+        } else if (data && (data.dataset.name !== model.dataset?.name ||
+                data.version !== model.dataset.version)) {
+            lacks.support = 'they are rows of the training data, which are not drawn';
+        }
+        return lacks;
+    }
+
+    render(props, state) {
+        const { model, query, x, y } = props;
+        const { grid, error, data, dataError } = state;
+        const layers = layersOf(model, query);
+        const lacks = this.lacks(props, state);
+        const drawn = this.rows(props, state, layers);
+        const axes = this.axes(props, state);
+        return h('div', { class: 'split boundaries' }, [
+            h('div', { class: 'stack' }, [
+                error ? h(Problem, { error, retry: () => this.loadGrid() }) : null,
+                h('div', { class: 'card' }, [
+                    this.plane(props, state, layers, drawn.rows, lacks),
+                    h(Explanation, { model, layers, lacks, grid, drawn, data, x, y }),
+                ]),
+                grid?.unseen ? h(Warnings, { warnings: grid.unseen.map(({ column, value }) =>
+                    `The training rows had no “${value}” in the column “${column}”.`) }) : null,
+                h(PointTable, {
+                    points: state.points, grid, axes,
+                    onRemove: (i) => this.setPoints((all) => all.filter((_, k) => k !== i)),
+                }),
+                layers.data ? h(WrongRows, { model, data, drawn, x, y }) : null,
+            ]),
+            h('div', { class: 'stack' }, [
+                h(LayerFields, { model, query, layers, lacks }),
+                layers.data ? h(DataFields, { model, query, error: dataError,
+                    retry: () => this.loadData() }) : null,
+                grid ? h(Others, { model, query, at: grid.at }) : null,
+                h('section', { class: 'card stack', 'aria-labelledby': 'detail-title' }, [
+                    h('h2', { id: 'detail-title' }, 'Detail'),
+                    h(Choice, {
+                        label: 'Resolution', value: query.detail || FINE,
+                        options: DETAILS.map(([value, label]) => ({ value, label })),
+                        onChange: (detail) => setQuery({ detail }),
+                    }),
+                    h(Ends, { axes, x, y, onWindow: this.setWindow }),
+                ]),
+            ]),
+        ]);
+    }
+}
