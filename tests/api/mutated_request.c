@@ -201,7 +201,7 @@ static void put_body(struct generator *g) {
 
 static void encode_body(struct generator *g) {
     const enum coding coding = one_in(g, 2) ? CODING_GZIP : CODING_DEFLATE;
-    struct encoder *encoder = encoder_new(coding);
+    struct encoder *encoder = encoder_new(coding, CODING_FAST);
     struct buf coded = {0};
     if (encoder == NULL) {
         abort();

@@ -54,7 +54,7 @@ static void check_any_bytes(enum coding coding, const char *bytes, size_t size, 
 
 static void check_again(enum coding coding, const char *bytes, size_t size, uint64_t seed) {
     struct buf coded = {0}, plain = {0};
-    struct encoder *encoder = encoder_new(coding);
+    struct encoder *encoder = encoder_new(coding, seed % 2 == 0 ? CODING_FAST : CODING_SMALL);
     CHECK(encoder != NULL);
     const size_t first = size > 0 ? fuzz_random(&seed) % size : 0;
     encoder_put(encoder, bytes, first, false, &coded);

@@ -68,7 +68,8 @@ bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
 /* Returns the bytes of the reply in a content coding. NULL: out of memory, or the result would not
  * be shorter. */
 static char *encoded(const struct reply *reply, enum coding coding, size_t *size) {
-    struct encoder *encoder = encoder_new(coding);
+    struct encoder *encoder =
+        encoder_new(coding, reply->kind == REPLY_STATIC ? CODING_SMALL : CODING_FAST);
     struct buf out = {0};
     char *memory = NULL;
     if (encoder != NULL) {

@@ -248,7 +248,7 @@ static void stream_begin(struct http_call *call, int status, const char *content
     const enum coding coding =
         length == UINT64_MAX ? reply_coding(call, content_type) : CODING_IDENTITY;
     if (coding != CODING_IDENTITY) {
-        s->encoder = encoder_new(coding);
+        s->encoder = encoder_new(coding, CODING_FAST);
     }
     if (reply_tag(call, s->encoder != NULL ? coding : CODING_IDENTITY, length)) {
         stream_free(s);

@@ -10,8 +10,6 @@
 #define WINDOW_GZIP (15 + 16) /* windowBits of zlib, which also selects the header */
 #define WINDOW_ZLIB 15
 #define WINDOW_BARE (-15)
-/* of zlib, for replies: half the time of zlib's default level for a tenth more bytes */
-#define LEVEL 1
 #define MEMORY_LEVEL 8
 #define PIECE (32 * 1024)
 
@@ -206,12 +204,13 @@ struct encoder {
     z_stream z;
 };
 
-struct encoder *encoder_new(enum coding coding) {
+struct encoder *encoder_new(enum coding coding, enum coding_effort effort) {
     struct encoder *e = calloc(1, sizeof *e);
     if (e == NULL) {
         return NULL;
     }
-    if (deflateInit2(&e->z, LEVEL, Z_DEFLATED, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB,
+    const int level = effort == CODING_FAST ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
+    if (deflateInit2(&e->z, level, Z_DEFLATED, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB,
                      MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) {
         return e;
     }

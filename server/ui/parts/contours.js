@@ -144,26 +144,29 @@ export function curveOf(grid, field, level) {
     return d3.contours().size([grid.x.length, grid.y.length]).contour(field, level);
 }
 
-/* Returns (curve) => path in px. right, up: the scales of the plane. */
-export function pathOf(grid, right, up) {
+/* Returns ([x, y]) => px, of numbers of the grid's values. right, up: the scales of the plane. */
+function placing(grid, right, up) {
     const [dx, dy] = [step(grid.x), step(grid.y)];
-    return d3.geoPath(d3.geoTransform({
-        point(x, y) {
-            this.stream.point(right(grid.x[0] + (x - 0.5) * dx), up(grid.y[0] + (y - 0.5) * dy));
-        },
-    }));
+    return ([x, y]) => [right(grid.x[0] + (x - 0.5) * dx), up(grid.y[0] + (y - 0.5) * dy)];
+}
+
+/* Returns (curve) => path in px. */
+export function pathOf(grid, right, up) {
+    const place = placing(grid, right, up);
+    const ring = (points) => `M${points.map((p) => place(p).map((v) => v.toFixed(2)).join())
+        .join('L')}Z`;
+    return (curve) => curve.coordinates.flat().map(ring).join('');
 }
 
 /* Returns where on a curve its value is written: in the middle of the longest part that is inside
  * of a box in px, or null. */
 export function labelPlace(grid, curve, right, up, box) {
-    const [dx, dy] = [step(grid.x), step(grid.y)];
+    const place = placing(grid, right, up);
     const isInside = ([x, y]) => x > box.left && x < box.right && y > box.top && y < box.bottom;
     let best = [];
     for (const ring of curve.coordinates.flat()) {
         let part = [];
-        for (const [x, y] of [...ring, [-Infinity, 0]]) {
-            const at = [right(grid.x[0] + (x - 0.5) * dx), up(grid.y[0] + (y - 0.5) * dy)];
+        for (const at of [...ring.map(place), [-Infinity, 0]]) {
             if (isInside(at)) {
                 part.push(at);
             } else {
