@@ -105,7 +105,7 @@ export class IterationCurves extends Component {
         });
         const xLabel = updates ? 'Change of the weights' : 'Iteration';
         return h('div', { key: member, class: 'card' }, h(Figure, {
-            title: label, name: `job-${id}-${member}`, height: HEIGHT,
+            title: label, level: 2, name: `job-${id}-${member}`, height: HEIGHT,
             label: `${label} by iteration`,
             of: `${points.length} ${points[points.length - 1]?.y} ${log} ${waits}`,
             draw: (svg, size) => drawCurve(svg, size, { points, log, share, xLabel, waits }),

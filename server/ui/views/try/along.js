@@ -8,6 +8,7 @@ import { Choice } from '../../parts/fields.js';
 import { Figure } from '../../parts/figure.js';
 import { Legend, colour, symbol } from '../../parts/palette.js';
 import { gridOf, hasGrid, instanceOf } from './row_fields.js';
+import { scoreNames } from './scores.js';
 
 const PAUSE = 200; /* ms after the last change of a value */
 const MOST_LINES = 5;
@@ -17,17 +18,16 @@ const BAND = 26; /* px of a category */
 /* Returns the lines: [{name, mark, values}] for the label of the row and the most probable classes
  * along the grid; of two classes for the second one. mark: the number of colour and symbol; here:
  * the index of the row in the grid, or -1. */
-function linesOf({ classes, predictions }, here, outliers) {
+function linesOf({ classes, predictions }, here, model) {
     const probable = Boolean(predictions[0].probabilities);
     const rows = predictions.map((p) => p.probabilities || p.scores);
     if (!rows[0]) {
         return { probable, lines: [] };
     }
+    const names = probable ? classes.map(String) : scoreNames(model, classes, rows[0].length);
     const all = rows[0].map((_, at) => ({
         at, mark: at, values: rows.map((row) => row[at]),
-        name: rows[0].length === classes.length ? String(classes[at])
-            : outliers ? 'score' : rows[0].length === 1 ? `score of ${classes[classes.length - 1]}`
-                : `score ${at + 1}`,
+        name: names[at],
     }));
     if (probable && classes.length === 2) {
         return { probable, lines: [all[1]] };
@@ -44,7 +44,7 @@ function linesOf({ classes, predictions }, here, outliers) {
 /* What is on the axis of the answer. */
 function titleOf({ probable, lines }) {
     const what = probable ? 'Probability' : 'Score';
-    return probable && lines.length === 1 ? `${what} of ${lines[0].name}` : what;
+    return lines.length === 1 ? `${what} of ${lines[0].name}` : what;
 }
 
 function yScaleOf({ probable, lines }, range) {
@@ -152,7 +152,7 @@ export class Along extends Component {
                 { query: { output: 'label,probabilities,scores' }, signal: abort.signal });
             const here = grid.findIndex((text) => text === now || (field.kind === 'number' &&
                 now !== '' && Number(text) === Number(now)));
-            const lines = linesOf(answer, here, model.decision === 'outlier');
+            const lines = linesOf(answer, here, model);
             const labels = answer.predictions.map(({ label }) => label);
             this.setState({ data: { ...lines, field, grid, now, labels }, failed: false });
         } catch (error) {

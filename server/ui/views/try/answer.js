@@ -2,6 +2,7 @@
 import { Component, h } from '../../base/preact.js';
 import { count, number, percent, plural } from '../../base/format.js';
 import { Warnings } from '../../parts/problem.js';
+import { scoreNames } from './scores.js';
 
 const MOST_CLASSES = 10;
 const QUIET = 1200; /* ms without a change after which the answer is read out */
@@ -50,14 +51,15 @@ function Bars({ classes, probabilities, label }) {
 }
 
 /* Scores of a model without probabilities. */
-function Scores({ classes, scores, outliers }) {
+function Scores({ classes, scores, model }) {
+    const names = scoreNames(model, classes, scores.length);
     if (scores.length === 1) {
-        const [below, above] = outliers ? [classes[1], classes[0]] : classes;
+        const [above] = names;
+        const below = classes.find((name) => String(name) !== above);
         return h('p', {}, `Score ${number(scores[0])} (above 0: ${above}, below 0: ${below})`);
     }
-    const named = scores.length === classes.length;
     return h('p', { class: 'minor' }, `Scores: ${scores.slice(0, MOST_CLASSES).map((score, i) =>
-        `${named ? `${classes[i]} ` : ''}${number(score)}`).join(', ')}`);
+        `${names[i]} ${number(score)}`).join(', ')}`);
 }
 
 function answerText({ answer, rule }) {
@@ -108,7 +110,7 @@ export class Answer extends Component {
                 h('strong', {}, truth), String(truth) === String(label) ? ': right.' : ': wrong.']),
             probabilities ? h(Bars, { classes: answer.classes, probabilities, label })
                 : scores ? h(Scores, {
-                    classes: answer.classes, scores, outliers: model.decision === 'outlier',
+                    classes: answer.classes, scores, model,
                 }) : null,
             set ? h('p', {}, [
                 'Set of labels: ', h('strong', {}, set.length > 0 ? set.join(', ') : 'empty'),

@@ -5,32 +5,12 @@ import { number } from '../../base/format.js';
 import { setQuery } from '../../base/place.js';
 import { Choice } from '../../parts/fields.js';
 import { Figure } from '../../parts/figure.js';
+import { scoreNames, scoreOf } from './scores.js';
 
 const MOST = 10; /* columns with a bar of their own */
 const ROW = 28; /* px */
 const MOST_TEXT = 34; /* characters of a name */
 const LETTER = 7.2; /* px of a character, about */
-
-/* Returns the names of the scores of an answer. */
-function scoreNames({ classes, predictions }, model) {
-    const n = predictions[0].scores.length;
-    if (model.decision === 'outlier') {
-        return ['Inliers'];
-    }
-    if (n === 1) {
-        return [String(classes[classes.length - 1])];
-    }
-    if (n === classes.length) {
-        return classes.map(String);
-    }
-    const pairs = [];
-    for (let i = 0; i < classes.length; i++) {
-        for (let j = i + 1; j < classes.length; j++) {
-            pairs.push(`${classes[j]} against ${classes[i]}`);
-        }
-    }
-    return pairs.slice(0, n);
-}
 
 /* Returns a function from a feature to what its bar is called: the features of a category are one
  * bar, that of its column. fields: of fieldsOf(). */
@@ -140,10 +120,10 @@ export class Waterfall extends Component {
     figure() {
         const { answer, model, fields, values, query } = this.props;
         const [{ label, scores }] = answer.predictions;
-        const names = scoreNames(answer, model);
-        const chosen = answer.classes.findIndex((name) => name === label);
-        const usual = names.length === answer.classes.length ? Math.max(chosen, 0) : 0;
-        const at = names[query.score] === undefined ? usual : Number(query.score);
+        const { classes } = answer;
+        const names = scoreNames(model, classes, scores.length);
+        const at = names[query.score] === undefined
+            ? scoreOf(model, classes, scores.length, label) : Number(query.score);
         const steps = stepsOf(answer, at, namer(fields, values));
         const start = answer.intercept[at] ?? 0;
         const score = scores[at];
