@@ -39,7 +39,7 @@ function Facts({ dataset }) {
         h(Fact, { value: count(n), label: 'columns' }),
         sparse ? h(Fact, { value: percent(sparse.density), label: 'of the cells are not 0' })
             : h(Fact, { value: percent(missingShare(dataset)), label: 'of the cells are missing' }),
-        h(Fact, { value: bytes(dataset.bytes), label: 'sent' }),
+        h(Fact, { value: bytes(dataset.bytes), label: 'size' }),
         h(Fact, { value: count(dataset.version), label: 'version' }),
         h(Fact, { value: time(dataset.created_at), label: 'stored' }),
     ]);

@@ -63,10 +63,18 @@ export class Draft {
         });
         if (!this.target && this.name === '') {
             this.setName(nameFrom(source.name));
-        } else {
-            void this.ask();
         }
-        void this.refresh();
+        void this.askAndRefresh();
+    }
+
+    /* Appended rows are read as the columns of the dataset demand. */
+    async askAndRefresh() {
+        const asked = this.ask();
+        if (this.mode === 'append') {
+            this.update({ busy: true });
+            await asked;
+        }
+        await this.refresh();
     }
 
     set(settings, wait = 0) {
@@ -85,7 +93,7 @@ export class Draft {
 
     setMode(mode) {
         this.update({ mode, refused: null });
-        void this.ask().then(() => this.refresh());
+        void this.askAndRefresh();
     }
 
     setName(name) {

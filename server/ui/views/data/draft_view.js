@@ -191,7 +191,7 @@ class DraftForm extends Component {
 }
 
 /* What is added: where it comes from, then the draft. target: name of the dataset that gets the
- * rows; null: any. label: of the place for files; children: shown while there is no draft. */
+ * rows; null: any. label: of the place for files; children: shown unless a draft is edited. */
 export class AddData extends Component {
     constructor(props) {
         super(props);
@@ -208,9 +208,10 @@ export class AddData extends Component {
 
     render({ label, children }) {
         const { draft } = this;
-        return draft.source ? h('div', { class: 'added' }, h(DraftForm, { draft }))
-            : h('div', { class: 'added stack' }, [
-                h(SourcePick, { label, onSource: (source) => draft.take(source) }), ...children,
-            ]);
+        return h('div', { class: 'stack' }, [
+            draft.source ? h(DraftForm, { draft })
+                : h(SourcePick, { label, onSource: (source) => draft.take(source) }),
+            ...(draft.source && !draft.sending ? [] : children),
+        ]);
     }
 }

@@ -4,6 +4,7 @@ import { count, plural } from '../../base/format.js';
 import { Pager, cellText } from './cells.js';
 
 const PAGE = 20; /* columns */
+const FEW_ROWS = 20; /* in which values may differ by chance */
 const TYPES = [
     ['numeric', 'numeric'], ['categorical', 'categorical'], ['text', 'text'],
     ['boolean', 'boolean'], ['datetime', 'datetime'],
@@ -29,7 +30,8 @@ export function TypeWords() {
 function Reason({ draft, column }) {
     const reason = column.type_reason;
     if (!reason || reason.code === 'given' || reason.line === undefined) {
-        return column.identifier ? h('span', { class: 'minor' }, 'numbers the rows') : null;
+        return column.identifier && draft.preview.judged.rows > FEW_ROWS
+            ? h('span', { class: 'minor' }, 'an identifier: each row differs') : null;
     }
     const { cell } = reason;
     const { missing } = draft.settings;
