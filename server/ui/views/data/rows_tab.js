@@ -100,7 +100,7 @@ export class RowsTab extends Component {
         this.observer = new ResizeObserver(([entry]) => {
             const { height } = entry.contentRect;
             if (Math.abs(height - this.state.height) > 1) {
-                this.setState({ height });
+                this.setState({ height }, () => this.scrollTo(this.state.top));
             }
         });
         this.observer.observe(this.box);
