@@ -188,12 +188,12 @@ $(BUILD)/obj/server/api/operations/ui.o: $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_dig
 
 # ---- tests ---------------------------------------------------------------------------------------
 # The programs that tests/suite runs. A test_*.c is a program. Each other .c of tests/lib, tests/unit,
-# tests/api and tests/ui (but pictures.c) is in libtest.a, from which a program links what it uses.
+# tests/api and tests/ui (but pictures.c and times.c) is in libtest.a, from which a program links what it uses.
 $(BUILD)/obj/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
 TEST_SRC := $(wildcard $(addprefix tests/,lib/*.c api/*.c ui/*.c unit/*/*.c unit/core/*/*.c unit/core/*/*/*.c unit/core/*/*/*/*.c))
-TEST_LIB_SRC := $(sort $(foreach f,$(TEST_SRC),$(if $(filter test_% pictures.c,$(notdir $(f))),,$(f))))
+TEST_LIB_SRC := $(sort $(foreach f,$(TEST_SRC),$(if $(filter test_% pictures.c times.c,$(notdir $(f))),,$(f))))
 TEST_LIB := $(BUILD)/lib/libtest.a
 $(TEST_LIB): $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_LINK = $(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^
@@ -217,7 +217,7 @@ $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
 # ui: the page in Chromium, driven by WebDriver; and the tool tests/ui/screenshots
-UI_TEST_SRC := $(sort $(wildcard tests/ui/test_*.c)) tests/ui/pictures.c
+UI_TEST_SRC := $(sort $(wildcard tests/ui/test_*.c)) tests/ui/pictures.c tests/ui/times.c
 UI_TEST_BIN := $(UI_TEST_SRC:tests/%.c=$(BUILD)/%)
 $(UI_TEST_BIN): $(BUILD)/ui/%: $(BUILD)/obj/tests/ui/%.o $(TEST_LIB) $(LINK_ALL)
 	@mkdir -p $(@D)

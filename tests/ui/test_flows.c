@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int begin(void **state) {
     (void)state;
@@ -64,7 +65,7 @@ static void test_a_search_runs_before_the_eyes(void **state) {
     browser_open("#/data/iris");
     browser_click("Train a model with this data");
     browser_wait_text("Ready to start");
-    assert_string_equal(browser_value("Column to predict (target)"), "class");
+    assert_string_equal(browser_value("Column to predict"), "class");
     browser_click("Start the search");
     browser_wait("location.hash.startsWith('#/jobs/')", "the page of the job");
     browser_wait_text("Leaderboard");
@@ -151,6 +152,110 @@ static void test_a_threshold_is_set_by_cost(void **state) {
     browser_check();
 }
 
+static void test_a_row_is_tried(void **state) {
+    (void)state;
+    start();
+    train_two_versions();
+    browser_open("#/try/people");
+    browser_wait_text("Prediction of class");
+    browser_fill("age", "79");
+    browser_wait_text("yes, 100");
+    const struct response *a =
+        call_post("/v1/models/people/predict?output=label,probabilities",
+                  "{'instances':[{'age':79,'height':%s}]}", browser_value("height"));
+    assert_string_equal(string_at(a, "/predictions/0/label"), "yes");
+    browser_fill("age", "20");
+    browser_wait_text("no, 100");
+    /* the row is in the URL: another tab shows the same */
+    const char *place = browser_place();
+    assert_non_null(strstr(place, "20"));
+    browser_new_tab(place);
+    browser_wait_text("no, 100");
+    assert_string_equal(browser_value("age"), "20");
+    browser_first_tab();
+    browser_fill("age", "");
+    browser_wait_text("age");
+    browser_check();
+}
+
+/* Waits for a file in the folder of downloads, and returns what it holds. */
+static const char *downloaded(const char *name) {
+    const char *path = text("%s/%s", browser_downloads(), name);
+    for (double limit = now() + BROWSER_SECONDS; now() < limit; pause_ms(50)) {
+        if (access(path, R_OK) == 0) {
+            return read_whole(path, NULL);
+        }
+    }
+    fail_msg("there is no download %s", name);
+    return NULL;
+}
+
+static size_t count_lines(const char *csv) {
+    size_t n = 0;
+    for (; *csv != '\0'; csv++) {
+        n += *csv == '\n';
+    }
+    return n;
+}
+
+static void test_a_file_is_predicted(void **state) {
+    (void)state;
+    start();
+    train_two_versions();
+    browser_open("#/try/people");
+    browser_drop("Drop a file with rows to predict, or choose one", "new people.csv",
+                 "height,age,name\r\n180,70,\"Ann, \"\"A\"\"\nof Ulm\"\r\n160,20,Bob\r\n,33,\r\n");
+    browser_wait_text("3 rows predicted");
+    json_t *button = browser_run("return [...document.querySelectorAll('button')]"
+                                 ".map((b) => flat(b.textContent))"
+                                 ".find((t) => t.startsWith('Save the predictions'))",
+                                 NULL);
+    browser_click(json_string_value(button));
+    const char *csv = downloaded("new people-predictions.csv");
+    assert_int_equal(count_lines(csv), 5); /* header, three rows, one of them with a line end */
+    assert_non_null(strstr(csv, "\"Ann, \"\"A\"\"\nof Ulm\""));
+    assert_non_null(strstr(csv, "yes"));
+    assert_non_null(strstr(csv, "Bob"));
+    browser_check();
+}
+
+/* More rows than one piece holds: each has its prediction, in the order of the file. */
+static void test_a_long_file_is_predicted_in_pieces(void **state) {
+    (void)state;
+    start();
+    train_two_versions();
+    enum { N_ROWS = 60000, ROW = 160 };
+    char *csv = keep(malloc((size_t)N_ROWS * (ROW + 40) + 64), free);
+    char *at = csv + sprintf(csv, "age,height,id,note\n");
+    for (int i = 0; i < N_ROWS; i++) {
+        at += sprintf(at, "%d,%d,%d,%s\n", 18 + i % 60, 150 + i % 50, i, repeat("x", ROW - 20));
+    }
+    const char *file = text("%s/long.csv", browser_downloads());
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    assert_true(fputs(csv, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+    browser_open("#/try/people");
+    browser_choose_file("Drop a file with rows to predict, or choose one", file);
+    browser_wait_text("60,000 rows predicted");
+    json_t *button = browser_run("return [...document.querySelectorAll('button')]"
+                                 ".map((b) => flat(b.textContent))"
+                                 ".find((t) => t.startsWith('Save the predictions'))",
+                                 NULL);
+    browser_click(json_string_value(button));
+    const char *answers = downloaded("long-predictions.csv");
+    assert_int_equal(count_lines(answers), N_ROWS + 1);
+    const char *line = strchr(answers, '\n') + 1;
+    for (int i = 0; i < N_ROWS; i++) {
+        int age, height, id;
+        assert_int_equal(sscanf(line, "%d,%d,%d,", &age, &height, &id), 3);
+        assert_int_equal(id, i);
+        line = strchr(line, '\n') + 1;
+    }
+    unlink(file);
+    browser_check();
+}
+
 int main(void) {
     const char *missing = browser_missing();
     if (missing != NULL) {
@@ -163,6 +268,9 @@ int main(void) {
         TEST(test_a_running_job_is_cancelled),
         TEST(test_the_live_version_is_switched_and_back),
         TEST(test_a_threshold_is_set_by_cost),
+        TEST(test_a_row_is_tried),
+        TEST(test_a_file_is_predicted),
+        TEST(test_a_long_file_is_predicted_in_pieces),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
