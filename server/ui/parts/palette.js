@@ -16,12 +16,14 @@ export function symbol(i, area = 40) {
     return d3.symbol().type(SYMBOLS[i % SYMBOLS.length]).size(area)();
 }
 
-/* A legend: names with colours and symbols. line: lines in place of symbols. */
-export function Legend({ names, line, first = 0 }) {
+/* A legend: names with colours and symbols. line: lines in place of symbols; dashes: their
+ * stroke-dasharray, in turn. */
+export function Legend({ names, line, dashes = [null], first = 0 }) {
     return h('ul', { class: 'legend' }, names.map((name, i) => h('li', { key: i }, [
         h('svg', { width: 18, height: 14, 'aria-hidden': 'true', viewBox: '-9 -7 18 14' },
             line ? h('path', {
-                d: 'M-8 0H8', 'stroke-width': 3, style: { stroke: colour(first + i) },
+                d: 'M-9 0H9', 'stroke-width': 3, 'stroke-dasharray': dashes[i % dashes.length],
+                style: { stroke: colour(first + i) },
             }) : h('path', { d: symbol(first + i, 70), style: { fill: colour(first + i) } })),
         h('span', {}, String(name)),
     ])));

@@ -17,6 +17,7 @@ const REACH = 10; /* px around a point that take it */
 const STILL = 4; /* px that a click may move */
 const KEY_STEPS = 50; /* of the cross from edge to edge */
 const ZOOM = 1.5;
+const BRUSH = 14; /* px from one painted point to the next */
 const READ_WAIT = 400; /* ms until a screen reader gets the place of the cross */
 const TABLE_SIDE = 12; /* values of an axis in the table on the page */
 
@@ -70,6 +71,12 @@ function WindowButtons({ plane, onWindow }) {
  *   onPoint   (x, y): sets a point; undefined: no points can be set
  *   onMove    (i, x, y): moves a point; called for each move of the mouse
  *   onRemove  (i): removes a point (Delete, or a click with Alt)
+ *   removes   true: a click removes the point there and sets none
+ *   onPaint   (x, y): sets points on the way of the mouse while its button is held; no point is
+ *             moved then
+ *   overlay   (inner, at) => draws over the answers and below the points; inner: of frame(),
+ *             at: {right, up}, the scales
+ *   quiet     true: the list of keys is for screen readers only
  *   onWindow  ({x: [from, to], y: [from, to]}, or null for the whole plane): the user has zoomed or
  *             moved; undefined: the window is fixed
  *   busy      the shown grid is not that of the window yet
@@ -126,6 +133,7 @@ export class Plane extends Component {
                 drawProbabilities(ground, at, grid, show.probability);
             }
         }
+        this.props.overlay?.(ground, at);
         drawPoints(ground, at, rows, 'plane-row');
         if (grid && show.regions && show.names) {
             drawNames(ground, at, grid);
@@ -203,10 +211,11 @@ export class Plane extends Component {
         if (!this.front || event.button !== 0) {
             return;
         }
-        const { points = [], x, y } = this.props;
+        const { points = [], x, y, onMove, onPaint, removes } = this.props;
         const place = this.locate(event);
-        const taken = this.props.onMove && !event.altKey ? this.nearest(points, place) : -1;
-        if (taken >= 0 || (place.inside && event.pointerType !== 'touch')) {
+        const takes = onMove && !onPaint && !removes && !event.altKey;
+        const taken = takes ? this.nearest(points, place) : -1;
+        if (taken >= 0 || (place.inside && (onPaint || event.pointerType !== 'touch'))) {
             event.currentTarget.setPointerCapture(event.pointerId);
         }
         this.drag = { taken, place, moving: false, plane: { x, y } };
@@ -230,12 +239,27 @@ export class Plane extends Component {
 
     dragTo({ x, y }, [dx, dy], pointer) {
         const { drag } = this;
-        const { onMove, onWindow } = this.props;
+        const { onMove, onPaint, onWindow } = this.props;
         if (drag.taken >= 0) {
             onMove(drag.taken, ...this.within(x, y));
+        } else if (onPaint && drag.place.inside) {
+            this.paint({ x, y }, [dx, dy]);
         } else if (onWindow && pointer !== 'touch' && drag.place.inside) {
             const { width, height } = this.size;
             onWindow(changedWindow(drag.plane, [-dx / width, dy / height]));
+        }
+    }
+
+    /* Paints on the way from the last place to this one. */
+    paint({ x, y }, [dx, dy]) {
+        const { place } = this.drag;
+        const n = Math.floor(Math.hypot(dx, dy) / BRUSH);
+        for (let i = 1; i <= n; i++) {
+            this.props.onPaint(...this.within(place.x + i * (x - place.x) / n,
+                place.y + i * (y - place.y) / n));
+        }
+        if (n > 0) {
+            this.drag.place = { ...place, x, y, left: place.left + dx, top: place.top + dy };
         }
     }
 
@@ -250,10 +274,10 @@ export class Plane extends Component {
         if (!drag || drag.moving) {
             return;
         }
-        const { points = [], onPoint, onRemove } = this.props;
+        const { points = [], onPoint, onRemove, removes } = this.props;
         const place = this.locate(event);
         const taken = this.nearest(points, place);
-        if (event.altKey && onRemove) {
+        if ((event.altKey || removes) && onRemove) {
             if (taken >= 0) {
                 onRemove(taken);
             }
@@ -384,11 +408,12 @@ export class Plane extends Component {
     }
 
     /* What the plane depends on; the same object as long as nothing changes. */
-    dependence({ x, y, grid, show, rows }) {
+    dependence({ x, y, grid, show, rows, overlay }) {
         const window = JSON.stringify([x, y, show]);
         const is = this.drawn;
-        if (!is || is.window !== window || is.grid !== grid || is.rows !== rows) {
-            this.drawn = { window, grid, rows };
+        if (!is || is.window !== window || is.grid !== grid || is.rows !== rows ||
+            is.overlay !== overlay) {
+            this.drawn = { window, grid, rows, overlay };
         }
         return this.drawn;
     }
@@ -402,7 +427,7 @@ export class Plane extends Component {
     }
 
     render({ title, label, name, level, height, children, x, y, grid, show, rows, busy, onWindow,
-        points }, { read, spoken }) {
+        points, overlay, quiet }, { read, spoken }) {
         const help = `${this.id}-help`;
         const notes = [...(children || []),
             onWindow ? h(WindowButtons, { plane: { x, y }, onWindow }) : null,
@@ -413,7 +438,7 @@ export class Plane extends Component {
                 title, name, level,
                 label: label || `${title}: a plane of ${x.label} and ${y.label}`,
                 height: height || ((width) => clamp(Math.round(width * 0.75), 280, 660)),
-                of: this.dependence({ x, y, grid, show, rows }),
+                of: this.dependence({ x, y, grid, show, rows, overlay }),
                 draw: (...args) => this.draw(...args),
                 table: grid ? (whole) => this.table(whole) : undefined,
                 attributes: {
@@ -423,7 +448,7 @@ export class Plane extends Component {
                         `${points && points.length ? ' pointed' : ''}`,
                 },
             }, notes),
-            h('p', { class: 'minor', id: help }, this.hint()),
+            h('p', { class: quiet ? 'hidden' : 'minor', id: help }, this.hint()),
             h('span', { class: 'hidden', role: 'status' }, spoken),
         ]);
     }

@@ -34,14 +34,15 @@ export function defineHatching(svg, id) {
         .attr('y2', 8);
 }
 
-/* The regions of the classes. fill: in their colours; edge: their boundaries; hatching: an id. */
+/* The regions of the classes. grid.colours: numbers of their colours, in place of 0, 1, …. fill: in
+ * these colours; edge: their boundaries; hatching: an id. */
 export function drawRegions(inner, { right, up }, grid, { fill, edge, hatching }) {
     const path = pathOf(grid, right, up);
     for (const { k, curve } of curves(grid)) {
         const region = inner.g.append('path').attr('d', path(curve))
             .attr('class', `plane-region${fill ? ' filled' : ''}${edge ? ' edged' : ''}`);
         if (k !== null) {
-            region.style('fill', fill ? colour(k) : 'none');
+            region.style('fill', fill ? colour(grid.colours?.[k] ?? k) : 'none');
         } else {
             region.classed('hatched', true).attr('fill', `url(#${hatching})`);
         }
