@@ -15,7 +15,7 @@ CMARK   ?= cmark
 # the page uses, each behind those that it needs.
 D3      ?= /usr/share/nodejs
 PREACT  ?= /usr/share/nodejs/preact/src
-D3_PARTS := array collection color format interpolate path selection time time-format scale axis shape contour dsv geo
+D3_PARTS := array collection color format interpolate path selection time time-format scale axis shape contour dsv
 D3_FILES := $(foreach part,$(D3_PARTS),$(D3)/d3-$(part)/dist/d3-$(part).min.js)
 
 # ---- dependencies: pkg-config name, or a header where a library has none; Debian package ---------
