@@ -131,6 +131,19 @@ class Page extends Component {
         changed('datasets');
     }
 
+    /* Takes the time back at which the dataset expires. */
+    async keep() {
+        const { name } = this.props.dataset;
+        try {
+            await patch(path`/v1/datasets/${name}`, { expires_in: null });
+        } catch (error) {
+            this.setState({ error });
+            return;
+        }
+        announce(`${name} is kept`);
+        changed('datasets');
+    }
+
     tab(name) {
         const { dataset, query } = this.props;
         switch (name) {
@@ -188,6 +201,10 @@ class Page extends Component {
             old ? h('p', { class: 'warnings' }, [
                 `This is version ${version}. `, h('a', { href: link(['data', name]) },
                     'Show the newest one'),
+            ]) : null,
+            dataset.expires_at ? h('div', { class: 'warnings' }, [
+                h('p', {}, `It is deleted with all its versions on ${time(dataset.expires_at)}.`),
+                h('button', { type: 'button', onClick: () => this.keep() }, 'Keep it'),
             ]) : null,
             error ? h(Problem, { error }) : null,
             h(Facts, { dataset }),
