@@ -313,6 +313,14 @@ const char *browser_place(void) {
     return text("%s", json_string_value(browser_run("return location.hash", NULL)));
 }
 
+void browser_print(const char *message) {
+    const size_t most = 800; /* cmocka cuts a message at 1,024 bytes */
+    for (size_t n; *message != '\0'; message += n) {
+        n = strlen(message) < most ? strlen(message) : most;
+        print_error("%.*s%s", (int)n, message, message[n] == '\0' ? "\n" : "");
+    }
+}
+
 /* Runs a script until its value is neither false nor null. Returns the value. */
 static json_t *await(const char *script, const char *const *arguments, const char *what) {
     const char *why = "";
@@ -322,8 +330,9 @@ static json_t *await(const char *script, const char *const *arguments, const cha
             return value;
         }
     }
-    fail_msg("the page did not show %s %s (%s). It shows:\n%.3000s", what,
-             arguments != NULL && arguments[0] != NULL ? arguments[0] : "", why, browser_text());
+    browser_print(text("the page, which shows:\n%.3000s", browser_text()));
+    fail_msg("the page did not show %s %.300s (%s)", what,
+             arguments != NULL && arguments[0] != NULL ? arguments[0] : "", why);
     return NULL;
 }
 
@@ -537,6 +546,7 @@ void browser_check(void) {
     const char *faults = browser_faults();
     forget_allowed();
     if (faults[0] != '\0') {
-        fail_msg("%s", faults);
+        browser_print(faults);
+        fail_msg("the page is not without faults");
     }
 }

@@ -88,6 +88,8 @@ void browser_drop(const char *label, const char *name, const char *content);
 /* ---- checks ---- */
 /* Lines of the console that contain this text are no errors from now on, until browser_check. */
 void browser_allow(const char *text);
+/* Prints a message of any length, as print_error of cmocka does with a short one. */
+void browser_print(const char *message);
 /* Returns what went wrong since browser_set_base or the last call, one line each: errors of the
  * console (exceptions, failed loads, violations of the content security policy), and requests to
  * another host than the base. "": nothing. */

@@ -42,8 +42,9 @@ static void put_page(struct buf *out, const struct http_call *call, const struct
     if (folder[0] == '\0') {
         buf_puts(out, "<nav><a href=\"../docs\">Discern</a></nav>\n");
     }
+    buf_puts(out, "<main>\n");
     buf_append(out, page->html, page->n_html);
-    buf_puts(out, "</body>\n</html>\n");
+    buf_puts(out, "</main>\n</body>\n</html>\n");
 }
 
 static void reply_constant(struct http_call *call, const char *type, struct buf *body) {

@@ -60,7 +60,7 @@ export class DataTable extends Component {
         const shown = sorted.slice(0, most);
         return h('div', { class: 'table-box' }, [
             h('div', {
-                class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': caption,
+                class: 'table-scroll', tabindex: '0', role: 'group', 'aria-label': caption,
             },
                 h('table', { class: 'data' }, [
                     h('caption', { class: showCaption ? null : 'hidden' }, caption),

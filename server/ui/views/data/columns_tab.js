@@ -108,7 +108,7 @@ export function ColumnsTab({ dataset, query }) {
         }),
         sorted.length === 0 ? h('p', { class: 'empty' }, `No column matches “${query.find}”.`)
             : h('div', {
-                class: 'table-scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Columns',
+                class: 'table-scroll tall', tabindex: '0', role: 'group', 'aria-label': 'Columns',
             }, h('table', { class: 'data columns-table' }, [
                 h('caption', { class: 'hidden' }, 'Columns'),
                 h('thead', {}, h('tr', {}, HEADS.map(([label, right]) => h('th', {

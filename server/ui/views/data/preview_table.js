@@ -112,7 +112,7 @@ export class PreviewTable extends Component {
             }),
             h('div', {
                 class: `table-scroll preview${draft.error ? ' stale' : ''}`, tabindex: '0',
-                role: 'region', 'aria-label': label,
+                role: 'group', 'aria-label': label,
             }, h('table', { class: 'data' }, [
                 h('caption', { class: 'hidden' }, label),
                 h('thead', {}, h('tr', {}, shown.map((column, i) => h('th', {

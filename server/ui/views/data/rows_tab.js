@@ -255,7 +255,7 @@ export class RowsTab extends Component {
             this.tools(state),
             error ? h(Problem, { error, retry: () => this.setState({ error: null }) }) : null,
             h('div', {
-                class: 'table-scroll rows', tabindex: '0', role: 'region', 'aria-label': 'Rows',
+                class: 'table-scroll rows', tabindex: '0', role: 'group', 'aria-label': 'Rows',
                 ref: (box) => { this.box = box; }, onScroll: this.scrolled,
             }, h('table', {
                 class: 'data', 'aria-rowcount': dataset.rows + 1,

@@ -56,7 +56,7 @@ function shade(share, right) {
 function Matrix({ confusion: { classes, matrix }, rates, before }) {
     const name = (x) => h('span', { class: 'short', title: String(x) }, String(x));
     return h('div', {
-        class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'Confusion matrix',
+        class: 'table-scroll', tabindex: '0', role: 'group', 'aria-label': 'Confusion matrix',
     }, h('table', { class: 'data confusion' }, [
         h('caption', { class: 'hidden' }, 'Confusion matrix'),
         h('thead', {}, h('tr', {}, [

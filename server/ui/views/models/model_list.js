@@ -77,7 +77,7 @@ function columns(order) {
                 m.dataset.name) : '–') },
         { name: 'created_at', label: 'Trained', cell: (m) => time(m.created_at) },
         { name: 'use', label: 'Use', sort: false, cell: (m) => h('a', {
-            href: link(['try', m.name]), 'aria-label': `Try ${m.name}` }, 'Try it') },
+            href: link(['try', m.name]), 'aria-label': `Try it: ${m.name}` }, 'Try it') },
     ];
 }
 

@@ -108,7 +108,7 @@ export class Versions extends Component {
                 ? h(Badge, { text: 'live', kind: 'good' })
                 : h('button', {
                     type: 'button', disabled: busy,
-                    'aria-label': `Make version ${v.version} live`,
+                    'aria-label': `Make live: version ${v.version}`,
                     onClick: () => this.makeLive(v.version),
                 }, 'Make live')) },
             { name: 'method', label: 'Method', value: (v) => methodTitle(v.algorithm) },

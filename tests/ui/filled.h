@@ -1,0 +1,22 @@
+/* A daemon with something to show in every view, for looking at all of the page. */
+#ifndef TESTS_UI_FILLED_H
+#define TESTS_UI_FILLED_H
+
+#include "lib/api.h"
+
+/* Gives the_daemon tables, models of several kinds, a job that failed (7) and one that is running
+ * (8). */
+void fill_daemon(void);
+/* The places of the page that are worth looking at then, separated by blanks; one that begins with
+ * a slash is a path of the daemon. */
+extern const char filled_places[];
+
+/* The words of a list, separated by blanks. */
+struct words {
+    char *word[100];
+    size_t n;
+};
+struct words words_of(const char *list);
+void words_free(struct words *words);
+
+#endif

@@ -1,0 +1,125 @@
+/* Every view in light and dark has no violation that axe-core finds: names of controls, contrast,
+ * order of headings, landmarks, roles. Every view fits into a window of any width. */
+#include "ui/browser.h"
+#include "ui/filled.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct words places;
+static const char *axe; /* the source of axe-core; NULL: it cannot be had */
+
+/* Reads the line that tests/ui/axe prints. Returns whether it is the path of a file. */
+static bool axe_find(char *line, int size) {
+    FILE *out = popen("tests/ui/axe", "r");
+    const bool read = out != NULL && fgets(line, size, out) != NULL;
+    line[read ? strcspn(line, "\n") : 0] = '\0';
+    return out != NULL && pclose(out) == 0 && read;
+}
+
+static int begin(void **state) {
+    (void)group_start(state);
+    fill_daemon();
+    browser_start();
+    places = words_of(filled_places);
+    return 0;
+}
+
+static int end(void **state) {
+    browser_end();
+    words_free(&places);
+    return group_end(state);
+}
+
+static void open_place(const char *place) {
+
+    if (place[0] == '/') {
+        browser_open_path(place);
+    } else {
+        browser_open(place);
+    }
+    browser_settle();
+}
+
+/* Returns the violations of these rules on the page, one line for each element. */
+static const char *violations(const char *place, const char *rules) {
+    browser_run(axe, NULL);
+    const char *found = json_string_value(browser_run(
+        text("return axe.run(document, { resultTypes: ['violations'] %s }).then((found) =>"
+             " found.violations.flatMap((v) => v.nodes.slice(0, 3).map((n) =>"
+             " `${arguments[0]}: ${v.id} (${v.help}): ${n.target.join(' ')}:"
+             " ${n.html.slice(0, 120)}: ${flat(n.failureSummary).slice(0, 200)}\\n`)).join(''))",
+             rules),
+        ARGUMENTS(place)));
+    return found;
+}
+
+static void test_no_violation(void **state) {
+    (void)state;
+    const char *found = "";
+    if (axe == NULL) {
+        skip();
+    }
+    browser_set_base(NULL);
+    browser_resize(1280, 900);
+    for (size_t i = 0; i < places.n; i++) {
+        const char *place = places.word[i];
+        browser_set_colours("light");
+        open_place(place);
+        found = text("%s%s", found, violations(place, ""));
+        browser_set_colours("dark"); /* other colours of the same elements */
+        found = text("%s%s", found,
+                     violations(text("%s, dark", place), ", runOnly: ['color-contrast']"));
+    }
+    if (found[0] != '\0') {
+        browser_print(found);
+        fail_msg("axe-core finds violations");
+    }
+    browser_check();
+}
+
+static void test_each_view_fits_into_its_window(void **state) {
+    (void)state;
+    static const int widths[] = {2560, 360};
+    const char *found = "";
+    browser_set_base(NULL);
+    for (size_t k = 0; k < places.n; k++) {
+        open_place(places.word[k]);
+        for (size_t i = 0; i < 2; i++) {
+            browser_resize(widths[i], 900);
+            browser_settle();
+            const json_t *wide = browser_run("return document.documentElement.scrollWidth", NULL);
+            if (json_integer_value(wide) > widths[i]) {
+                found = text("%s%s is %lld pixels wide in a window of %d\n", found, places.word[k],
+                             (long long)json_integer_value(wide), widths[i]);
+            }
+        }
+    }
+    if (found[0] != '\0') {
+        browser_print(found);
+        fail_msg("not every view fits");
+    }
+    browser_check();
+}
+
+int main(void) {
+    char line[4096];
+    const char *missing = browser_missing();
+    if (missing != NULL) {
+        printf("skip: %s is not installed\n", missing);
+        return 77;
+    }
+    if (axe_find(line, sizeof line)) {
+        axe = strdup(read_whole(line, NULL));
+    } else {
+        printf("# skip: %s\n", line);
+    }
+    const struct CMUnitTest tests[] = {
+        TEST(test_no_violation),
+        TEST(test_each_view_fits_into_its_window),
+    };
+    const int failed = cmocka_run_group_tests(tests, begin, end);
+    free((void *)(uintptr_t)axe);
+    return failed;
+}
