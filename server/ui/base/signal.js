@@ -12,7 +12,9 @@ export class Signal {
 
     emit(value) {
         for (const listener of [...this.listeners]) {
-            listener(value);
+            if (this.listeners.has(listener)) { /* not ended by one before */
+                listener(value);
+            }
         }
     }
 }

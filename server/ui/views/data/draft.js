@@ -143,7 +143,11 @@ export class Draft {
         let result;
         try {
             const { encoding } = this.settings;
-            this.sample = this.sample || await sampleOf(this.source, encoding);
+            const sample = this.sample || await sampleOf(this.source, encoding);
+            if (abort.signal.aborted) {
+                return;
+            }
+            this.sample = sample;
             const preview = await this.read(abort.signal);
             const { skipped } = preview.notes;
             const faults = skipped && this.settings.on_error === 'reject' ? skipped.first : [];

@@ -1,13 +1,11 @@
 /* The file or text that is to become a table: its first part, cut where a row ends, and its lines
  * by number. Files are read slice by slice and never as a whole. */
+import { RowScanner } from '../../base/row_scanner.js';
 
 const PART = 1 << 20; /* bytes of the first part */
 const LARGEST_PART = 1 << 25; /* if no row ends in it */
 const LONGEST_LINE = 1 << 16; /* characters kept of a line */
 const NEWLINE = 10;
-const QUOTE = 34;
-/* Bytes after which a quote opens a cell: line ends, tab, blank, comma, semicolon, bar. */
-const BEFORE_QUOTE = new Set([NEWLINE, 13, 9, 32, 44, 59, 124]);
 
 function byteOrder(head) {
     if (head[0] === 0xff && head[1] === 0xfe) {
@@ -61,23 +59,16 @@ async function firstBytes(source, size) {
     return new Uint8Array(await new Blob(parts).slice(0, size).arrayBuffer());
 }
 
-/* The end of the last complete line outside of quotes, or of the last line; 0: there is none. */
+/* The end of the last complete row, or of the last line; 0: there is none. */
 function lineEnd(bytes) {
-    let quoted = false;
+    const scanner = new RowScanner();
     let last = 0;
     let end = 0;
     for (let i = 0; i < bytes.length; i++) {
-        const byte = bytes[i];
-        if (byte === QUOTE) {
-            if (quoted) {
-                quoted = false;
-            } else if (i === 0 || BEFORE_QUOTE.has(bytes[i - 1]) || bytes[i - 1] === QUOTE) {
-                quoted = true;
-            }
-        } else if (byte === NEWLINE) {
-            last = i + 1;
-            end = quoted ? end : last;
+        if (scanner.ends(bytes[i])) {
+            end = i + 1;
         }
+        last = bytes[i] === NEWLINE ? i + 1 : last;
     }
     return end || last;
 }

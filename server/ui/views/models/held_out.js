@@ -83,8 +83,8 @@ const quoted = (name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : 
 /* The predictions for the rows of a dataset; null: they are too many. */
 async function loadDataset(model, name, signal) {
     const versions = await list(path`/v1/datasets/${name}/versions`,
-        { query: { fields: 'version,rows' }, signal });
-    const { rows } = versions[versions.length - 1];
+        { query: { fields: 'version,rows' }, most: Infinity, signal });
+    const { rows } = versions[versions.length - 1]; /* the newest */
     const k = model.classes.length;
     if (rows * (k + 4) > MOST_VALUES) {
         return null;

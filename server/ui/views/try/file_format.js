@@ -6,7 +6,7 @@ const DELIMITERS = [',', ';', '\t', '|'];
 
 const TYPES = {
     csv: { type: 'text/csv', quotes: true },
-    tsv: { type: 'text/tab-separated-values', quotes: true },
+    tsv: { type: 'text/tab-separated-values', quotes: false }, /* a cell ends on its line */
     ndjson: { type: 'application/x-ndjson', quotes: false },
     json: { type: 'application/json', quotes: true },
     svmlight: { type: 'text/x-svmlight', quotes: false },
@@ -16,7 +16,7 @@ const TYPES = {
 /* Returns the cells of a row of separated text. */
 export function cellsOf(text, delimiter) {
     const cells = [];
-    const quotes = /"((?:[^"]|"")*)"/y;
+    const quotes = / *"((?:[^"]|"")*)"/y;
     for (let at = 0; at <= text.length;) {
         quotes.lastIndex = at;
         const quoted = quotes.exec(text);
@@ -102,7 +102,7 @@ export function formatOf(bytes, fileName, model) {
     const header = isHeader(cells, columns, model);
     format.query = { header: String(header), delimiter };
     if (delimiter === '\t') {
-        format.type = TYPES.tsv.type;
+        Object.assign(format, TYPES.tsv);
         format.query = { header: String(header) };
     }
     if (header) {

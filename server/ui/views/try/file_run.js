@@ -21,6 +21,18 @@ function joined(...parts) {
     return bytes;
 }
 
+const countRows = (rows) => rows.filter(({ blank }) => !blank).length;
+
+/* The number of lines of a Blob, each of which has a line end. */
+async function countLines(blob) {
+    const reader = blob.stream().getReader();
+    let n = 0;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        n += part.value.reduce((sum, byte) => sum + (byte === 10 ? 1 : 0), 0);
+    }
+    return n;
+}
+
 function keepText(names) {
     return names.map((name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name))
         .join(',');
@@ -49,6 +61,9 @@ export class FileRun {
             { quotes: format.quotes, most, read, signal: this.signal });
         let first = true;
         for await (const piece of pieces) {
+            if (piece.rows === 0) {
+                continue;
+            }
             await this.piece(piece, format, first ? new Uint8Array(0) : format.prefix);
             first = false;
             this.onProgress(this);
@@ -81,7 +96,9 @@ export class FileRun {
     /* A JSON document cannot be cut. */
     async whole(format) {
         const response = await this.ask(this.file, format);
-        this.parts.push(await response.blob());
+        const blob = await response.blob();
+        this.parts.push(blob);
+        this.rows = await countLines(blob);
         this.read = this.file.size;
         this.onProgress(this);
     }
@@ -104,7 +121,7 @@ export class FileRun {
             try {
                 const response = await this.ask(new Blob([body]), format);
                 await this.add(response, line - 1 - headerLines);
-                this.rows += (kept ? kept.length : rows) -
+                this.rows += (kept ? countRows(kept) : rows) -
                     (prefix.length === 0 && format.names.length > 0 ? 1 : 0);
                 return;
             } catch (error) {
@@ -127,7 +144,7 @@ export class FileRun {
     }
 
     hasRows(rows, format, prefix) {
-        return rows.length > (prefix.length === 0 && format.names.length > 0 ? 1 : 0);
+        return countRows(rows) > (prefix.length === 0 && format.names.length > 0 ? 1 : 0);
     }
 
     /* Reports the faults of an answer and returns the rows without them. The lines of the answer
@@ -152,14 +169,18 @@ export class FileRun {
         return rows.filter((row, i) => !bad.has(i));
     }
 
-    /* Too many rows of a piece are faulty. */
+    /* All rows of a piece are faulty, or too many to find each of them. */
     giveUp(error, left, line, rows) {
         if (this.parts.length === 0) {
             throw error;
         }
-        this.nFaults += left.length;
+        const n = countRows(left);
+        if (n === 0) {
+            return;
+        }
+        this.nFaults += n;
         this.faults.push({
-            line, text: `${left.length} of the ${rows} rows from this line on were left out: too ` +
+            line, text: `${n} of the ${rows} rows from this line on were left out: too ` +
                 'many have faults',
         });
     }
@@ -187,6 +208,7 @@ export class FileRun {
             }
             const answer = JSON.parse(line);
             answer.error.line += offset;
+            this.rows--;
             this.fault(answer.error.line, answer.error.detail.replace(/^line \d+: /, ''));
             return JSON.stringify(answer);
         });

@@ -1,44 +1,18 @@
 /* Cuts a file into pieces at row ends, without holding more than a piece in memory. */
-const QUOTE = 34;
-const NEWLINE = 10;
-const BEFORE_QUOTE = new Set([44, 59, 9, 124, 10, 13, 32]); /* , ; tab | line ends blank */
+import { RowScanner } from '../../base/row_scanner.js';
+
 const LONGEST_ROW = 64 * 1024 * 1024;
+const BLANKS = new Set([9, 10, 13, 32]);
 
-/* Finds row ends: line ends outside of quotes. A quote opens at the begin of a cell only. */
-export class RowScanner {
-    /* quotes: false: every line is a row (NDJSON, svmlight). */
-    constructor(quotes = true) {
-        this.quotes = quotes;
-        this.quoted = false;
-        this.closed = false; /* the byte before closed a quote */
-        this.start = true; /* at the begin of a cell */
-        this.lines = 0;
+/* Whether a row has nothing but blanks: it is no row to the daemon. */
+function isBlank(bytes, from, to) {
+    while (from < to && BLANKS.has(bytes[from])) {
+        from++;
     }
-
-    /* Returns whether the byte ends a row. Counts all lines. */
-    ends(byte) {
-        if (byte === NEWLINE) {
-            this.lines++;
-        }
-        if (!this.quotes) {
-            return byte === NEWLINE;
-        }
-        if (byte === QUOTE) {
-            this.quoted = this.quoted ? false : this.start || this.closed;
-            this.closed = !this.quoted;
-            this.start = false;
-            return false;
-        }
-        this.closed = false;
-        if (this.quoted) {
-            return false;
-        }
-        this.start = byte === 32 ? this.start : BEFORE_QUOTE.has(byte);
-        return byte === NEWLINE;
-    }
+    return from === to;
 }
 
-/* Returns the rows of bytes: [{from, to, line, lines}], line from 1. */
+/* Returns the rows of bytes: [{from, to, line, lines, blank}], line from 1. */
 export function rowsOf(bytes, quotes) {
     const scanner = new RowScanner(quotes);
     const rows = [];
@@ -46,7 +20,10 @@ export function rowsOf(bytes, quotes) {
     let line = 1;
     for (let i = 0; i < bytes.length; i++) {
         if (scanner.ends(bytes[i]) || i === bytes.length - 1) {
-            rows.push({ from, to: i + 1, line, lines: Math.max(scanner.lines + 1 - line, 1) });
+            rows.push({
+                from, to: i + 1, line, lines: Math.max(scanner.lines + 1 - line, 1),
+                blank: isBlank(bytes, from, i + 1),
+            });
             from = i + 1;
             line = scanner.lines + 1;
         }
@@ -89,8 +66,9 @@ async function openStream(file, read) {
     return stream;
 }
 
-/* Yields the pieces of a file: {bytes, line, rows}: line is the number of its first line. A piece
- * has at most `most` bytes, if its first row is not longer. */
+/* Yields the pieces of a file: {bytes, line, rows}: line is the number of its first line, rows the
+ * number of rows that are not blank. A piece has at most `most` bytes, if its first row is not
+ * longer. */
 export async function* piecesOf(file, { quotes, most, read, signal }) {
     const reader = (await openStream(file, read)).getReader();
     const scanner = new RowScanner(quotes);
@@ -130,7 +108,8 @@ export async function* piecesOf(file, { quotes, most, read, signal }) {
             for (;;) {
                 while (scanned < length && (scanned < most || cut.at === 0)) {
                     if (scanner.ends(buffer[scanned++])) {
-                        cut = { at: scanned, rows: cut.rows + 1, lines: scanner.lines };
+                        const rows = cut.rows + (isBlank(buffer, cut.at, scanned) ? 0 : 1);
+                        cut = { at: scanned, rows, lines: scanner.lines };
                     }
                 }
                 if (length < most || cut.at === 0) {
@@ -140,7 +119,7 @@ export async function* piecesOf(file, { quotes, most, read, signal }) {
             }
         }
         if (length > 0) {
-            yield take(length, cut.rows + (cut.at < length ? 1 : 0), 0);
+            yield take(length, cut.rows + (isBlank(buffer, cut.at, length) ? 0 : 1), 0);
         }
     } finally {
         await reader.cancel().catch(() => {});
