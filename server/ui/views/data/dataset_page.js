@@ -13,7 +13,7 @@ import { Tabs } from '../../parts/tabs.js';
 import { ColumnsTab } from './columns_tab.js';
 import { Download } from './download.js';
 import { AddData } from './draft_view.js';
-import { lastStored } from './draft.js';
+import { lastStored, mendLast } from './draft.js';
 import { RowsTab } from './rows_tab.js';
 import { VersionsTab } from './versions_tab.js';
 
@@ -103,12 +103,14 @@ function Differences({ dataset }) {
         stored.differences.length === 0) {
         return null;
     }
-    return h(Warnings, {
-        title: 'Rows below those of the preview changed the type of columns',
-        warnings: stored.differences.map(({ name, type, type_reason: reason }) =>
-            `“${name}” is ${type} because of line ${count(reason.line)}: “${reason.cell}”. ` +
-            'If that is wrong, send the file again with this word as missing, or with a type.'),
-    });
+    return h('div', { class: 'warnings' }, [
+        h('strong', {}, 'Rows below those of the preview changed the type of columns'),
+        h('ul', {}, stored.differences.slice(0, MOST_WARNINGS).map((column) => h('li', {},
+            `“${column.name}” is ${column.type} because of line ` +
+            `${count(column.type_reason.line)}: “${column.type_reason.cell}”.`))),
+        h('p', {}, 'If that is a word for a missing value, send the file again:'),
+        h('button', { type: 'button', onClick: mendLast }, 'Mend it and send it again'),
+    ]);
 }
 
 class Page extends Component {

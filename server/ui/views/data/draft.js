@@ -316,7 +316,8 @@ export class Draft {
         const differences = this.mode === 'append' ? []
             : json.columns.filter((column) => before.some((other) => other.name === column.name &&
                 other.type !== column.type && column.type_reason));
-        last = { name: json.name, version: json.version, differences };
+        const { source, settings } = this;
+        last = { name: json.name, version: json.version, differences, source, settings };
         this.clear();
         changed('datasets');
         announce(text, atHome ? undefined
@@ -349,10 +350,23 @@ function typesToKeep(columns, { columns: known = [], notes } = {}) {
         : pick(chosen.filter(({ name, type }) => wanted.get(name) !== type));
 }
 
-/* The last stored dataset: {name, version, differences}; its columns whose type is not that of the
- * preview, because later rows changed it. */
+/* The last stored dataset: {name, version, differences, source, settings}; differences: its columns
+ * whose type is not that of the preview, because later rows changed it. */
 let last = null;
 export const lastStored = () => last;
+
+/* Makes a draft of the last stored dataset again: a new version of it, in which the cells that
+ * changed types are missing values. */
+export function mendLast() {
+    const { name, differences, source, settings } = last;
+    const cells = differences.map((column) => listed(column.type_reason.cell));
+    const missing = [...new Set([...settings.missing.split(','), ...cells])].filter(Boolean);
+    const draft = draftOf(null);
+    draft.clear();
+    draft.update({ name, mode: 'version', settings: { ...settings, missing: missing.join(',') } });
+    draft.take(source);
+    go(['data']);
+}
 
 const drafts = new Map();
 
