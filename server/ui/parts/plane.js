@@ -121,20 +121,22 @@ export class Plane extends Component {
         const hatching = `${this.id}-hatching`;
         defineHatching(svg, hatching);
         const ground = drawGround(inner, `${this.id}-clip`);
+        const texts = ground.g.append('g');
         if (grid) {
             drawRegions(ground, at, grid,
                 { fill: show.regions, edge: show.boundary, hatching });
             if (show.disputed) {
                 drawDisputed(ground, at, grid, hatching);
             }
-            (show.machines || []).forEach((m) => drawMachine(ground, at, grid, m, false));
-            (show.margins || []).forEach((m) => drawMachine(ground, at, grid, m, true));
+            (show.machines || []).forEach((m) => drawMachine(ground, texts, at, grid, m, false));
+            (show.margins || []).forEach((m) => drawMachine(ground, texts, at, grid, m, true));
             if (show.probability !== undefined && grid.probabilities?.[show.probability]) {
-                drawProbabilities(ground, at, grid, show.probability);
+                drawProbabilities(ground, texts, at, grid, show.probability);
             }
         }
         this.props.overlay?.(ground, at);
         drawPoints(ground, at, rows, 'plane-row');
+        texts.raise();
         if (grid && show.regions && show.names) {
             drawNames(ground, at, grid);
         }

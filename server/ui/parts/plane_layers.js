@@ -73,39 +73,40 @@ export function drawNames(inner, { right, up }, grid) {
     }
 }
 
-/* One curve on which a field has a value, and this value as text if it is given. */
-function drawLevel(inner, { right, up }, grid, [name, field, level], kind, text) {
+/* One curve on which a field has a value, and this value in `texts` if it is given. */
+function drawLevel(inner, texts, { right, up }, grid, [name, field, level], kind, text) {
     const curve = once(grid, `${name}:${level}`, () => curveOf(grid, field, level));
     inner.g.append('path').attr('class', `plane-level ${kind}`)
         .attr('d', pathOf(grid, right, up)(curve));
     const place = text && labelPlace(grid, curve, right, up,
         { left: 24, right: inner.width - 24, top: 12, bottom: inner.height - 12 });
     if (place) {
-        inner.g.append('text').attr('class', 'plane-value').attr('paint-order', 'stroke')
+        texts.append('text').attr('class', 'plane-value').attr('paint-order', 'stroke')
             .attr('text-anchor', 'middle').attr('dominant-baseline', 'central')
             .attr('x', place[0]).attr('y', place[1]).text(text);
     }
 }
 
-/* Lines of equal probability of class k. */
-export function drawProbabilities(inner, at, grid, k) {
+/* Lines of equal probability of class k. texts: the group of their values. */
+export function drawProbabilities(inner, texts, at, grid, k) {
     for (const level of LEVELS) {
-        drawLevel(inner, at, grid, [`p${k}`, grid.probabilities[k], level], 'probability',
+        drawLevel(inner, texts, at, grid, [`p${k}`, grid.probabilities[k], level], 'probability',
             `${100 * level} %`);
     }
 }
 
 /* Where the score of a machine is 0, or with `margin` -1 and 1. */
-export function drawMachine(inner, at, grid, m, margin) {
+export function drawMachine(inner, texts, at, grid, m, margin) {
     for (const level of margin ? [-1, 1] : [0]) {
-        drawLevel(inner, at, grid, [`s${m}`, grid.scores[m], level],
+        drawLevel(inner, texts, at, grid, [`s${m}`, grid.scores[m], level],
             margin ? 'margin' : 'machine', margin ? `${level > 0 ? '+' : '−'}1` : undefined);
     }
 }
 
 /* Points: {x, y, c, ring, wrong}. kind: of the CSS class. */
 export function drawPoints(inner, { right, up }, points, kind, held) {
-    const size = points.length > MANY ? 26 : 48;
+    const many = points.length > MANY;
+    const far = many ? 3.5 : 6;
     const place = (p) => `translate(${right(p.x)},${up(p.y)})`;
     const isInside = ({ x, y }) => right(x) >= -9 && right(x) <= inner.width + 9 &&
         up(y) >= -9 && up(y) <= inner.height + 9;
@@ -115,13 +116,15 @@ export function drawPoints(inner, { right, up }, points, kind, held) {
         }
         const g = inner.g.append('g').attr('transform', place(p));
         g.append('path').attr('class', `${kind}${i === held ? ' held' : ''}`)
-            .attr('d', symbol(Math.max(p.c, 0), size))
+            .attr('d', symbol(Math.max(p.c, 0), many ? 26 : 48))
             .style('fill', p.c >= 0 ? colour(p.c) : 'var(--minor)');
         if (p.ring) {
-            g.append('circle').attr('class', 'plane-ring').attr('r', 7.5);
+            g.append('circle').attr('class', `plane-ring${many ? ' thin' : ''}`)
+                .attr('r', many ? 5 : 7.5);
         }
         if (p.wrong) {
-            g.append('path').attr('class', 'plane-wrong').attr('d', 'M-6-6L6 6M-6 6L6-6');
+            g.append('path').attr('class', `plane-wrong${many ? ' thin' : ''}`)
+                .attr('d', `M-${far}-${far}L${far} ${far}M-${far} ${far}L${far}-${far}`);
         }
     });
 }

@@ -5,7 +5,7 @@ import { readGrid } from '../../parts/contours.js';
 import { versionPath } from '../../base/version_path.js';
 
 const MOST_NUMBERS = 500000; /* of a grid */
-const MOST_CLASSES = 60; /* of models that are asked for probabilities */
+export const MOST_CLASSES = 60; /* of models that are asked for probabilities */
 const MOST_SCORES = 60;
 const FEWEST_STEPS = 20;
 const MOST_ROWS = 2000;

@@ -7,7 +7,7 @@ import { Choice } from '../../parts/fields.js';
 import { Legend } from '../../parts/palette.js';
 import { Plane } from '../../parts/plane.js';
 import { Problem, Warnings } from '../../parts/problem.js';
-import { loadGrid, loadRows, loadSupport, stepsFor } from './answers.js';
+import { MOST_CLASSES, loadGrid, loadRows, loadSupport, stepsFor } from './answers.js';
 import { DataFields, chosenDataset } from './data_fields.js';
 import { Ends } from './ends.js';
 import { Explanation } from './explanation.js';
@@ -220,7 +220,9 @@ export class Drawing extends Component {
     lacks({ model }, { grid, support, data }) {
         const lacks = {};
         if (grid && !grid.probabilities) {
-            lacks.probability = 'the model has no probabilities, or too many classes to draw them';
+            lacks.probability = model.classes.length > MOST_CLASSES
+                ? 'the model has too many classes to draw them'
+                : 'the model gives no probabilities';
         }
         if (grid && !grid.scores) {
             ['margin', 'machines', 'disputed'].forEach((name) => {

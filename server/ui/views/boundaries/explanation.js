@@ -1,6 +1,6 @@
 /* What the plane shows, in words. */
 import { h } from '../../base/preact.js';
-import { count, percent, plural } from '../../base/format.js';
+import { count, percent } from '../../base/format.js';
 import { rowsText } from './rows.js';
 
 function rowSentences({ model, layers, lacks, drawn, data, x, y }) {
@@ -13,8 +13,9 @@ function rowSentences({ model, layers, lacks, drawn, data, x, y }) {
         list.push(`The model cannot answer these rows: ${data.error.message}.`);
     } else if (data.target !== null) {
         const n = drawn.wrong.length;
-        list.push(`A cross marks a wrong answer: ${n === 0 ? 'there is none' : plural(n, 'row')} ` +
-            `among ${count(data.items.length)} (${percent(n / (data.items.length || 1))}).`);
+        list.push(n === 0 ? 'The model gives each of these rows its right class.'
+            : `A cross marks a row that does not get its right class: ${count(n)} of ` +
+                `${count(data.items.length)} (${percent(n / data.items.length)}).`);
     }
     if (layers.support && lacks.support === undefined) {
         list.push(`A ring marks a support vector (${count(drawn.rings)} here): the boundary ` +
@@ -30,8 +31,8 @@ function sentences(props) {
     const { model, layers, lacks, grid } = props;
     const on = (name) => layers[name] && lacks[name] === undefined;
     return [
-        'Each place is a row with these two values; the other columns have the values that are ' +
-            'listed beside the plane.' +
+        'Each place is a row with these two values' + (grid && Object.keys(grid.at).length
+            ? '; the other columns have the values listed under “The other columns”.' : '.') +
             (layers.regions ? ' The colour is the class that the model answers there.' : ''),
         grid && grid.labels.includes(null)
             ? 'Hatched places get no class: the machines of the model do not agree.' : '',

@@ -20,7 +20,8 @@ const LAYERS = {
         hint: 'where the model is 10, 25, 50, 75 and 90 % sure of a class',
     },
     margin: {
-        label: 'Margin', for: isMachine, first: (model) => scoreCount(model) === 1,
+        label: 'Margin', for: ({ algorithm }) => algorithm === 'svm',
+        first: (model) => scoreCount(model) === 1,
         hint: 'where the score is −1 and +1: the street between the classes',
     },
     support: {

@@ -38,9 +38,11 @@ function draw(svg, size, answer, id) {
     }
     mark(ground.g, 1, 90, [x(across.weight), y(up.weight)], 'loss-mark');
     mark(ground.g, 0, 60, answer.minimum.weights.map((v, i) => [x, y][i](v)), 'loss-mark least');
-    xAxis(inner, x, { label: `weight of ${across.name}` });
-    yAxis(inner, y, { label: `weight of ${up.name}` });
+    xAxis(inner, x, { label: weightName(across) });
+    yAxis(inner, y, { label: weightName(up) });
 }
+
+const weightName = ({ name }) => (name === 'intercept' ? name : `weight of ${name}`);
 
 function rowsOf({ weights: [across, up], values }) {
     return values.flatMap((row, j) => row.map((v, i) => [across.values[i], up.values[j], v]));
@@ -50,8 +52,8 @@ function rowsOf({ weights: [across, up], values }) {
 export function LossFigure({ model, answer }) {
     const [across, up] = answer.weights;
     return h(Figure, {
-        title: `Loss over the weights of ${across.name} and ${up.name}`, level: 2,
-        label: `Loss over the weights of ${across.name} and ${up.name}; least ` +
+        title: `Loss over ${weightName(across)} and ${weightName(up)}`, level: 2,
+        label: `Loss over ${weightName(across)} and ${weightName(up)}; least ` +
             number(answer.minimum.value),
         name: `${model.name}-loss`, of: answer,
         height: (width) => Math.min(Math.max(Math.round(width * 0.7), 280), 600),

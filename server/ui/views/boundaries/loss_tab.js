@@ -153,7 +153,8 @@ function Surface({ model, weights, query }) {
                 h(LossFigure, { model, answer, key: 'figure' }),
                 h('ul', {}, [
                     h('li', {}, 'Each place is a model with these two weights; all other weights ' +
-                        'stay as they were trained. The darker the place, the greater the loss.'),
+                        'stay as they were trained. The stronger the colour, the greater ' +
+                        'the loss.'),
                     h('li', {}, `The loss is the mean over ${count(answer.rows)} training rows, ` +
                         'without the penalty that training may add.'),
                     h('li', {}, `The square is the trained model, the circle the least loss on ` +

@@ -21,7 +21,7 @@ export function WrongRows({ data, drawn, x, y }) {
                 { name: 'x', label: x.name, numeric: true },
                 { name: 'y', label: y.name, numeric: true },
                 { name: 'truth', label: 'Right class', value: ({ truth }) => String(truth) },
-                { name: 'label', label: 'Answer',
+                { name: 'label', label: 'Answer of the model',
                     value: ({ label }) => (label === null ? 'none' : String(label)) },
             ],
         })),
