@@ -193,7 +193,13 @@ static json_t *log_of(const char *type) {
     return command_or_fail("POST", "/se/log", json_pack("{s:s}", "type", type));
 }
 
+/* Leaves the page, so that it sends no more requests. */
+static void browser_leave(void) {
+    (void)command_or_fail("POST", "/url", json_pack("{s:s}", "url", "about:blank"));
+}
+
 void browser_set_base(const char *url) {
+    browser_leave();
     (void)log_of("browser");
     (void)log_of("performance");
     forget_allowed();
@@ -225,6 +231,7 @@ void browser_new_tab(const char *place) {
 }
 
 void browser_first_tab(void) {
+    (void)command_or_fail("DELETE", "/window", NULL);
     (void)command_or_fail("POST", "/window", json_pack("{s:s}", "handle", browser.first_tab));
 }
 

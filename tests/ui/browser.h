@@ -29,7 +29,8 @@ void browser_set_base(const char *url);
 void browser_open(const char *place);
 /* Opens any path of the daemon: "/docs". */
 void browser_open_path(const char *path);
-/* Opens a further tab, in which the functions below work from now on, and returns to the first. */
+/* Opens a further tab, in which the functions below work from now on. browser_first_tab closes it
+ * and returns to the first. */
 void browser_new_tab(const char *place);
 void browser_first_tab(void);
 void browser_resize(int width, int height);

@@ -18,8 +18,8 @@ static int end(void **state) {
 }
 
 static void start(void) {
-    service_start(NULL);
     browser_set_base(NULL);
+    service_start(NULL);
 }
 
 /* Returns a table of people of two classes; every 40th age is written with a letter. */
@@ -256,6 +256,45 @@ static void test_a_long_file_is_predicted_in_pieces(void **state) {
     browser_check();
 }
 
+/* Sets four points around the middle of each of two opposite corners of the plane. */
+static void set_corners(const char *class_name, double y_left, double y_right) {
+    browser_click(class_name);
+    for (int i = 0; i < 4; i++) {
+        const double dx = 0.06 * (i % 2), dy = 0.06 * (i / 2);
+        browser_click_at(".plane-surface", 0.22 + dx, y_left + dy);
+        browser_click_at(".plane-surface", 0.72 + dx, y_right + dy);
+    }
+}
+
+static void test_xor_is_drawn_and_solved_by_a_kernel(void **state) {
+    (void)state;
+    start();
+    browser_open("#/playground");
+    browser_wait_text("points right");
+    browser_click("Remove all");
+    browser_wait_text("0 points");
+    set_corners("A", 0.22, 0.72);
+    set_corners("B", 0.72, 0.22);
+    browser_wait_text("of 16 points right");
+    browser_wait_no_text("16 of 16 points right"); /* logistic regression: a line */
+    browser_choose("Method", "Support vector machine");
+    browser_choose("Kernel", "rbf");
+    browser_wait_text("16 of 16 points right (100.0 %)");
+    browser_wait("document.querySelectorAll('.plane-point').length === 16", "the points");
+    /* the same by the interface: a dataset and a model whose names expire */
+    const struct response *a = status_check(call_get("/v1/datasets"), 200);
+    assert_int_equal(count_at(a, "/items"), 1);
+    assert_int_equal(whole_at(a, "/items/0/rows"), 16);
+    assert_true(json_is_string(value_at(a, "/items/0/expires_at")));
+    a = status_check(call_get("/v1/models"), 200);
+    assert_true(json_is_string(value_at(a, "/items/0/expires_at")));
+    /* a reload shows the same drawing */
+    browser_wait("location.hash.includes('rbf')", "the drawing in the URL");
+    browser_open(browser_place());
+    browser_wait_text("16 of 16 points right (100.0 %)");
+    browser_check();
+}
+
 int main(void) {
     const char *missing = browser_missing();
     if (missing != NULL) {
@@ -271,6 +310,7 @@ int main(void) {
         TEST(test_a_row_is_tried),
         TEST(test_a_file_is_predicted),
         TEST(test_a_long_file_is_predicted_in_pieces),
+        TEST(test_xor_is_drawn_and_solved_by_a_kernel),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
