@@ -87,7 +87,7 @@ class App extends Component {
             void this.loadVersion();
         });
         tokenNeeded.listen((problem) => {
-            this.setState(({ asks }) => ({ asks: asks || { problem } }));
+            this.setState(({ asks }) => ({ asks: asks || { problem }, known: false }));
         });
         void this.loadVersion();
         this.setTitle();

@@ -48,7 +48,7 @@ export class TextField extends Component {
             control: (attributes) => h('span', { class: 'control' }, [
                 h('input', {
                     ...attributes, type, value, placeholder, required, autocomplete: 'off',
-                    spellcheck: 'false', list: list ? this.listId : null,
+                    spellcheck: false, list: list ? this.listId : null,
                     onInput: (event) => onInput(event.target.value),
                 }),
                 list ? h('datalist', { id: this.listId },

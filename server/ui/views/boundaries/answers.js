@@ -10,6 +10,7 @@ const MOST_SCORES = 60;
 const FEWEST_STEPS = 20;
 const MOST_ROWS = 2000;
 const MOST_CELLS = 200000;
+const MOST_LIST = 8000; /* characters of the columns in a URL; beyond it all are asked for */
 const BLOCKS = 10; /* of rows, from all parts of a large dataset */
 
 /* ---- grids ---- */
@@ -76,13 +77,16 @@ export async function loadRows(model, dataset, signal) {
     const target = known.has(model.target) ? model.target : null;
     const wanted = [...new Set([...inputs, ...(target === null ? [] : [target])])]
         .filter((name) => known.has(name));
-    const most = Math.min(MOST_ROWS, Math.floor(MOST_CELLS / wanted.length));
+    const list = columnList(wanted);
+    const isLong = encodeURIComponent(list).length > MOST_LIST;
+    const most = Math.min(MOST_ROWS,
+        Math.floor(MOST_CELLS / (isLong ? columns.length : wanted.length)));
     const size = Math.max(Math.floor(most / BLOCKS), 1);
     const block = async (offset, limit) => {
         const answer = await get(`${where}/rows`, { signal, query: {
-            version: dataset.version, columns: columnList(wanted), offset, limit } });
-        return { ...answer,
-            items: answer.items.map((values, i) => ({ row: offset + i, values })) };
+            version: dataset.version, columns: isLong ? undefined : list, offset, limit } });
+        return { ...answer, items: answer.items.map((row, i) => ({ row: offset + i,
+            values: Object.fromEntries(wanted.map((name) => [name, row[name]])) })) };
     };
     const first = await block(0, size);
     const total = first.rows;

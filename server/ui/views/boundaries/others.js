@@ -12,7 +12,7 @@ const MISSING = 'null';
 
 /* Returns the values that the URL fixes. */
 export function fixedValues(query) {
-    const at = {};
+    const at = Object.create(null); /* a column may be named __proto__ */
     for (const [name, text] of Object.entries(query)) {
         if (name.startsWith(PREFIX)) {
             try {

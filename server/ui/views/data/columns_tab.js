@@ -44,7 +44,8 @@ function Values({ column, rows }) {
         return h('span', { class: 'top-values' }, topText(column, rows));
     }
     if (column.words !== undefined) {
-        return h('span', { class: 'minor' }, `${count(column.distinct_words)} different words`);
+        return h('span', { class: 'minor' }, 
+            `about ${count(Math.min(column.distinct_words, column.words))} different words`);
     }
     return column.form ? h('span', { class: 'minor' }, column.form) : null;
 }

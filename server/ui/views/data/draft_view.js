@@ -14,6 +14,20 @@ import { textSource } from './sample.js';
 
 const EDITABLE = 1 << 20; /* bytes of a file that can be edited as text */
 
+const ENCODINGS = { 'windows-1252': 'Windows-1252 (Western Europe)' };
+
+/* What a proposed setting does, in words. */
+function proposalText({ name, value, text }) {
+    if (name === 'skip_rows') {
+        return value === '1' ? 'Skip the first line' : `Skip the first ${value} lines`;
+    }
+    if (name === 'encoding') {
+        return `Read the file as ${ENCODINGS[value] || value}`;
+    }
+    return name === 'duplicates' && value === 'rename' ? 'Rename columns of the same name'
+        : ['Use ', h('code', {}, text)];
+}
+
 /* Buttons for the settings that messages propose. */
 function Proposals({ draft, texts }) {
     const list = proposals(texts, draft.settings)
@@ -22,7 +36,7 @@ function Proposals({ draft, texts }) {
         h('button', {
             type: 'button', key: proposal.text,
             onClick: () => draft.set({ [proposal.name]: proposal.value }),
-        }, ['Use ', h('code', {}, proposal.text)])));
+        }, proposalText(proposal))));
 }
 
 /* Rows that cannot be read, and what to do. */
@@ -34,15 +48,21 @@ function Faults({ draft, onEdit }) {
     }
     const skipped = preview?.notes.skipped?.rows;
     const n = problem ? faults.length : skipped ?? faults.length;
+    /* Without a preview, no table is left when the rows are left out. */
+    const canSkip = settings.on_error === 'reject' && Boolean(preview);
     return h('section', { class: 'problem', role: 'alert', 'aria-label': 'Faults' }, [
         h('h2', {}, refused ? 'The upload was refused: nothing was stored'
             : n === 1 ? 'A row cannot be read' : `${plural(n, 'row')} cannot be read`),
         n > faults.length ? h('p', {}, `The first ${faults.length} are shown.`) : null,
         h(FaultLines, { faults, lines }),
-        h('p', {}, 'Mend the file or the settings, or leave these rows out. Settings stay as ' +
-            'they are.'),
+        h('p', {}, canSkip ? 'Mend the file or the settings, or leave these rows out. Settings ' +
+            'stay as they are.' : 'Mend the file or the settings. Settings stay as they are.'),
+        canSkip && settings.header === 'auto' && faults.some(({ line }) => line === 1)
+            ? h('p', {}, 'The first line is one of them: without it, the columns may lose ' +
+                'their names.') : null,
+        h(Proposals, { draft, texts: faults.map((fault) => fault.detail) }),
         h('div', { class: 'buttons' }, [
-            settings.on_error === 'reject' ? h('button', {
+            canSkip ? h('button', {
                 type: 'button', onClick: () => draft.set({ on_error: 'skip' }),
             }, 'Leave these rows out') : null,
             settings.on_error === 'reject' && ['csv', undefined].includes(preview?.format)
@@ -51,7 +71,6 @@ function Faults({ draft, onEdit }) {
                 }, 'Try to repair them') : null,
             onEdit ? h('button', { type: 'button', onClick: onEdit }, 'Edit the text') : null,
         ]),
-        h(Proposals, { draft, texts: faults.map((fault) => fault.detail) }),
     ]);
 }
 
@@ -114,6 +133,17 @@ class DraftForm extends Component {
         this.head?.focus();
     }
 
+    /* A button that was pressed may be gone afterwards: then the focus goes to the heading. */
+    componentWillUpdate() {
+        this.hadFocus = this.base?.contains(document.activeElement);
+    }
+
+    componentDidUpdate() {
+        if (this.hadFocus && document.activeElement === document.body) {
+            this.head?.focus({ preventScroll: true });
+        }
+    }
+
     async edit() {
         const { source, settings } = this.props.draft;
         const decoder = new TextDecoder(source.mark || settings.encoding || 'utf-8');
@@ -140,7 +170,8 @@ class DraftForm extends Component {
         }
         if (draft.error) {
             return draft.error.status === 0 ? 'The daemon does not answer.'
-                : 'The file cannot be read like this: see below.';
+                : [401, 403].includes(draft.error.status) ? 'The token does not permit it.'
+                    : 'The file cannot be read like this: see below.';
         }
         return draft.faults.length && !draft.refused
             ? 'Some rows cannot be read: see below.'

@@ -59,18 +59,21 @@ async function firstBytes(source, size) {
     return new Uint8Array(await new Blob(parts).slice(0, size).arrayBuffer());
 }
 
-/* The end of the last complete row, or of the last line; 0: there is none. */
+/* The end of the last complete row. With fewer than two rows, which may be a header alone, the end
+ * of a line behind them; 0: there is none. */
 function lineEnd(bytes) {
     const scanner = new RowScanner();
     let last = 0;
     let end = 0;
+    let rows = 0;
     for (let i = 0; i < bytes.length; i++) {
         if (scanner.ends(bytes[i])) {
             end = i + 1;
+            rows++;
         }
         last = bytes[i] === NEWLINE ? i + 1 : last;
     }
-    return end || last;
+    return rows > 1 ? end : last > end ? last : 0;
 }
 
 function lineEnd16(bytes, mark) {

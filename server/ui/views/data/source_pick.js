@@ -27,7 +27,7 @@ export class TextEntry extends Component {
                 label, wide: true,
                 hint: 'With a line for each row. Rows copied from a spreadsheet fit, too.',
                 control: (attributes) => h('textarea', {
-                    ...attributes, value: text, rows: 10, spellcheck: 'false', wrap: 'off',
+                    ...attributes, value: text, rows: 10, spellcheck: false, wrap: 'off',
                     onInput: (event) => this.setState({ text: event.target.value }),
                 }),
             }),

@@ -130,7 +130,7 @@ export class CostRule extends Component {
         if (limit === null || [...costs.values()].some((text) => parse(text, 0) === null)) {
             return null;
         }
-        const cost = {};
+        const cost = Object.create(null); /* a class may be named __proto__ */
         for (const [key, text] of costs) {
             const [i, j] = key.split(' ').map(Number);
             cost[classes[i]] = { ...cost[classes[i]], [classes[j]]: Number(text) };

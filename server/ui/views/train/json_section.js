@@ -37,7 +37,7 @@ export class JsonSection extends Component {
             hint: 'The body of POST /v1/jobs. What you change here is changed in the forms, and ' +
                 'the other way round.',
             control: (attributes) => h('textarea', {
-                ...attributes, class: 'request', spellcheck: 'false', value: text,
+                ...attributes, class: 'request', spellcheck: false, value: text,
                 onInput: (event) => {
                     const typed = event.target.value;
                     this.setState({ text: typed });

@@ -51,6 +51,12 @@ function facts(answer, last) {
     ]);
 }
 
+/* What to choose, for a request that is not complete yet; null: another fault. */
+function choose({ pointer }, request) {
+    return pointer === '/dataset' && !request.dataset ? 'Choose the data.'
+        : pointer === '/target' && !request.target ? 'Choose the column to predict.' : null;
+}
+
 /* Moves the focus to the first field with a problem. */
 function toFirstProblem() {
     const field = document.querySelector('[aria-invalid="true"]');
@@ -88,7 +94,7 @@ export function StartPanel(props) {
         refusal?.status === 0 ? h('p', {}, 'Start it again when the daemon answers: the job is ' +
             'not made twice.') : null,
         refused ? h('div', { class: 'problem' }, [
-            h('ul', {}, errors.length ? errors.map((e) => h('li', {}, [
+            h('ul', {}, errors.length ? errors.map((e) => h('li', {}, choose(e, request) || [
                 e.pointer ? h('code', {}, e.pointer) : null, ' ', e.detail,
             ])) : h('li', {}, check.error.message)),
             way === 'json' ? null

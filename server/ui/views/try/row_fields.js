@@ -89,7 +89,7 @@ function valueOf(field, text) {
 
 /* Returns the row that is sent: an object by column. */
 export function instanceOf(fields, values) {
-    const row = {};
+    const row = Object.create(null); /* a column may be named __proto__ */
     for (const field of fields) {
         const text = values[field.name] ?? '';
         if (field.kind === 'sparse') {
