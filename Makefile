@@ -154,7 +154,7 @@ $(BUILD)/obj/server/api/operations/openapi.o: $(BUILD)/gen/openapi.inc
 # server/docs/NAME.md becomes the page /docs/NAME: its title is the first line; links to NAME.md become
 # links to the page NAME. On the page /docs (index.md) they begin with docs/. tables.awk makes HTML tables.
 DOCS := $(sort $(wildcard server/docs/*.md))
-$(BUILD)/gen/docs.inc: $(DOCS) server/docs/tables.awk Makefile
+$(BUILD)/gen/docs.inc: $(DOCS) server/docs/tables.awk Makefile $(BUILD)/gen/names
 	@mkdir -p $(@D)
 	@{ for f in $(DOCS); do \
 	     name=$$(basename $$f .md); [ $$name = index ] && folder=docs/ || folder=; \
@@ -165,12 +165,14 @@ $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
-# The files of the page: server/ui, d3, Preact and their licences. Comments that fill lines and indentation are left
-# out. Preact's modules import each other without ".js", which browsers need. `embedded` names the packages for deploy/sbom. ui_digest.inc has the digest of all files, which is a part of their paths.
+# The files of the page: server/ui, d3, Preact and their licences. Comments that fill lines and
+# indentation are left out (tests/lint/scripts.js refuses what this would damage). Preact's modules
+# import each other without ".js", which browsers need. `embedded` names the packages for deploy/sbom.
+# ui_digest.inc has the digest of all files, which is a part of their paths.
 UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))
 UI_STRIP := sed -E '/^[ \t]*\/\*.*\*\/ *$$/d; /^[ \t]*\/\*([^*]|\*[^/])*$$/,/\*\/ *$$/d; s/^[ \t]+//; /^$$/d'
 UI_LICENCES := $(wildcard /usr/share/doc/node-preact/copyright /usr/share/doc/node-d3/copyright /usr/share/doc/node-d3-*/copyright)
-$(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile
+$(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile $(BUILD)/gen/names
 	@rm -rf $(@D)/ui && mkdir -p $(@D)/ui/d3 $(@D)/ui/preact/dom $(@D)/ui/preact/vdom
 	@for f in $(UI:server/ui/%=%); do mkdir -p $(@D)/ui/$$(dirname $$f); case $$f in \
 	     *.js|*.css) $(UI_STRIP) server/ui/$$f;; *) cat server/ui/$$f;; esac > $(@D)/ui/$$f; done
@@ -185,6 +187,10 @@ $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $
 	     printf '{ "%s", (const unsigned char[]){' $$f; od -An -v -tx1 $$f | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done > ../ui.inc
 	@cd $(@D)/ui && sha256sum $$(cat ../ui.list) | sha256sum | sed 's/^\(.\{16\}\).*/"\1"/' > ../ui_digest.inc
 $(BUILD)/obj/server/api/operations/ui.o: $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc
+# The names of the embedded files: changes when one is added or removed.
+$(BUILD)/gen/names: FORCE
+	@mkdir -p $(@D)
+	@echo $(DOCS) $(UI) $(D3_FILES) $(UI_LICENCES) > $@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # ---- tests ---------------------------------------------------------------------------------------
 # The programs that tests/suite runs. A test_*.c is a program. Each other .c of tests/lib, tests/unit,
@@ -316,7 +322,7 @@ libdir     = $(PREFIX)/lib
 includedir = $(PREFIX)/include
 unitdir    = $(PREFIX)/lib/systemd/system
 docdir     = $(PREFIX)/share/doc/discern
-FORCE:
+.PHONY: FORCE
 $(BUILD)/discern.pc: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: discern' \

@@ -1,9 +1,10 @@
 /* The modules of the page: their syntax, the names they import (used, and exported by the module they
  * come from), the layers (base imports base only, parts no view, views no other view), the length of
- * lines, and the file's first comment. */
+ * lines, the file's first comment, and that the build can leave out indentation and comments. */
 'use strict';
 const fs = require('fs');
 const path = require('path');
+const vm = require('vm');
 const { spawnSync } = require('child_process');
 
 const ROOT = 'server/ui';
@@ -92,10 +93,49 @@ function checkSyntax(file) {
     }
 }
 
+/* The build removes comments that fill lines: a comment that begins a line must end one. */
+function checkComments(file, text) {
+    for (const { 0: begin, index } of text.matchAll(/^[ \t]*\/\*/gm)) {
+        const end = text.indexOf('*/', index + begin.length);
+        if (!/^ *(\n|$)/.test(text.slice(end + 2, end + 100))) {
+            complain(file, text.slice(0, end).split('\n').length, 'code after a comment that begins a line');
+        }
+    }
+}
+
+function parses(text) {
+    try {
+        return Boolean(new vm.Script(text));
+    } catch {
+        return false;
+    }
+}
+
+/* The build removes the indentation of each line: no line may begin within a template literal. There,
+ * and there only, any text at its begin leaves a valid program. */
+function checkIndentation(file, text) {
+    const script = text.replace(/^import [^;]*;/gm, (all) => all.replace(/[^\n]/g, ' '))
+        .replace(/^export (\{[^}]*\}[^;]*;)?/gm, '').replace(/import\.meta/g, 'self');
+    const lines = script.split('\n');
+    if (!parses(script)) {
+        complain(file, 0, 'cannot be checked for template literals of several lines');
+    }
+    /* The text of a literal that goes on in the next line begins at ` or behind the } of a value. */
+    const begins = /\$\{[^}]*$/m.test(script) ? /[`}]/ : /`/;
+    for (let i = 1; i < lines.length; i++) {
+        if (begins.test(lines[i - 1]) && parses([...lines.slice(0, i), `*/ @@${lines[i]}`, ...lines.slice(i + 1)].join('\n'))) {
+            complain(file, i + 1, 'a template literal must end on its line');
+            return;
+        }
+    }
+}
+
 const scratch = fs.mkdtempSync(path.join(require('os').tmpdir(), 'lint-'));
 for (const [file, text] of texts) {
     checkSyntax(file);
     checkImports(file, text);
+    checkComments(file, text);
+    checkIndentation(file, text);
     if (!text.startsWith('/*')) {
         complain(file, 1, 'the file must begin with a comment that says what it holds');
     }
@@ -104,6 +144,9 @@ for (const [file, text] of texts) {
             complain(file, i + 1, `${[...line].length} columns; at most ${LONGEST}`);
         }
     });
+}
+for (const name of fs.readdirSync(ROOT).filter((file) => file.endsWith('.css'))) {
+    checkComments(`${ROOT}/${name}`, fs.readFileSync(`${ROOT}/${name}`, 'utf8'));
 }
 fs.rmSync(scratch, { recursive: true });
 process.exitCode = wrong ? 1 : 0;
