@@ -143,8 +143,8 @@ export function upload(method, where, blob, options = {}, progress = () => {}) {
             fail(noAnswer(name));
         };
         request.onabort = () => fail(new DOMException('The upload was cancelled', 'AbortError'));
+        request.onloadend = () => options.signal?.removeEventListener('abort', abort);
         request.onload = () => {
-            options.signal?.removeEventListener('abort', abort);
             if (request.status < 200 || request.status >= 300) {
                 fail(refusal(request.status, request.responseText, name));
                 return;
@@ -188,6 +188,9 @@ class EventReader {
     }
 }
 
+const RECONNECT = 300; /* ms until a stream that has ended is opened again */
+const CROWDED = 3000; /* ms if the daemon has no room for it */
+
 /* Follows a stream of events (text/event-stream): calls onEvent({id, event, data}) for each, with
  * data as parsed JSON. It continues after a lost connection behind the last event, and returns when
  * onEvent returns true, when the server has ended the stream with status 204, or after `signal`. */
@@ -195,6 +198,7 @@ export async function events(where, onEvent, signal) {
     let last;
     while (!signal.aborted) {
         const reader = new EventReader();
+        let pause = RECONNECT;
         try {
             const headers = last === undefined ? {} : { 'Last-Event-ID': last };
             const response = await call('GET', where,
@@ -216,12 +220,15 @@ export async function events(where, onEvent, signal) {
             if (error.name === 'AbortError' || signal.aborted) {
                 return;
             }
-            if (error instanceof CallError && error.status !== 0 && error.status !== 503) {
+            if ([429, 503].includes(error.status)) {
+                pause = CROWDED;
+            } else if (error instanceof CallError && error.status !== 0) {
                 throw error;
+            } else {
+                void reportLost();
             }
-            void reportLost();
         }
         await whenUp();
-        await new Promise((done) => setTimeout(done, 300));
+        await new Promise((done) => setTimeout(done, pause));
     }
 }

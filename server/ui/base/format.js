@@ -12,7 +12,7 @@ export function plural(n, noun, nouns = `${noun}s`) {
     return `${count(n)} ${n === 1 ? noun : nouns}`;
 }
 
-/* A number with some significant digits, at most 6. */
+/* A number with some significant digits, at most 6. All digits before the point are right. */
 export function number(x, digits = 4) {
     if (x === null || x === undefined || Number.isNaN(x)) {
         return '–';
@@ -27,8 +27,8 @@ export function number(x, digits = 4) {
     if (x !== 0 && (size >= 1e7 || size < 1e-4)) {
         return x.toExponential(digits - 1).replace('-', '−').replace('e+', 'e');
     }
-    if (Number.isInteger(x)) {
-        return whole.format(x).replace('-', '−');
+    if (Number.isInteger(x) || size >= 10 ** digits) {
+        return whole.format(Math.round(x)).replace('-', '−');
     }
     return String(Number(x.toPrecision(digits))).replace('-', '−');
 }

@@ -1,18 +1,17 @@
 /* A table of data that can be sorted by its columns, in a box that scrolls by itself. */
 import { Component, h } from '../base/preact.js';
+import { count } from '../base/format.js';
 
-function compare(a, b) {
-    if (a === b) {
-        return 0;
+const isAbsent = (value) => value === null || value === undefined || Number.isNaN(value);
+
+/* The order of two sort keys; absent ones are last, also if down. */
+function compare(a, b, down) {
+    if (isAbsent(a) || isAbsent(b)) {
+        return Number(isAbsent(a)) - Number(isAbsent(b));
     }
-    if (a === null || a === undefined) {
-        return 1;
-    }
-    if (b === null || b === undefined) {
-        return -1;
-    }
-    return typeof a === 'number' && typeof b === 'number' ? a - b
+    const order = typeof a === 'number' && typeof b === 'number' ? a - b
         : String(a).localeCompare(String(b), 'en', { numeric: true });
+    return down ? -order : order;
 }
 
 /*   caption  text, read by screen readers; shown if showCaption
@@ -54,8 +53,7 @@ export class DataTable extends Component {
         const value = (column, row) => (column.value ? column.value(row) : row[column.name]);
         const column = columns.find((c) => c.name === state.by);
         const sorted = column
-            ? [...rows].sort((a, b) => (state.down ? -1 : 1) *
-                compare(value(column, a), value(column, b)))
+            ? [...rows].sort((a, b) => compare(value(column, a), value(column, b), state.down))
             : rows;
         const shown = sorted.slice(0, most);
         return h('div', { class: 'table-box' }, [
@@ -72,7 +70,7 @@ export class DataTable extends Component {
                         }, c.cell ? c.cell(row) : value(c, row)))))),
                 ])),
             rows.length > most ? h('p', { class: 'minor' },
-                `The first ${most} of ${rows.length} rows are shown.`) : null,
+                `The first ${count(most)} of ${count(rows.length)} rows are shown.`) : null,
         ]);
     }
 }
