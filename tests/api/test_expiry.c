@@ -428,7 +428,7 @@ static void test_restart(void **state) {
                         string_at(later, "/expires_at"));
     assert_string_equal(string_at(call_get("/v1/models/r-later"), "/expires_at"),
                         string_at(model, "/expires_at"));
-    /* a backup has the times */
+    /* the checksums of a backup have the new columns */
     const char *copy = text("%s/copy.db", the_daemon.dir);
     assert_int_equal(discernd_run((const char *const[]){"backup", copy, "--database",
                                                         the_daemon.database, NULL},

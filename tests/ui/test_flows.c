@@ -95,7 +95,10 @@ static void test_a_running_job_is_cancelled(void **state) {
     start();
     const int64_t id = start_long_job();
     browser_open("#/jobs");
-    browser_wait_text("running");
+    /* the choice of a state has the word, too */
+    browser_wait(
+        "[...document.querySelectorAll('.badge')].some((b) => b.textContent === 'running')",
+        "a running job");
     browser_open(text("#/jobs/%lld", (long long)id));
     browser_wait_text("running");
     browser_click("Cancel");
