@@ -16,6 +16,7 @@
 #define START_SECONDS 60
 #define ELEMENT "element-6066-11e4-a52e-4f735466cecf" /* WebDriver, section 11 */
 #define MOST_ALLOWED 16
+#define ONLY_LOOPBACK "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
 static struct {
     pid_t driver; /* chromedriver; 0: none */
@@ -121,15 +122,16 @@ static json_t *command_or_fail(const char *method, const char *path, json_t *bod
 }
 
 static json_t *options_of(void) {
-    static const char *const flags[] = {
-        "--headless=new", "--no-sandbox", /* the tests may run as root */
-        "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        "--disable-extensions", "--disable-breakpad", "--force-color-profile=srgb", "--lang=en-US",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost,"
-        " EXCLUDE 127.0.0.1",
-        /* it ends when chromedriver ends */
-        "--remote-debugging-pipe", "--window-size=1280,900"};
+    static const char *const flags[] = {"--headless=new",
+                                        "--no-sandbox", /* the tests may run as root */
+                                        "--disable-gpu", "--disable-dev-shm-usage",
+                                        "--no-first-run", "--no-proxy-server",
+                                        "--disable-background-networking",
+                                        "--disable-component-update", "--disable-sync",
+                                        "--disable-extensions", "--disable-breakpad",
+                                        "--force-color-profile=srgb", "--lang=en-US", ONLY_LOOPBACK,
+                                        /* it ends when chromedriver ends */
+                                        "--remote-debugging-pipe", "--window-size=1280,900"};
     json_t *arguments = json_array();
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         json_array_append_new(arguments, json_string(flags[i]));
