@@ -39,7 +39,12 @@ function cell(value) {
     return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 
-/* Returns rows as CSV (RFC 4180), with a header. */
+/* Returns values as a row of CSV (RFC 4180), which is also how queries list names of columns. */
+export function csvLine(values) {
+    return values.map(cell).join(',');
+}
+
+/* Returns rows as CSV, with a header. */
 export function csv(names, rows) {
-    return [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
+    return [names, ...rows].map(csvLine).join('\r\n') + '\r\n';
 }

@@ -1,6 +1,7 @@
 /* What the plane asks of a model: grids, and the labels of rows. */
 import { get, path, post } from '../../base/api.js';
 import { parseDate, writeDate } from '../../base/dates.js';
+import { csvLine } from '../../base/save.js';
 import { readGrid } from '../../parts/contours.js';
 import { versionPath } from '../../base/version_path.js';
 
@@ -61,11 +62,6 @@ export async function loadGrid(model, { x, y, window, at, steps }, signal) {
 
 /* ---- rows ---- */
 
-/* The columns of a request, separated by commas. */
-function columnList(names) {
-    return names.map((name) => (/[,"]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name)).join();
-}
-
 /* Loads rows of a dataset, from all its parts if they are too many, and the labels of the model.
  * dataset: {name, version or undefined}. Returns
  *   {total, version, items: [{row, values, label}], target: name or null, error: of the labels} */
@@ -77,7 +73,7 @@ export async function loadRows(model, dataset, signal) {
     const target = known.has(model.target) ? model.target : null;
     const wanted = [...new Set([...inputs, ...(target === null ? [] : [target])])]
         .filter((name) => known.has(name));
-    const list = columnList(wanted);
+    const list = csvLine(wanted);
     const isLong = encodeURIComponent(list).length > MOST_LIST;
     const most = Math.min(MOST_ROWS,
         Math.floor(MOST_CELLS / (isLong ? columns.length : wanted.length)));

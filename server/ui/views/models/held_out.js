@@ -2,6 +2,7 @@
  * rows, or, of two classes, the points of their ROC curve, or of that of a dataset. */
 import { call, list, path, post } from '../../base/api.js';
 import { d3 } from '../../base/d3.js';
+import { csvLine } from '../../base/save.js';
 import { versionPath } from '../../base/version_path.js';
 
 const MOST_VALUES = 1500000; /* cells that are loaded and parsed well within a second */
@@ -78,8 +79,6 @@ async function loadRows(model, signal) {
     }
 }
 
-const quoted = (name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
-
 /* The predictions for the rows of a dataset; null: they are too many. */
 async function loadDataset(model, name, signal) {
     const versions = await list(path`/v1/datasets/${name}/versions`,
@@ -91,7 +90,7 @@ async function loadDataset(model, name, signal) {
     }
     const kept = [model.target, model.weight].filter(Boolean);
     const answer = await call('POST', `${versionPath(model)}/predict`, {
-        query: { output: 'probabilities', keep: kept.map(quoted).join(',') },
+        query: { output: 'probabilities', keep: csvLine(kept) },
         body: { dataset: name }, accept: 'text/csv', signal,
     });
     return parse(await answer.text(), k,

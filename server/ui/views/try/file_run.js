@@ -1,6 +1,7 @@
 /* Predicts the rows of a file piece by piece. */
 import { CallError, call } from '../../base/api.js';
 import { whenUp } from '../../base/connection.js';
+import { csvLine } from '../../base/save.js';
 import { formatOf } from './file_format.js';
 import { firstRow, piecesOf, rowsOf } from './pieces.js';
 
@@ -31,11 +32,6 @@ async function countLines(blob) {
         n += part.value.reduce((sum, byte) => sum + (byte === 10 ? 1 : 0), 0);
     }
     return n;
-}
-
-function keepText(names) {
-    return names.map((name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name))
-        .join(',');
 }
 
 /* A run over a file. Results: parts (Blobs of the answer), rows, faults [{line, text}], nFaults. */
@@ -88,7 +84,7 @@ export class FileRun {
         this.format = format;
         format.query.output = this.output;
         if (this.repeat && format.names.length > 0 && format.names.length <= MOST_KEPT) {
-            format.query.keep = keepText(format.names);
+            format.query.keep = csvLine(format.names);
         }
         return format;
     }
