@@ -129,14 +129,16 @@ export class TryRow extends Component {
         const instances = [instanceOf(fields, values)];
         try {
             const answer = await this.ask(`${where}/predict`, instances, abort.signal);
-            this.setState({ answer, asked: values, busy: false, errors: {}, problem: null });
+            this.setState({
+                answer, asked: values, busy: false, errors: {}, problem: null, refused: false,
+            });
         } catch (error) {
             if (error.name === 'AbortError') {
                 return;
             }
             const { errors, all } = error instanceof CallError ? faultsOf(error, fields)
                 : { errors: {}, all: false };
-            this.setState({ busy: false, errors, problem: all ? null : error });
+            this.setState({ busy: false, errors, problem: all ? null : error, refused: true });
         }
     }
 
@@ -200,11 +202,15 @@ export class TryRow extends Component {
         ]);
     }
 
-    render({ fields, model, where, query }, { values, answer, asked, busy, problem, truth }) {
+    render({ fields, model, where, query }, state) {
+        const { values, answer, asked, busy, problem, refused, truth } = state;
         return h('div', { class: 'stack' }, [
             h('div', { class: 'try' }, [
                 h('div', { class: 'stack try-answer' }, [
                     problem ? h(Problem, { error: problem, retry: () => this.predict() }) : null,
+                    answer && refused ? h('p', { class: 'warnings', role: 'status' },
+                        'The row has no answer: see the marked fields. The answer below is for ' +
+                        'the row before the last change.') : null,
                     h(Answer, { answer, model, busy, truth }),
                     answer ? h(Waterfall, { answer, model, fields, values: asked, query }) : null,
                 ]),
