@@ -48,7 +48,8 @@ function parseHistory(text) {
 }
 
 export class JobFeed {
-    /* onChange is called with a part of {job, history, leaderboard, before, error, at}. */
+    /* onChange is called with a part of {job, history, leaderboard, before, error, at}; at: when
+     * the progress of the job was new. */
     constructor(id, onChange) {
         this.where = path`/v1/jobs/${id}`;
         this.onChange = onChange;
@@ -136,8 +137,11 @@ export class JobFeed {
 
     update(job) {
         const ended = this.job && isActive(this.job) && !isActive(job);
+        const isNews = JSON.stringify(this.job?.progress) !== JSON.stringify(job.progress);
         this.job = job;
-        this.onChange({ job, error: null, at: performance.now(), ended });
+        this.onChange({
+            job, error: null, ended, ...(isNews ? { at: performance.now() } : {}),
+        });
         if (ended) {
             changed('jobs');
             changed('models');
