@@ -12,6 +12,12 @@ export function plural(n, noun, nouns = `${noun}s`) {
     return `${count(n)} ${n === 1 ? noun : nouns}`;
 }
 
+/* A text of at most `most` characters: the end is left out. */
+export function shortened(text, most = 40) {
+    const characters = [...String(text)];
+    return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : String(text);
+}
+
 /* A number with some significant digits, at most 6. All digits before the point are right. */
 export function number(x, digits = 4) {
     if (x === null || x === undefined || Number.isNaN(x)) {

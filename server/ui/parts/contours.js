@@ -5,7 +5,6 @@ import { parseDate } from '../base/dates.js';
 
 const AGREE = 0.9; /* share of the points at which a smooth field must agree with the labels */
 const LEAST = 1e-9;
-const NAME_CELLS = 2.5; /* a region with a name is as many cells away from its edges */
 
 /* Returns the grid of an answer as the plane draws it: its values as numbers, its planes as fields.
  * forms: {x, y} of datetime columns. rule: `decision` of the model. */
@@ -179,7 +178,7 @@ export function labelPlace(grid, curve, right, up, box) {
 }
 
 /* Returns [{k, x, y, cells}]: the point of the region of each class that is farthest from its
- * edges, and how many cells that is. Small regions are left out. */
+ * edges, and how many cells that is. */
 export function middles({ labels, x, y }) {
     const [nx, ny] = [x.length, y.length];
     const far = new Float64Array(nx * ny);
@@ -200,7 +199,7 @@ export function middles({ labels, x, y }) {
     const best = new Map();
     far.forEach((cells, at) => {
         const k = labels[at];
-        if (k !== null && cells > (best.get(k)?.cells ?? NAME_CELLS)) {
+        if (k !== null && cells > (best.get(k)?.cells ?? 0)) {
             best.set(k, { k, x: x[at % nx], y: y[Math.floor(at / nx)], cells });
         }
     });

@@ -3,7 +3,7 @@
 import { Component, h } from '../base/preact.js';
 import { d3 } from '../base/d3.js';
 import { writeDate } from '../base/dates.js';
-import { number, percent } from '../base/format.js';
+import { number, percent, shortened } from '../base/format.js';
 import { MARGIN, frame, xAxis, yAxis } from './axes.js';
 import { answerAt } from './contours.js';
 import { newId } from './fields.js';
@@ -140,7 +140,8 @@ export class Plane extends Component {
         if (grid && show.regions && show.names) {
             drawNames(ground, at, grid);
         }
-        const ticks = (axis, length) => ({ label: axis.label,
+        const ticks = (axis, length) => ({
+            label: axis.label && shortened(axis.label),
             ticks: axis.form ? Math.max(length / 110, 2) : undefined });
         xAxis(inner, at.right.axis || at.right, ticks(x, inner.width));
         yAxis(inner, at.up.axis || at.up, ticks(y, inner.height));
@@ -195,10 +196,11 @@ export class Plane extends Component {
     textAt(place) {
         const { x, y, grid, rows = [], points = [] } = this.props;
         const answer = grid && answerAt(grid, place.x, place.y);
-        const parts = [`${x.label} ${valueText(x, place.x)}, ${y.label} ${valueText(y, place.y)}`];
+        const parts = [`${shortened(x.label)} ${valueText(x, place.x)}, ` +
+            `${shortened(y.label)} ${valueText(y, place.y)}`];
         if (answer) {
             parts.push(answer.label === null ? 'no class: ambiguous'
-                : String(grid.classes[answer.label]) + (answer.probability === undefined ? ''
+                : shortened(grid.classes[answer.label]) + (answer.probability === undefined ? ''
                     : ` (${percent(answer.probability)})`));
         }
         const [point, row] = [points[this.nearest(points, place)],

@@ -1,10 +1,12 @@
 /* What is drawn into a plane (plane.js). inner: of frame(); at: {right, up}, the scales. */
 import { d3 } from '../base/d3.js';
+import { shortened } from '../base/format.js';
 import { curveOf, disputed, labelPlace, middles, pathOf, regionsOf } from './contours.js';
 import { colour, symbol } from './palette.js';
 
 const LEVELS = [0.1, 0.25, 0.5, 0.75, 0.9];
 const LONGEST_NAME = 24;
+const NAME_PX = 8; /* of one character */
 const MANY = 300; /* points that are drawn smaller */
 
 /* What is computed of a grid once. */
@@ -59,16 +61,19 @@ export function drawDisputed(inner, { right, up }, grid, hatching) {
     }
 }
 
-/* The names of the classes in their regions. */
+/* The names of the classes in their regions, where they have room. */
 export function drawNames(inner, { right, up }, grid) {
-    for (const { k, x, y } of once(grid, 'middles', () => middles(grid))) {
-        const name = String(grid.classes[k]);
+    const cell = Math.min(Math.abs(right(grid.x[1]) - right(grid.x[0])),
+        Math.abs(up(grid.y[1]) - up(grid.y[0])));
+    for (const { k, x, y, cells } of once(grid, 'middles', () => middles(grid))) {
+        const name = shortened(grid.classes[k], LONGEST_NAME);
         const [left, top] = [right(x), up(y)];
-        if (left > 0 && left < inner.width && top > 8 && top < inner.height - 8) {
+        const half = name.length * NAME_PX / 2;
+        if (cells * cell > Math.max(NAME_PX, half / 3) && left > half &&
+                left < inner.width - half && top > NAME_PX && top < inner.height - NAME_PX) {
             inner.g.append('text').attr('class', 'plane-name').attr('paint-order', 'stroke')
                 .attr('text-anchor', 'middle').attr('dominant-baseline', 'central')
-                .attr('x', left).attr('y', top)
-                .text(name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
+                .attr('x', left).attr('y', top).text(name);
         }
     }
 }

@@ -8,6 +8,7 @@ import { Loaded } from '../../parts/loaded.js';
 import { Tabs } from '../../parts/tabs.js';
 import { LossTab, hasLossSurface } from './loss_tab.js';
 import { ModelPick } from './model_pick.js';
+import { withStoredData } from './origin.js';
 import { PlaneTab } from './plane_tab.js';
 import { ProjectionTab } from './projection_tab.js';
 
@@ -64,13 +65,14 @@ export function BoundariesView({ path: [name, inPath], query }) {
         return h(ModelPick);
     }
     return h(Loaded, {
-        of: [name, version], kinds: ['models'], what: `the model ${name}`,
+        of: [name, version], kinds: ['models', 'datasets'], what: `the model ${name}`,
         load: async (signal) => {
             const [model, names] = await Promise.all([
                 get(versionWhere(name, version), { signal }),
                 list('/v1/models', { query: { fields: 'name' }, most: MOST_MODELS, signal }),
             ]);
-            return { model, names: names.map((item) => item.name) };
+            return { model: await withStoredData(model, signal),
+                names: names.map((item) => item.name) };
         },
         show: ({ model, names }) => h(Body, { model, version, names, query }),
     });

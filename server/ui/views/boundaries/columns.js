@@ -2,7 +2,7 @@
 import { get, path, post } from '../../base/api.js';
 import { versionPath } from '../../base/version_path.js';
 
-const PATIENCE = 800; /* ms */
+const PATIENCE = 500; /* ms */
 const MOST_WORK = 2e7; /* rows times columns squared of an importance */
 const MOST_FEATURES = 2000;
 

@@ -18,7 +18,8 @@ export function DataFields({ model, query, error, retry }) {
         h(DatasetChoice, {
             label: 'Data', value: chosenDataset(model, query)?.name || '',
             preferred: model.dataset?.name, onChange: (dataset) => setQuery({ dataset }),
-            hint: 'drawn over the plane, and asked for wrong answers',
+            hint: model.dataset ? 'drawn over the plane, and checked for wrong answers'
+                : 'the training data were deleted; other rows can be drawn',
         }),
         error ? h(Problem, { error, retry }) : null,
     ]);

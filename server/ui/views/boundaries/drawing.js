@@ -1,6 +1,7 @@
 /* The plane over two columns: loads what is drawn, and keeps window and points in the URL. */
 import { Component, h } from '../../base/preact.js';
 import { connection } from '../../base/connection.js';
+import { shortened } from '../../base/format.js';
 import { setQuery } from '../../base/place.js';
 import { tokenChanged } from '../../base/session.js';
 import { Choice } from '../../parts/fields.js';
@@ -35,6 +36,16 @@ const writePairs = (pairs) => pairs.map((pair) => pair.map((v) => Number(v.toPre
 function readWindow(text) {
     const [x, y] = readPairs(text);
     return y && x[0] < x[1] && y[0] < y[1] ? { x, y } : null;
+}
+
+/* Whether the API does not know where the axes end. */
+const lacksEnds = (error) => (error?.document?.errors || [])
+    .some(({ pointer }) => /^\/[xy]\/(from|to)$/.test(pointer));
+
+function UnknownEnds() {
+    return h('p', { class: 'empty', role: 'status' }, 'The training data were deleted, and with ' +
+        'them the range of these columns. Enter under “Ends of the axes” from where to where ' +
+        'the plane is to go.');
 }
 
 const ends = ([from, to]) => ({ from, to });
@@ -199,7 +210,9 @@ export class Drawing extends Component {
         const is = (name) => layers[name] && lacks[name] === undefined;
         const machines = machinesOf(model, query);
         return h(Plane, {
-            ...axes, title: `${model.name} over ${props.x.name} and ${props.y.name}`, level: 2,
+            ...axes, level: 2,
+            title: `${model.name} over ${[props.x, props.y].map(({ name }) => shortened(name))
+                .join(' and ')}`,
             name: `${model.name}-boundaries`, grid: state.grid, busy: state.busy, rows, points,
             show: {
                 regions: layers.regions, names: layers.regions, boundary: layers.boundary,
@@ -247,10 +260,12 @@ export class Drawing extends Component {
         const axes = this.axes(props, state);
         return h('div', { class: 'split boundaries' }, [
             h('div', { class: 'stack' }, [
-                error ? h(Problem, { error, retry: () => this.loadGrid() }) : null,
+                error && !lacksEnds(error)
+                    ? h(Problem, { error, retry: () => this.loadGrid() }) : null,
                 h('div', { class: 'card' }, [
+                    lacksEnds(error) ? h(UnknownEnds) : null,
                     this.plane(props, state, layers, drawn.rows, lacks),
-                    h(Explanation, { model, layers, lacks, grid, drawn, data, x, y }),
+                    axes ? h(Explanation, { model, layers, lacks, grid, drawn, data, x, y }) : null,
                 ]),
                 grid?.unseen ? h(Warnings, { warnings: grid.unseen.map(({ column, value }) =>
                     `The training rows had no “${value}” in the column “${column}”.`) }) : null,
@@ -272,7 +287,7 @@ export class Drawing extends Component {
                         options: DETAILS.map(([value, label]) => ({ value, label })),
                         onChange: (detail) => setQuery({ detail }),
                     }),
-                    h(Ends, { axes, x, y, onWindow: this.setWindow }),
+                    h(Ends, { axes, x, y, open: lacksEnds(error), onWindow: this.setWindow }),
                 ]),
             ]),
         ]);

@@ -1,6 +1,7 @@
 /* The ends of the axes as fields: an exact window. */
 import { Component, h } from '../../base/preact.js';
 import { parseDate, writeDate } from '../../base/dates.js';
+import { shortened } from '../../base/format.js';
 import { NumberField, TextField } from '../../parts/fields.js';
 
 function textOf(axis, v) {
@@ -9,7 +10,7 @@ function textOf(axis, v) {
 
 const NAMES = ['x.from', 'x.to', 'y.from', 'y.to'];
 
-/* axes: {x, y} of the plane, or null; x, y: {name, form}; onWindow as for Plane */
+/* axes: {x, y} of the plane, or null; x, y: {name, form}; open: at first; onWindow as for Plane */
 export class Ends extends Component {
     constructor(props) {
         super(props);
@@ -44,17 +45,17 @@ export class Ends extends Component {
         onWindow({ x: [a, b], y: [c, d] });
     }
 
-    render({ x, y }, { texts, error }) {
+    render({ x, y, open }, { texts, error }) {
         const field = (name, label, axis) => h(axis.form ? TextField : NumberField, {
-            label, value: this.value(name), hint: axis.form,
+            label: `${shortened(axis.name)} ${label}`, value: this.value(name), hint: axis.form,
             onInput: (text) => this.setState({ texts: { ...texts, [name]: text } }),
         });
-        return h('details', {}, [
+        return h('details', { open }, [
             h('summary', {}, 'Ends of the axes'),
             h('form', { class: 'stack more', onSubmit: (event) => this.apply(event) }, [
                 h('div', { class: 'fields narrow' }, [
-                    field('x.from', `${x.name} from`, x), field('x.to', `${x.name} to`, x),
-                    field('y.from', `${y.name} from`, y), field('y.to', `${y.name} to`, y),
+                    field('x.from', 'from', x), field('x.to', 'to', x),
+                    field('y.from', 'from', y), field('y.to', 'to', y),
                 ]),
                 error ? h('p', { class: 'error', role: 'alert' }, error) : null,
                 h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Show this part')),

@@ -54,7 +54,7 @@ function Answers({ grid, model, query, x }) {
                 }),
             }, [h(Legend, { names, line: true })]),
             h('p', {}, 'The model has one column of numbers, so its answers are a line. Each ' +
-                'class has a curve: the highest one at a place is the answer there.'),
+                'class has a curve: as a rule the highest one at a place is the answer there.'),
         ]),
         h(Others, { model, query, at: grid.at }),
     ]);

@@ -1,6 +1,6 @@
 /* The values at which the columns are fixed that are no axis. In the URL they are JSON: at.NAME. */
 import { Component, h } from '../../base/preact.js';
-import { plural } from '../../base/format.js';
+import { plural, shortened } from '../../base/format.js';
 import { setQuery } from '../../base/place.js';
 import { Choice, NumberField, TextField } from '../../parts/fields.js';
 
@@ -62,7 +62,7 @@ class OtherField extends Component {
         const options = levels.map((level) => ({ value: JSON.stringify(level),
             label: String(level) }));
         return h(Choice, {
-            label: name, hint, value: JSON.stringify(value),
+            label: shortened(name), hint, value: JSON.stringify(value),
             options: [...options, { value: MISSING, label: '(missing)' }],
             onChange: (text) => this.set(JSON.parse(text)), own,
         });
@@ -77,7 +77,8 @@ class OtherField extends Component {
         const shown = text ?? (value === null ? ''
             : String(typeof value === 'number' ? Number(value.toPrecision(6)) : value));
         return h(type === 'numeric' ? NumberField : TextField, {
-            label: name, hint, error, value: shown, onInput: (typed) => this.typed(typed),
+            label: shortened(name), hint, error, value: shown,
+            onInput: (typed) => this.typed(typed),
         });
     }
 }

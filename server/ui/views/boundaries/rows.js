@@ -1,6 +1,6 @@
 /* Rows of the data as they are drawn in the plane. */
 import { parseDate } from '../../base/dates.js';
-import { plural } from '../../base/format.js';
+import { count, plural } from '../../base/format.js';
 
 function place(values, { name, form }) {
     const value = values[name];
@@ -48,7 +48,7 @@ export function drawnRows(model, data, { x, y, wrong, support, machine }) {
 /* How many rows are drawn, in words. */
 export function rowsText(data, { rows, lacking }, { x, y }) {
     const of = data.items.length < data.total
-        ? ` of ${plural(data.total, 'row')}, from all parts of the data` : '';
+        ? ` of ${count(data.total)}, from all parts of the data,` : '';
     const without = lacking ? ` ${plural(lacking, 'row')} without ${x.name} or ${y.name} ` +
         `${lacking === 1 ? 'is' : 'are'} left out.` : '';
     const are = rows.length === 1 ? 'is' : 'are';
