@@ -469,14 +469,18 @@ void browser_choose_file(const char *label, const char *path) {
               full);
 }
 
+/* The page may still move while it loads: it must be at the same point twice. */
 void browser_drop(const char *label, const char *name, const char *content) {
     const char *path = text("%s/%s", browser.dir, name);
     FILE *file = fopen(path, "wb");
     assert_true(file != NULL && fputs(content, file) >= 0 && fclose(file) == 0);
     json_t *at = await("const e = field(arguments[0]); if (!e) return null;"
                        "const b = e.parentElement; b.scrollIntoView({block: 'center'});"
-                       "const r = b.getBoundingClientRect(); if (!r.width) return null;"
-                       "return [r.left + r.width / 2, r.top + r.height / 2]",
+                       "const r = b.getBoundingClientRect();"
+                       "const at = [r.left + r.width / 2, r.top + r.height / 2];"
+                       "const hit = document.elementFromPoint(...at), before = window.droppedAt;"
+                       "window.droppedAt = at.join();"
+                       "return b.contains(hit) && at.join() === before ? at : null",
                        ARGUMENTS(label), "the place for files");
     static const char *const events[] = {"dragEnter", "dragOver", "drop"};
     for (size_t i = 0; i < 3; i++) {

@@ -42,6 +42,12 @@ static void open_place(const char *place) {
     browser_settle();
 }
 
+/* Appends what went wrong in the place to a text. */
+static const char *faults_of(const char *place, const char *found) {
+    const char *faults = browser_faults();
+    return faults[0] != '\0' ? text("%s%s: %s", found, place, faults) : found;
+}
+
 /* Returns the violations of these rules on the page, one line for each element. */
 static const char *violations(const char *place, const char *rules) {
     browser_run(axe, NULL);
@@ -71,12 +77,12 @@ static void test_no_violation(void **state) {
         browser_set_colours("dark"); /* other colours of the same elements */
         found = text("%s%s", found,
                      violations(text("%s, dark", place), ", runOnly: ['color-contrast']"));
+        found = faults_of(place, found);
     }
     if (found[0] != '\0') {
         browser_print(found);
-        fail_msg("axe-core finds violations");
+        fail_msg("there are violations or faults");
     }
-    browser_check();
 }
 
 static void test_each_view_fits_into_its_window(void **state) {
@@ -95,12 +101,12 @@ static void test_each_view_fits_into_its_window(void **state) {
                              (long long)json_integer_value(wide), widths[i]);
             }
         }
+        found = faults_of(places.word[k], found);
     }
     if (found[0] != '\0') {
         browser_print(found);
-        fail_msg("not every view fits");
+        fail_msg("not every view fits, or there are faults");
     }
-    browser_check();
 }
 
 int main(void) {
