@@ -275,7 +275,7 @@ static void test_xor_is_drawn_and_solved_by_a_kernel(void **state) {
     browser_open("#/playground");
     browser_wait_text("points right");
     browser_click("Remove all");
-    browser_wait_text("0 points");
+    browser_wait("/(^|\\s)0 points/.test(document.body.innerText)", "no points");
     set_corners("A", 0.22, 0.72);
     set_corners("B", 0.72, 0.22);
     browser_wait_text("of 16 points right");
@@ -292,7 +292,8 @@ static void test_xor_is_drawn_and_solved_by_a_kernel(void **state) {
     a = status_check(call_get("/v1/models"), 200);
     assert_true(json_is_string(value_at(a, "/items/0/expires_at")));
     /* a reload shows the same drawing */
-    browser_wait("location.hash.includes('rbf')", "the drawing in the URL");
+    browser_wait("location.hash.includes('rbf') && location.hash.includes('points=')",
+                 "the drawing in the URL");
     browser_open(browser_place());
     browser_wait_text("16 of 16 points right (100.0 %)");
     browser_check();

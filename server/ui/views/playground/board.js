@@ -58,8 +58,8 @@ export class Board extends Component {
     }
 
     componentWillReceiveProps(props) {
-        const text = JSON.stringify(props.query);
-        if (text !== JSON.stringify(this.props.query) && text !== this.written) {
+        const text = this.ownText(props.query);
+        if (text !== this.ownText(this.props.query) && text !== this.written) {
             this.setState({ points: this.pointsOf(props), values: this.valuesOf(props), undo: [] });
         }
     }
@@ -91,13 +91,20 @@ export class Board extends Component {
         return query;
     }
 
+    /* What a query says of this drawing. The rest of the query can change while the drawing is
+     * not yet in the URL. */
+    ownText(query) {
+        const names = ['points', ...(this.props.spec.controls || []).map(({ name }) => name)];
+        return JSON.stringify(names.map((name) => query[name]));
+    }
+
     changed() {
         clearTimeout(this.timer);
         this.timer = setTimeout(() => {
             const query = this.ownQuery();
             const next = Object.fromEntries(Object.entries({ ...this.props.query, ...query })
                 .filter(([, value]) => value !== undefined));
-            this.written = JSON.stringify(next);
+            this.written = this.ownText(next);
             setQuery(query);
             this.props.onChange?.(next);
         }, WRITE_DELAY);
