@@ -94,14 +94,13 @@ export class TrainForm extends Component {
     }
 
     begin() {
-        const { name, version } = reference(this.state.request.dataset);
-        const { dataset } = this.state;
-        if (dataset?.name === name && (!version || version === String(dataset.version))) {
+        if (this.loaded(this.state.request)) {
             this.propose();
         } else {
             void this.loadDataset();
         }
-        this.check.set(this.state.text === undefined ? this.state.request : null);
+        this.check.set(this.state.text === undefined && !this.waits(this.state.request)
+            ? this.state.request : null);
     }
 
     /* Loads the columns, and proposes what the request lacks. */
@@ -132,6 +131,9 @@ export class TrainForm extends Component {
                 this.setState(({ dataset }) => ({
                     dataset: error.status === 0 ? dataset : null, datasetError: error,
                 }));
+                if (this.state.text === undefined) {
+                    this.check.set(this.state.request);
+                }
             }
         }
     }
@@ -156,7 +158,24 @@ export class TrainForm extends Component {
         if (next !== request) {
             this.setState({ reason });
             this.change(next);
+        } else if (this.check.request !== request) {
+            this.check.set(request);
         }
+    }
+
+    /* Whether the columns of the request's data are there. */
+    loaded(request) {
+        const { name, version } = reference(request.dataset);
+        const { dataset } = this.state;
+        return dataset?.name === name && (!version || version === String(dataset.version));
+    }
+
+    /* Whether the request lacks what propose() adds when the columns are there: until then the API
+     * would refuse it. */
+    waits(request) {
+        return !this.loaded(request) && Boolean(reference(request.dataset).name) &&
+            (request.model === undefined ||
+                (request.target === undefined && this.needsTarget(request)));
     }
 
     needsTarget(request) {
@@ -217,7 +236,7 @@ export class TrainForm extends Component {
             }
         });
         this.key = null;
-        this.check.set(request);
+        this.check.set(this.waits(request) ? null : request);
         clearTimeout(this.timer);
         this.timer = setTimeout(() => {
             const text = JSON.stringify(request);
