@@ -42,7 +42,8 @@ function standalone(svg) {
  *   of      what the drawing depends on; it is drawn again when this is another value (===)
  *   draw    (svg, {width, height}) => draws into the empty d3 selection
  *   table   {names, rows} or a function that returns it; undefined: neither table nor CSV. The
- *           function gets true for the CSV: it may return more rows than are good to read
+ *           function gets true for the CSV: it may return more rows than are good to read,
+ *           and on the page a `note` that says which ones these are
  *   attributes  further ones of the SVG element: handlers, tabindex, another role
  *   children  shown between title and plot: a legend, controls
  */
@@ -127,6 +128,7 @@ export class Figure extends Component {
                     open, onToggle: (event) => this.setState({ open: event.target.open }),
                 }, [
                     h('summary', {}, 'Table'),
+                    data?.note ? h('p', { class: 'minor' }, data.note) : null,
                     data ? h(DataTable, {
                         caption: `Data of “${title || label}”`,
                         columns: data.names.map((text, i) => ({

@@ -408,6 +408,8 @@ export class Plane extends Component {
             names: [x.label, y.label, 'answer', ...probabilities.map((_, k) => `p(${classes[k]})`),
                 ...scores.map((_, m) => (scores.length > 1 ? `score ${m + 1}` : 'score'))],
             rows,
+            note: every(nx) > 1 || every(ny) > 1 ? 'The answers at some places of the plane; the '
+                + 'CSV has all that were asked for.' : undefined,
         };
     }
 

@@ -132,8 +132,11 @@ export class Drawing extends Component {
     loadData() {
         const { model, query } = this.props;
         const dataset = chosenDataset(model, query);
-        this.setState({ data: null, dataError: null });
-        if (!dataset || !layersOf(model, query).data) {
+        const drawn = dataset && layersOf(model, query).data;
+        this.setState(({ data }) => ({
+            data: drawn && data?.dataset.name === dataset.name ? data : null, dataError: null,
+        }));
+        if (!drawn) {
             this.tasks.data.stop();
             return;
         }
@@ -260,7 +263,7 @@ export class Drawing extends Component {
         const axes = this.axes(props, state);
         return h('div', { class: 'split boundaries' }, [
             h('div', { class: 'stack' }, [
-                error && !lacksEnds(error)
+                error && !lacksEnds(error) && !(error.status === 0 && grid)
                     ? h(Problem, { error, retry: () => this.loadGrid() }) : null,
                 h('div', { class: 'card' }, [
                     lacksEnds(error) ? h(UnknownEnds) : null,

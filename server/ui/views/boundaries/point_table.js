@@ -32,10 +32,11 @@ export function PointTable({ points, grid, axes, onRemove }) {
                 { name: 'y', label: axes.y.label, numeric: true,
                     cell: ({ y }) => valueText(axes.y, y) },
                 { name: 'answer', label: 'Answer', cell: (point) => answerText(grid, point) },
-                { name: 'remove', label: '', cell: ({ i }) => h('button', {
-                    type: 'button', class: 'quiet', 'aria-label': `Remove point ${i + 1}`,
-                    onClick: () => onRemove(i),
-                }, 'Remove') },
+                { name: 'remove', label: h('span', { class: 'hidden' }, 'Remove'),
+                    cell: ({ i }) => h('button', {
+                        type: 'button', class: 'quiet', 'aria-label': `Remove point ${i + 1}`,
+                        onClick: () => onRemove(i),
+                    }, 'Remove') },
             ],
         }),
     ]);
