@@ -13,8 +13,10 @@ const char filled_places[] =
     " #/models/cancer #/models/cancer?tab=quality #/models/cancer?tab=decision"
     " #/models/cancer?tab=inside #/models/rings?tab=inside #/models/flowers?tab=inside"
     " #/models/network?tab=inside"
-    " #/try #/try/iris #/try/cancer #/boundaries #/boundaries/rings #/boundaries/iris"
-    " #/playground #/nowhere /docs";
+    " #/models/iris?tab=importance #/try #/try/iris #/try/cancer"
+    " #/boundaries #/boundaries/rings #/boundaries/iris #/boundaries/cancer"
+    " #/playground #/playground/xor #/playground/covariances #/playground/margin"
+    " #/nowhere /docs";
 
 /* Two rings of 60 rows: classes that no line separates. */
 static const char *rings(void) {
