@@ -1,5 +1,7 @@
 #include "ui/filled.h"
 
+#include "ui/browser.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +69,25 @@ void fill_daemon(void) {
                             "'max_iterations':100000000,'learning_rate':1e-12,"
                             "'tolerance':1e-300},'limits':{'seconds':1}}"));
     (void)job_wait_state(job_endless("endless"), "running");
+}
+
+void filled_rest(void) {
+    status_check(call_empty("POST", "/v1/jobs/8/cancel"), 202);
+    (void)job_wait(8);
+}
+
+void filled_open(const char *place) {
+    if (place[0] == '/') {
+        browser_open_path(place);
+    } else {
+        browser_open(place);
+    }
+    browser_settle();
+}
+
+const char *filled_faults(const char *place, const char *found) {
+    const char *faults = browser_faults();
+    return faults[0] != '\0' ? text("%s%s: %s", found, place, faults) : found;
 }
 
 struct words words_of(const char *list) {

@@ -7,9 +7,15 @@
 /* Gives the_daemon tables, models of several kinds, a job that failed (7) and one that is running
  * (8). */
 void fill_daemon(void);
+/* Cancels the running job, which takes a processor from the browser, and waits for its end. */
+void filled_rest(void);
 /* The places of the page that are worth looking at then, separated by blanks; one that begins with
  * a slash is a path of the daemon. */
 extern const char filled_places[];
+/* Opens such a place and waits until it has loaded. */
+void filled_open(const char *place);
+/* Appends what went wrong in the place, by browser_faults, to a text. */
+const char *filled_faults(const char *place, const char *found);
 
 /* The words of a list, separated by blanks. */
 struct words {

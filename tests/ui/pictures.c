@@ -25,12 +25,7 @@ static const char *file_part(const char *place) {
 static void draw(const char *folder, const char *place, int width, const char *theme) {
     browser_resize(width, width < 600 ? 800 : width * 9 / 16);
     browser_set_colours(theme);
-    if (place[0] == '/') {
-        browser_open_path(place);
-    } else {
-        browser_open(place);
-    }
-    browser_settle();
+    filled_open(place);
     const json_t *wide = browser_run("return document.documentElement.scrollWidth", NULL);
     const char *name = text("%s-%d-%s.png", file_part(place), width, theme);
     if (json_integer_value(wide) > width) {
