@@ -170,11 +170,10 @@ static void sweep(struct store *store) {
     }
     bool more = false;
     w->swept_ns = now;
-    w->sweep_ns = now + store->lease_ms * 1000000;
-    if (!store_sweep_step(store, busy, &more)) {
-        /* The disk may be full: retry later. */
-        w->sweep_ns = now + (int64_t)SWEEP_PAUSE_MS * 1000000;
-    } else if (more) {
+    const int64_t pause = store->lease_ms < SWEEP_PAUSE_MS ? store->lease_ms : SWEEP_PAUSE_MS;
+    w->sweep_ns = now + pause * 1000000;
+    /* After a failure the disk may be full: the next regular step tries again. */
+    if (store_sweep_step(store, busy, &more) && more) {
         store_writer_kick(store);
     }
 }
