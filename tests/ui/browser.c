@@ -187,6 +187,25 @@ void browser_end(void) {
     memset(&browser, 0, sizeof browser);
 }
 
+int browser_group_start(void **state) {
+    (void)state;
+    browser_start();
+    return 0;
+}
+
+int browser_group_end(void **state) {
+    browser_end();
+    return group_end(state);
+}
+
+bool browser_skip(void) {
+    const char *missing = browser_missing();
+    if (missing != NULL) {
+        printf("skip: %s is not installed\n", missing);
+    }
+    return missing != NULL;
+}
+
 const char *browser_downloads(void) {
     return browser.downloads;
 }

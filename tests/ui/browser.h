@@ -13,11 +13,20 @@
 
 /* Returns NULL if Chromium and chromedriver are installed, otherwise why tests must be skipped. */
 const char *browser_missing(void);
-/* Starts the browser. downloads: the folder of its own in which downloads arrive. */
+/* Starts the browser. */
 void browser_start(void);
 /* Ends the browser and removes its files; a browser that was not started is ignored. */
 void browser_end(void);
 const char *browser_downloads(void);
+/* Fixtures of test programs: the browser, and at the end the_daemon. */
+int browser_group_start(void **state);
+int browser_group_end(void **state);
+/* Runs a group of tests with these fixtures. Without a browser it prints why, and its value is the
+ * exit status of a skipped program. */
+#define BROWSER_RUN(tests)                                                                         \
+    (browser_skip() ? 77 : cmocka_run_group_tests(tests, browser_group_start, browser_group_end))
+/* Prints which program is missing. Returns false if none is. */
+bool browser_skip(void);
 /* The address that must be the host of all requests: that of the_daemon, or of a proxy. NULL: that
  * of the_daemon, which is the default. Forgets what the console has and what was allowed: a test
  * begins with this call. */

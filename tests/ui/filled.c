@@ -105,3 +105,18 @@ void words_free(struct words *words) {
         free(words->word[--words->n]);
     }
 }
+
+struct words filled_words;
+
+int filled_group_start(void **state) {
+    (void)group_start(state);
+    fill_daemon();
+    filled_rest();
+    filled_words = words_of(filled_places);
+    return browser_group_start(state);
+}
+
+int filled_group_end(void **state) {
+    words_free(&filled_words);
+    return browser_group_end(state);
+}

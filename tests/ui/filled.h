@@ -25,4 +25,9 @@ struct words {
 struct words words_of(const char *list);
 void words_free(struct words *words);
 
+/* Fixtures of test programs that look at all places: a filled daemon at rest, and the browser. */
+extern struct words filled_words; /* of filled_places, between the fixtures */
+int filled_group_start(void **state);
+int filled_group_end(void **state);
+
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct words places;
 static const char *axe; /* the source of axe-core; NULL: it cannot be had */
 
 /* Reads the line that tests/ui/axe prints. Returns whether it is the path of a file. */
@@ -16,21 +15,6 @@ static bool axe_find(char *line, int size) {
     const bool read = out != NULL && fgets(line, size, out) != NULL;
     line[read ? strcspn(line, "\n") : 0] = '\0';
     return out != NULL && pclose(out) == 0 && read;
-}
-
-static int begin(void **state) {
-    (void)group_start(state);
-    fill_daemon();
-    filled_rest();
-    browser_start();
-    places = words_of(filled_places);
-    return 0;
-}
-
-static int end(void **state) {
-    browser_end();
-    words_free(&places);
-    return group_end(state);
 }
 
 /* Returns the violations of these rules on the page, one line for each element. */
@@ -54,8 +38,8 @@ static void test_no_violation(void **state) {
     }
     browser_set_base(NULL);
     browser_resize(1280, 900);
-    for (size_t i = 0; i < places.n; i++) {
-        const char *place = places.word[i];
+    for (size_t i = 0; i < filled_words.n; i++) {
+        const char *place = filled_words.word[i];
         browser_set_colours("light");
         filled_open(place);
         found = text("%s%s", found, violations(place, ""));
@@ -72,9 +56,7 @@ static void test_no_violation(void **state) {
 
 int main(void) {
     char line[4096];
-    const char *missing = browser_missing();
-    if (missing != NULL) {
-        printf("skip: %s is not installed\n", missing);
+    if (browser_skip()) {
         return 77;
     }
     if (axe_find(line, sizeof line)) {
@@ -85,7 +67,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_no_violation),
     };
-    const int failed = cmocka_run_group_tests(tests, begin, end);
+    const int failed = cmocka_run_group_tests(tests, filled_group_start, filled_group_end);
     free((void *)(uintptr_t)axe);
     return failed;
 }

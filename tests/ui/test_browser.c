@@ -4,17 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int begin(void **state) {
-    (void)group_start(state);
-    browser_start();
-    return 0;
-}
-
-static int end(void **state) {
-    browser_end();
-    return group_end(state);
-}
-
 /* Runs a script and waits until browser_faults() has the text. */
 static void expect_fault(const char *script, const char *reported) {
     const char *faults = browser_faults();
@@ -29,9 +18,14 @@ static void expect_fault(const char *script, const char *reported) {
     fail_msg("after %.300s no fault has \"%s\"", script, reported);
 }
 
+static void start(void) {
+    browser_set_base(NULL);
+    service_start(NULL);
+}
+
 static void test_faults_of_a_page(void **state) {
     (void)state;
-    browser_set_base(NULL);
+    start();
     browser_open_path("/docs");
     assert_string_equal(browser_faults(), "");
     expect_fault("console.error('an error of the page')", "an error of the page");
@@ -47,7 +41,7 @@ static void test_faults_of_a_page(void **state) {
 
 static void test_an_allowed_fault(void **state) {
     (void)state;
-    browser_set_base(NULL);
+    start();
     browser_open_path("/docs");
     browser_allow("an error of the page");
     browser_run("console.error('an error of the page')", NULL);
@@ -66,7 +60,7 @@ static void test_requests_to_another_host(void **state) {
 
 static void test_files_are_dropped(void **state) {
     (void)state;
-    browser_set_base(NULL);
+    start();
     browser_open_path("/docs");
     browser_run("const label = document.createElement('label'), input = "
                 "document.createElement('input'); input.type = 'file';"
@@ -82,16 +76,11 @@ static void test_files_are_dropped(void **state) {
 }
 
 int main(void) {
-    const char *missing = browser_missing();
-    if (missing != NULL) {
-        printf("skip: %s is not installed\n", missing);
-        return 77;
-    }
     const struct CMUnitTest tests[] = {
         TEST(test_faults_of_a_page),
         TEST(test_an_allowed_fault),
         TEST(test_requests_to_another_host),
         TEST(test_files_are_dropped),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return BROWSER_RUN(tests);
 }

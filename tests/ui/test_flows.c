@@ -6,17 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int begin(void **state) {
-    (void)state;
-    browser_start();
-    return 0;
-}
-
-static int end(void **state) {
-    browser_end();
-    return group_end(state);
-}
-
 static void start(void) {
     browser_set_base(NULL);
     service_start(NULL);
@@ -300,11 +289,6 @@ static void test_xor_is_drawn_and_solved_by_a_kernel(void **state) {
 }
 
 int main(void) {
-    const char *missing = browser_missing();
-    if (missing != NULL) {
-        printf("skip: %s is not installed\n", missing);
-        return 77;
-    }
     const struct CMUnitTest tests[] = {
         TEST(test_a_wrong_type_is_seen_and_mended),
         TEST(test_a_search_runs_before_the_eyes),
@@ -316,5 +300,5 @@ int main(void) {
         TEST(test_a_long_file_is_predicted_in_pieces),
         TEST(test_xor_is_drawn_and_solved_by_a_kernel),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return BROWSER_RUN(tests);
 }

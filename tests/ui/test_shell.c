@@ -14,17 +14,6 @@ static const char *const views[] = {"Data",   "Train",      "Jobs",      "Models
                                     "Try it", "Boundaries", "Playground"};
 enum { N_VIEWS = sizeof views / sizeof views[0] };
 
-static int begin(void **state) {
-    (void)state;
-    browser_start();
-    return 0;
-}
-
-static int end(void **state) {
-    browser_end();
-    return group_end(state);
-}
-
 /* Starts a daemon, unless the page is that behind a proxy. */
 static void start(const char *const *flags) {
     const char *proxy = getenv("PROXY_URL");
@@ -177,11 +166,6 @@ static void test_a_lost_daemon_is_shown_and_found_again(void **state) {
 }
 
 int main(void) {
-    const char *missing = browser_missing();
-    if (missing != NULL) {
-        printf("skip: %s is not installed\n", missing);
-        return 77;
-    }
     const struct CMUnitTest everywhere[] = {
         TEST(test_each_view_opens_by_its_link),
         TEST(test_the_keyboard_reaches_everything),
@@ -196,6 +180,5 @@ int main(void) {
         TEST(test_a_token_is_asked_for_and_kept_in_the_tab),
         TEST(test_a_lost_daemon_is_shown_and_found_again),
     };
-    return getenv("PROXY_URL") != NULL ? cmocka_run_group_tests(everywhere, begin, end)
-                                       : cmocka_run_group_tests(direct, begin, end);
+    return getenv("PROXY_URL") != NULL ? BROWSER_RUN(everywhere) : BROWSER_RUN(direct);
 }

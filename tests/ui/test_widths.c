@@ -4,40 +4,23 @@
 
 #include <stdio.h>
 
-static struct words places;
-
-static int begin(void **state) {
-    (void)group_start(state);
-    fill_daemon();
-    filled_rest();
-    browser_start();
-    places = words_of(filled_places);
-    return 0;
-}
-
-static int end(void **state) {
-    browser_end();
-    words_free(&places);
-    return group_end(state);
-}
-
 static void test_each_view_fits_into_its_window(void **state) {
     (void)state;
     static const int widths[] = {2560, 360};
     const char *found = "";
     browser_set_base(NULL);
-    for (size_t k = 0; k < places.n; k++) {
-        filled_open(places.word[k]);
+    for (size_t k = 0; k < filled_words.n; k++) {
+        filled_open(filled_words.word[k]);
         for (size_t i = 0; i < 2; i++) {
             browser_resize(widths[i], 900);
             browser_settle();
             const json_t *wide = browser_run("return document.documentElement.scrollWidth", NULL);
             if (json_integer_value(wide) > widths[i]) {
-                found = text("%s%s is %lld pixels wide in a window of %d\n", found, places.word[k],
-                             (long long)json_integer_value(wide), widths[i]);
+                found = text("%s%s is %lld pixels wide in a window of %d\n", found,
+                             filled_words.word[k], (long long)json_integer_value(wide), widths[i]);
             }
         }
-        found = filled_faults(places.word[k], found);
+        found = filled_faults(filled_words.word[k], found);
     }
     if (found[0] != '\0') {
         browser_print(found);
@@ -46,11 +29,9 @@ static void test_each_view_fits_into_its_window(void **state) {
 }
 
 int main(void) {
-    const char *missing = browser_missing();
-    if (missing != NULL) {
-        printf("skip: %s is not installed\n", missing);
+    if (browser_skip()) {
         return 77;
     }
     const struct CMUnitTest tests[] = {TEST(test_each_view_fits_into_its_window)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, filled_group_start, filled_group_end);
 }
