@@ -84,10 +84,11 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
     READ_STORE(path_, operation_, .scope = HTTP_SCOPE_READ, __VA_ARGS__)
 #define READ_JOB(path_, operation_, ...)                                                           \
     READ_DATA(path_, operation_, .cache = "no-store", __VA_ARGS__)
-/* A file of the page: not secret, and constant while its path exists. */
+/* A file of the page: not secret, and constant while its path exists. It is compressed on the
+ * pool. */
 #define READ_FILE(path_, operation_)                                                               \
     READ(path_, operation_, .scope = HTTP_SCOPE_PUBLIC, .handle = api_ui_file,                     \
-         .offers = &api_sends_file, .query = query_none)
+         .where = HTTP_ON_POOL, .offers = &api_sends_file, .query = query_none)
 #define CHANGE(method_, path_, operation_, ...)                                                    \
     {                                                                                              \
         .method = method_, .path = path_, .operation = operation_, .where = HTTP_ON_POOL,          \

@@ -85,6 +85,8 @@ struct table_options {
  * reader. */
 bool table_option_parse(struct table_options *options, const char *name, const char *value,
                         struct problem *problem);
+/* Whether a query parameter is such an option. */
+bool table_option_exists(const char *name);
 /* Returns the value that has the same meaning as leaving out the parameter, as "auto" for header;
  * "" if there is no such value; NULL if the option is stored only when it is given. */
 const char *table_option_initial(const char *name);

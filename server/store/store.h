@@ -187,6 +187,11 @@ struct store_patch {
     bool expires;            /* sets when the name expires */
     int64_t expires_in;      /* seconds from now; 0: never */
 };
+/* Checks a write with expires_in (0: without it) to a name that exists. Returns false and sets
+ * PROBLEM_CONFLICT if the name does not expire. kind: "dataset" or "model"; expires_at: of the
+ * name. Each write checks it again. */
+bool store_may_expire(const char *kind, const char *name, int64_t expires_at, int64_t expires_in,
+                      struct problem *problem);
 
 /* ---- conditions ---- */
 struct store_condition {
@@ -416,10 +421,6 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
 bool store_dataset_versions(struct store *store, const char *name, int64_t after,
                             const struct store_limit *limit, struct store_page *out,
                             struct problem *problem);
-/* Sets PROBLEM_CONFLICT and returns false if a write with expires_in (0: without) would make this
- * dataset expire, which does not. The publish checks it again. */
-bool store_dataset_may_expire(const struct store_dataset *now, int64_t expires_in,
-                              struct problem *problem);
 /* Changes description, tags and expires_at. by: NULL: the daemon itself. dataset: gets the newest
  * version as it was committed, which the caller frees; may be NULL. */
 bool store_dataset_patch(struct store *store, const struct store_actor *by, const char *name,

@@ -228,6 +228,8 @@ static void test_model_times(void **state) {
     job = job_train("{'model':'m'," JOB "}");
     assert_false(has(job, "/resolved/expires_in"));
     assert_permanent(call_get("/v1/models/m"));
+    r = call_json("POST", "/v1/jobs?dry_run=true", "{'model':'m'," JOB ",'expires_in':600}");
+    problem_check(r, 409, "conflict");
     r = call_json("POST", "/v1/jobs", "{'model':'m'," JOB ",'expires_in':600}");
     problem_check(r, 409, "conflict");
     assert_non_null(strstr(string_at(r, "/detail"), "PATCH /v1/models/m"));

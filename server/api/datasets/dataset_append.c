@@ -77,7 +77,7 @@ static bool take_lasting(struct http_call *call, struct dataset_body *b, struct 
 }
 
 /* Looks up the newest version. Returns false if there is none, if it does not meet the conditions
- * of the request, or if the append must not let it expire. */
+ * of the request, or if the request has expires_in and the dataset does not expire. */
 static bool find_newest(struct http_call *call, struct store_dataset *out,
                         struct problem *problem) {
     const struct dataset_body *b = http_state(call);
@@ -87,7 +87,7 @@ static bool find_newest(struct http_call *call, struct store_dataset *out,
         return false;
     }
     if (store_condition_check(&condition, out->etag, "dataset", name, problem) &&
-        store_dataset_may_expire(out, b->expires_in, problem)) {
+        store_may_expire("dataset", name, out->expires_at, b->expires_in, problem)) {
         return true;
     }
     store_dataset_done(out);

@@ -393,7 +393,7 @@ bool dataset_body_options(struct http_call *call, struct table_options *options,
     options->form = sent_as_form(call);
     for (size_t i = 0; known[i]; i++) {
         const char *value = http_query(call, known[i]);
-        if (strcmp(known[i], "expires_in") == 0) { /* of the name, not of the reading */
+        if (!table_option_exists(known[i])) { /* dataset_body_new reads it */
             continue;
         }
         if (value && !table_option_parse(options, known[i], value, &problem)) {

@@ -17,7 +17,7 @@ static void upload_judge(struct http_call *call) {
     const bool good =
         store_dataset_try_newest(api_app_of(call)->store, name, &now, &there, &problem) &&
         store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem) &&
-        (!there || store_dataset_may_expire(&now, b->expires_in, &problem));
+        (!there || store_may_expire("dataset", name, now.expires_at, b->expires_in, &problem));
     if (there) {
         store_dataset_done(&now);
     }

@@ -191,6 +191,21 @@ static bool insert(const struct http_call *call, const struct jobs_request *r,
     return good;
 }
 
+/* Checks expires_in against the model, as store_job_insert does. */
+static bool may_expire(struct store *store, const struct jobs_request *r, struct problem *problem) {
+    struct store_model live;
+    bool found = false;
+    if (r->expires_in == 0) {
+        return true;
+    }
+    bool good = store_model_try_live(store, r->model, &live, &found, problem);
+    if (good && found) {
+        good = store_may_expire("model", r->model, live.expires_at, r->expires_in, problem);
+        store_model_done(&live);
+    }
+    return good;
+}
+
 /* Answers a valid body: with the dry run, or by storing the job. */
 static void accept(struct http_call *call, struct jobs_request *r, struct api_key *k,
                    bool dry_run) {
@@ -198,6 +213,10 @@ static void accept(struct http_call *call, struct jobs_request *r, struct api_ke
     struct problem problem = {0};
     struct store_job job = {0};
     int64_t id = 0;
+    if (dry_run && !may_expire(app->store, r, &problem)) {
+        api_key_reply_problem(call, k, &problem);
+        return;
+    }
     if (dry_run) {
         struct buf body = {0};
         jobs_encoding_foresee(r);

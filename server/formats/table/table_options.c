@@ -408,6 +408,10 @@ static const struct option *find_option(const char *name) {
     return NULL;
 }
 
+bool table_option_exists(const char *name) {
+    return find_option(name) != NULL;
+}
+
 const char *table_option_initial(const char *name) {
     const struct option *option = find_option(name);
     return option != NULL ? option->initial : "";

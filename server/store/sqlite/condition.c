@@ -31,3 +31,12 @@ bool store_condition_check(const struct store_condition *c, const char *etag, co
     }
     return true;
 }
+
+bool store_may_expire(const char *kind, const char *name, int64_t expires_at, int64_t expires_in,
+                      struct problem *problem) {
+    return expires_in == 0 || expires_at != 0 ||
+           problem_set(problem, PROBLEM_CONFLICT,
+                       "%s \"%s\" exists and does not expire: use another name, leave out "
+                       "expires_in, or let all its versions expire with PATCH /v1/%ss/%s",
+                       kind, name, kind, name);
+}

@@ -195,21 +195,6 @@ static bool take_notes(struct store_dataset *d, const char *notes) {
     return true;
 }
 
-/* expires_at: of a dataset that exists. */
-static bool may_expire(const char *name, int64_t expires_at, int64_t expires_in,
-                       struct problem *problem) {
-    return expires_in == 0 || expires_at != 0 ||
-           problem_set(problem, PROBLEM_CONFLICT,
-                       "dataset \"%s\" exists and does not expire: use another name, leave out "
-                       "expires_in, or let all its versions expire with PATCH /v1/datasets/%s",
-                       name, name);
-}
-
-bool store_dataset_may_expire(const struct store_dataset *now, int64_t expires_in,
-                              struct problem *problem) {
-    return may_expire(now->name, now->expires_at, expires_in, problem);
-}
-
 static void publish(struct store_tx *tx, void *arg) {
     struct publish *p = arg;
     const struct store_dataset_new *d = p->d;
@@ -217,7 +202,8 @@ static void publish(struct store_tx *tx, void *arg) {
     p->out = (struct store_dataset_published){.created = now.newest == 0};
     if (!store_condition_check(&d->condition, now.newest ? now.etag : NULL, "dataset", d->name,
                                tx->problem) ||
-        (now.newest != 0 && !may_expire(d->name, now.expires_at, d->expires_in, tx->problem))) {
+        (now.newest != 0 &&
+         !store_may_expire("dataset", d->name, now.expires_at, d->expires_in, tx->problem))) {
         return;
     }
     p->expires_at = store_expiry(tx, d->expires_in);

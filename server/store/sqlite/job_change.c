@@ -49,10 +49,7 @@ static void insert(struct store_tx *tx, void *arg) {
         STORE_ASK(tx->connection, tx->problem, 0,
                   "SELECT 1 FROM models WHERE name = ? AND live > 0 AND expires_at = 0",
                   store_text(j->model))) {
-        problem_set(tx->problem, PROBLEM_CONFLICT,
-                    "model \"%s\" exists and does not expire: use another name, leave out "
-                    "expires_in, or let all its versions expire with PATCH /v1/models/%s",
-                    j->model, j->model);
+        (void)store_may_expire("model", j->model, 0, j->expires_in, tx->problem);
         return;
     }
     store_quota_check_jobs(tx, &j->quota);
