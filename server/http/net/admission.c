@@ -37,7 +37,7 @@ static bool may_be_idle(enum phase phase) {
 
 /* Returns the time since which the connection has been idle; INT64_MAX: it is not idle. Idle means
  * that no byte of a request has arrived. The caller holds the lock of the connection. */
-static int64_t idle_since(const struct connection *c, uint64_t state, int64_t now) {
+static int64_t idle_since(const struct connection *c, uint64_t state) {
     const enum phase phase = (enum phase)(state & 0xff);
     const struct deadline *d = &c->deadline;
     struct tcp_progress progress;
@@ -47,12 +47,14 @@ static int64_t idle_since(const struct connection *c, uint64_t state, int64_t no
     }
     const bool swept = d->epoch == state >> 8;
     if (c->kind == CONNECTION_RESERVED) {
-        return swept ? d->since_ns : now;
+        return swept ? d->since_ns : clock_monotonic_ns();
     }
     if (phase == PHASE_HANDSHAKE) {
-        return now - d->since_ns >= SILENT_NS ? d->since_ns : INT64_MAX;
+        return clock_monotonic_ns() - d->since_ns >= SILENT_NS ? d->since_ns : INT64_MAX;
     }
     connection_progress(c, &progress);
+    /* Read for each connection: quiet_ms grows while the others are looked at. */
+    const int64_t now = clock_monotonic_ns();
     if (ioctl(c->fd, FIONREAD, &unread) != 0 || unread > 0) {
         return INT64_MAX;
     }
@@ -91,7 +93,6 @@ static bool end_idle(struct http_server *server, struct connection *c, uint64_t 
  * client with this address. Returns false if there is none. */
 static bool end_oldest(struct http_server *server, enum connection_kind kind,
                        const struct address *of) {
-    const int64_t now = clock_monotonic_ns();
     const struct address client = of != NULL ? address_of_client(of) : (struct address){0};
     const size_t high = atomic_load(&server->connections.high);
     struct connection *oldest = NULL;
@@ -109,7 +110,7 @@ static bool end_oldest(struct http_server *server, enum connection_kind kind,
         }
         (void)pthread_mutex_lock(&c->lock);
         const uint64_t state = atomic_load(&c->state);
-        const int64_t since = idle_since(c, state, now);
+        const int64_t since = idle_since(c, state);
         (void)pthread_mutex_unlock(&c->lock);
         if (since < oldest_since) {
             oldest = c;
