@@ -22,7 +22,7 @@ struct store_watch {
 struct store_backup;
 /* Makes a backup in the folder, with one read transaction: the state of the database at some time
  * during the call. Meanwhile transactions are committed, but the write-ahead log cannot restart:
- * beyond 40 MiB of it chunks wait, see engine/checkpoint.c. There is one backup of a store at a
+ * beyond 40 MiB of it chunks wait, see sqlite/checkpoint.c. There is one backup of a store at a
  * time, until it is freed: otherwise PROBLEM_UNAVAILABLE. PROBLEM_STORAGE_FULL if the folder has no
  * room. Takes as long as reading and writing the database. */
 bool store_backup_make(struct store *store, const char *folder, const struct store_watch *watch,

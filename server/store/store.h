@@ -1,4 +1,4 @@
-/* The store: datasets, jobs and models in one SQLite file. This interface shows no type of SQLite.
+/* The store: datasets, jobs and models in a database. This interface shows no type of SQLite.
  *
  * One thread makes all writes. Functions that write and have no callback wait for their commit: do
  * not call them on an I/O thread. Functions that read run one short transaction. All functions are

@@ -1,7 +1,7 @@
 /* Start: each refusal is one line and exit status 2, and leaves the file unchanged. Addresses,
  * environment variables, --help, --healthcheck. */
 #include "lib/api.h"
-#include "store/sqlite/engine/row_crc.h"
+#include "store/sqlite/row_crc.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 
 #include "lib/memory.h"
 #include "lib/service.h"
-#include "store/sqlite/engine/row_crc.h"
+#include "store/sqlite/row_crc.h"
 
 #include <sqlite3.h>
 

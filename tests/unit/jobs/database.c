@@ -1,7 +1,7 @@
 #include "unit/jobs/database.h"
 
 static void database_run_one(struct store_tx *tx, void *sql) {
-    store_connection_exec(tx->connection, sql, tx->problem);
+    store_sqlite_exec(tx->connection, sql, tx->problem);
 }
 
 void database_run(struct fixture *f, const char *sql) {

@@ -3,7 +3,7 @@
 #ifndef TESTS_JOBS_DATABASE_H
 #define TESTS_JOBS_DATABASE_H
 
-#include "store/sqlite/internal.h"
+#include "store/sqlite/sqlite.h"
 #include "support.h"
 
 /* Runs one statement without values. */

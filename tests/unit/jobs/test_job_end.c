@@ -21,10 +21,10 @@ static void refuse(sqlite3_context *context, int n, sqlite3_value **values) {
 }
 
 static void install(struct store_tx *tx, void *trigger) {
-    assert_int_equal(sqlite3_create_function(tx->connection->db, "refuse", 0, SQLITE_UTF8, NULL,
-                                             refuse, NULL, NULL),
+    assert_int_equal(sqlite3_create_function(store_sqlite_db(tx->connection), "refuse", 0,
+                                             SQLITE_UTF8, NULL, refuse, NULL, NULL),
                      SQLITE_OK);
-    store_connection_exec(tx->connection, trigger, tx->problem);
+    store_sqlite_exec(tx->connection, trigger, tx->problem);
 }
 
 /* From now on the writer's connection fails with the code where the trigger fires. The trigger is a
@@ -257,10 +257,10 @@ static void fail_fsync(sqlite3_context *context, int n, sqlite3_value **values) 
 }
 
 static void install_fail_fsync(struct store_tx *tx, void *trigger) {
-    assert_int_equal(sqlite3_create_function(tx->connection->db, "refuse", 0, SQLITE_UTF8, NULL,
-                                             fail_fsync, NULL, NULL),
+    assert_int_equal(sqlite3_create_function(store_sqlite_db(tx->connection), "refuse", 0,
+                                             SQLITE_UTF8, NULL, fail_fsync, NULL, NULL),
                      SQLITE_OK);
-    store_connection_exec(tx->connection, trigger, tx->problem);
+    store_sqlite_exec(tx->connection, trigger, tx->problem);
 }
 
 static void a_lost_model_is_trained_again(void **state) {

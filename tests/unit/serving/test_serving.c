@@ -4,7 +4,7 @@
 #include "serving/serving.h"
 
 #include "base/ids.h"
-#include "store/sqlite/internal.h"
+#include "store/internal.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 #include "unit/store/fixture.h"
-#include "store/sqlite/engine/row_crc.h"
+#include "store/sqlite/row_crc.h"
 
 bool fixture_open(struct fixture *f) {
     struct store_settings settings = {.path = f->path};

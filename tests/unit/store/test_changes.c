@@ -1,6 +1,6 @@
 /* Tests of the ring of changes: the changes that it contains, their order, which ones are
  * overwritten, and waiting for changes. */
-#include "store/sqlite/internal.h"
+#include "store/internal.h"
 #include "unit/store/fixture.h"
 #include <pthread.h>
 

@@ -1,27 +1,40 @@
 /* Tests of the checkpoints of the write-ahead log: the lengths of the log at which they are
  * made. */
 #include "base/process/clock.h"
-#include "store/sqlite/internal.h"
+#include "store/sqlite/sqlite.h"
 #include "unit/store/fixture.h"
 
 #define MIB (1024 * 1024)
 #define PAGES(mib) ((mib)*MIB / STORE_PAGE_SIZE)
 
-static int64_t made(const struct store *store, int mode) {
-    return (int64_t)metric_value(store->writer.checkpoints[mode]);
+static struct store_log *log_of(struct store *store) {
+    return &store_file_of(store)->log;
+}
+
+static int64_t made(struct store *store, int mode) {
+    return (int64_t)metric_value(log_of(store)->made[mode]);
 }
 
 /* ---- thresholds, on a store without its writer thread ---- */
+
+static struct store_file *new_file(void) {
+    struct store_file *file = calloc(1, sizeof *file);
+    assert_non_null(file);
+    file->lock = (struct store_lock){-1, -1};
+    return file;
+}
 
 /* Opens a new database, and initializes the state of a writer without its thread. */
 static void setup(struct fixture *f, struct store *store) {
     assert_ok(f, fixture_open(f));
     fixture_close(f);
+    store->engine = &store_sqlite_engine;
+    store->own = new_file();
+    store_checkpoint_register(log_of(store));
     assert_true(store_writer_init(store, &f->problem));
-    store->writer.connection = store_connection_open(f->path, STORE_WRITE, &f->problem);
+    store->writer.connection = store_sqlite_connect(f->path, STORE_WRITE, &f->problem);
     assert_non_null(store->writer.connection);
-    assert_ok(f,
-              store_connection_exec(store->writer.connection, "CREATE TABLE t (x)", &f->problem));
+    assert_ok(f, store_sqlite_exec(store->writer.connection, "CREATE TABLE t (x)", &f->problem));
 }
 
 /* Returns the mode of the checkpoint that is made for a log of `pages` pages, of which `copied` are
@@ -33,8 +46,8 @@ static int due(struct store *store, int pages, int copied, bool pressing) {
     for (size_t i = 0; i < 2; i++) {
         before[i] = made(store, modes[i]);
     }
-    store->writer.log_pages = pages;
-    store->writer.log_done = copied;
+    log_of(store)->pages = pages;
+    log_of(store)->done = copied;
     store_checkpoint_due(store, pressing);
     int found = -1;
     for (size_t i = 0; i < 2; i++) {
@@ -61,10 +74,11 @@ static void test_when_a_checkpoint_is_due(void **state) {
      * more */
     assert_int_equal(due(store, PAGES(16) - 1, PAGES(16) - 1, true), -1);
     assert_int_equal(due(store, PAGES(16), PAGES(16), true), SQLITE_CHECKPOINT_RESTART);
-    store->writer.log_retry = PAGES(20);
+    log_of(store)->retry = PAGES(20);
     assert_int_equal(due(store, PAGES(20) - 1, PAGES(20) - 1, true), -1);
     assert_int_equal(due(store, PAGES(20), PAGES(20), true), SQLITE_CHECKPOINT_RESTART);
     store_writer_done(store);
+    store->engine->close(store);
     free(store);
 }
 
@@ -72,19 +86,21 @@ static void test_when_chunks_are_held_back(void **state) {
     struct fixture *f = *state;
     struct store *store = calloc(1, sizeof *store);
     assert_non_null(store);
-    struct store_writer *w = &store->writer;
+    store->own = new_file();
+    struct store_log *log = log_of(store);
     const int64_t now = clock_monotonic_ns(), minute = INT64_C(60000000000);
-    w->log_pages = PAGES(40) - 1;
-    w->log_blocked = true;
-    w->bulk_ns = now + minute; /* the last chunk was written less than 2 s ago */
+    log->pages = PAGES(40) - 1;
+    log->blocked = true;
+    store->writer.bulk_ns = now + minute; /* the last chunk was written less than 2 s ago */
     assert_false(store_checkpoint_holds(store));
-    w->log_pages = PAGES(40);
+    log->pages = PAGES(40);
     assert_true(store_checkpoint_holds(store));
-    w->log_blocked = false;
+    log->blocked = false;
     assert_false(store_checkpoint_holds(store));
-    w->log_blocked = true;
-    w->bulk_ns = now + minute - INT64_C(62000000000); /* more than 2 s ago */
+    log->blocked = true;
+    store->writer.bulk_ns = now + minute - INT64_C(62000000000); /* more than 2 s ago */
     assert_false(store_checkpoint_holds(store));
+    free(store->own);
     free(store);
     (void)f;
 }
@@ -96,11 +112,12 @@ static void test_an_idle_store_truncates_a_long_log(void **state) {
     setup(f, store);
     for (int i = 0; i < 2; i++) {
         const int64_t before = made(store, SQLITE_CHECKPOINT_TRUNCATE);
-        store->writer.log_pages = PAGES(4) + i;
+        log_of(store)->pages = PAGES(4) + i;
         store_checkpoint_idle(store);
         assert_int_equal(made(store, SQLITE_CHECKPOINT_TRUNCATE) - before, i);
     }
     store_writer_done(store);
+    store->engine->close(store);
     free(store);
 }
 

@@ -1,5 +1,5 @@
 /* Tests of damaged bytes, a full disk and failing transactions. */
-#include "store/sqlite/internal.h"
+#include "store/sqlite/sqlite.h"
 #include "unit/store/fixture.h"
 #include <stdatomic.h>
 #include <sys/statvfs.h>
@@ -81,7 +81,7 @@ static void test_damaged_model_is_told(void **state) {
 static void limit_pages(struct store_tx *tx, void *arg) {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d", *(int *)arg ? *(int *)arg : 1073741823);
-    store_connection_exec(tx->connection, sql, tx->problem);
+    store_sqlite_exec(tx->connection, sql, tx->problem);
 }
 static void set_disk(struct fixture *f, int pages) {
     assert_ok(f, store_write(f->store, limit_pages, &pages, &f->problem));
@@ -169,7 +169,7 @@ static void insert_and_fail(struct store_tx *tx, void *arg) {
 }
 static void insert_and_lose_all(struct store_tx *tx, void *arg) {
     insert_model(tx, arg);
-    sqlite3_exec(tx->connection->db, "ROLLBACK", NULL, NULL,
+    sqlite3_exec(store_sqlite_db(tx->connection), "ROLLBACK", NULL, NULL,
                  NULL); /* SQLite also rolls back on a full disk */
     problem_set(tx->problem, PROBLEM_STORAGE_FULL, "full");
 }
@@ -218,7 +218,7 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
     }
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models"), 0);
     assert_int_equal(store_changes_last(f->store), 2);
-    assert_true(sqlite3_get_autocommit(f->store->writer.connection->db));
+    assert_true(sqlite3_get_autocommit(store_sqlite_db(f->store->writer.connection)));
     struct problem problem = {0};
     f->store->writer.stopping = false;
     /* the teardown needs the thread, which it stops */

@@ -1,6 +1,6 @@
 /* Tests of creating, opening, locking and refusing database files, and of migrations. */
 #include "store/sqlite/file/migrate.h"
-#include "store/sqlite/internal.h"
+#include "store/sqlite/sqlite.h"
 #include "unit/store/fixture.h"
 #include <dirent.h>
 #include <glob.h>
@@ -258,7 +258,7 @@ static void test_health_sees_a_stuck_writer(void **state) {
 static void test_migrations_are_all_or_nothing(void **state) {
     struct fixture *f = *state;
     write_file(f->path, "");
-    struct store_connection *c = store_connection_open(f->path, STORE_WRITE, &f->problem);
+    struct store_connection *c = store_sqlite_connect(f->path, STORE_WRITE, &f->problem);
     assert_non_null(c);
     struct store_migration list[] = {{"1.sql", "CREATE TABLE a (x)", 18},
                                      {"2.sql", "CREATE TABLE b (x); CREATE TABLE a (x)", 38}};
@@ -272,7 +272,7 @@ static void test_migrations_are_all_or_nothing(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 2);
     assert_problem(f, store_migrate(c, list, 1, true, &f->problem), PROBLEM_INTERNAL,
                    "newer than this binary: it has migration \"2.sql\"");
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
 }
 
 #define MIGRATION(name, text) ((struct store_migration){(name), (text), sizeof(text) - 1})
@@ -289,7 +289,7 @@ static size_t n_backups(const struct fixture *f) {
 
 static struct store_connection *connect_new(struct fixture *f) {
     write_file(f->path, "");
-    struct store_connection *c = store_connection_open(f->path, STORE_WRITE, &f->problem);
+    struct store_connection *c = store_sqlite_connect(f->path, STORE_WRITE, &f->problem);
     assert_non_null(c);
     return c;
 }
@@ -317,7 +317,7 @@ static void test_a_migration_may_rebuild_a_table(void **state) {
                                       "\"table\" = 'parent'"),
                      1);
     assert_int_equal(STORE_ASK(c, &f->problem, 0, "PRAGMA foreign_keys", STORE_NO_VALUES), 1);
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
 }
 
 static void test_a_migration_that_breaks_a_reference_is_undone(void **state) {
@@ -334,7 +334,7 @@ static void test_a_migration_that_breaks_a_reference_is_undone(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parent"), 2);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 1);
     assert_int_equal(STORE_ASK(c, &f->problem, 0, "PRAGMA foreign_keys", STORE_NO_VALUES), 1);
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
 }
 
 static void test_a_backup_precedes_a_migration(void **state) {
@@ -350,7 +350,7 @@ static void test_a_backup_precedes_a_migration(void **state) {
     };
     snprintf(copy, sizeof copy, "%s.before-0002", f->path);
     snprintf(part, sizeof part, "%s.before-0002.part", f->path);
-    store_connection_exec(c, "PRAGMA application_id = 77; PRAGMA journal_mode = WAL", &f->problem);
+    store_sqlite_exec(c, "PRAGMA application_id = 77; PRAGMA journal_mode = WAL", &f->problem);
     assert_int_equal(chmod(f->path, 0600), 0);
     assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
     assert_int_equal(n_backups(f), 0); /* none, since the database is new */
@@ -371,7 +371,7 @@ static void test_a_backup_precedes_a_migration(void **state) {
         assert_int_equal(n_backups(f), 2);
     }
     /* the backup of another state does not replace the earlier ones */
-    store_connection_exec(c, "INSERT INTO a VALUES (8)", &f->problem);
+    store_sqlite_exec(c, "INSERT INTO a VALUES (8)", &f->problem);
     for (int i = 0; i < 2; i++) {
         assert_problem(f, store_migrate(c, list, 3, true, &f->problem), PROBLEM_INTERNAL, "syntax");
         assert_int_equal(n_backups(f), 3);
@@ -383,7 +383,7 @@ static void test_a_backup_precedes_a_migration(void **state) {
     const struct store_migration mended[] = {list[0], list[1], list[3]};
     assert_ok(f, store_migrate(c, mended, 3, false, &f->problem));
     assert_int_equal(n_backups(f), 3);
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
 }
 
 /* If the backup fails, the database is not changed. */
@@ -402,7 +402,7 @@ static void test_no_migration_without_its_backup(void **state) {
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM a"), 0);
     assert_ok(f, store_migrate(c, list, 2, false, &f->problem));
     assert_int_equal(rmdir(copy), 0);
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
 }
 
 static bool same_checksum(struct fixture *f, const char *a, const char *b) {

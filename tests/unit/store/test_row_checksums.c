@@ -1,7 +1,7 @@
 /* Tests of the checksums of rows of metadata: which columns they cover, and what a row without its
  * checksum does. */
-#include "store/sqlite/engine/rows.h"
-#include "store/sqlite/internal.h"
+#include "store/engine/rows.h"
+#include "store/sqlite/sqlite.h"
 #include "unit/store/fixture.h"
 
 /* Changes rows as damage would: the triggers do not write their checksums. */

@@ -61,7 +61,7 @@ bool store_backup_file(const char *database, const char *path, int64_t *bytes,
     }
     good = copy_to(c, path, buf_cstr(&part), folder, st.st_mode & 0770, bytes, problem);
 cleanup:
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
     buf_done(&part);
     free(folder);
     return good;

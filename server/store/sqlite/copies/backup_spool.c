@@ -3,8 +3,8 @@
  * it must open the database again. */
 #include "base/process/spool.h"
 #include "store/copies.h"
+#include "store/internal.h"
 #include "store/sqlite/file/copy.h"
-#include "store/sqlite/internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>

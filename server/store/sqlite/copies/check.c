@@ -7,10 +7,10 @@
  * transaction. */
 #include "base/hash.h"
 #include "store/copies.h"
-#include "store/sqlite/audit.h"
 #include "store/sqlite/copies/source.h"
 #include "store/sqlite/file/migrate.h"
-#include "store/sqlite/parts.h"
+#include "store/tables/audit.h"
+#include "store/tables/parts.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,14 +86,14 @@ static void failed(struct checking *k, int code, const char *what) {
     case SQLITE_NOTADB:
     case SQLITE_ERROR: /* a damaged schema: the statement does not fit it */
     case SQLITE_FORMAT:
-        report(k, true, "%s cannot be read: %s", what, sqlite3_errmsg(k->c->db));
+        report(k, true, "%s cannot be read: %s", what, sqlite3_errmsg(store_sqlite_db(k->c)));
         break;
     case SQLITE_IOERR:
-        report(k, true, "%s cannot be read: %s (%s)", what, sqlite3_errmsg(k->c->db),
-               strerror(sqlite3_system_errno(k->c->db)));
+        report(k, true, "%s cannot be read: %s (%s)", what, sqlite3_errmsg(store_sqlite_db(k->c)),
+               strerror(sqlite3_system_errno(store_sqlite_db(k->c))));
         break;
     default:
-        (void)store_connection_failed(k->c, code, what, k->problem);
+        (void)store_sqlite_failed(k->c, code, what, k->problem);
     }
 }
 
@@ -110,7 +110,7 @@ static bool each(struct checking *k, const char *what, row_fn fn, void *arg) {
     if (sql == NULL) {
         return problem_no_memory(k->problem);
     }
-    int code = sqlite3_prepare_v2(k->c->db, sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(store_sqlite_db(k->c), sql, -1, &statement, NULL);
     while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         fn(k, statement, arg);
         code = k->problem->type == PROBLEM_NONE ? SQLITE_OK : SQLITE_DONE;
@@ -473,7 +473,7 @@ static void check_counts(struct checking *k) {
     intact_of(k, "chunks", &i.chunks);
     intact_of(k, "models", &i.models);
     intact_of(k, "model_versions", &i.model_versions);
-    if (k->n_faults == 0 && store_connection_exec(k->c, "BEGIN", k->problem)) {
+    if (k->n_faults == 0 && store_sqlite_exec(k->c, "BEGIN", k->problem)) {
         check_chunks(k, &i);
         check_versions(k, &i);
         check_names(k, &i);
@@ -488,7 +488,7 @@ static void check_counts(struct checking *k) {
                    " of models against %" PRId64 " chunks",
                    datasets, models, chunks);
         }
-        (void)sqlite3_exec(k->c->db, "COMMIT", NULL, NULL, NULL);
+        (void)sqlite3_exec(store_sqlite_db(k->c), "COMMIT", NULL, NULL, NULL);
     }
     part_end(k, "counts");
     struct buf *const all[] = {&i.datasets, &i.versions, &i.places,        &i.parts,
@@ -546,6 +546,6 @@ bool store_check_file(const char *path, struct store_check *check, struct proble
         parts[i](&k);
     }
     buf_done(&k.sql);
-    store_connection_close(k.c);
+    store_sqlite_disconnect(k.c);
     return problem->type == PROBLEM_NONE;
 }

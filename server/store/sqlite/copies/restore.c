@@ -137,9 +137,10 @@ static bool settle(const struct restore *r, struct problem *problem) {
     static const char sql[] = "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT; "
                               "PRAGMA wal_checkpoint(TRUNCATE)";
     struct problem own = {0};
-    struct store_connection *c = store_connection_open(r->path, STORE_WRITE, &own);
+    struct store_connection *c = store_sqlite_connect(r->path, STORE_WRITE, &own);
     const bool damaged = c == NULL && own.permanent;
-    const int code = c != NULL ? sqlite3_exec(c->db, sql, NULL, NULL, NULL) : SQLITE_CORRUPT;
+    const int code =
+        c != NULL ? sqlite3_exec(store_sqlite_db(c), sql, NULL, NULL, NULL) : SQLITE_CORRUPT;
     if (c == NULL && !damaged) {
         problem_copy(problem, &own);
     } else if ((code & 0xff) == SQLITE_BUSY || (code == SQLITE_OK && has_log(r))) {
@@ -147,9 +148,9 @@ static bool settle(const struct restore *r, struct problem *problem) {
                     r->path);
     } else if (code != SQLITE_OK && (code & 0xff) != SQLITE_CORRUPT &&
                (code & 0xff) != SQLITE_NOTADB) {
-        (void)store_connection_failed(c, code, sql, problem);
+        (void)store_sqlite_failed(c, code, sql, problem);
     }
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
     problem_done(&own);
     return problem->type == PROBLEM_NONE;
 }
@@ -173,7 +174,7 @@ static bool write_copy(struct store_copy *copy, const struct restore *r, const c
     }
     good = good && store_copy_fits(c, r->folder, 0, "nothing was changed", &bytes, problem) &&
            store_copy_write(copy, c, NULL, problem);
-    store_connection_close(c);
+    store_sqlite_disconnect(c);
     buf_done(&name);
     return good;
 }

@@ -1,5 +1,5 @@
 #include "store/sqlite/copies/source.h"
-#include "store/sqlite/engine/query.h"
+#include "store/engine/query.h"
 #include "store/sqlite/file/dbfile.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ struct store_connection *store_source_open(const char *path, struct problem *pro
     if (!check_file(path, problem)) {
         return NULL;
     }
-    struct store_connection *c = store_connection_open(path, STORE_INSPECT, problem);
+    struct store_connection *c = store_sqlite_connect(path, STORE_INSPECT, problem);
     if (c == NULL) {
         return NULL;
     }
@@ -45,7 +45,7 @@ struct store_connection *store_source_open(const char *path, struct problem *pro
                     path, (unsigned)id, (unsigned)STORE_APPLICATION_ID);
     }
     if (problem->type != PROBLEM_NONE) {
-        store_connection_close(c);
+        store_sqlite_disconnect(c);
         return NULL;
     }
     return c;

@@ -2,7 +2,7 @@
 #ifndef STORE_SOURCE_H
 #define STORE_SOURCE_H
 
-#include "store/sqlite/engine/connection.h"
+#include "store/sqlite/connection.h"
 
 /* Opens the database for reading and checks that it is a Discern database. Returns NULL on failure
  * and sets problem. Nothing is created but FILE-wal and FILE-shm, which SQLite needs. */

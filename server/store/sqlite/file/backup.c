@@ -2,7 +2,7 @@
 #include "store/sqlite/file/backup.h"
 #include "base/log/log.h"
 #include "base/process/clock.h"
-#include "store/sqlite/engine/query.h"
+#include "store/engine/query.h"
 #include "store/sqlite/file/copy.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -145,7 +145,7 @@ cleanup:
 
 bool store_backup_before(struct store_connection *c, const char *migration,
                          struct problem *problem) {
-    const char *database = sqlite3_db_filename(c->db, "main");
+    const char *database = sqlite3_db_filename(store_sqlite_db(c), "main");
     struct problem own = {0};
     struct backup b;
     if (backup_init(&b, database, migration, &own) && backup_write(c, &b, database, &own)) {

@@ -2,7 +2,7 @@
 #ifndef STORE_BACKUP_H
 #define STORE_BACKUP_H
 
-#include "store/sqlite/engine/connection.h"
+#include "store/sqlite/connection.h"
 
 /* Copies the database to FILE.before-NUMBER, where NUMBER is the start of the migration's name
  * ("0003" of "0003_tags.sql"). The copy has the permissions of the file and is synced to the disk.

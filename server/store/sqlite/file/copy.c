@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* renameat2 */
 #include "store/sqlite/file/copy.h"
 #include "base/process/clock.h"
-#include "store/sqlite/engine/query.h"
+#include "store/engine/query.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -215,13 +215,14 @@ static int vacuum(struct store_connection *c, const char *sql, const struct stor
                   int *cause) {
     struct watching w = {.watch = watch};
     if (watch != NULL && watch->go_on != NULL) {
-        sqlite3_progress_handler(c->db, STEPS, ask, &w);
+        sqlite3_progress_handler(store_sqlite_db(c), STEPS, ask, &w);
     }
     /* the copy is written, which query_only would forbid on a reading connection */
-    const bool reads = sqlite3_exec(c->db, "PRAGMA query_only=OFF", NULL, NULL, NULL) == SQLITE_OK;
-    const int code = reads ? sqlite3_exec(c->db, sql, NULL, NULL, NULL) : SQLITE_ERROR;
-    *cause = sqlite3_system_errno(c->db);
-    sqlite3_progress_handler(c->db, 0, NULL, NULL);
+    const bool reads =
+        sqlite3_exec(store_sqlite_db(c), "PRAGMA query_only=OFF", NULL, NULL, NULL) == SQLITE_OK;
+    const int code = reads ? sqlite3_exec(store_sqlite_db(c), sql, NULL, NULL, NULL) : SQLITE_ERROR;
+    *cause = sqlite3_system_errno(store_sqlite_db(c));
+    sqlite3_progress_handler(store_sqlite_db(c), 0, NULL, NULL);
     return code;
 }
 
@@ -239,11 +240,11 @@ bool store_copy_write(struct store_copy *copy, struct store_connection *c,
     } else if ((code & 0xff) == SQLITE_FULL || ((code & 0xff) == SQLITE_IOERR && is_full(cause))) {
         (void)file_failed(copy->path, ENOSPC, problem);
     } else if (code != SQLITE_OK) {
-        (void)store_connection_failed(c, code, sql, problem);
+        (void)store_sqlite_failed(c, code, sql, problem);
     }
     sqlite3_free(sql);
     if (reads != 0) {
-        (void)sqlite3_exec(c->db, "PRAGMA query_only=ON", NULL, NULL, NULL);
+        (void)sqlite3_exec(store_sqlite_db(c), "PRAGMA query_only=ON", NULL, NULL, NULL);
     }
     return problem->type == PROBLEM_NONE;
 }

@@ -5,7 +5,7 @@
 #define STORE_COPY_H
 
 #include "store/copies.h"
-#include "store/sqlite/engine/connection.h"
+#include "store/sqlite/connection.h"
 #include <sys/types.h>
 
 struct store_copy {

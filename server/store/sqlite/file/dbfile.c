@@ -1,7 +1,7 @@
 /* Finds, checks and creates the database file. The file is opened here only if it did not exist:
  * see the trap in lockfile.c. */
 #include "store/sqlite/file/dbfile.h"
-#include "store/sqlite/engine/query.h"
+#include "store/engine/query.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static bool make(struct store_connection *c, struct problem *problem) {
              "PRAGMA page_size=%d; BEGIN DEFERRED; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA "
              "application_id=%d; COMMIT",
              STORE_PAGE_SIZE, STORE_APPLICATION_ID);
-    return store_connection_exec(c, sql, problem);
+    return store_sqlite_exec(c, sql, problem);
 }
 
 bool store_dbfile_prepare(struct store_connection *c, const char *path, struct problem *problem) {

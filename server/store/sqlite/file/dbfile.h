@@ -2,7 +2,7 @@
 #ifndef STORE_DBFILE_H
 #define STORE_DBFILE_H
 
-#include "store/sqlite/engine/connection.h"
+#include "store/sqlite/connection.h"
 
 /* Returns the path without symbolic links, which the caller frees. So there is one lock file for
  * all names of a file. Creates an empty file if there is none. Returns NULL on failure and sets

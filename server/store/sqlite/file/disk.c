@@ -1,6 +1,6 @@
 /* Room on the disk. Chunks leave a reserve: if the log could not grow, neither the end of a job nor
  * a DELETE could be committed, and the chunks of a refused upload could not be removed. */
-#include "store/sqlite/internal.h"
+#include "store/sqlite/sqlite.h"
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -16,16 +16,17 @@ static int64_t more_than_zero(int64_t n) {
 
 /* Returns the bytes by which the log and the file would grow, after their free space is used. */
 static int64_t growth(struct store *store, int64_t bytes) {
-    struct store_writer *w = &store->writer;
+    const struct store_file *file = store_file_of(store);
+    const struct store_log *log = &file->log;
     struct problem ignored = {0};
     struct stat s;
-    const int64_t log_size = stat(store->log_path, &s) == 0 ? s.st_size : 0;
+    const int64_t log_size = stat(file->log_path, &s) == 0 ? s.st_size : 0;
     const int64_t log_free =
-        more_than_zero(log_size - (int64_t)w->log_pages * (STORE_PAGE_SIZE + FRAME_HEADER));
+        more_than_zero(log_size - (int64_t)log->pages * (STORE_PAGE_SIZE + FRAME_HEADER));
     const int64_t pages_free =
-        STORE_ASK(w->connection, &ignored, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
+        STORE_ASK(store->writer.connection, &ignored, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
     /* All of these pages may be new pages of the file. */
-    const int64_t uncopied = (int64_t)(w->log_pages - w->log_done) * STORE_PAGE_SIZE;
+    const int64_t uncopied = (int64_t)(log->pages - log->done) * STORE_PAGE_SIZE;
     problem_done(&ignored);
     return more_than_zero(bytes - log_free) +
            more_than_zero(uncopied + bytes - pages_free * STORE_PAGE_SIZE);
@@ -34,7 +35,7 @@ static int64_t growth(struct store *store, int64_t bytes) {
 bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking) {
     struct statvfs v;
     *lacking = 0;
-    if (statvfs(store->path, &v) != 0) {
+    if (statvfs(store->name, &v) != 0) {
         /* if there is no room, the write will fail */
         return true;
     }
@@ -42,7 +43,8 @@ bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking) {
     const int64_t reserve =
         total / RESERVE_SHARE < RESERVE_BYTES ? total / RESERVE_SHARE : RESERVE_BYTES;
     const int64_t room = (int64_t)v.f_bavail * unit - reserve;
-    const int64_t most = 2 * (int64_t)bytes + (int64_t)store->writer.log_pages * STORE_PAGE_SIZE;
+    const int64_t most =
+        2 * (int64_t)bytes + (int64_t)store_file_of(store)->log.pages * STORE_PAGE_SIZE;
     if (room < most) {
         *lacking = more_than_zero(growth(store, (int64_t)bytes) - room);
     }

@@ -2,7 +2,7 @@
  * as SQLite accesses it. */
 #include "store/sqlite/file/logfile.h"
 #include "base/log/log.h"
-#include "store/sqlite/engine/connection.h"
+#include "store/sqlite/connection.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -70,7 +70,7 @@ bool store_logfile_rewrite(const char *log_path, struct problem *problem) {
     if (attached(log_path, problem) || problem->type) {
         return false;
     }
-    store_connection_configure();
+    store_sqlite_configure();
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     sqlite3_file *log = vfs ? calloc(1, (size_t)vfs->szOsFile) : NULL;
     char *piece = malloc(PIECE);

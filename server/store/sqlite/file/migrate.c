@@ -3,7 +3,7 @@
 #include "store/sqlite/file/migrate.h"
 #include "base/log/log.h"
 #include "base/process/clock.h"
-#include "store/sqlite/engine/query.h"
+#include "store/engine/query.h"
 #include "store/sqlite/file/backup.h"
 #include <ctype.h>
 #include <string.h>
@@ -160,23 +160,23 @@ static bool apply(struct store_connection *c, const struct store_migration *m, s
                   struct problem *problem) {
     char sum[HASH_BLAKE2B_TEXT];
     if (!store_migration_checksum(m, sum, problem) ||
-        !store_connection_exec(c, "BEGIN IMMEDIATE", problem)) {
+        !store_sqlite_exec(c, "BEGIN IMMEDIATE", problem)) {
         return false;
     }
-    store_connection_exec(c,
-                          "CREATE TABLE IF NOT EXISTS migrations (id INTEGER PRIMARY KEY, name "
-                          "TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL,"
-                          " applied_at INTEGER NOT NULL) STRICT",
-                          problem);
-    store_connection_exec(c, m->text, problem);
+    store_sqlite_exec(c,
+                      "CREATE TABLE IF NOT EXISTS migrations (id INTEGER PRIMARY KEY, name "
+                      "TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL,"
+                      " applied_at INTEGER NOT NULL) STRICT",
+                      problem);
+    store_sqlite_exec(c, m->text, problem);
     check_foreign_keys(c, m, problem);
     STORE_RUN(c, problem,
               "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
               store_int((int64_t)number), store_text(m->name), store_text(sum),
               store_int(clock_real_ms()));
-    store_connection_exec(c, "COMMIT", problem);
+    store_sqlite_exec(c, "COMMIT", problem);
     if (problem->type) {
-        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+        sqlite3_exec(store_sqlite_db(c), "ROLLBACK", NULL, NULL, NULL);
         return false;
     }
     log_info("store.migrated", log_str("migration", m->name));
@@ -196,10 +196,10 @@ bool store_migrate(struct store_connection *c, const struct store_migration *lis
         return false;
     }
     /* This pragma has no effect in a transaction. */
-    store_connection_exec(c, "PRAGMA foreign_keys=OFF", problem);
+    store_sqlite_exec(c, "PRAGMA foreign_keys=OFF", problem);
     while (done < n && apply(c, &list[done], done + 1, problem)) {
         done++;
     }
-    sqlite3_exec(c->db, "PRAGMA foreign_keys=ON", NULL, NULL, NULL);
+    sqlite3_exec(store_sqlite_db(c), "PRAGMA foreign_keys=ON", NULL, NULL, NULL);
     return problem->type == PROBLEM_NONE;
 }

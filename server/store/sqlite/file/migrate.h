@@ -4,7 +4,7 @@
 #define STORE_MIGRATE_H
 
 #include "base/hash.h"
-#include "store/sqlite/engine/connection.h"
+#include "store/sqlite/connection.h"
 #include <stddef.h>
 
 struct store_migration {

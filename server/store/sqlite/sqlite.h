@@ -1,0 +1,29 @@
+/* The engine for SQLite: a database in one file, which one process has open. */
+#ifndef STORE_SQLITE_H
+#define STORE_SQLITE_H
+
+#include "store/internal.h"
+#include "store/sqlite/checkpoint.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/file/lockfile.h"
+
+extern const struct store_engine store_sqlite_engine;
+
+/* The file of an open store, store->own. */
+struct store_file {
+    char *log_path; /* path of the write-ahead log */
+    struct store_lock lock;
+    struct store_log log;
+    /* only the writer thread uses the members below; see reopen.h */
+    bool in_log;      /* the log may have the frames of a transaction that failed */
+    bool superseding; /* these frames are being overwritten */
+};
+static inline struct store_file *store_file_of(struct store *store) {
+    return store->own;
+}
+
+/* file/disk.c, on the writer thread: returns true if the reserve for other writes remains after a
+ * chunk of `bytes` bytes is written. *lacking: number of missing bytes. Cost: a system call. */
+bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking);
+
+#endif

@@ -1,0 +1,165 @@
+/* Opens and closes a store; reports its health and its sizes. */
+#include "base/log/log.h"
+#include "base/process/clock.h"
+#include "store/internal.h"
+#include "store/sqlite/sqlite.h"
+#include <inttypes.h>
+
+enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
+
+/* ---- open ---- */
+
+static void set_up(struct store *store, const struct store_settings *settings) {
+    store->engine = &store_sqlite_engine;
+    store->lease_ms = settings->lease_ms > 0 ? settings->lease_ms : LEASE_MS;
+    store->no_hints = settings->no_hints;
+    store->keep_audit = settings->keep_audit;
+    store->bulk_limit = settings->bulk_limit > 0 ? settings->bulk_limit : BULK_LIMIT;
+    snprintf(store->owner, sizeof store->owner, "%016" PRIx64 "%016" PRIx64, ids_random(),
+             ids_random());
+}
+
+/* Prepares everything except the writer thread. */
+static bool prepare(struct store *store, const struct store_settings *settings,
+                    struct problem *problem) {
+    if (!store->engine->open(store, settings, problem) ||
+        !store_check_documents(store->writer.connection, problem)) {
+        return false;
+    }
+    store_count_blobs(store, problem);
+    return !problem->type && store_recover(store, problem);
+}
+
+static void dismantle(struct store *store) {
+    store_readers_done(&store->readers);
+    store_writer_done(store);
+    store_parts_done(&store->parts);
+    store_pins_done(&store->pins);
+    store_appends_done(&store->appends);
+    store_refusals_done(&store->refusals);
+    store_keys_done(&store->keys);
+    store_ring_done(&store->ring);
+    store->engine->close(store);
+    free(store->name);
+    free(store);
+}
+
+bool store_open(const struct store_settings *settings, struct store **out,
+                struct problem *problem) {
+    struct store *store = calloc(1, sizeof *store);
+    if (!store) {
+        return problem_no_memory(problem);
+    }
+    set_up(store, settings);
+    store_pins_init(&store->pins);
+    store_appends_init(&store->appends);
+    store_refusals_init(&store->refusals);
+    store_keys_init(&store->keys);
+    bool ok = store_ring_init(&store->ring, problem);
+    ok = store_readers_init(&store->readers, problem) && ok;
+    ok = store_parts_init(&store->parts, problem) && ok;
+    ok = store_writer_init(store, problem) && ok;
+    if (!ok || !prepare(store, settings, problem) || !store_writer_start(store, problem)) {
+        dismantle(store);
+        return false;
+    }
+    log_info("store.open", log_str("path", store->name), log_str("owner", store->owner));
+    *out = store;
+    return true;
+}
+
+/* ---- close ---- */
+
+void store_close(struct store *store) {
+    if (!store) {
+        return;
+    }
+    /* after this the connection belongs to this thread. The next store_open ends the leases */
+    store_writer_stop(store);
+    store_refusals_write(store, true);
+    store->engine->finish(store);
+    log_info("store.closed", log_str("path", store->name));
+    dismantle(store);
+}
+
+/* ---- health and sizes ---- */
+
+const char *store_owner(const struct store *store) {
+    return store->owner;
+}
+
+static bool reads_succeed(struct store *store, struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin_within(&r, store, HEALTH_MS, problem)) {
+        return false;
+    }
+    STORE_ASK(r.connection, problem, 0, "SELECT count(*) FROM migrations", STORE_NO_VALUES);
+    return store_read_end(&r);
+}
+
+bool store_healthy(struct store *store, struct store_health *out, struct problem *problem) {
+    char since[CLOCK_TEXT_SIZE];
+    store_writer_pulse(store, HEALTH_MS, out);
+    out->reads = reads_succeed(store, problem);
+    clock_format(out->since, since);
+    switch (out->writes) {
+    case STORE_WRITES_OK:
+        break;
+    case STORE_WRITES_FAILING:
+        problem_set(problem, PROBLEM_UNAVAILABLE,
+                    "writes to the database have failed since %s; reads go on", since);
+        break;
+    case STORE_WRITES_FULL:
+        problem_set(problem, PROBLEM_UNAVAILABLE,
+                    "the disk of the database has been full since %s: writes are refused with 507, "
+                    "reads go on",
+                    since);
+        break;
+    case STORE_WRITES_STUCK:
+        problem_set(problem, PROBLEM_UNAVAILABLE,
+                    "the database's writer has not answered within %d ms; it has worked on one "
+                    "thing since %s",
+                    HEALTH_MS, since);
+        break;
+    }
+    return problem->type == PROBLEM_NONE;
+}
+
+/* Returns the bytes of the summaries. hidden: 1: of deleted versions, 0: of the other versions. */
+static int64_t summary_bytes(struct store_read *r, int64_t hidden) {
+    return STORE_ASK(r->connection, r->problem, 0,
+                     "SELECT coalesce(sum(length(s.state)), 0) FROM dataset_summaries s JOIN "
+                     "dataset_versions v ON v.id = s.version WHERE v.hidden = ?",
+                     store_int(hidden));
+}
+
+void store_stats(struct store *store, struct store_stats *out) {
+    struct problem problem = {0};
+    struct store_read r;
+    *out = (struct store_stats){.appends = store_appends_count(&store->appends)};
+    if (store_read_begin(&r, store, &problem)) {
+        store->engine->sizes(store, r.connection, out, &problem);
+        out->dataset_bytes = STORE_ASK(r.connection, &problem, 0,
+                                       "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
+                                       "(SELECT p.part FROM dataset_versions v JOIN"
+                                       " dataset_parts p ON p.version = v.id WHERE v.hidden = 0)",
+                                       STORE_NO_VALUES) +
+                             summary_bytes(&r, 0);
+        out->doomed_bytes = STORE_ASK(r.connection, &problem, 0,
+                                      "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
+                                      "(SELECT id FROM parts WHERE state = ? UNION"
+                                      " SELECT p.part FROM dataset_versions v JOIN dataset_parts p "
+                                      "ON p.version = v.id WHERE v.hidden = 1 AND NOT EXISTS"
+                                      " (SELECT 1 FROM dataset_parts o JOIN dataset_versions w ON "
+                                      "w.id = o.version WHERE o.part = p.part AND w.hidden = 0))",
+                                      store_int(STORE_PART_DEAD)) +
+                            summary_bytes(&r, 1);
+        store_read_end(&r);
+    }
+    problem_done(&problem);
+    pthread_mutex_lock(&store->writer.mutex);
+    out->state_queue = store->writer.state.n;
+    out->bulk_queue = store->writer.bulk.n;
+    out->bulk_bytes = store->writer.bulk.bytes;
+    pthread_mutex_unlock(&store->writer.mutex);
+}

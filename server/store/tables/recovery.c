@@ -1,0 +1,77 @@
+/* What is done once when a database is opened: leases of earlier processes, the format of the
+ * documents, the number of the next blob. */
+#include "base/log/log.h"
+#include "base/process/clock.h"
+#include "store/tables/tables.h"
+
+/* Ends the leases of other owners at once: this process has locked the lock file, so the other
+ * processes have ended. */
+static void recover(struct store_tx *tx, void *arg) {
+    (void)arg;
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE parts SET lease_until = 0 WHERE state = ? AND owner <> ? AND " STORE_INTACT_PARTS(
+            "parts"),
+        store_int(STORE_PART_STAGED), store_text(tx->store->owner));
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE jobs SET lease_until = 0 WHERE state = ? AND owner <> ? AND " STORE_INTACT_JOBS(
+            "jobs"),
+        store_int(STORE_JOB_RUNNING), store_text(tx->store->owner));
+    store_jobs_expire(tx);
+}
+
+/* If the disk is full or its fsync fails, store_open succeeds: the writer thread retries later. */
+bool store_recover(struct store *store, struct problem *problem) {
+    enum { AGAIN_MS = 2000 };
+    struct problem own = {0};
+    const bool done = store_writer_transact(store, recover, NULL, true, &own),
+               later = own.type == PROBLEM_STORAGE_FULL || store->writer.lost;
+    store->writer.recover_ns = later ? clock_monotonic_ns() + (int64_t)AGAIN_MS * 1000000 : 0;
+    if (later) {
+        log_warn("store.recover", log_str("problem", own.detail));
+    } else if (!done) {
+        problem_copy(problem, &own);
+    }
+    problem_done(&own);
+    return done || later;
+}
+
+/* Refuses documents of a newer format, which this binary would misinterpret. */
+bool store_check_documents(struct store_connection *c, struct problem *problem) {
+    const int64_t highest = STORE_ASK(
+        c, problem, 0,
+        "SELECT max((SELECT coalesce(max(format), 0) FROM dataset_versions v WHERE format > ?1 "
+        "AND " STORE_INTACT_DATASET_VERSIONS(
+            "v") "),"
+                 " (SELECT coalesce(max(format), 0) FROM model_versions v WHERE format > ?1 "
+                 "AND " STORE_INTACT_MODEL_VERSIONS(
+                     "v") "),"
+                          " (SELECT coalesce(max(spec_format), 0) FROM jobs WHERE spec_format > ?1 "
+                          "AND " STORE_INTACT_JOBS(
+                              "jobs") "),"
+                                      " (SELECT coalesce(max(result_format), 0) FROM jobs WHERE "
+                                      "result_format > ?1 AND " STORE_INTACT_JOBS("jobs") "))",
+        store_int(STORE_DOCUMENT_FORMAT));
+    if (problem->type == PROBLEM_NONE && highest > STORE_DOCUMENT_FORMAT) {
+        problem_set(problem, PROBLEM_INTERNAL,
+                    "the database is newer than this binary: it has documents of format %lld, "
+                    "but this binary reads only formats up to %d",
+                    (long long)highest, STORE_DOCUMENT_FORMAT);
+    }
+    return problem->type == PROBLEM_NONE;
+}
+
+/* After the last blob, and after the last that a chunk refers to: that one may be damaged. */
+void store_count_blobs(struct store *store, struct problem *problem) {
+    struct store_connection *c = store->writer.connection;
+    const int64_t after[] = {
+        STORE_ASK(c, problem, 0, "SELECT coalesce(max(id), 0) + 1 FROM blobs", STORE_NO_VALUES),
+        STORE_ASK(c, problem, 0,
+                  "SELECT coalesce(max(first_blob + n_blobs), 0) FROM chunks c "
+                  "WHERE " STORE_INTACT_CHUNKS("c"),
+                  STORE_NO_VALUES)};
+    for (size_t i = 0; i < sizeof after / sizeof after[0]; i++) {
+        store->next_blob = after[i] > store->next_blob ? after[i] : store->next_blob;
+    }
+}
