@@ -79,8 +79,8 @@ export class Draft {
 
     set(settings, wait = 0) {
         this.update({ settings: { ...this.settings, ...settings }, refused: null });
-        if ('encoding' in settings) {
-            this.sample = null;
+        if (['encoding', 'delimiter', 'comment'].some((name) => name in settings)) {
+            this.sample = null; /* it is cut at other places */
         }
         clearTimeout(this.timer);
         this.abort?.abort();
@@ -142,13 +142,7 @@ export class Draft {
         this.update({ busy: true });
         let result;
         try {
-            const { encoding } = this.settings;
-            const sample = this.sample || await sampleOf(this.source, encoding);
-            if (abort.signal.aborted) {
-                return;
-            }
-            this.sample = sample;
-            const preview = await this.read(abort.signal);
+            const preview = await this.readSample(abort.signal);
             const { skipped } = preview.notes;
             const faults = skipped && this.settings.on_error === 'reject' ? skipped.first : [];
             result = { preview, error: null, faults };
@@ -163,6 +157,28 @@ export class Draft {
             this.update({ ...result, busy: false });
             void this.findLines(abort.signal);
         }
+    }
+
+    /* Cuts a sample and asks for its preview. The sample is cut again if the preview finds another
+     * delimiter than it was cut with and the row ends are then other ones. */
+    async readSample(signal) {
+        const { settings, source } = this;
+        const cut = async (delimiter) => {
+            const sample = await sampleOf(source, settings.encoding,
+                dialectOf(delimiter, settings.comment));
+            signal.throwIfAborted();
+            return sample;
+        };
+        const given = settings.delimiter;
+        this.sample = this.sample || await cut(given);
+        const preview = await this.read(signal);
+        const found = preview.notes.delimiter;
+        if (this.sample.whole || given !== 'auto' || !found || this.sample.delimiter === found) {
+            return preview;
+        }
+        const before = this.sample.bytes;
+        this.sample = { ...await cut(found), delimiter: found };
+        return this.sample.bytes === before ? preview : this.read(signal);
     }
 
     /* A file that was changed or deleted after it was chosen cannot be read. */
@@ -326,6 +342,14 @@ export class Draft {
             go(['data', json.name]);
         }
     }
+}
+
+const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t', pipe: '|', space: ' \t' };
+
+/* How the rows of separated text end. A cell of TSV ends on its line. */
+function dialectOf(setting, comment) {
+    const delimiter = setting === 'auto' ? undefined : DELIMITERS[setting] || setting;
+    return { quotes: delimiter !== '\t', delimiter, comment: comment || undefined };
 }
 
 /* Whether appended rows begin without a line of names: none of the names found is one of the

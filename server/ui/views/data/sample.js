@@ -61,8 +61,8 @@ async function firstBytes(source, size) {
 
 /* The end of the last complete row. With fewer than two rows, which may be a header alone, the end
  * of a line behind them; 0: there is none. */
-function lineEnd(bytes) {
-    const scanner = new RowScanner();
+function lineEnd(bytes, dialect) {
+    const scanner = new RowScanner(dialect);
     let last = 0;
     let end = 0;
     let rows = 0;
@@ -132,22 +132,23 @@ function isDocument(bytes) {
     }
 }
 
-function cut(bytes, source, encoding) {
+function cut(bytes, source, encoding, dialect) {
     const mark = source.mark || (/^utf-?16(le|be)?$/i.test(encoding) ? encoding.toLowerCase() : '');
     if (mark) {
         return { end: lineEnd16(bytes, mark), tail: '' };
     }
-    return isDocument(bytes) ? jsonEnd(bytes) : { end: lineEnd(bytes), tail: '' };
+    return isDocument(bytes) ? jsonEnd(bytes) : { end: lineEnd(bytes, dialect), tail: '' };
 }
 
-/* Returns {body, bytes, whole}: the first part as a Blob, its length, and whether it is all. */
-export async function sampleOf(source, encoding) {
+/* Returns {body, bytes, whole}: the first part as a Blob, its length, and whether it is all.
+ * dialect: of RowScanner. */
+export async function sampleOf(source, encoding, dialect) {
     for (let size = PART; ; size *= 4) {
         const bytes = await firstBytes(source, size);
         if (bytes.length < size || (!source.gzip && source.size <= size)) {
             return { body: new Blob([bytes]), bytes: bytes.length, whole: true };
         }
-        const { end, tail } = cut(bytes, source, encoding);
+        const { end, tail } = cut(bytes, source, encoding, dialect);
         if (end > 0 || size >= LARGEST_PART) {
             const part = end > 0 ? bytes.subarray(0, end) : bytes;
             return { body: new Blob([part, tail]), bytes: part.length, whole: false };

@@ -5,7 +5,7 @@ import { link } from '../../base/place.js';
 import { Check, Choice, TextField } from '../../parts/fields.js';
 import { Problem } from '../../parts/problem.js';
 import { reference } from './request.js';
-import { asTarget, proposeModel, proposeTarget } from './target.js';
+import { asTarget, noTargetText, proposeModel, proposeTarget } from './target.js';
 
 const MOST_OPTIONS = 600;
 
@@ -13,15 +13,14 @@ function label(column) {
     return `${column.name} – ${asTarget(column).text}`;
 }
 
-function Target({ form, columns, reason, failed, onTarget }) {
+function Target({ form, columns, methods, reason, failed, onTarget }) {
     const value = form.get('/target') ?? '';
     const column = columns.find((c) => c.name === value);
     const error = form.error('/target');
     const hint = reason ? `Proposed ${reason}. Choose another column if you want to predict that.`
         : column ? `The target: ${asTarget(column).text}.`
             : !columns.length || proposeTarget(columns) ? 'The target: what each row is.'
-                : 'No column has a few different values that could be classes. Choose one, or ' +
-                    'add such a column to the data.';
+                : noTargetText(columns, methods);
     if (columns.length > MOST_OPTIONS) {
         const typed = value.toLowerCase();
         return h(TextField, {
@@ -61,6 +60,7 @@ function AsClasses({ form, column }) {
 
 /*   datasets  of the list, newest first
  *   dataset   the chosen one, with columns and versions; null: not loaded
+ *   methods   of the catalogue
  *   reason    why the target was proposed; '': it was chosen
  */
 export function DataSection(props) {
@@ -97,7 +97,8 @@ export function DataSection(props) {
             }),
             needsTarget || form.get('/target') !== undefined
                 ? h(Target, {
-                    form, columns, reason, failed: Boolean(error) || !name,
+                    form, columns, methods: props.methods, reason,
+                    failed: Boolean(error) || !name,
                     onTarget: props.onTarget,
                 })
                 : h('p', { class: 'minor' }, 'This method needs no target: it learns what most ' +

@@ -2,6 +2,7 @@
 import { h } from '../../base/preact.js';
 import { bytes, count, percent, plural, seconds } from '../../base/format.js';
 import { Problem, Warnings } from '../../parts/problem.js';
+import { proposeTarget, singleTarget } from './target.js';
 
 /* What the job does, in one or two sentences. `answer`: of the dry run. */
 function plan(request, answer, methods) {
@@ -52,9 +53,13 @@ function facts(answer, last) {
 }
 
 /* What to choose, for a request that is not complete yet; null: another fault. */
-function choose({ pointer }, request) {
+function choose({ pointer }, request, columns) {
+    const single = proposeTarget(columns) ? undefined : singleTarget(columns);
     return pointer === '/dataset' && !request.dataset ? 'Choose the data.'
-        : pointer === '/target' && !request.target ? 'Choose the column to predict.' : null;
+        : pointer !== '/target' || request.target ? null
+            : single ? `The column “${single.name}” has one value only, and a classifier needs ` +
+                'two: choose another column to predict.'
+                : 'Choose the column to predict.';
 }
 
 /* Moves the focus to the first field with a problem. */
@@ -67,13 +72,14 @@ function toFirstProblem() {
 /*   request   the request; null: its text is not JSON
  *   check     {answer, error} of the latest dry run; null: none yet
  *   way       'search', 'method' or 'json'
+ *   columns   of the data
  *   checking  whether a newer one is on its way
  *   starting  whether the job is being posted
  *   refusal   error of the post
  *   onStart   starts the job
  */
 export function StartPanel(props) {
-    const { request, check, checking, starting, refusal, methods, last, way, onStart } = props;
+    const { request, check, checking, starting, refusal, methods, columns, last, way } = props;
     const refused = check?.error?.status === 422;
     const errors = refused ? check.error.document.errors || [] : [];
     const state = !request ? 'The text is not JSON.'
@@ -84,7 +90,7 @@ export function StartPanel(props) {
     return h('section', { class: 'card stack', 'aria-label': 'Start' }, [
         h('div', { class: 'buttons' }, [
             h('button', {
-                type: 'button', class: 'primary start', onClick: onStart,
+                type: 'button', class: 'primary start', onClick: props.onStart,
                 disabled: !request || starting || (refused && !checking),
             }, starting ? 'Starting …' : request?.search ? 'Start the search'
                 : 'Start the training'),
@@ -94,9 +100,10 @@ export function StartPanel(props) {
         refusal?.status === 0 ? h('p', {}, 'Start it again when the daemon answers: the job is ' +
             'not made twice.') : null,
         refused ? h('div', { class: 'problem' }, [
-            h('ul', {}, errors.length ? errors.map((e) => h('li', {}, choose(e, request) || [
-                e.pointer ? h('code', {}, e.pointer) : null, ' ', e.detail,
-            ])) : h('li', {}, check.error.message)),
+            h('ul', {}, errors.length ? errors.map((e) => h('li', {},
+                choose(e, request, columns) || [
+                    e.pointer ? h('code', {}, e.pointer) : null, ' ', e.detail,
+                ])) : h('li', {}, check.error.message)),
             way === 'json' ? null
                 : h('button', { type: 'button', onClick: toFirstProblem }, 'Go to the first one'),
         ]) : check?.error?.status ? h(Problem, { error: check.error }) : null,

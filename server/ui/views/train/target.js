@@ -70,6 +70,27 @@ export function proposeTarget(columns) {
         ? { name: least.name, reason: `because it has only ${asTarget(least).text}` } : null;
 }
 
+/* The column that would be proposed if it had a second value; undefined: there is none. */
+export function singleTarget(columns) {
+    const named = NAMES.map((name) => columns.find((c) => c.name.toLowerCase() === name));
+    return [...named, columns[columns.length - 1]].find((column) =>
+        column?.distinct === 1 && ['categorical', 'boolean', 'numeric'].includes(column.type));
+}
+
+/* Why there is no target to propose. methods: of the catalogue. */
+export function noTargetText(columns, methods) {
+    const single = singleTarget(columns);
+    if (!single) {
+        return 'No column has a few different values that could be classes. Choose one, or add ' +
+            'such a column to the data.';
+    }
+    const titles = methods.filter((m) => !m.needs_target).map((m) => m.title);
+    const without = titles.length === 0 ? '' : ` Without a target, ${titles.join(' or ')} learns ` +
+        'what most rows are like.';
+    return `The column “${single.name}” has one value only, and a classifier needs two. Add rows ` +
+        `with another value, or choose another column.${without}`;
+}
+
 /* A name for the model: that of the data and of the target, in letters that names may have. */
 export function proposeModel(dataset, target) {
     const plain = String(target ?? '').replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '');

@@ -436,7 +436,7 @@ export class TrainForm extends Component {
                         job.error.detail || job.error.title}`) : null,
                 ]) : null,
                 h(DataSection, {
-                    form, datasets, models, dataset, error: datasetError, reason,
+                    form, datasets, models, methods, dataset, error: datasetError, reason,
                     needsTarget: this.needsTarget(request),
                     onDataset: (name) => this.chooseDataset(name),
                     onTarget: (name) => this.chooseTarget(name),
@@ -457,7 +457,7 @@ export class TrainForm extends Component {
             ]),
             h('div', { class: 'stack train-side' }, [
                 h(StartPanel, {
-                    request: text === undefined ? request : null, check,
+                    request: text === undefined ? request : null, check, columns,
                     checking: !check || check.of !== request, starting: state.starting,
                     refusal: state.refusal, methods, last: state.last,
                     way, onStart: () => this.start(),

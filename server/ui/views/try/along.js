@@ -7,12 +7,14 @@ import { frame, xAxis, yAxis } from '../../parts/axes.js';
 import { Choice } from '../../parts/fields.js';
 import { Figure } from '../../parts/figure.js';
 import { Legend, colour, symbol } from '../../parts/palette.js';
-import { gridOf, hasGrid, instanceOf } from './row_fields.js';
+import { scaleOf } from '../../parts/plane_layers.js';
+import { gridOf, hasGrid, instanceOf, placeOf } from './row_fields.js';
 import { scoreNames } from './scores.js';
 
 const PAUSE = 200; /* ms after the last change of a value */
 const MOST_LINES = 5;
 const MOST_MARKS = 10; /* classes with a colour of their own */
+const MOST_NAMES = 3; /* of text columns */
 const BAND = 26; /* px of a category */
 
 /* Returns the lines: [{name, mark, values}] for the label of the row and the most probable classes
@@ -55,16 +57,17 @@ function yScaleOf({ probable, lines }, range) {
 
 function drawNumbers(svg, size, { field, data, now }) {
     const plot = frame(svg, size);
-    const points = data.grid.map(Number);
-    const x = d3.scaleLinear().domain(d3.extent(points)).range([0, plot.width]);
+    const points = data.grid.map((text) => placeOf(field, text));
+    const [from, to] = d3.extent(points);
+    const x = scaleOf({ from, to, form: field.form }, [0, plot.width]);
     const y = yScaleOf(data, [plot.height, 0]);
-    const ticks = Math.min(plot.width / 80, 10, field.whole ? x.domain()[1] - x.domain()[0] : 10);
-    xAxis(plot, x, { label: field.name, ticks });
+    const ticks = Math.min(plot.width / 80, 10, field.whole ? to - from : 10);
+    xAxis(plot, x.axis || x, { label: field.name, ticks });
     yAxis(plot, y, {
         grid: true, ticks: 5, format: data.probable ? '.0%' : undefined, label: titleOf(data),
     });
-    const at = points.findIndex((point) => String(point) === String(Number(now)));
-    if (now !== '' && at >= 0) {
+    const at = points.indexOf(placeOf(field, now));
+    if (at >= 0) {
         plot.g.append('line').attr('x1', x(points[at])).attr('x2', x(points[at])).attr('y1', 0)
             .attr('y2', plot.height).attr('stroke-dasharray', '4 3')
             .style('stroke', 'var(--strong-line)');
@@ -73,7 +76,7 @@ function drawNumbers(svg, size, { field, data, now }) {
         plot.g.append('path').attr('fill', 'none').attr('stroke-width', 2.5)
             .attr('d', d3.line()(points.map((point, i) => [x(point), y(values[i])])))
             .style('stroke', colour(mark));
-        if (now !== '' && at >= 0) {
+        if (at >= 0) {
             plot.g.append('path').attr('d', symbol(mark, 90)).style('fill', colour(mark))
                 .attr('transform', `translate(${x(points[at])},${y(values[at])})`);
         }
@@ -99,6 +102,15 @@ function drawCategories(svg, size, { data, now }) {
                 .attr('transform', `translate(${x(values[i])},${y})`).style('fill', colour(mark));
         }
     });
+}
+
+/* "a", "a and b", "a, b and 3 other columns". */
+function namesText(names) {
+    const shown = names.length > MOST_NAMES + 1 ? names.slice(0, MOST_NAMES) : names;
+    const parts = [...shown.map((name) => `“${name}”`), ...(shown.length < names.length
+        ? [`${names.length - shown.length} other columns`] : [])];
+    return parts.length === 1 ? parts[0]
+        : `${parts.slice(0, -1).join(', ')} and ${parts[parts.length - 1]}`;
 }
 
 /*   model, fields, values   as those of the form
@@ -150,8 +162,8 @@ export class Along extends Component {
         try {
             const answer = await post(where, { instances },
                 { query: { output: 'label,probabilities,scores' }, signal: abort.signal });
-            const here = grid.findIndex((text) => text === now || (field.kind === 'number' &&
-                now !== '' && Number(text) === Number(now)));
+            const here = grid.findIndex((text) => text === now ||
+                placeOf(field, text) === placeOf(field, now));
             const lines = linesOf(answer, here, model);
             const labels = answer.predictions.map(({ label }) => label);
             this.setState({ data: { ...lines, field, grid, now, labels }, failed: false });
@@ -164,16 +176,16 @@ export class Along extends Component {
 
     figure(data) {
         const { field, grid, now, lines, labels } = data;
-        const draw = field.kind === 'number' ? drawNumbers : drawCategories;
+        const draw = field.kind === 'category' ? drawCategories : drawNumbers;
         const names = lines.map(({ name }) => `${data.probable ? 'P' : ''}(${name})`);
         return h(Figure, {
             name: `${this.props.model.name}-along-${field.name}`.replace(/[^\w.-]+/g, '_'),
             label: `${titleOf(data)} by ${field.name}`, of: data,
-            height: field.kind === 'number' ? 300 : grid.length * BAND + 48,
+            height: field.kind === 'category' ? grid.length * BAND + 48 : 300,
             draw: (svg, size) => draw(svg, size, { field, data, now }),
             table: {
                 names: [field.name, 'label', ...names],
-                rows: grid.map((text, i) => [field.kind === 'number' ? Number(text) : text,
+                rows: grid.map((text, i) => [field.kind === 'number' ? placeOf(field, text) : text,
                     labels[i] === null ? '' : String(labels[i]),
                     ...lines.map(({ values }) => values[i])]),
             },
@@ -184,11 +196,16 @@ export class Along extends Component {
     render({ fields }, { data, failed }) {
         const usable = fields.filter(hasGrid);
         const field = this.field();
+        const texts = fields.filter(({ kind }) => kind === 'text').map(({ name }) => name);
+        const heading = h('h2', {}, 'How the answer changes along one column');
+        const without = texts.length === 0 ? null : h('p', { class: 'minor' },
+            `There is no curve along ${namesText(texts)}: texts have no order, and no values ` +
+            'between two of them.');
         if (!field) {
-            return null;
+            return without && h('section', { class: 'card stack' }, [heading, without]);
         }
         return h('section', { class: 'card stack along', 'aria-label': 'Along one column' }, [
-            h('h2', {}, 'How the answer changes along one column'),
+            heading, without,
             h('div', { class: 'fields' }, h(Choice, {
                 label: 'Column', value: field.name, options: usable.map(({ name }) => name),
                 hint: 'The other values stay as they are in the form.',

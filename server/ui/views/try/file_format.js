@@ -1,16 +1,23 @@
 /* What a file of rows is: its format, and for separated text its header. */
-import { firstRow } from './pieces.js';
+import { firstRow, rowsOf } from './pieces.js';
 
-const START = 1024 * 1024; /* bytes that are looked at */
+const LONGEST_DATA = 1000; /* bytes of a line with @data */
 const DELIMITERS = [',', ';', '\t', '|'];
 
+/* type: of the pieces; whole: of the file if it is another one. */
 const TYPES = {
-    csv: { type: 'text/csv', quotes: true },
-    tsv: { type: 'text/tab-separated-values', quotes: false }, /* a cell ends on its line */
-    ndjson: { type: 'application/x-ndjson', quotes: false },
-    json: { type: 'application/json', quotes: true },
-    svmlight: { type: 'text/x-svmlight', quotes: false },
-    arff: { type: 'text/x-arff', quotes: false },
+    csv: { type: 'text/csv', dialect: { quotes: true } },
+    tsv: { /* a cell ends on its line */
+        type: 'text/tab-separated-values', dialect: { quotes: false, delimiter: '\t' },
+    },
+    ndjson: { type: 'application/x-ndjson', dialect: { quotes: false } },
+    json: {
+        type: 'application/x-ndjson', whole: 'application/json', dialect: { quotes: false },
+    },
+    svmlight: {
+        type: 'text/x-svmlight', dialect: { quotes: false, comment: '#', indented: true },
+    },
+    arff: { type: 'text/x-arff', dialect: { quotes: false, comment: '%', indented: true } },
 };
 
 /* Returns the cells of a row of separated text. */
@@ -37,14 +44,29 @@ function nameKind(name) {
     }[ending] || null;
 }
 
-/* Whether JSON text is NDJSON: its first line is a document of its own, and not a whole body. */
+/* Whether JSON text is NDJSON: its first line is a row, and not a whole body. */
 function isLines(text) {
     try {
         const value = JSON.parse(text.split('\n')[0]);
-        return !(value.instances || value.columns || value.dataset);
+        return !(value.instances || value.columns || value.dataset) &&
+            !(Array.isArray(value) && value.some((item) => typeof item === 'object' && item));
     } catch {
         return false;
     }
+}
+
+function textOf(bytes) {
+    return new TextDecoder().decode(bytes).replace(/^\ufeff/, '').trimStart();
+}
+
+const DATA = /^[ \t]*@data[ \t\r]*(%.*)?$/im; /* the line that ends the header of ARFF */
+
+/* The number of bytes up to the end of the header of ARFF; 0: there is none. */
+function dataEnd(bytes) {
+    const decoder = new TextDecoder();
+    const row = rowsOf(bytes, TYPES.arff.dialect).find(({ from, to }) => to - from < LONGEST_DATA &&
+        DATA.test(decoder.decode(bytes.subarray(from, to)).trimEnd()));
+    return row ? row.to : 0;
 }
 
 function textKind(text, name) {
@@ -60,54 +82,87 @@ function textKind(text, name) {
     return name || 'csv';
 }
 
-/* The delimiter with which most cells of the first row name columns, else the most frequent one. */
-function delimiterOf(text, columns) {
-    const score = (delimiter) => {
-        const cells = cellsOf(text, delimiter);
-        return cells.filter((cell) => columns.has(cell)).length * 10000 + cells.length;
-    };
-    return [...DELIMITERS].sort((a, b) => score(b) - score(a))[0];
+/* The first row as a delimiter divides it: {row, cells, delimiter}. The delimiter is that with
+ * which most cells name columns; without a name that of the training table, if the row then has as
+ * many cells as the model needs; else that with most cells. */
+function firstCells(bytes, columns, model) {
+    const { delimiter: usual, comment, columns: all = [] } = model.reading || {};
+    const inputs = new Set(model.inputs?.map((input) => input.column || input.name));
+    const needed = [all.length, inputs.size];
+    const found = DELIMITERS.map((delimiter) => {
+        const row = firstRow(bytes, { quotes: true, delimiter, comment });
+        return { row, delimiter, cells: cellsOf(row?.text || '', delimiter) };
+    });
+    const score = ({ cells, delimiter }) => cells.length +
+        1e5 * cells.filter((cell) => columns.has(cell)).length +
+        (delimiter === usual && needed.includes(cells.length) ? 1e4 : 0);
+    return found.sort((a, b) => score(b) - score(a))[0];
 }
 
 /* As the daemon decides with header=auto: all cells name columns, or some do and none is a number.
  * So is a row without a number, if the model reads numbers: then the answer names the columns that
  * are absent. */
 function isHeader(cells, columns, model) {
-    const numbers = cells.some((cell) => cell !== '' && Number.isFinite(Number(cell)));
+    const isNumber = (cell) => cell !== '' && Number.isFinite(Number(cell.replace(',', '.')));
+    const numbers = cells.some(isNumber);
     return cells.every((cell) => columns.has(cell)) ||
         (!numbers && (cells.some((cell) => columns.has(cell)) ||
             model.inputs?.some(({ type }) => type === 'numeric') === true));
 }
 
-/* Returns {kind, type, quotes, names, prefix, query}: names of the columns (separated text with a
- * header, else []); prefix: the bytes that each further piece begins with; query: parameters of the
- * calls. bytes: the begin of the file. */
+/* Whether bytes at the begin of a file are enough for formatOf, which needs all of the header. */
+export function isEnough(bytes, fileName) {
+    const text = textOf(bytes);
+    return textKind(text, nameKind(fileName)) !== 'arff' || DATA.test(text);
+}
+
+/* Returns the format of a file:
+ *
+ *   kind, type, whole  of TYPES
+ *   dialect            of RowScanner, with `cells`: the number of columns, 0 if it is not known
+ *   names              of the columns: separated text with a header, else []
+ *   prefix             the header, with which each piece begins
+ *   skip               bytes of the file up to the end of the header
+ *   query              parameters of the calls
+ *
+ * bytes: the begin of the file. */
 export function formatOf(bytes, fileName, model) {
-    const text = new TextDecoder().decode(bytes.subarray(0, START)).replace(/^\ufeff/, '')
-        .trimStart();
+    const text = textOf(bytes);
     const kind = textKind(text, nameKind(fileName));
-    const format = { kind, ...TYPES[kind], names: [], prefix: new Uint8Array(0), query: {} };
+    const { type, whole = type, dialect } = TYPES[kind];
+    const format = {
+        kind, type, whole, dialect: { ...dialect, cells: 0 }, names: [],
+        prefix: new Uint8Array(0), skip: 0, query: {},
+    };
     if (kind === 'arff') {
-        const data = /^\s*@data[^\n]*\n/im.exec(text);
-        format.prefix = new TextEncoder().encode(data ? text.slice(0, data.index) + data[0] : '');
+        format.skip = dataEnd(bytes);
+        format.prefix = bytes.slice(0, format.skip);
     }
     if (kind !== 'csv' && kind !== 'tsv') {
         return format;
     }
+    const { reading } = model;
     const columns = new Set([...(model.inputs || []).map((input) => input.column || input.name),
-        ...(model.reading?.columns || [])]);
-    const row = firstRow(bytes, true, model.reading?.comment);
-    const delimiter = kind === 'tsv' ? '\t' : delimiterOf(row?.text || '', columns);
-    const cells = cellsOf(row?.text || '', delimiter);
+        ...(reading?.columns || [])]);
+    const first = kind === 'tsv' ? null : firstCells(bytes, columns, model);
+    const tabs = kind === 'tsv' || first.delimiter === '\t';
+    format.dialect = tabs ? { ...TYPES.tsv.dialect, comment: reading?.comment }
+        : { quotes: true, delimiter: first.delimiter, comment: reading?.comment };
+    const row = tabs ? firstRow(bytes, format.dialect) : first.row;
+    const cells = cellsOf(row?.text || '', format.dialect.delimiter);
     const header = isHeader(cells, columns, model);
-    format.query = { header: String(header), delimiter };
-    if (delimiter === '\t') {
-        Object.assign(format, TYPES.tsv);
-        format.query = { header: String(header) };
+    format.query = { header: String(header) };
+    if (tabs) {
+        format.type = TYPES.tsv.type;
+        format.whole = format.type;
+    } else {
+        format.query.delimiter = first.delimiter;
     }
+    format.dialect.cells = row?.cells || 0;
     if (header) {
         format.names = cells;
         format.prefix = bytes.slice(row.from, row.to);
+        format.skip = row.to;
     }
     return format;
 }

@@ -2,8 +2,9 @@
 import { CallError, call } from '../../base/api.js';
 import { whenUp } from '../../base/connection.js';
 import { csvLine } from '../../base/save.js';
-import { formatOf } from './file_format.js';
-import { firstRow, piecesOf, rowsOf } from './pieces.js';
+import { formatOf, isEnough } from './file_format.js';
+import { JsonLines } from './json_lines.js';
+import { countLines, firstRow, piecesOf, rowsOf } from './pieces.js';
 
 const PIECE = 4 * 1000 * 1000; /* bytes */
 const ROUNDS = 12; /* calls for a piece from which faulty rows are taken out */
@@ -11,6 +12,9 @@ const TRIES = 8; /* calls that are answered 429 or 503 */
 const MOST_FAULTS = 1000; /* that are kept */
 const MOST_KEPT = 256; /* columns that the API repeats */
 const HEAD = 4 * 1024 * 1024; /* bytes of an answer in which its header ends */
+const LONGEST_HEADER = 64 * 1024 * 1024; /* bytes of the header of ARFF */
+/* the dialect of answers; a name may begin with #, which is no comment */
+const ANSWER = { quotes: true, delimiter: ',' };
 
 function joined(...parts) {
     const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -22,17 +26,7 @@ function joined(...parts) {
     return bytes;
 }
 
-const countRows = (rows) => rows.filter(({ blank }) => !blank).length;
-
-/* The number of lines of a Blob, each of which has a line end. */
-async function countLines(blob) {
-    const reader = blob.stream().getReader();
-    let n = 0;
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-        n += part.value.reduce((sum, byte) => sum + (byte === 10 ? 1 : 0), 0);
-    }
-    return n;
-}
+const countRows = (rows) => rows.filter(({ blank, comment }) => !blank && !comment).length;
 
 /* A run over a file. Results: parts (Blobs of the answer), rows, faults [{line, text}], nFaults. */
 export class FileRun {
@@ -45,40 +39,48 @@ export class FileRun {
 
     async run() {
         const format = await this.begin();
-        if (format.kind === 'json') {
-            await this.whole(format);
-            return;
-        }
-        const most = PIECE - format.prefix.length;
-        const read = (n) => {
-            this.read += n;
-        };
-        const pieces = piecesOf(this.file,
-            { quotes: format.quotes, most, read, signal: this.signal });
-        let first = true;
+        const { dialect, prefix, skip } = format;
+        const pieces = piecesOf(this.file, {
+            dialect, skip, most: Math.max(PIECE - prefix.length, PIECE / 4), signal: this.signal,
+            through: format.kind === 'json' ? new TransformStream(new JsonLines()) : undefined,
+            read: (n) => {
+                this.read += n;
+            },
+        });
+        let found = false;
         for await (const piece of pieces) {
-            if (piece.rows === 0) {
-                continue;
+            if (piece.rows > 0) {
+                found = true;
+                await this.piece(piece, format);
+                this.onProgress(this);
             }
-            await this.piece(piece, format, first ? new Uint8Array(0) : format.prefix);
-            first = false;
-            this.onProgress(this);
         }
-        if (first) {
-            throw new Error('the file is empty');
+        if (!found) {
+            throw new Error(skip > 0 ? 'The file has a header and no row below it: there is ' +
+                'nothing to predict.' : 'The file has no rows.');
         }
     }
 
     /* Returns the format of the file, by its begin. */
     async begin() {
-        const start = piecesOf(this.file,
-            { quotes: true, most: PIECE / 4, read: () => {}, signal: this.signal });
-        const { value } = await start.next();
-        await start.return();
-        if (!value) {
-            throw new Error('the file is empty');
+        const start = piecesOf(this.file, {
+            dialect: { quotes: true, cells: 0 }, most: PIECE / 4, read: () => {},
+            signal: this.signal,
+        });
+        let bytes = new Uint8Array(0);
+        for await (const piece of start) {
+            bytes = joined(bytes, piece.bytes);
+            if (isEnough(bytes, this.file.name)) {
+                break;
+            }
+            if (bytes.length > LONGEST_HEADER) {
+                throw new Error('The ARFF file has no line @data in its first 64 MiB.');
+            }
         }
-        const format = formatOf(value.bytes, this.file.name, this.model);
+        if (bytes.length === 0) {
+            throw new Error('The file is empty.');
+        }
+        const format = formatOf(bytes, this.file.name, this.model);
         this.answerType = format.kind === 'ndjson' || format.kind === 'json'
             ? 'application/x-ndjson' : 'text/csv';
         this.format = format;
@@ -89,16 +91,6 @@ export class FileRun {
         return format;
     }
 
-    /* A JSON document cannot be cut. */
-    async whole(format) {
-        const response = await this.ask(this.file, format);
-        const blob = await response.blob();
-        this.parts.push(blob);
-        this.rows = await countLines(blob);
-        this.read = this.file.size;
-        this.onProgress(this);
-    }
-
     fault(line, text) {
         this.nFaults++;
         if (this.faults.length < MOST_FAULTS) {
@@ -107,29 +99,27 @@ export class FileRun {
     }
 
     /* Predicts a piece; rows with faults are taken out and reported. */
-    async piece({ bytes, line, rows }, format, prefix) {
-        const separate = format.kind === 'csv' || format.kind === 'tsv';
-        const headerLines = rowsOf(prefix, format.quotes)
-            .reduce((sum, row) => sum + row.lines, 0);
+    async piece({ bytes, line, rows }, format) {
+        const { prefix, dialect } = format;
+        const answered = format.kind === 'ndjson' || format.kind === 'json'; /* line by line */
+        const headerLines = countLines(prefix);
         let kept = null; /* the rows that are left, once some were taken out */
         let body = joined(prefix, bytes);
         for (let round = 0; ; round++) {
             try {
                 const response = await this.ask(new Blob([body]), format);
                 await this.add(response, line - 1 - headerLines);
-                this.rows += (kept ? countRows(kept) : rows) -
-                    (prefix.length === 0 && format.names.length > 0 ? 1 : 0);
+                this.rows += kept ? countRows(kept) : rows;
                 return;
             } catch (error) {
                 const lines = (error.document?.errors || []).map((fault) => fault.line);
-                if (!(error instanceof CallError) || error.status !== 422 || !separate ||
+                if (!(error instanceof CallError) || error.status !== 422 || answered ||
                     lines.length === 0 || lines.some((at) => !at)) {
                     throw error;
                 }
-                kept = kept || rowsOf(bytes, format.quotes);
+                kept = kept || rowsOf(bytes, dialect);
                 const left = this.without(kept, error.document.errors, headerLines, line);
-                if (round >= ROUNDS || left.length === kept.length || !this.hasRows(left, format,
-                    prefix)) {
+                if (round >= ROUNDS || left.length === kept.length || countRows(left) === 0) {
                     this.giveUp(error, left, line, rows);
                     return;
                 }
@@ -137,10 +127,6 @@ export class FileRun {
                 body = joined(prefix, ...kept.map(({ from, to }) => bytes.subarray(from, to)));
             }
         }
-    }
-
-    hasRows(rows, format, prefix) {
-        return countRows(rows) > (prefix.length === 0 && format.names.length > 0 ? 1 : 0);
     }
 
     /* Reports the faults of an answer and returns the rows without them. The lines of the answer
@@ -191,7 +177,7 @@ export class FileRun {
         }
         if (this.parts.length > 0) {
             const head = new Uint8Array(await blob.slice(0, HEAD).arrayBuffer());
-            blob = blob.slice(firstRow(head, true)?.to || 0);
+            blob = blob.slice(firstRow(head, ANSWER)?.to || 0);
         }
         this.parts.push(blob);
     }
@@ -234,7 +220,7 @@ export class FileRun {
     /* The call that predicts the whole file, for RequestCode. */
     request() {
         return {
-            method: 'POST', path: this.where, query: this.format.query, type: this.format.type,
+            method: 'POST', path: this.where, query: this.format.query, type: this.format.whole,
             accept: this.answerType, file: this.file.name,
         };
     }

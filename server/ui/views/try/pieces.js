@@ -2,27 +2,26 @@
 import { RowScanner } from '../../base/row_scanner.js';
 
 const LONGEST_ROW = 64 * 1024 * 1024;
-const BLANKS = new Set([9, 10, 13, 32]);
+const NEWLINE = 10;
 
-/* Whether a row has nothing but blanks: it is no row to the daemon. */
-function isBlank(bytes, from, to) {
-    while (from < to && BLANKS.has(bytes[from])) {
-        from++;
-    }
-    return from === to;
+/* The number of line ends in bytes. */
+export function countLines(bytes) {
+    return bytes.reduce((sum, byte) => sum + (byte === NEWLINE ? 1 : 0), 0);
 }
 
-/* Returns the rows of bytes: [{from, to, line, lines, blank}], line from 1. */
-export function rowsOf(bytes, quotes) {
-    const scanner = new RowScanner(quotes);
+/* Returns the rows of bytes: [{from, to, line, lines, blank, comment, sharp, cells}], line from 1.
+ * dialect: of RowScanner, with `cells`. */
+export function rowsOf(bytes, dialect) {
+    const scanner = new RowScanner(dialect);
     const rows = [];
     let from = 0;
     let line = 1;
     for (let i = 0; i < bytes.length; i++) {
         if (scanner.ends(bytes[i]) || i === bytes.length - 1) {
+            const { blank, sharp, cells } = scanner;
             rows.push({
-                from, to: i + 1, line, lines: Math.max(scanner.lines + 1 - line, 1),
-                blank: isBlank(bytes, from, i + 1),
+                from, to: i + 1, line, lines: Math.max(scanner.lines + 1 - line, 1), blank, sharp,
+                cells, comment: scanner.isComment(dialect.cells),
             });
             from = i + 1;
             line = scanner.lines + 1;
@@ -31,17 +30,19 @@ export function rowsOf(bytes, quotes) {
     return rows;
 }
 
-/* Returns the end of the first row that is neither blank nor a comment, and its text.
- * comment: a character or undefined. */
-export function firstRow(bytes, quotes, comment) {
-    const decoder = new TextDecoder();
-    for (const { from, to } of rowsOf(bytes, quotes)) {
-        const text = decoder.decode(bytes.subarray(from, to)).replace(/^\ufeff/, '').trim();
-        if (text !== '' && !(comment && text.startsWith(comment))) {
-            return { from, to, text };
-        }
-    }
-    return null;
+/* Returns the place of the first row that is neither blank nor a comment: {from, to, cells, text},
+ * or null. As the daemon: the first row that does not begin with # has as many cells as the table.
+ * dialect: of RowScanner. */
+export function firstRow(bytes, dialect) {
+    const rows = rowsOf(bytes, { ...dialect, cells: 0 }).filter(({ blank, comment }) =>
+        !blank && !comment);
+    const plain = dialect.comment ? rows[0] : rows.find(({ sharp }) => !sharp) || rows[0];
+    const row = rows.find(({ sharp, cells }) =>
+        dialect.comment || !sharp || cells === plain.cells);
+    return row ? {
+        ...row, text: new TextDecoder().decode(bytes.subarray(row.from, row.to))
+            .replace(/^\ufeff/, '').trim(),
+    } : null;
 }
 
 /* The bytes of a file as UTF-8: unpacked (.gz), and decoded if they begin with the mark of UTF-16.
@@ -67,16 +68,24 @@ async function openStream(file, read) {
 }
 
 /* Yields the pieces of a file: {bytes, line, rows}: line is the number of its first line, rows the
- * number of rows that are not blank. A piece has at most `most` bytes, if its first row is not
- * longer. */
-export async function* piecesOf(file, { quotes, most, read, signal }) {
-    const reader = (await openStream(file, read)).getReader();
-    const scanner = new RowScanner(quotes);
+ * number of rows that are neither blank nor comments. A piece has at most `most` bytes, if its
+ * first row is not longer.
+ *
+ *   dialect  of RowScanner, with `cells`: the number of columns, 0 if it is not known
+ *   skip     bytes at the begin of the file that are left out: whole rows
+ *   through  a TransformStream that makes the rows from the file; undefined: none */
+export async function* piecesOf(file, { dialect, most, skip = 0, through, read, signal }) {
+    let stream = await openStream(file, read);
+    stream = through ? stream.pipeThrough(through) : stream;
+    const reader = stream.getReader();
+    const scanner = new RowScanner(dialect);
     let buffer = new Uint8Array(2 * most);
     let length = 0; /* bytes in the buffer */
     let scanned = 0;
     let cut = { at: 0, rows: 0, lines: 0 }; /* the last row end */
+    let left = skip; /* bytes that are still to be left out */
     let line = 1;
+    const isRow = () => !scanner.blank && !scanner.isComment(dialect.cells);
     const take = (at, rows, lines) => {
         const piece = { bytes: buffer.slice(0, at), line, rows };
         buffer.copyWithin(0, at, length);
@@ -94,7 +103,10 @@ export async function* piecesOf(file, { quotes, most, read, signal }) {
             if (part.done) {
                 break;
             }
-            while (length + part.value.length > buffer.length) {
+            const behind = part.value.subarray(left);
+            line += countLines(part.value.subarray(0, left));
+            left -= part.value.length - behind.length;
+            while (length + behind.length > buffer.length) {
                 if (buffer.length > LONGEST_ROW) {
                     throw new Error(`line ${line}: the row does not end within 64 MiB: a quote ` +
                         'may be open');
@@ -103,12 +115,12 @@ export async function* piecesOf(file, { quotes, most, read, signal }) {
                 larger.set(buffer.subarray(0, length));
                 buffer = larger;
             }
-            buffer.set(part.value, length);
-            length += part.value.length;
+            buffer.set(behind, length);
+            length += behind.length;
             for (;;) {
                 while (scanned < length && (scanned < most || cut.at === 0)) {
                     if (scanner.ends(buffer[scanned++])) {
-                        const rows = cut.rows + (isBlank(buffer, cut.at, scanned) ? 0 : 1);
+                        const rows = cut.rows + (isRow() ? 1 : 0);
                         cut = { at: scanned, rows, lines: scanner.lines };
                     }
                 }
@@ -119,7 +131,7 @@ export async function* piecesOf(file, { quotes, most, read, signal }) {
             }
         }
         if (length > 0) {
-            yield take(length, cut.rows + (isBlank(buffer, cut.at, length) ? 0 : 1), 0);
+            yield take(length, cut.rows + (cut.at < length && isRow() ? 1 : 0), 0);
         }
     } finally {
         await reader.cancel().catch(() => {});

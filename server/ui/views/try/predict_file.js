@@ -14,21 +14,21 @@ import { FileRun } from './file_run.js';
 const SHOWN_FAULTS = 100;
 const PACE = 200; /* ms between two drawings */
 
-function Faults({ faults, nFaults, name }) {
+function Faults({ faults, nFaults, name, isJson }) {
     return h('div', { class: 'stack' }, [
         h('p', {}, `${plural(nFaults, 'row')} of the file ${nFaults === 1 ? 'has' : 'have'} no ` +
             'prediction:'),
         h(DataTable, {
             caption: 'Rows without a prediction', sort: false, rows: faults, most: SHOWN_FAULTS,
             columns: [
-                { name: 'line', label: 'Line of the file', numeric: true,
+                { name: 'line', label: `${isJson ? 'Row' : 'Line'} of the file`, numeric: true,
                     cell: ({ line }) => count(line) },
                 { name: 'text', label: 'What is wrong' },
             ],
         }),
         h('p', {}, h('button', {
             type: 'button',
-            onClick: () => saveText(csv(['line', 'fault'],
+            onClick: () => saveText(csv([isJson ? 'row' : 'line', 'fault'],
                 faults.map(({ line, text }) => [line, text])), `${name}-faults.csv`, 'text/csv'),
         }, 'Save the list of faults')),
     ]);
@@ -96,7 +96,10 @@ export class PredictFile extends Component {
                 onClick: () => saveBlob(blob, `${base}-predictions.${ending}`),
             }, `Save the predictions (${bytes(blob.size)})`)),
             run.nFaults > 0
-                ? h(Faults, { faults: run.faults, nFaults: run.nFaults, name: base }) : null,
+                ? h(Faults, {
+                    faults: run.faults, nFaults: run.nFaults, name: base,
+                    isJson: run.format.kind === 'json',
+                }) : null,
             h(RequestCode, { title: 'The same in one call', request: run.request() }),
         ]);
     }
@@ -109,8 +112,8 @@ export class PredictFile extends Component {
                 label: 'Drop a file with rows to predict, or choose one',
                 accept: '.csv,.tsv,.txt,.ndjson,.jsonl,.json,.arff,.svm,.libsvm,.svmlight,.gz',
                 hint: 'CSV with the column names of the training table (others are ignored), ' +
-                    'TSV, NDJSON, ARFF or svmlight, of any length: it is sent in pieces, and ' +
-                    'nothing of it is stored.',
+                    'TSV, JSON, NDJSON, ARFF or svmlight, of any length: it is sent in pieces, ' +
+                    'and nothing of it is stored.',
                 onFile: (chosen) => this.start(chosen),
             }),
             h(Check, {

@@ -2,18 +2,19 @@
 import { Component, h } from '../../base/preact.js';
 import { count, plural } from '../../base/format.js';
 import { Choice, Field, TextField } from '../../parts/fields.js';
-import { rangeText } from './row_fields.js';
+import { faultOf, numberOf, rangeText, rounded } from './row_fields.js';
 
 const MOST_FIELDS = 30;
 const MOST_OPTIONS = 200;
 const MISSING = '(missing)';
+const SLIDER_DIGITS = 4;
 
 function NumberAndSlider({ field, value, error, onInput }) {
     const { min, max, whole, name } = field;
     const slides = max > min;
-    const now = Number(value);
+    const now = numberOf(field, value);
     return h(Field, {
-        label: name, hint: rangeText(field), error,
+        label: name, hint: rangeText(field), error: faultOf(field, value) || error,
         control: (attributes) => h('span', { class: 'number-slider' }, [
             h('input', {
                 ...attributes, type: 'text', inputmode: 'decimal', class: 'number', value,
@@ -22,10 +23,10 @@ function NumberAndSlider({ field, value, error, onInput }) {
             }),
             slides ? h('input', {
                 type: 'range', min, max, step: whole ? 1 : 'any', 'aria-label': `${name}, slider`,
-                value: value === '' || Number.isNaN(now) ? (min + max) / 2 : now,
+                value: Number.isNaN(now) ? (min + max) / 2 : now,
                 'aria-valuetext': value === '' ? 'missing' : value,
                 onInput: (event) =>
-                    onInput(String(Number(Number(event.target.value).toPrecision(4)))),
+                    onInput(String(rounded(field, Number(event.target.value), SLIDER_DIGITS))),
             }) : null,
         ]),
     });

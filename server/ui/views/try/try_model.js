@@ -25,7 +25,7 @@ async function optional(promise, signal) {
     }
 }
 
-/* The first row of the training table, for columns without a typical value. */
+/* The first row of the training table, for columns without a typical value: texts, above all. */
 async function addSamples(fields, dataset, signal) {
     if (!dataset || !fields.some(({ kind }) => ['text', 'date', 'sparse'].includes(kind))) {
         return;
