@@ -4,6 +4,7 @@
  * dn_pairwise; the calling thread then pushes the totals of the ranges in order at that level. The
  * additions are the same as those of a serial sum. */
 #include "base/sum.h"
+#include "base/group.h"
 #include "base/tasks.h"
 
 #include <assert.h>
@@ -84,6 +85,7 @@ struct range_sum {
     void *arg;
     size_t n_out;
     unsigned level;
+    size_t first_range; /* the first range that this process sums; 0 without a group */
     size_t n_ranges;
     double *totals;   /* [n_ranges x n_out] */
     double *partials; /* [n_slots × capacity] */
@@ -103,7 +105,7 @@ static dn_status add_piece(void *arg, const dn_block *block, size_t slot, dn_err
 
 static dn_status sum_range(void *arg, size_t range, size_t slot, dn_error *err) {
     const struct range_sum *s = arg;
-    size_t first = range << s->level, end = first + ((size_t)1 << s->level);
+    size_t first = (s->first_range + range) << s->level, end = first + ((size_t)1 << s->level);
     if (end > s->rows->n_blocks) {
         end = s->rows->n_blocks;
     }
@@ -138,8 +140,45 @@ static void add_totals(const struct range_sum *s, double *out) {
     dn_pairwise_total(&sum, out);
 }
 
+static dn_status too_many(size_t n_out, dn_error *err) {
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "the partial sums of %zu numbers are more than can be addressed", n_out);
+}
+
+/* Sums the blocks of this rank, and adds the sums of all ranks. */
+static dn_status group_sum(const dn_run *run, const dn_rows *rows, dni_each_sum_fn fn, void *arg,
+                           size_t n_out, double *out, dn_error *err) {
+    const size_t n_slots = run->each == NULL || run->n_slots == 0 ? 1 : run->n_slots;
+    struct range_sum s = {.run = run, .rows = rows, .fn = fn, .arg = arg, .n_out = n_out};
+    size_t end;
+    void *memory = NULL;
+    dni_group_ranges(run->group, rows->n_blocks, &s.level, &s.first_range, &end);
+    s.n_ranges = end - s.first_range;
+    s.capacity = dn_pairwise_capacity((size_t)1 << s.level, n_out);
+    dn_status status = DN_OK;
+    if (((double)s.n_ranges + (double)n_slots * (double)(s.level + 2)) * (double)n_out >
+        (double)(SIZE_MAX / 16)) {
+        status = too_many(n_out, err);
+    }
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, s.n_ranges * n_out + n_slots * s.capacity, sizeof(double),
+                              "the partial sums", &memory, err);
+    }
+    if (status == DN_OK) {
+        s.totals = memory;
+        s.partials = s.totals + s.n_ranges * n_out;
+        status = dni_tasks_run(run, s.n_ranges, sum_range, &s, err);
+    }
+    status = dni_group_sum(run, status, rows->n_blocks, s.totals, n_out, out, err);
+    dn_run_free(run, memory);
+    return status;
+}
+
 dn_status dni_each_sum(const dn_run *run, const dn_rows *rows, dni_each_sum_fn fn, void *arg,
                        size_t n_out, double *out, dn_error *err) {
+    if (dni_group_of(run) != NULL) {
+        return group_sum(run, rows, fn, arg, n_out, out, err);
+    }
     size_t n_slots = run == NULL || run->each == NULL || run->n_slots == 0 ? 1 : run->n_slots;
     struct range_sum s = {
         .run = run, .rows = rows, .fn = fn, .arg = arg, .n_out = n_out, .n_ranges = 1};
@@ -159,9 +198,7 @@ dn_status dni_each_sum(const dn_run *run, const dn_rows *rows, dni_each_sum_fn f
     size_t n_totals = s.n_ranges == 1 ? 0 : s.n_ranges * n_out;
     if ((double)s.n_ranges * (double)n_out + (double)n_slots * (double)s.capacity >
         (double)(SIZE_MAX / 16)) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "the partial sums of %zu numbers are more than can be addressed",
-                            n_out);
+        return too_many(n_out, err);
     }
     void *memory = NULL;
     dn_status status = dn_run_alloc(run, n_totals + n_slots * s.capacity, sizeof(double),

@@ -39,6 +39,7 @@ dn_run dni_task_run(const dn_run *run) {
     inner.n_slots = 1;
     inner.sum = NULL;
     inner.each = NULL;
+    inner.group = NULL;
     inner.progress = NULL;
     inner.snapshots = NULL;
     inner.n_snapshots = 0;

@@ -89,6 +89,11 @@ bool dn_params_is_linear(const dn_params *params) {
            is_word_or_absent(params, "covariance", "shared");
 }
 
+const char *dn_params_alone(const dn_params *params) {
+    return params->algorithm->alone == NULL ? "its fit is not made of sums over the rows"
+                                            : params->algorithm->alone(params);
+}
+
 bool dn_params_drops_first(const dn_params *params) {
     return params->algorithm->drops_first != NULL && params->algorithm->drops_first(params);
 }

@@ -1,9 +1,11 @@
-/* Encoded rows of a table: in memory or streamed.
+/* Encoded rows of a table: in memory or streamed. In a group of ranks, only the rows of the blocks
+ * of this rank are in memory; other blocks are streamed.
  *
  * In memory, dense rows are encoded chunk by chunk into one matrix, and sparse rows block by
  * block into memory of the exact size. Streamed blocks are encoded in the memory of a slot at
  * each request. Rows in memory and streamed rows use the same kernels (encoder_tile.h), so that
  * their blocks are equal bit for bit. */
+#include "base/group.h"
 #include "base/run_memory.h"
 #include "base/tasks.h"
 #include "encoder/encoded_rows.h"
@@ -40,7 +42,8 @@ typedef struct dni_source_rows {
     size_t *columns; /* [n_inputs] the source's column of each input */
     dni_selection selection;
     const double *target, *weight; /* [source->n_rows] or NULL */
-    dni_encoded all;               /* dense rows in memory */
+    size_t own_block, own_end;     /* the blocks in memory: own_block ... own_end - 1 */
+    dni_encoded all;               /* dense rows in memory, from block own_block on */
     dni_encoded *blocks;           /* CSR rows in memory: [rows.n_blocks] */
     dni_block_slot *slots;         /* [n_slots] for streaming and while rows in memory are built */
     size_t n_slots;
@@ -341,10 +344,22 @@ static dn_status build_chunk(void *arg, size_t chunk, size_t slot, dn_error *err
     return DN_OK;
 }
 
-/* Encodes a block in the slot's memory and copies it to memory of its exact size. */
-static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *err) {
+/* Encodes dense block own_block + i to its place in memory. */
+static dn_status build_dense_block(void *arg, size_t i, size_t slot, dn_error *err) {
     dni_source_rows *self = arg;
-    const size_t n = block_rows(self, i);
+    const size_t block = self->own_block + i;
+    dn_status status = slot_ready(self, &self->slots[slot], 0, err);
+    return status == DN_OK
+               ? encode_walk(self, slot,
+                             dni_walk_part(&self->selection, block, 0, block_rows(self, block)),
+                             i * DN_BLOCK_ROWS, &self->all, err)
+               : status;
+}
+
+/* Encodes sparse block own_block + i in the slot's memory and copies it to memory of its exact size. */
+static dn_status build_block(void *arg, size_t task, size_t slot_index, dn_error *err) {
+    dni_source_rows *self = arg;
+    const size_t i = self->own_block + task, n = block_rows(self, i);
     dn_block from;
     dn_status status = stream_block(&self->rows, i, slot_index, &from, err);
     if (status != DN_OK) {
@@ -368,12 +383,19 @@ static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *e
     return DN_OK;
 }
 
+/* Returns the number of rows in memory. */
+static size_t own_rows(const dni_source_rows *self) {
+    const size_t n = self->rows.n_rows, first = self->own_block * DN_BLOCK_ROWS,
+                 end = self->own_end * DN_BLOCK_ROWS;
+    return self->own_block == self->own_end ? 0 : (end < n ? end : n) - first;
+}
+
 /* Allocates the list of CSR blocks. Fails before the work begins if the memory for the rows is not
  * available. */
 static dn_status blocks_init(dni_source_rows *self, dn_error *err) {
     void *trial = NULL, *blocks = NULL;
     dn_status status =
-        dni_run_alloc_raw(&self->run, dn_encoder_rows_bytes(self->encoder, self->rows.n_rows), 1,
+        dni_run_alloc_raw(&self->run, dn_encoder_rows_bytes(self->encoder, own_rows(self)), 1,
                           "the encoded rows", &trial, err);
     if (status != DN_OK) {
         return status;
@@ -390,7 +412,7 @@ static dn_status build_rows(dni_source_rows *self, const dn_run *run, dn_error *
     const bool sparse = self->encoder->sparse;
     dn_status status =
         sparse ? blocks_init(self, err)
-               : encoded_init(&self->all, self, self->rows.n_rows, 0, "the encoded rows", err);
+               : encoded_init(&self->all, self, own_rows(self), 0, "the encoded rows", err);
     if (status != DN_OK) {
         return status;
     }
@@ -398,21 +420,25 @@ static dn_status build_rows(dni_source_rows *self, const dn_run *run, dn_error *
     if (status != DN_OK) {
         return status;
     }
-    status = sparse ? dni_tasks_run(&passes, self->rows.n_blocks, build_block, self, err)
-                    : dni_tasks_run(&passes, self->source->n_chunks, build_chunk, self, err);
+    const size_t n_own = self->own_end - self->own_block;
+    status = sparse ? dni_tasks_run(&passes, n_own, build_block, self, err)
+             : n_own < self->rows.n_blocks
+                 ? dni_tasks_run(&passes, n_own, build_dense_block, self, err)
+                 : dni_tasks_run(&passes, self->source->n_chunks, build_chunk, self, err);
     slots_done(self);
     return status;
 }
 
 static dn_status memory_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
                               dn_error *err) {
-    (void)slot;
-    (void)err;
     const dni_source_rows *self = (const dni_source_rows *)rows;
     const bool sparse = self->encoder->sparse;
-    const size_t first = i * DN_BLOCK_ROWS;
-    *out = block_view(self, first, block_rows(self, i), sparse ? &self->blocks[i] : &self->all,
-                      sparse ? 0 : first);
+    if (i < self->own_block || i >= self->own_end) {
+        return stream_block(rows, i, slot, out, err);
+    }
+    *out = block_view(self, i * DN_BLOCK_ROWS, block_rows(self, i),
+                      sparse ? &self->blocks[i] : &self->all,
+                      sparse ? 0 : (i - self->own_block) * DN_BLOCK_ROWS);
     return DN_OK;
 }
 
@@ -530,9 +556,18 @@ dn_status dni_encoded_rows(const dn_table_source *source, const dn_encoder *enco
     }
     self->rows.n_rows = self->selection.n_rows;
     self->rows.n_blocks = self->selection.n_blocks;
-    status = in_memory ? build_rows(self, run, err) : prepare_stream(self, err);
-    if (status != DN_OK) {
-        goto cleanup;
+    dni_group_own(run, self->rows.n_blocks, &self->own_block, &self->own_end);
+    if (in_memory) {
+        status = build_rows(self, run, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+    }
+    if (!in_memory || self->own_end - self->own_block < self->rows.n_blocks) {
+        status = prepare_stream(self, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
     *out = &self->rows;
     self = NULL;

@@ -4,6 +4,8 @@
  * its own extremes and levels, which are merged at the end. */
 #include "encoder/encoder_scan.h"
 #include "base/argument.h"
+#include "base/bytes.h"
+#include "base/group.h"
 #include "base/layout.h"
 #include "base/sum.h"
 #include "base/tasks.h"
@@ -25,6 +27,7 @@ struct dni_scan_slot {
     /* [n] missing: some row is missing. overflow: the column has too many levels, and no more are
      * collected */
     bool *missing, *overflow;
+    unsigned char *marks;   /* [n] `missing`, while ranks exchange it */
     dni_string_set *levels; /* [n] */
     /* [n][code] 1: the string with this code of the open chunk is already in `levels` */
     unsigned char **seen;
@@ -48,6 +51,7 @@ static void slot_layout(dni_layout *layout, size_t n, dni_scan_slot *slot) {
     slot->maximum = dni_layout_doubles(layout, n);
     slot->missing = dni_layout_array(layout, n, sizeof *slot->missing);
     slot->overflow = dni_layout_array(layout, n, sizeof *slot->overflow);
+    slot->marks = dni_layout_array(layout, n, sizeof *slot->marks);
     slot->levels = dni_layout_array(layout, n, sizeof *slot->levels);
     slot->seen = dni_layout_array(layout, n, sizeof *slot->seen);
     slot->seen_capacity = dni_layout_array(layout, n, sizeof *slot->seen_capacity);
@@ -399,6 +403,15 @@ static dn_status merge_levels(dni_scan *scan, size_t i, dn_error *err) {
     return DN_OK;
 }
 
+static dn_status check_level_bytes(size_t bytes, dn_error *err) {
+    return bytes <= DN_MAX_LEVELS_BYTES
+               ? DN_OK
+               : dn_error_set(err, DN_ERR_DATA,
+                              "the categorical inputs have distinct values of more than %zu bytes "
+                              "in all",
+                              DN_MAX_LEVELS_BYTES);
+}
+
 static dn_status merge_all_levels(dni_scan *scan, dn_error *err) {
     size_t bytes = 0;
     for (size_t k = 0; k < scan->n_slots; k++) {
@@ -420,12 +433,101 @@ static dn_status merge_all_levels(dni_scan *scan, dn_error *err) {
         }
         bytes += dni_string_set_size(&scan->slots[0].levels[i]);
     }
-    if (bytes <= DN_MAX_LEVELS_BYTES) {
-        return DN_OK;
+    return check_level_bytes(bytes, err);
+}
+
+/* ---- levels of all ranks ---- */
+/* Appends the levels of all columns: of each column its number of levels, their starts and their
+ * bytes. */
+static dn_status write_levels(const dni_scan *scan, dni_writer *writer, dn_error *err) {
+    for (size_t i = 0; i < scan->n; i++) {
+        const dn_strings levels = dni_string_set_view(&scan->slots[0].levels[i]);
+        dni_write_u32(writer, (uint32_t)levels.n);
+        for (size_t s = 0; s < levels.n; s++) {
+            const uint32_t length = levels.start[s + 1] - levels.start[s];
+            dni_write_u32(writer, length);
+            dni_write_bytes(writer, levels.bytes + levels.start[s], length);
+        }
     }
-    return dn_error_set(err, DN_ERR_DATA,
-                        "the categorical inputs have distinct values of more than %zu bytes in all",
-                        DN_MAX_LEVELS_BYTES);
+    return writer->failed
+               ? dn_error_set(err, DN_ERR_MEMORY, "no memory for the categories of the columns")
+               : DN_OK;
+}
+
+/* Adds the levels of all columns of one rank to those of this rank. */
+static dn_status read_levels(dni_scan *scan, dni_reader *reader, dn_error *err) {
+    for (size_t i = 0; i < scan->n; i++) {
+        dni_string_set *all = &scan->slots[0].levels[i];
+        const uint32_t n = dni_read_u32(reader);
+        for (uint32_t s = 0; s < n && !reader->failed; s++) {
+            const uint32_t length = dni_read_u32(reader);
+            const char *text = dni_read_bytes(reader, length);
+            uint32_t index;
+            if (text == NULL) {
+                break;
+            }
+            dn_status status = dni_string_set_add(all, text, length, &index, err);
+            if (status != DN_OK) {
+                return status;
+            }
+        }
+        if (too_large(scan, all)) {
+            return refuse_levels(scan, i, all, err);
+        }
+    }
+    return DN_OK;
+}
+
+/* Merges the levels of all ranks. status: of the levels of this rank. */
+static dn_status join_levels(dni_scan *scan, dn_status status, dn_error *err) {
+    dni_writer writer;
+    void *joined = NULL;
+    size_t size = 0, bytes = 0;
+    dni_writer_init(&writer);
+    if (status == DN_OK) {
+        status = write_levels(scan, &writer, err);
+    }
+    status = dni_group_join(scan->run, status, writer.bytes, writer.size, &joined, &size, err);
+    dni_writer_done(&writer);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_reader reader = dni_reader_of(joined, size);
+    while (status == DN_OK && reader.left > 0) {
+        status = read_levels(scan, &reader, err);
+    }
+    if (status == DN_OK) {
+        status = dni_reader_end(&reader, "list of categories", err);
+    }
+    for (size_t i = 0; i < scan->n; i++) {
+        bytes += dni_string_set_size(&scan->slots[0].levels[i]);
+    }
+    dn_run_free(scan->run, joined);
+    return status == DN_OK ? check_level_bytes(bytes, err) : status;
+}
+
+/* Merges the extremes, the marks of missing values and the levels of all ranks. status: of the
+ * levels of this rank. */
+static dn_status merge_ranks(dni_scan *scan, dn_status status, dn_error *err) {
+    dni_scan_slot *slot = &scan->slots[0];
+    for (size_t i = 0; i < scan->n; i++) {
+        slot->minimum[i] = scan->results[i].minimum;
+        slot->maximum[i] = scan->results[i].maximum;
+        slot->marks[i] = scan->results[i].missing;
+    }
+    status = dni_group_least(scan->run, status, slot->minimum, scan->n, err);
+    if (status == DN_OK) {
+        status = dni_group_most(scan->run, DN_OK, slot->maximum, scan->n, err);
+    }
+    if (status == DN_OK) {
+        status = dni_group_or(scan->run, DN_OK, slot->marks, scan->n, err);
+    }
+    for (size_t i = 0; i < scan->n && status == DN_OK; i++) {
+        scan->results[i].minimum = slot->minimum[i];
+        scan->results[i].maximum = slot->maximum[i];
+        scan->results[i].missing = slot->marks[i] != 0;
+    }
+    return status == DN_OK ? join_levels(scan, status, err) : status;
 }
 
 /* Selects the columns that the next pass reads, and closes the chunks that the previous pass
@@ -463,7 +565,8 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
         }
     }
     scan->total_weight = scan->totals[2 * scan->n];
-    return merge_all_levels(scan, err);
+    status = merge_all_levels(scan, err);
+    return dni_group_of(scan->run) == NULL ? status : merge_ranks(scan, status, err);
 }
 
 dn_status dni_scan_moments(dni_scan *scan, dn_error *err) {

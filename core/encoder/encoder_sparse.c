@@ -5,6 +5,7 @@
  * `k`. */
 #include "encoder/encoder_sparse.h"
 #include "base/argument.h"
+#include "base/group.h"
 #include "base/layout.h"
 #include "base/sum.h"
 #include "base/tasks.h"
@@ -186,18 +187,28 @@ static dn_status pass(struct sparse_fit *self, dni_each_sum_fn fn, dn_error *err
 }
 
 /* ---- results ---- */
+/* Merges the extremes of all slots and ranks into the first slot. */
+static dn_status merge_extremes(const struct sparse_fit *self, dn_error *err) {
+    struct slot *first = &self->slots[0];
+    for (size_t i = 1; i < self->shape.n_slots; i++) {
+        for (size_t k = 0; k < self->set->n; k++) {
+            first->minimum[k] = fmin(first->minimum[k], self->slots[i].minimum[k]);
+            first->maximum[k] = fmax(first->maximum[k], self->slots[i].maximum[k]);
+        }
+    }
+    dn_status status = dni_group_least(&self->passes, DN_OK, first->minimum, self->set->n, err);
+    return status == DN_OK ? dni_group_most(&self->passes, DN_OK, first->maximum, self->set->n, err)
+                           : status;
+}
+
 /* Reads the sums of the first pass. Where some row has no entry, 0 is one of the values. */
 static void read_sums(const struct sparse_fit *self, double total_weight) {
     for (size_t k = 0; k < self->set->n; k++) {
         dni_scan_column *column = &self->results[k];
         *column = (dni_scan_column){.weight = self->totals[1 + 2 * k],
                                     .sum = self->totals[2 + 2 * k],
-                                    .minimum = (double)INFINITY};
-        column->maximum = -column->minimum;
-        for (size_t i = 0; i < self->shape.n_slots; i++) {
-            column->minimum = fmin(column->minimum, self->slots[i].minimum[k]);
-            column->maximum = fmax(column->maximum, self->slots[i].maximum[k]);
-        }
+                                    .minimum = self->slots[0].minimum[k],
+                                    .maximum = self->slots[0].maximum[k]};
         if (column->weight < total_weight) {
             column->minimum = fmin(column->minimum, 0);
             column->maximum = fmax(column->maximum, 0);
@@ -218,6 +229,10 @@ static dn_status too_large(const struct sparse_fit *self, size_t k, dn_error *er
 static dn_status fit_moments(struct sparse_fit *self, double total_weight, double *mean,
                              double *scale, dn_error *err) {
     const double fill = 0;
+    dn_status status = merge_extremes(self, err);
+    if (status != DN_OK) {
+        return status;
+    }
     read_sums(self, total_weight);
     for (size_t k = 0; k < self->set->n; k++) {
         dni_scan_column all = self->results[k];
@@ -228,7 +243,7 @@ static dn_status fit_moments(struct sparse_fit *self, double total_weight, doubl
         scale[k] = 1;
         dni_moments_prepare(&self->results[k], mean[k]);
     }
-    dn_status status = pass(self, moment_block, err);
+    status = pass(self, moment_block, err);
     if (status != DN_OK) {
         return status;
     }
@@ -244,17 +259,21 @@ static dn_status fit_moments(struct sparse_fit *self, double total_weight, doubl
     return DN_OK;
 }
 
-/* Merges the bits of all slots. A constant feature is 0 after standardisation and is cleared. */
+/* Merges the bits of all slots and ranks. A constant feature is 0 after standardisation and is cleared. */
 static dn_status merge_active(const struct sparse_fit *self, unsigned char **out, dn_error *err) {
     const size_t n_bytes = self->set->n / 8 + 1;
     unsigned char *active = calloc(n_bytes, 1);
-    if (active == NULL) {
-        return dni_encoder_no_memory(err);
-    }
-    for (size_t i = 0; i < self->shape.n_slots; i++) {
+    for (size_t i = 0; active != NULL && i < self->shape.n_slots; i++) {
         for (size_t b = 0; b < n_bytes; b++) {
             active[b] |= self->slots[i].nonzero[b];
         }
+    }
+    dn_status status =
+        dni_group_or(&self->passes, active != NULL ? DN_OK : dni_encoder_no_memory(err), active,
+                     n_bytes, err);
+    if (status != DN_OK) {
+        free(active);
+        return status;
     }
     for (size_t k = 0; self->shape.moments && k < self->set->n; k++) {
         if (self->results[k].factor == 0) { /* the feature is constant */

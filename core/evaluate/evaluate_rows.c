@@ -3,6 +3,7 @@
  * metrics depend on the number of tiles in a group. */
 #include "evaluate/evaluate_rows.h"
 #include "base/argument.h"
+#include "base/group.h"
 #include "base/layout.h"
 #include "base/tasks.h"
 #include "linalg/tile.h"
@@ -176,10 +177,14 @@ static dn_status scorer_init(struct scorer *t, const dn_model *model, const stru
 
 /* Frees the scorer. If status is DN_OK, finishes its metrics and returns them in *out; otherwise
  * frees them. */
-static dn_status scorer_end(struct scorer *t, dn_status status, dn_metrics **out, dn_error *err) {
+static dn_status scorer_end(struct scorer *t, bool raw, dn_status status, dn_metrics **out,
+                            dn_error *err) {
     dn_run_free(t->run, t->memory);
     if (status == DN_OK) {
         status = dn_metrics_finish(t->metrics, err);
+    }
+    if (!raw) { /* all ranks have metrics, or none */
+        status = dni_group_agree(t->run, status, err);
     }
     if (status == DN_OK) {
         *out = t->metrics;
@@ -323,14 +328,16 @@ static dn_status score_group(const struct scorer *t, dn_matrix x, const double *
     return status;
 }
 
+/* given: scores of the rows of the block or piece; NULL: they are computed. */
 static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j,
-                             const dn_block *block, size_t *at, dn_error *err) {
+                             const dn_block *block, const double *given, size_t *at,
+                             dn_error *err) {
     const size_t most = t->n_tiles * DNI_TILE_ROWS;
     for (size_t start = 0, rows; start < block->x.n_rows; start += rows) {
         rows = block->x.n_rows - start < most ? block->x.n_rows - start : most;
-        const double *given =
-            t->given == NULL ? NULL : t->given + (block->first_row + start) * t->n_scores;
-        const dn_status status = score_group(t, dn_matrix_rows(block->x, start, rows), given, err);
+        const dn_status status =
+            score_group(t, dn_matrix_rows(block->x, start, rows),
+                        given == NULL ? NULL : given + start * t->n_scores, err);
         if (status != DN_OK) {
             return status;
         }
@@ -350,14 +357,17 @@ static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j
     return DN_OK;
 }
 
-static dn_status score_blocks(const struct scorer *t, const dni_evaluate_input *j, dn_error *err) {
-    size_t at = 0;
-    for (size_t b = 0; b < j->rows->n_blocks; b++) {
+/* Scores blocks first ... end - 1. *at: as in next_rows. */
+static dn_status score_range(const struct scorer *t, const dni_evaluate_input *j, size_t first,
+                             size_t end, size_t *at, dn_error *err) {
+    for (size_t b = first; b < end; b++) {
         for (size_t k = 0; k < dn_rows_n_pieces(j->rows, b); k++) {
             dn_block block;
             dn_status status = dn_rows_piece(j->rows, b, k, 0, &block, err);
             if (status == DN_OK) {
-                status = score_piece(t, j, &block, &at, err);
+                const double *given =
+                    t->given == NULL ? NULL : t->given + block.first_row * t->n_scores;
+                status = score_piece(t, j, &block, given, at, err);
             }
             if (status != DN_OK) {
                 return status;
@@ -365,6 +375,91 @@ static dn_status score_blocks(const struct scorer *t, const dni_evaluate_input *
         }
     }
     return DN_OK;
+}
+
+/* ---- encoded rows in a group of ranks ---- */
+/* The scores and classes of this rank's rows, before they are sent to all ranks. */
+struct own_scores {
+    size_t n, n_scores; /* rows so far; scores of a row */
+    double *scores;     /* [own rows × n_scores] */
+    double *truth;      /* [own rows] */
+};
+
+static void store_scores(void *arg, const double *scores, const size_t *truth, const double *weight,
+                         size_t n) {
+    struct own_scores *own = arg;
+    (void)weight;
+    memcpy(own->scores + own->n * own->n_scores, scores, n * own->n_scores * sizeof *scores);
+    for (size_t i = 0; i < n; i++) {
+        own->truth[own->n + i] = (double)truth[i];
+    }
+    own->n += n;
+}
+
+/* Scores the blocks of this rank into *own. */
+static dn_status score_own(const struct scorer *t, const dni_evaluate_input *j,
+                           struct own_scores *own, dn_error *err) {
+    size_t first, end, at = 0;
+    struct scorer mine = *t;
+    dni_evaluate_input plain = *j;
+    mine.keep = store_scores;
+    mine.keep_arg = own;
+    mine.held_out = NULL;
+    plain.weight = NULL;
+    dni_group_own(t->run, j->rows->n_blocks, &first, &end);
+    return score_range(&mine, &plain, first, end, &at, err);
+}
+
+/* Every rank scores its blocks. Then the scores of one block after the other are sent to all ranks,
+ * which process them as if they had computed them. */
+static dn_status score_in_group(const struct scorer *t, const dni_evaluate_input *j,
+                                dn_error *err) {
+    const size_t S = t->n_scores, n_blocks = j->rows->n_blocks;
+    const dn_group *group = dni_group_of(t->run);
+    struct own_scores own = {.n_scores = S};
+    size_t first, end, at = 0, rank = 0;
+    void *memory = NULL;
+    dni_group_own(t->run, n_blocks, &first, &end);
+    dn_status status =
+        dn_run_alloc(t->run, (end - first + 1) * DN_BLOCK_ROWS, (S + 1) * sizeof(double),
+                     "the scores of the rows", &memory, err);
+    double *block_scores = memory; /* of one block, and behind them its classes */
+    if (status == DN_OK) {
+        own.scores = block_scores + (S + 1) * DN_BLOCK_ROWS;
+        own.truth = own.scores + (end - first) * DN_BLOCK_ROWS * S;
+        status = score_own(t, j, &own, err);
+    }
+    status = dni_group_agree(t->run, status, err);
+    for (size_t b = 0; b < n_blocks && status == DN_OK; b++) {
+        const size_t from = b * DN_BLOCK_ROWS, left = j->rows->n_rows - from,
+                     n = left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
+        size_t rank_first, rank_end;
+        do {
+            dn_group_blocks(group->n_ranks, rank, n_blocks, &rank_first, &rank_end);
+        } while (b >= rank_end && ++rank < group->n_ranks);
+        if (rank == group->rank) {
+            const size_t row = from - first * DN_BLOCK_ROWS;
+            memcpy(block_scores, own.scores + row * S, n * S * sizeof *block_scores);
+            memcpy(block_scores + n * S, own.truth + row, n * sizeof *block_scores);
+        }
+        status = dni_group_send(t->run, DN_OK, rank, block_scores,
+                                n * (S + 1) * sizeof *block_scores, err);
+        if (status == DN_OK) {
+            const dn_block block = {.first_row = from,
+                                    .x = {.kind = DN_DENSE, .n_rows = n},
+                                    .target = block_scores + n * S};
+            status = score_piece(t, j, &block, block_scores, &at, err);
+        }
+    }
+    dn_run_free(t->run, memory);
+    return dni_group_agree(t->run, status, err);
+}
+
+static dn_status score_blocks(const struct scorer *t, const dni_evaluate_input *j, dn_error *err) {
+    size_t at = 0;
+    return dni_group_of(t->run) != NULL && t->given == NULL
+               ? score_in_group(t, j, err)
+               : score_range(t, j, 0, j->rows->n_blocks, &at, err);
 }
 
 /* ---- raw rows ---- */
@@ -404,10 +499,13 @@ static dn_status evaluate_once(const dn_model *model, const struct labelled_rows
     if (t.sink != NULL) {
         t.sink->n = 0;
     }
+    if (s->raw == NULL) { /* a rank without memory ends the evaluation of all ranks */
+        status = dni_group_agree(run, status, err);
+    }
     if (status == DN_OK) {
         status = s->raw != NULL ? score_raw(&t, s->raw, err) : score_blocks(&t, s->encoded, err);
     }
-    return scorer_end(&t, status, out, err);
+    return scorer_end(&t, s->raw != NULL, status, out, err);
 }
 
 /* Before rows are scored again: removes their predictions, and the metrics of the pool. */
@@ -431,7 +529,7 @@ static dn_status evaluate(const dn_model *model, const struct labelled_rows *s, 
     const size_t n_kept =
         s->encoded != NULL && s->encoded->held_out != NULL ? s->encoded->held_out->n : 0;
     dn_status status = evaluate_once(model, s, false, run, out, &why);
-    if (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) {
+    if ((status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) && !dni_group_ended(run)) {
         if (s->encoded != NULL) {
             forget_rows(s->encoded, n_kept);
         }
@@ -454,6 +552,7 @@ dn_status dni_score_rows(const dni_evaluate_input *input, const dn_model *model,
     dn_status status = prepare(model, false, NULL, run, &t, err);
     t.keep = fn;
     t.keep_arg = arg;
+    status = dni_group_agree(run, status, err);
     if (status == DN_OK) {
         status = score_blocks(&t, input, err);
     }
@@ -510,6 +609,7 @@ dn_status dni_evaluate_add(const dni_evaluate_input *input, const dn_model *mode
     if (status == DN_OK) {
         status = take_receivers(&t, input, err);
     }
+    status = dni_group_agree(run, status, err);
     if (status == DN_OK) {
         status = score_blocks(&t, input, err);
     }

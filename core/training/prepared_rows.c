@@ -4,6 +4,7 @@
  * are copied, encoded again or streamed have the same blocks, so that results do not depend on the
  * available memory. */
 #include "training/prepared_rows.h"
+#include "base/group.h"
 #include "base/layout.h"
 #include "encoder/encoder_impl.h"
 
@@ -81,13 +82,15 @@ static dn_status encode_rows(const dni_prepared *p, const dn_params *params, con
                              const double *target, size_t n_rows, size_t n_classes,
                              const dn_run *run, dn_rows **out, bool *out_streamed, dn_error *err) {
     const bool can_stream = streams(params);
+    /* a method that needs its rows in memory gets all of them, also in a group */
+    const dn_run alone = dni_group_left(run), *builder = can_stream ? run : &alone;
     void *reserved = NULL;
     dn_error refused;
     dn_error_clear(&refused);
     dn_status status = DN_ERR_BUDGET;
     if (!can_stream || reserve_memory(p, params, run, n_rows, n_classes, &reserved)) {
         status = dn_rows_from_source(p->source, p->encoder, role, DN_ROW_TRAIN, target, p->weight,
-                                     true, run, out, can_stream ? &refused : err);
+                                     true, builder, out, can_stream ? &refused : err);
     }
     release_memory(run, reserved);
     *out_streamed = can_stream && is_refusal(status);
@@ -271,7 +274,7 @@ dn_status dni_class_rows_init(const dni_prepared *p, const dn_run *run, dni_clas
     dn_error refused;
     dn_error_clear(&refused);
     *out = index;
-    if (p->streamed) {
+    if (p->streamed || dni_group_of(run) != NULL) {
         return DN_OK;
     }
     dn_status status = dni_layout_take(run, index_layout, &shape, &index, "the rows of the classes",

@@ -57,7 +57,7 @@ typedef struct dni_class_rows {
     void *memory;
 } dni_class_rows;
 
-/* Makes the index. If the rows are streamed or there is no memory for it, *out has no index. The
+/* Makes the index. If the rows are streamed, in a group of ranks, or without memory for it, *out has no index. The
  * caller releases it with dni_class_rows_done. */
 DN_MUST_USE dn_status dni_class_rows_init(const dni_prepared *prepared, const dn_run *run,
                                           dni_class_rows *out, dn_error *err);

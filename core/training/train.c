@@ -1,6 +1,7 @@
 /* Training from a table: reads target and weights, splits the rows, makes one fit, evaluates the
  * model, and cross-validates. */
 #include "base/argument.h"
+#include "base/group.h"
 #include "base/share.h"
 #include "evaluate/evaluate_table.h"
 #include "model/conformal.h"
@@ -170,6 +171,18 @@ static dn_status check_coverage(const dn_train_request *r, dn_error *err) {
                                   err);
     }
     return DN_OK;
+}
+
+/* Refuses what the ranks of a group cannot divide. */
+static dn_status check_group(const dn_train_request *r, const dn_run *run, dn_error *err) {
+    const bool combined = dni_has_members(r);
+    const char *why =
+        combined ? "its members are trained one after the other" : dn_params_alone(r->params);
+    if (dni_group_of(run) == NULL || why == NULL) {
+        return DN_OK;
+    }
+    return dn_error_set(err, DN_ERR_ARGUMENT, "%s cannot be trained by several ranks: %s",
+                        combined ? "a combination" : r->params->algorithm->id, why);
 }
 
 static dn_status check_request(const dn_train_request *r, dn_error *err) {
@@ -682,6 +695,9 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
                          .run = run == NULL ? &fallback : run};
     t.request = &t.request_used;
     status = check_request(request, err);
+    if (status == DN_OK) {
+        status = check_group(request, t.run, err);
+    }
     if (status != DN_OK) {
         return status;
     }
@@ -690,7 +706,7 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     if (status != DN_OK) {
         return status;
     }
-    status = run_steps(&t, err);
+    status = dni_group_end(t.run, run_steps(&t, err), err);
     if (status == DN_OK) {
         status = take_fold_metrics(&t, err);
     }

@@ -2,6 +2,7 @@
  * standardises, two passes then compute mean and deviation of the features by the formulas of
  * encoder_fit.c. */
 #include "encoder/basis/basis_fit.h"
+#include "base/group.h"
 #include "base/layout.h"
 #include "base/random.h"
 #include "base/sum.h"
@@ -121,6 +122,8 @@ static dn_status columns_init(struct columns *columns, const dn_encoder *of, con
                               dn_error *err) {
     dn_error refused = {0};
     *columns = (struct columns){.run = dni_source_run(data->source, run)};
+    /* in a group every rank has all rows, which the choice of centres reads in any order */
+    const dn_run alone = dni_group_left(&columns->run);
     dn_status status = column_encoder(of, basis, standardize ? data->mean : NULL,
                                       standardize ? data->scale : NULL, &columns->encoder, err);
     if (status != DN_OK) {
@@ -128,7 +131,7 @@ static dn_status columns_init(struct columns *columns, const dn_encoder *of, con
     }
     for (int memory = 1; memory >= 0; memory--) {
         status = dn_rows_from_source(data->source, columns->encoder, data->role, DN_ROW_TRAIN,
-                                     data->target, data->weight, memory == 1, &columns->run,
+                                     data->target, data->weight, memory == 1, &alone,
                                      &columns->rows, memory == 1 ? &refused : err);
         if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY) {
             break;
@@ -334,16 +337,27 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
     if (status != DN_OK) {
         return status;
     }
+    double *minimum = self->x + n, *maximum = self->x + 2 * n; /* of the first slot */
+    for (size_t i = 1; i < n_slots; i++) {
+        for (size_t j = 0; j < n; j++) {
+            minimum[j] = fmin(minimum[j], self->x[(3 * i + 1) * n + j]);
+            maximum[j] = fmax(maximum[j], self->x[(3 * i + 2) * n + j]);
+        }
+    }
+    status = dni_group_least(self->run, DN_OK, minimum, n, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_group_most(self->run, DN_OK, maximum, n, err);
+    if (status != DN_OK) {
+        return status;
+    }
     for (size_t j = 0; j < n; j++) {
         dni_scan_column *feature = &self->features[j];
         *feature = (dni_scan_column){.weight = total_weight,
                                      .sum = totals[j],
-                                     .minimum = (double)INFINITY,
-                                     .maximum = -(double)INFINITY};
-        for (size_t i = 0; i < n_slots; i++) {
-            feature->minimum = fmin(feature->minimum, self->x[(3 * i + 1) * n + j]);
-            feature->maximum = fmax(feature->maximum, self->x[(3 * i + 2) * n + j]);
-        }
+                                     .minimum = minimum[j],
+                                     .maximum = maximum[j]};
         if (!dni_moments_mean(feature, &encoder->mean[first + j])) {
             return refuse_scale(self, j, err);
         }

@@ -183,6 +183,11 @@ bool dn_params_standardizes(const dn_params *params);
  * with a linear kernel, gaussian with a shared covariance. */
 bool dn_params_is_linear(const dn_params *params);
 
+/* Returns why a fit with these parameters, which must have passed dn_params_check, cannot be
+ * divided among the ranks of a dn_group: "solver sgd changes the weights after each batch of
+ * rows". NULL: it can. A static string. */
+const char *dn_params_alone(const dn_params *params);
+
 /* Return the value of a parameter; NaN, false or NULL if the algorithm does not have the
  * parameter. A word is NULL if the value is a number or a list. If the value is a word, the number
  * is default_number, the list is NULL and *out_n is 0. */
@@ -451,6 +456,9 @@ struct dn_algorithm {
     /* Returns the memory of machines that store training rows or score rows in tiles; the shape is
      * that of the fit. NULL: they do neither. */
     dn_kept_memory (*kept_memory)(const dn_params *params, const dn_fit_shape *shape);
+
+    /* Implementation of dn_params_alone. NULL: the fit is not made of sums over blocks. */
+    const char *(*alone)(const dn_params *params);
 };
 
 /* Access to the catalogue, in display order. */

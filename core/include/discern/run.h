@@ -16,6 +16,7 @@
 #define DISCERN_RUN_H
 
 #include <discern/api.h>
+#include <discern/group.h>
 #include <discern/rows.h>
 #include <discern/status.h>
 #include <stdbool.h>
@@ -127,7 +128,7 @@ struct dn_run {
     /* Calls fn once for every block, in any order. The pieces of a block are passed in order and
      * with the same slot. Slot 0 is the calling thread. Polls `stop` before each piece. Should
      * pass consecutive blocks to the same thread: this thread then opens fewer chunks of a table.
-     * NULL: serial, in order. */
+     * NULL: serial, in order. In a group, every rank is asked for all blocks that it needs. */
     dn_status (*each)(
         const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg, dn_error *err);
 
@@ -158,6 +159,10 @@ struct dn_run {
      * costs a pass over the rows. Reports and `snapshots` are then numbered by update, not by
      * iteration. No effect on methods that update the weights once in an iteration. */
     bool updates;
+
+    /* The processes that make the same training together (group.h); NULL: this process alone. With
+     * a group `sum` must be NULL. */
+    dn_group *group;
 };
 
 /* Initialises *run as a run without limits: seed 1, one slot, malloc, no callbacks.

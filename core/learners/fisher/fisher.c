@@ -500,6 +500,12 @@ cleanup:
     return status;
 }
 
+/* All passes over the rows are sums. */
+static const char *alone(const dn_params *p) {
+    (void)p;
+    return NULL;
+}
+
 const dn_algorithm dni_algorithm_fisher = {
     .id = "fisher",
     .title = "Fisher's linear discriminant",
@@ -518,4 +524,5 @@ const dn_algorithm dni_algorithm_fisher = {
     .drops_first = dni_drops_first,
     .memory = memory,
     .fit = fit_fisher,
+    .alone = alone,
 };

@@ -3,6 +3,7 @@
  * weight grows by the row's weight if the row belongs to the second class, and shrinks by it
  * otherwise. */
 #include "learners/fisher/fisher_threshold.h"
+#include "base/group.h"
 #include "base/sum.h"
 #include "linalg/tiles.h"
 
@@ -121,7 +122,7 @@ dn_status dni_fisher_threshold(const dn_fit_input *input, const dn_run *run, con
     if (status != DN_OK) {
         goto cleanup;
     }
-    status = dn_run_stop(run, err);
+    status = dni_group_rows(run, dn_run_stop(run, err), n, pass.rows, sizeof *pass.rows, err);
     if (status != DN_OK) {
         goto cleanup;
     }

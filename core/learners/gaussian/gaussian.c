@@ -561,6 +561,12 @@ static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape)
         .scoring = covariance_of(p) == DNI_COVARIANCE_FULL ? 8 * slot * (double)shape->n_slots : 0};
 }
 
+/* All passes over the rows are sums. */
+static const char *alone(const dn_params *p) {
+    (void)p;
+    return NULL;
+}
+
 const dn_algorithm dni_algorithm_gaussian = {
     .id = "gaussian",
     .title = "Gaussian classes",
@@ -583,4 +589,5 @@ const dn_algorithm dni_algorithm_gaussian = {
     .memory = memory,
     .kept_memory = kept_memory,
     .fit = fit_gaussian,
+    .alone = alone,
 };

@@ -247,6 +247,12 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
     return status;
 }
 
+/* All passes over the rows are sums. */
+static const char *alone(const dn_params *p) {
+    (void)p;
+    return NULL;
+}
+
 const dn_algorithm dni_algorithm_least_squares = {
     .id = "least_squares",
     .title = "Least squares",
@@ -270,4 +276,5 @@ const dn_algorithm dni_algorithm_least_squares = {
     .standardizes = standardizes,
     .memory = memory,
     .fit = fit_least_squares,
+    .alone = alone,
 };

@@ -225,6 +225,12 @@ static bool drops_first(const dn_params *p) {
            !dni_params_is(p, "intercept", "none");
 }
 
+static const char *alone(const dn_params *p) {
+    return dni_params_is(p, "solver", "sgd")
+               ? "solver sgd changes the weights after each batch of rows"
+               : NULL;
+}
+
 const dn_algorithm dni_algorithm_logistic = {
     .id = "logistic",
     .title = "Logistic regression",
@@ -246,4 +252,5 @@ const dn_algorithm dni_algorithm_logistic = {
     .drops_first = drops_first,
     .memory = dni_logistic_fit_bytes,
     .fit = dni_logistic_run,
+    .alone = alone,
 };

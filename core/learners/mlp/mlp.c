@@ -271,6 +271,12 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **
     return status == DN_OK ? dni_mlp_fit(&plan, input, run, out, report, err) : status;
 }
 
+/* The solver that "auto" chooses depends on the rows. */
+static const char *alone(const dn_params *p) {
+    return dni_params_is(p, "solver", "lbfgs") ? NULL
+                                               : "only solver lbfgs is made of sums over the rows";
+}
+
 const dn_algorithm dni_algorithm_mlp = {
     .id = "mlp",
     .title = "Multilayer perceptron",
@@ -294,4 +300,5 @@ const dn_algorithm dni_algorithm_mlp = {
     .drops_first = dni_drops_first_without_lambda,
     .memory = memory,
     .fit = fit,
+    .alone = alone,
 };

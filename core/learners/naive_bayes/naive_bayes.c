@@ -576,6 +576,12 @@ cleanup:
     return status;
 }
 
+/* All passes over the rows are sums. */
+static const char *alone(const dn_params *p) {
+    (void)p;
+    return NULL;
+}
+
 const dn_algorithm dni_algorithm_naive_bayes = {
     .id = "naive_bayes",
     .title = "Naive Bayes",
@@ -594,4 +600,5 @@ const dn_algorithm dni_algorithm_naive_bayes = {
     .n_params = sizeof params / sizeof params[0],
     .memory = memory,
     .fit = fit_naive_bayes,
+    .alone = alone,
 };

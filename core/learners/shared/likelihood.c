@@ -2,6 +2,7 @@
  * like in an evaluation. Other densities are computed row by row. Naive Bayes reads only the
  * entries of sparse rows. */
 #include "learners/shared/likelihood.h"
+#include "base/group.h"
 #include "base/layout.h"
 #include "base/sum.h"
 #include "linalg/tiles.h"
@@ -149,6 +150,10 @@ dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
     }
     for (size_t i = 0; i < run->n_slots; i++) {
         least = fmin(least, l.least[i]);
+    }
+    status = dni_group_least(run, DN_OK, &least, 1, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
     for (size_t j = 0; input->scale != NULL && j < d; j++) {
         log_scale +=

@@ -279,6 +279,16 @@ static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape)
                : (dn_kept_memory){0};
 }
 
+static const char *alone(const dn_params *p) {
+    const bool sums = dni_params_is(p, "solver", "auto") ||
+                      dni_params_is(p, "solver", "interior_point") ||
+                      dni_params_is(p, "solver", "newton");
+    return !linear(p)      ? "only a linear kernel has a fit that is made of sums over the rows"
+           : hard_plane(p) ? "C hard has a fit that is not made of sums over the rows"
+           : !sums         ? "only solvers interior_point and newton are made of sums over the rows"
+                           : NULL;
+}
+
 const dn_algorithm dni_algorithm_svm = {
     .id = "svm",
     .title = "Support vector machine",
@@ -305,4 +315,5 @@ const dn_algorithm dni_algorithm_svm = {
     .together = together,
     .fit_together = fit_together,
     .kept_memory = kept_memory,
+    .alone = alone,
 };
