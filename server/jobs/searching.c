@@ -8,6 +8,7 @@
 #include "jobs/request/search/job_search.h"
 #include "jobs/trial.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,14 +189,20 @@ static bool search_request_of(struct searching *s, struct session *session,
     return true;
 }
 
-/* Returns the trial of a candidate; NULL: none. */
-static const dn_trial *trial_of(const dn_search_result *result, size_t candidate) {
-    for (size_t i = 0; i < result->n_trials; i++) {
-        if (result->trials[i].candidate == candidate) {
-            return &result->trials[i];
-        }
+/* Returns the index of the trial of a candidate; n_trials: none. */
+static size_t trial_index(const dn_search_result *result, size_t candidate) {
+    size_t i = 0;
+    while (i < result->n_trials && result->trials[i].candidate != candidate) {
+        i++;
     }
-    return NULL;
+    return i;
+}
+
+/* Returns the trial of a candidate that has one, as the winner and the best have. */
+static const dn_trial *trial_of(const dn_search_result *result, size_t candidate) {
+    const size_t i = trial_index(result, candidate);
+    assert(i < result->n_trials);
+    return &result->trials[i];
 }
 
 /* Lists the algorithms of the candidates without a trial, and the combination. */
@@ -214,7 +221,7 @@ static const char *list_untried(const struct searching *s, const dn_search_resul
             last = algorithm;
         }
     }
-    if (search->combine > 0 && trial_of(result, search->n) == NULL) {
+    if (search->combine > 0 && trial_index(result, search->n) == result->n_trials) {
         buf_printf(&text, "%sthe combination", last != NULL ? ", " : "");
     }
     const char *list = buf_cstr(&text) != NULL ? arena_strdup(s->arena, buf_cstr(&text)) : NULL;
@@ -263,8 +270,9 @@ static bool take_winner(struct searching *s, const dn_search_result *result,
                         struct problem *problem) {
     const struct jobs_request *r = s->request;
     const bool combined = result->winner == r->search->n;
-    const dn_trial *won = trial_of(result, result->winner), *best = trial_of(result, result->best),
-                   *combination = trial_of(result, r->search->n);
+    const dn_trial *won = trial_of(result, result->winner), *best = trial_of(result, result->best);
+    const size_t combination = trial_index(result, r->search->n);
+    const bool has_combination = combination < result->n_trials;
     struct buf text = {0};
     const char *description = describe(won, r->search, &text);
     s->candidates = search->candidates;
@@ -278,13 +286,13 @@ static bool take_winner(struct searching *s, const dn_search_result *result,
         return false;
     }
     s->candidate = result->winner;
-    s->n_tried = result->n_trials - (combination != NULL ? 1 : 0);
+    s->n_tried = result->n_trials - (has_combination ? 1 : 0);
     s->n_rows = result->n_rows;
     s->complete = result->complete;
     s->untried = result->complete ? "" : list_untried(s, result);
     s->mean = won->mean;
     s->error = won->error;
-    s->combined = combination != NULL ? combination->mean : (double)NAN;
+    s->combined = has_combination ? result->trials[combination].mean : (double)NAN;
     s->best = combined ? r->search->list[result->best].text : NULL;
     s->best_candidate = result->best;
     s->best_mean = best->mean;
