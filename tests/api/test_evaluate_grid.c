@@ -430,11 +430,44 @@ static void a_grid_of_250000_points(void **state) {
     assert_non_null(strstr(string_at(r, "/detail"), "overflow"));
 }
 
+/* The planes of chosen classes are those of the whole answer, in the order of the request. */
+static void planes_of_chosen_classes(void **state) {
+    (void)state;
+    static const char *const names[] = {"probabilities", "class_log_density", "posterior"};
+    const char *body =
+        "'x':{'column':'petal_length','steps':7},'y':{'column':'petal_width','steps':5},"
+        "'output':'label,probabilities,log_density,posterior,scores'";
+    const struct response *all =
+        status_check(call_post("/v1/models/densities/evaluate_grid", "{%s}", body), 200);
+    const struct response *two =
+        status_check(call_post("/v1/models/densities/evaluate_grid", "{%s,'planes':[2,0]}", body),
+                     200);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *from = value_at(all, text("/%s", names[i])),
+                     *to = value_at(two, text("/%s", names[i]));
+        assert_int_equal(json_array_size(to), 2);
+        assert_true(json_equal(json_array_get(from, 2), json_array_get(to, 0)));
+        assert_true(json_equal(json_array_get(from, 0), json_array_get(to, 1)));
+    }
+    assert_true(json_equal(value_at(all, "/scores"), value_at(two, "/scores")));
+    assert_true(json_equal(value_at(all, "/labels"), value_at(two, "/labels")));
+    assert_true(json_equal(value_at(all, "/classes"), value_at(two, "/classes")));
+    const char *const faults[] = {"[3]", "[-1]", "[]", "['setosa']", "[0,1,2,0]"};
+    for (size_t i = 0; i < 5; i++) {
+        const struct response *a = status_check(call_post("/v1/models/densities/evaluate_grid",
+                                                          "{%s,'planes':%s}", body, faults[i]),
+                                                422);
+        assert_int_equal(strncmp(string_at(a, "/errors/0/pointer"), "/planes", 7), 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_grid_is_its_predictions), TEST(what_is_wanted_is_there), TEST(what_is_left_out),
-        TEST(every_fault_has_its_place), TEST(who_has_no_grid),         TEST(a_line_for_each_point),
+        TEST(a_grid_is_its_predictions), TEST(what_is_wanted_is_there),
+        TEST(what_is_left_out),          TEST(every_fault_has_its_place),
+        TEST(who_has_no_grid),           TEST(a_line_for_each_point),
         TEST(points_that_are_too_far),   TEST(a_grid_of_250000_points),
+        TEST(planes_of_chosen_classes),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -79,11 +79,16 @@ static bool make_room(struct grid *g) {
     }
     g->room.rows.labels = g->request.labels;
     const dn_prediction *rows = &g->room.rows;
-    g->n_scores = rows->scores ? dn_model_n_scores(model) : 0;
-    g->n_probabilities = rows->probabilities ? n_classes : 0;
-    g->n_densities = rows->class_log_density ? n_classes : 0;
-    g->n_posteriors = rows->posterior ? n_classes : 0;
     const bool whole = g->format->answers->document;
+    if (!whole && g->request.planes != NULL) {
+        return json_fault(g->problem, "", "planes",
+                          "is for answers as JSON: a line of a text has all classes");
+    }
+    const size_t n_planes = g->request.planes != NULL ? g->request.n_planes : n_classes;
+    g->n_scores = rows->scores ? dn_model_n_scores(model) : 0;
+    g->n_probabilities = rows->probabilities ? n_planes : 0;
+    g->n_densities = rows->class_log_density ? n_planes : 0;
+    g->n_posteriors = rows->posterior ? n_planes : 0;
     const size_t planes = g->n_scores + g->n_probabilities + (rows->distance ? 1 : 0) +
                           (rows->log_density ? 1 : 0) + g->n_densities + g->n_posteriors;
     if (g->n > OUTPUTS_MAX_NUMBERS / (planes + 1)) {
@@ -149,24 +154,40 @@ static void place(const struct grid *g, size_t point, double *row) {
     }
 }
 
+/* Copies column `from` of rows [n × width] to a plane, from point `first` on. */
+static void spread_column(const double *rows, size_t width, size_t from, size_t first, size_t n,
+                          double *out) {
+    for (size_t i = 0; i < n; i++) {
+        out[first + i] = rows[i * width + from];
+    }
+}
+
 /* Copies rows [n × width] to planes, from point `first` on. */
 static void spread(const struct grid *g, const double *rows, size_t width, size_t first, size_t n,
                    double *planes) {
-    for (size_t i = 0; rows && planes && i < n; i++) {
-        for (size_t k = 0; k < width; k++) {
-            planes[k * g->n + first + i] = rows[i * width + k];
-        }
+    for (size_t k = 0; rows && planes && k < width; k++) {
+        spread_column(rows, width, k, first, n, planes + k * g->n);
+    }
+}
+
+/* The same for rows with a number for each class, of which the answer has n_planes. */
+static void spread_classes(const struct grid *g, const double *rows, size_t n_planes, size_t first,
+                           size_t n, double *planes) {
+    const size_t n_classes = dn_model_classes(g->m->model)->n;
+    for (size_t p = 0; rows && planes && p < n_planes; p++) {
+        const size_t k = g->request.planes != NULL ? (size_t)g->request.planes[p] : p;
+        spread_column(rows, n_classes, k, first, n, planes + p * g->n);
     }
 }
 
 static void keep(const struct grid *g, size_t first, size_t n) {
     const dn_prediction *rows = &g->room.rows;
     spread(g, rows->scores, g->n_scores, first, n, g->scores);
-    spread(g, rows->probabilities, g->n_probabilities, first, n, g->probabilities);
+    spread_classes(g, rows->probabilities, g->n_probabilities, first, n, g->probabilities);
     spread(g, rows->distance, 1, first, n, g->distance);
     spread(g, rows->log_density, 1, first, n, g->log_density);
-    spread(g, rows->class_log_density, g->n_densities, first, n, g->class_log_density);
-    spread(g, rows->posterior, g->n_posteriors, first, n, g->posterior);
+    spread_classes(g, rows->class_log_density, g->n_densities, first, n, g->class_log_density);
+    spread_classes(g, rows->posterior, g->n_posteriors, first, n, g->posterior);
     for (size_t i = 0; g->label && i < n; i++) {
         g->label[first + i] =
             rows->label[i] == DN_AMBIGUOUS ? UINT32_MAX : (uint32_t)rows->label[i];

@@ -471,6 +471,16 @@ static void read_decision(struct reading *r, const json_t *root) {
     }
 }
 
+/* Reads the classes with planes of their own. */
+static void read_planes(struct reading *r, const json_t *root) {
+    const size_t n_classes = dn_model_classes(r->m->model)->n;
+    if (json_read_ints(root, "planes", false, "", 0, (int64_t)n_classes - 1, n_classes,
+                       http_arena(r->call), &r->out.planes, &r->out.n_planes, r->problem) &&
+        r->out.n_planes == 0) {
+        json_fault(r->problem, "", "planes", "must have at least one class");
+    }
+}
+
 /* Refuses models that have text or sparse inputs. */
 static bool can_vary(struct reading *r) {
     if (dn_model_is_precomputed(r->m->model)) {
@@ -492,7 +502,8 @@ static bool can_vary(struct reading *r) {
 }
 
 static void read_body(struct reading *r, const json_t *root) {
-    static const char *const known[] = {"x", "y", "at", "output", "decision", "snapshot", NULL};
+    static const char *const known[] = {"x",        "y",      "at",       "output",
+                                        "decision", "planes", "snapshot", NULL};
     json_refuse_unknown(root, known, "", r->problem);
     if (!can_vary(r)) {
         return;
@@ -503,6 +514,7 @@ static void read_body(struct reading *r, const json_t *root) {
     read_at(r, root);
     read_outputs(r, root);
     read_decision(r, root);
+    read_planes(r, root);
     r->out.snapshot = -1;
     (void)json_read_int(root, "snapshot", false, "", 0, JSON_READ_EXACT, &r->out.snapshot,
                         r->problem);

@@ -25,6 +25,9 @@ struct grid_request {
     size_t n_axes;
     double *row;      /* [n_inputs] raw values (encoder.h) of the inputs that do not vary */
     unsigned outputs; /* answer_output bits of the request */
+    /* the indices of the classes with planes of their own in the answer; NULL: all classes */
+    int64_t *planes; /* [n_planes] */
+    size_t n_planes;
     dn_labels labels; /* the rule for the classes */
     int64_t snapshot; /* number of the snapshot of the training; -1: the trained model */
     /* the unseen categories and the ignored columns among the values; NULL: there are none */
