@@ -7,7 +7,8 @@ const AGREE = 0.9; /* share of the points at which a smooth field must agree wit
 const LEAST = 1e-9;
 
 /* Returns the grid of an answer as the plane draws it: its values as numbers, its planes as fields.
- * forms: {x, y} of datetime columns. rule: `decision` of the model. */
+ * forms: {x, y} of datetime columns. rule: `decision` of the model. The caller sets `planes` if
+ * there are probabilities of some classes only: their indices, in the order of the planes. */
 export function readGrid(answer, forms = {}, rule = 'native') {
     const numbers = (axis, form) => (form ? axis.values.map((v) => parseDate(v, form))
         : axis.values);
@@ -17,6 +18,11 @@ export function readGrid(answer, forms = {}, rule = 'native') {
         labels: answer.labels && field(answer.labels), rule,
         probabilities: answer.probabilities?.map(field), scores: answer.scores?.map(field),
     };
+}
+
+/* Returns the probabilities of class k as a field; undefined: the grid does not have them. */
+export function probabilityField({ probabilities, planes }, k) {
+    return probabilities?.[planes ? planes.indexOf(k) : k];
 }
 
 /* ---- fields ---- */
@@ -100,12 +106,39 @@ function agreement(make, present, labels) {
     return right / (present.length * labels.length);
 }
 
-/* Returns [{k, field}] of the regions of a grid: above 0 where class k is the label; k null: where
- * there is none. The labels decide, and scores or probabilities make the edges smooth if they agree
- * with the labels. */
+/* The boxes {left, top, right, bottom} around the points of each label, and one point further where
+ * the grid goes on; ends are inside. */
+function boxesOf({ labels, x, y }) {
+    const [nx, ny] = [x.length, y.length];
+    const boxes = new Map();
+    labels.forEach((label, at) => {
+        const [i, j] = [at % nx, Math.floor(at / nx)];
+        const box = boxes.get(label);
+        if (box) {
+            box.left = Math.min(box.left, i);
+            box.right = Math.max(box.right, i);
+            box.bottom = j;
+        } else {
+            boxes.set(label, { left: i, right: i, top: j, bottom: j });
+        }
+    });
+    for (const box of boxes.values()) {
+        box.left = Math.max(box.left - 1, 0);
+        box.top = Math.max(box.top - 1, 0);
+        box.right = Math.min(box.right + 1, nx - 1);
+        box.bottom = Math.min(box.bottom + 1, ny - 1);
+    }
+    return boxes;
+}
+
+/* Returns [{k, curve}] of the regions of a grid: the edge of where class k is the label; k null:
+ * where there is none. The labels decide, and scores or probabilities make the edges smooth if they
+ * agree with the labels. Only the box around a region is looked at: a thousand regions cost hardly
+ * more than one. */
 export function regionsOf(grid) {
     const { labels } = grid;
-    const all = [...new Set(labels)].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
+    const boxes = boxesOf(grid);
+    const all = [...boxes.keys()].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
     const present = all.filter((k) => k !== null);
     const smooth = candidates(grid).filter(Boolean)
         .map((make) => ({ make, share: agreement(make, present, labels) }))
@@ -115,8 +148,18 @@ export function regionsOf(grid) {
         const value = k === null ? nowhere(grid, make, present) : make(k);
         const sign = (v, is) => (v === 0 ? (is ? 1 : -1)
             : is ? Math.max(v, LEAST) : Math.min(v, -LEAST));
-        return { k, field: labels.map((label, i) => sign(value(i), label === k)) };
+        return { k, curve: curveIn(grid, boxes.get(k), (at) => sign(value(at), labels[at] === k)) };
     });
+}
+
+/* The curve at which value(index of a point) is 0, if it is above 0 in a box only. */
+function curveIn(grid, { left, top, right, bottom }, value) {
+    const [width, height] = [right - left + 1, bottom - top + 1];
+    const field = d3.range(width * height).map((at) => value(
+        (top + Math.floor(at / width)) * grid.x.length + left + at % width));
+    const curve = d3.contours().size([width, height]).contour(field, 0);
+    return { ...curve, coordinates: curve.coordinates.map((rings) =>
+        rings.map((ring) => ring.map(([x, y]) => [x + left, y + top]))) };
 }
 
 function nowhere(grid, make, present) {
@@ -220,9 +263,9 @@ export function answerAt(grid, x, y) {
     const between = (f) => (1 - v) * ((1 - u) * f[j0 * nx + i0] + u * f[j0 * nx + i0 + 1]) +
         v * ((1 - u) * f[(j0 + 1) * nx + i0] + u * f[(j0 + 1) * nx + i0 + 1]);
     const label = grid.labels[(j0 + Math.round(v)) * nx + i0 + Math.round(u)];
+    const probability = probabilityField(grid, label);
     return {
         label, scores: grid.scores?.map(between),
-        probability: grid.probabilities && label !== null ? between(grid.probabilities[label])
-            : undefined,
+        probability: probability && between(probability),
     };
 }

@@ -130,7 +130,7 @@ export class Plane extends Component {
             }
             (show.machines || []).forEach((m) => drawMachine(ground, texts, at, grid, m, false));
             (show.margins || []).forEach((m) => drawMachine(ground, texts, at, grid, m, true));
-            if (show.probability !== undefined && grid.probabilities?.[show.probability]) {
+            if (show.probability !== undefined) {
                 drawProbabilities(ground, texts, at, grid, show.probability);
             }
         }
@@ -405,7 +405,7 @@ export class Plane extends Component {
             }
         }
         return {
-            names: [x.label, y.label, 'answer', ...probabilities.map((_, k) => `p(${classes[k]})`),
+            names: [x.label, y.label, 'answer', ...probabilities.map((_, p) => `p(${classes[grid.planes?.[p] ?? p]})`),
                 ...scores.map((_, m) => (scores.length > 1 ? `score ${m + 1}` : 'score'))],
             rows,
             note: every(nx) > 1 || every(ny) > 1 ? 'The answers at some places of the plane; the '
@@ -424,11 +424,14 @@ export class Plane extends Component {
         return this.drawn;
     }
 
+    /* The keys that do something now: those of points only if there are points. */
     hint() {
-        const { onPoint, onMove, onRemove, onWindow } = this.props;
+        const { points = [], onPoint, onMove, onRemove, onWindow } = this.props;
+        const any = points.length > 0;
         return ['Keys: arrows move the cross (Shift: finer)',
-            onPoint ? `Enter sets a point${onMove ? ' or takes the one under the cross' : ''}` : '',
-            onRemove ? 'Delete removes it' : '', onPoint ? 'n and p go to the next point' : '',
+            onPoint ? `Enter sets a point${any && onMove ? ' or takes the one under the cross' : ''}`
+                : '',
+            any && onRemove ? 'Delete removes it' : '', any ? 'n and p go to the next point' : '',
             onWindow ? '+, − and 0 zoom' : ''].filter(Boolean).join(', ') + '.';
     }
 

@@ -1,7 +1,8 @@
 /* What is drawn into a plane (plane.js). inner: of frame(); at: {right, up}, the scales. */
 import { d3 } from '../base/d3.js';
 import { shortened } from '../base/format.js';
-import { curveOf, disputed, labelPlace, middles, pathOf, regionsOf } from './contours.js';
+import { curveOf, disputed, labelPlace, middles, pathOf, probabilityField, regionsOf } from
+    './contours.js';
 import { colour, symbol } from './palette.js';
 
 const LEVELS = [0.1, 0.25, 0.5, 0.75, 0.9];
@@ -24,8 +25,7 @@ function once(grid, name, make) {
 }
 
 function curves(grid) {
-    return once(grid, 'regions', () => regionsOf(grid)
-        .map(({ k, field }) => ({ k, curve: curveOf(grid, field, 0) })));
+    return once(grid, 'regions', () => regionsOf(grid));
 }
 
 /* Defines the hatching of ambiguous regions. */
@@ -92,10 +92,11 @@ function drawLevel(inner, texts, { right, up }, grid, [name, field, level], kind
     }
 }
 
-/* Lines of equal probability of class k. texts: the group of their values. */
+/* Lines of equal probability of class k, if the grid has it. texts: the group of their values. */
 export function drawProbabilities(inner, texts, at, grid, k) {
-    for (const level of LEVELS) {
-        drawLevel(inner, texts, at, grid, [`p${k}`, grid.probabilities[k], level], 'probability',
+    const field = probabilityField(grid, k);
+    for (const level of field ? LEVELS : []) {
+        drawLevel(inner, texts, at, grid, [`p${k}`, field, level], 'probability',
             `${100 * level} %`);
     }
 }

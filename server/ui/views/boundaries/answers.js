@@ -1,12 +1,13 @@
 /* What the plane asks of a model: grids, and the labels of rows. */
-import { get, path, post } from '../../base/api.js';
+import { CallError, get, path, post } from '../../base/api.js';
 import { parseDate, writeDate } from '../../base/dates.js';
 import { csvLine } from '../../base/save.js';
 import { readGrid } from '../../parts/contours.js';
 import { versionPath } from '../../base/version_path.js';
 
 const MOST_NUMBERS = 500000; /* of a grid */
-export const MOST_CLASSES = 60; /* of models that are asked for probabilities */
+const MOST_CLASSES = 60; /* of models that are asked for the probabilities of all classes */
+const MOST_TOP = 10; /* classes of other models that are asked for */
 const MOST_SCORES = 60;
 const FEWEST_STEPS = 20;
 const MOST_ROWS = 2000;
@@ -22,10 +23,13 @@ export function scoreCount({ classes, decision }) {
     return n === 2 ? 1 : decision.startsWith('one_vs_one') ? n * (n - 1) / 2 : n;
 }
 
+/* Whether a model has so many classes that only some have lines of probability. */
+export const hasMany = ({ classes }) => classes.length > MOST_CLASSES;
+
 function outputsOf(model) {
     const outputs = ['label'];
-    let planes = 1;
-    if (model.classes.length <= MOST_CLASSES) {
+    let planes = 1 + (hasMany(model) ? MOST_TOP + 1 : 0);
+    if (!hasMany(model)) {
         outputs.push('probabilities');
         planes += model.classes.length;
     }
@@ -42,22 +46,49 @@ export function stepsFor(model, wanted) {
     return Math.min(wanted, Math.max(most, FEWEST_STEPS));
 }
 
+/* The classes with the largest regions, the largest first, and the chosen one. */
+function topClasses(labels, chosen) {
+    const sizes = new Map();
+    labels.forEach((k) => k !== null && sizes.set(k, (sizes.get(k) || 0) + 1));
+    const top = [...sizes.keys()].sort((a, b) => sizes.get(b) - sizes.get(a)).slice(0, MOST_TOP);
+    return chosen === undefined || top.includes(chosen) ? top : [...top, chosen];
+}
+
+/* Adds the probabilities of the classes with the largest regions to a grid; none if the model has
+ * no probabilities: then it answers with its scores, or refuses as these are too many. */
+async function addTop(grid, chosen, ask) {
+    const planes = topClasses(grid.labels, chosen);
+    try {
+        const { probabilities } = planes.length > 0
+            ? await ask({ output: 'probabilities', planes }) : {};
+        return { ...grid, planes, probabilities: probabilities?.map((plane) => plane.flat()) };
+    } catch (error) {
+        if (error instanceof CallError && error.status === 422) {
+            return { ...grid, planes };
+        }
+        throw error;
+    }
+}
+
 /* Loads a grid. x, y: {name, form}; window: {x: [from, to], y} or null; at: values of other
- * columns. Returns the grid of readGrid() with `at` and `unseen`. y undefined: a line. */
-export async function loadGrid(model, { x, y, window, at, steps }, signal) {
+ * columns. top: {chosen}: of a model with many classes, load the probabilities of the classes with
+ * the largest regions and of this one; undefined: none. Returns the grid of readGrid() with `at` and
+ * `unseen`. y undefined: a line. */
+export async function loadGrid(model, { x, y, window, at, steps, top }, signal) {
     const axis = ({ name, form }, ends) => {
         const [from, to] = (ends || []).map((v) => (form ? writeDate(v, form) : v));
         return { column: name, steps, from, to };
     };
-    const answer = await post(`${versionPath(model)}/evaluate_grid`, {
-        x: axis(x, window?.x), ...(y ? { y: axis(y, window?.y) } : {}), at,
-        output: outputsOf(model).output,
+    const ask = (more) => post(`${versionPath(model)}/evaluate_grid`, {
+        x: axis(x, window?.x), ...(y ? { y: axis(y, window?.y) } : {}), at, ...more,
     }, { signal });
+    const answer = await ask({ output: outputsOf(model).output });
     const grid = y ? readGrid(answer, { x: x.form, y: y.form }, model.decision) : {
         ...answer,
         x: x.form ? answer.x.values.map((v) => parseDate(v, x.form)) : answer.x.values,
     };
-    return { ...grid, at: answer.at, unseen: answer.unseen };
+    const whole = { ...grid, at: answer.at, unseen: answer.unseen };
+    return top && y && hasMany(model) ? addTop(whole, top.chosen, ask) : whole;
 }
 
 /* ---- rows ---- */

@@ -8,11 +8,11 @@ import { Choice } from '../../parts/fields.js';
 import { Legend } from '../../parts/palette.js';
 import { Plane } from '../../parts/plane.js';
 import { Problem, Warnings } from '../../parts/problem.js';
-import { MOST_CLASSES, loadGrid, loadRows, loadSupport, stepsFor } from './answers.js';
+import { hasMany, loadGrid, loadRows, loadSupport, stepsFor } from './answers.js';
 import { DataFields, chosenDataset } from './data_fields.js';
 import { Ends } from './ends.js';
 import { Explanation } from './explanation.js';
-import { LayerFields, layersOf, machinesOf } from './layers.js';
+import { LayerFields, chosenClass, layersOf, machinesOf } from './layers.js';
 import { Others, fixedValues } from './others.js';
 import { PointTable } from './point_table.js';
 import { drawnRows } from './rows.js';
@@ -102,9 +102,16 @@ export class Drawing extends Component {
 
     /* ---- loading ---- */
 
+    /* The classes whose probabilities a model with many classes is asked for; undefined: none. */
+    top(query) {
+        const { model } = this.props;
+        return hasMany(model) && layersOf(model, query).probability
+            ? { chosen: query.class === undefined ? undefined : Number(query.class) } : undefined;
+    }
+
     /* What the grid depends on in the URL. */
     gridText(query) {
-        return JSON.stringify([fixedValues(query), query.detail]);
+        return JSON.stringify([fixedValues(query), query.detail, this.top(query)]);
     }
 
     loadGrid() {
@@ -112,7 +119,8 @@ export class Drawing extends Component {
         const { window } = this.state;
         const at = fixedValues(query);
         const wanted = stepsFor(model, Number(query.detail) || FINE);
-        const ask = (steps, signal) => loadGrid(model, { x, y, window, at, steps }, signal);
+        const top = this.top(query);
+        const ask = (steps, signal) => loadGrid(model, { x, y, window, at, steps, top }, signal);
         const show = (grid, busy) => this.setState(({ whole }) => ({
             grid, busy, error: null, whole: window ? whole : grid,
         }));
@@ -220,8 +228,7 @@ export class Drawing extends Component {
             show: {
                 regions: layers.regions, names: layers.regions, boundary: layers.boundary,
                 disputed: is('disputed'),
-                probability: is('probability')
-                    ? Number(query.class ?? model.classes.length - 1) : undefined,
+                probability: is('probability') ? chosenClass(model, query, state.grid) : undefined,
                 machines: is('machines') ? machines : [], margins: is('margin') ? machines : [],
             },
             onPoint: (x, y) => this.setPoints((all) => [...all, { x, y, c: -1 }]),
@@ -235,10 +242,8 @@ export class Drawing extends Component {
     /* Why layers cannot be drawn. */
     lacks({ model }, { grid, support, data }) {
         const lacks = {};
-        if (grid && !grid.probabilities) {
-            lacks.probability = model.classes.length > MOST_CLASSES
-                ? 'the model has too many classes to draw them'
-                : 'the model gives no probabilities';
+        if (grid && !grid.probabilities && (!hasMany(model) || grid.planes)) {
+            lacks.probability = 'the model gives no probabilities';
         }
         if (grid && !grid.scores) {
             ['margin', 'machines', 'disputed'].forEach((name) => {
@@ -279,7 +284,7 @@ export class Drawing extends Component {
                 layers.data ? h(WrongRows, { model, data, drawn, x, y }) : null,
             ]),
             h('div', { class: 'stack' }, [
-                h(LayerFields, { model, query, layers, lacks }),
+                h(LayerFields, { model, query, layers, lacks, grid }),
                 layers.data ? h(DataFields, { model, query, error: dataError,
                     retry: () => this.loadData() }) : null,
                 grid ? h(Others, { model, query, at: grid.at }) : null,

@@ -1,5 +1,6 @@
 /* What is drawn in the plane: the layers that are on, kept in the URL, and their controls. */
 import { h } from '../../base/preact.js';
+import { count } from '../../base/format.js';
 import { setQuery } from '../../base/place.js';
 import { Check, Choice } from '../../parts/fields.js';
 import { scoreCount } from './answers.js';
@@ -72,12 +73,20 @@ function setLayer(layers, name, on) {
     setQuery({ show: names.join('.') || 'nothing' });
 }
 
-function ProbabilityChoice({ model, query }) {
+/* The index of the class whose probability is drawn. grid: may be null. */
+export function chosenClass(model, query, grid) {
+    return Number(query.class ?? grid?.planes?.[0] ?? model.classes.length - 1);
+}
+
+/* A model with many classes has lines of those with the largest regions. */
+function ProbabilityChoice({ model, query, grid }) {
     const { classes } = model;
+    const shown = grid?.planes || classes.map((_, k) => k);
     return h(Choice, {
-        label: 'Probability of', value: query.class || classes.length - 1,
-        options: classes.slice(0, MOST_CHOICES)
-            .map((name, k) => ({ value: k, label: String(name) })),
+        label: 'Probability of', value: chosenClass(model, query, grid),
+        hint: grid?.planes ? `of ${count(classes.length)} classes, those with the largest regions ` +
+            'in this part of the plane' : undefined,
+        options: shown.map((k) => ({ value: k, label: String(classes[k]) })),
         onChange: (k) => setQuery({ class: k }),
     });
 }
@@ -92,8 +101,8 @@ function MachineChoice({ model, query }) {
     });
 }
 
-/* layers: of layersOf(); lacks: {name: why the layer cannot be drawn} */
-export function LayerFields({ model, query, layers, lacks }) {
+/* layers: of layersOf(); lacks: {name: why the layer cannot be drawn}; grid: may be null */
+export function LayerFields({ model, query, layers, lacks, grid }) {
     const needsMachine = isSeveral(model) && (layers.margin || layers.machines || layers.support);
     return h('section', { class: 'card stack', 'aria-labelledby': 'layers-title' }, [
         h('h2', { id: 'layers-title' }, 'What is drawn'),
@@ -103,7 +112,7 @@ export function LayerFields({ model, query, layers, lacks }) {
             onChange: (value) => setLayer(layers, name, value),
         })),
         layers.probability && !lacks.probability
-            ? h(ProbabilityChoice, { key: 'class', model, query }) : null,
+            ? h(ProbabilityChoice, { key: 'class', model, query, grid }) : null,
         needsMachine ? h(MachineChoice, { key: 'machine', model, query }) : null,
     ]);
 }
