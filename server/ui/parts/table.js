@@ -14,6 +14,8 @@ function compare(a, b, down) {
     return down ? -order : order;
 }
 
+const valueOf = (column, row) => (column.value ? column.value(row) : row[column.name]);
+
 /*   caption  text, read by screen readers; shown if showCaption
  *   columns  [{name, label, numeric, value: (row) => sort key, cell: (row) => node}]; without
  *            `value` it is row[name], without `cell` the value
@@ -21,6 +23,8 @@ function compare(a, b, down) {
  *   sort     false: columns cannot be sorted
  *   most     number of rows that are shown at most (200); a note says how many there are
  *   rowClass (row) => class names
+ *   stacks   true: in a narrow window the cells of a row stand below each other, with the labels of
+ *            their columns; these are texts then
  */
 export class DataTable extends Component {
     constructor(props) {
@@ -32,14 +36,28 @@ export class DataTable extends Component {
         this.setState(({ by, down }) => ({ by: name, down: by === name ? !down : false }));
     }
 
+    /* A table that is laid out by blocks keeps its meaning by roles. */
+    role(name) {
+        return this.props.stacks ? name : null;
+    }
+
+    cell(column, row, isHead) {
+        return h(isHead ? 'th' : 'td', {
+            scope: isHead ? 'row' : null, class: column.numeric ? 'numeric' : null,
+            role: this.role(isHead ? 'rowheader' : 'cell'),
+            'data-label': this.role(column.label),
+        }, column.cell ? column.cell(row) : valueOf(column, row));
+    }
+
     heading(column, { by, down }) {
         const sorted = by === column.name;
         const state = sorted ? (down ? 'descending' : 'ascending') : null;
         const kind = column.numeric ? 'numeric' : null;
+        const role = this.role('columnheader');
         if (this.props.sort === false || column.sort === false) {
-            return h('th', { scope: 'col', class: kind }, column.label);
+            return h('th', { scope: 'col', class: kind, role }, column.label);
         }
-        return h('th', { scope: 'col', class: kind, 'aria-sort': state },
+        return h('th', { scope: 'col', class: kind, role, 'aria-sort': state },
             h('button', {
                 type: 'button', class: 'sort', onClick: () => this.sortBy(column.name),
             }, [
@@ -49,25 +67,24 @@ export class DataTable extends Component {
             ]));
     }
 
-    render({ caption, showCaption, columns, rows, most = 200, rowClass = () => null }, state) {
-        const value = (column, row) => (column.value ? column.value(row) : row[column.name]);
+    render({ caption, showCaption, columns, rows, most = 200, rowClass = () => null, stacks },
+        state) {
         const column = columns.find((c) => c.name === state.by);
-        const sorted = column
-            ? [...rows].sort((a, b) => compare(value(column, a), value(column, b), state.down))
-            : rows;
+        const sorted = column ? [...rows].sort((a, b) =>
+            compare(valueOf(column, a), valueOf(column, b), state.down)) : rows;
         const shown = sorted.slice(0, most);
+        const role = (name) => ({ role: this.role(name) });
         return h('div', { class: 'table-box' }, [
             h('div', {
                 class: 'table-scroll', tabindex: '0', role: 'group', 'aria-label': caption,
             },
-                h('table', { class: 'data' }, [
+                h('table', { class: `data${stacks ? ' stacks' : ''}`, ...role('table') }, [
                     h('caption', { class: showCaption ? null : 'hidden' }, caption),
-                    h('thead', {}, h('tr', {}, columns.map((c) => this.heading(c, state)))),
-                    h('tbody', {}, shown.map((row) => h('tr', { class: rowClass(row) },
-                        columns.map((c, i) => h(i === 0 && c.header !== false ? 'th' : 'td', {
-                            scope: i === 0 && c.header !== false ? 'row' : null,
-                            class: c.numeric ? 'numeric' : null,
-                        }, c.cell ? c.cell(row) : value(c, row)))))),
+                    h('thead', role('rowgroup'), h('tr', role('row'),
+                        columns.map((c) => this.heading(c, state)))),
+                    h('tbody', role('rowgroup'), shown.map((row) =>
+                        h('tr', { class: rowClass(row), ...role('row') }, columns.map((c, i) =>
+                            this.cell(c, row, i === 0 && c.header !== false))))),
                 ])),
             rows.length > most ? h('p', { class: 'minor' },
                 `The first ${count(most)} of ${count(rows.length)} rows are shown.`) : null,

@@ -18,7 +18,8 @@ function Candidate({ trial, titles, best }) {
     ]);
 }
 
-function Notes({ trial }) {
+/* What is to be said of a trial; null: nothing. */
+function notesOf(trial) {
     if (trial.error) {
         return h('span', { class: 'error' }, trial.error);
     }
@@ -27,7 +28,7 @@ function Notes({ trial }) {
         trial.warning ? `${trial.warning}${trial.warnings > 1
             ? ` (and ${plural(trial.warnings - 1, 'more warning')})` : ''}` : null,
     ].filter(Boolean);
-    return h('span', { class: 'minor' }, notes.join('; '));
+    return notes.length ? h('span', { class: 'minor' }, notes.join('; ')) : null;
 }
 
 const columnsOf = ({ leaderboard, titles }) => {
@@ -56,7 +57,7 @@ const columnsOf = ({ leaderboard, titles }) => {
         }] : []),
         {
             name: 'notes', label: 'Notes', sort: false, value: (trial) => trial.error,
-            cell: (trial) => h(Notes, { trial }),
+            cell: notesOf,
         },
     ];
 };
@@ -95,7 +96,7 @@ export class Leaderboard extends Component {
                 : 'Candidates appear here as their trials end.'),
             h('div', { class: waits ? 'leaderboard-room' : null }, items.length > 0
                 ? h(DataTable, {
-                    caption: 'Candidates, the best first', rows: items,
+                    caption: 'Candidates, the best first', rows: items, stacks: true,
                     columns: columnsOf({ leaderboard, titles }),
                     rowClass: (trial) => (trial.error ? 'bad-row'
                         : trial.candidate === leaderboard.winner ? 'chosen-row' : null),

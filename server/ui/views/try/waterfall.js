@@ -9,6 +9,8 @@ import { scoreNames, scoreOf } from './scores.js';
 
 const MOST = 10; /* columns with a bar of their own */
 const ROW = 28; /* px */
+const NARROW = 480; /* px of the figure; below, names stand above their bars */
+const LINE = 20; /* px of such a name */
 const MOST_TEXT = 34; /* characters of a name */
 const LETTER = 7.2; /* px of a character, about */
 
@@ -66,9 +68,26 @@ function domainOf(bars) {
     return [ends[0] - pad, ends[1] + pad];
 }
 
-function drawWaterfall(svg, { width, height }, { steps, start, score }) {
+/* Where names, bars and values are in a row: {row: its height, left and right: of the bars, px from
+ * the edges, top: of the bar, text: the middle of name and value, most: characters of a name}. */
+function layoutOf(width) {
+    const value = 78; /* px */
+    if (width < NARROW) {
+        return {
+            row: LINE + ROW, left: 2, right: 2, top: LINE, text: LINE / 2,
+            most: Math.floor((width - value) / LETTER),
+        };
+    }
     const left = Math.min(Math.max(width * 0.36, 110), 260);
-    const right = 78;
+    return {
+        row: ROW, left, right: value, top: 4, text: ROW / 2,
+        most: Math.min(MOST_TEXT, Math.floor(left / LETTER)),
+    };
+}
+
+function drawWaterfall(svg, { width, height }, { steps, start, score }) {
+    const { row, left, right, top, text, most } = layoutOf(width);
+    const isNarrow = width < NARROW;
     const bars = [{ name: 'start', from: 0, to: start, total: true }];
     let sum = start;
     for (const { name, value } of steps) {
@@ -79,28 +98,29 @@ function drawWaterfall(svg, { width, height }, { steps, start, score }) {
     const [low, high] = domainOf(bars);
     const x = d3.scaleLinear().domain([low, high]).range([left, width - right]).clamp(true);
     if (low < 0 && high > 0) {
-        svg.append('line').attr('x1', x(0)).attr('x2', x(0)).attr('y1', 0)
+        svg.append('line').attr('x1', x(0)).attr('x2', x(0)).attr('y1', isNarrow ? top : 0)
             .attr('y2', height).style('stroke', 'var(--strong-line)');
     }
-    const most = Math.min(MOST_TEXT, Math.floor(left / LETTER));
     bars.forEach((bar, i) => {
-        const y = i * ROW;
-        const row = svg.append('g').attr('transform', `translate(0,${y})`);
-        row.append('title').text(`${bar.name}: ${number(bar.total ? bar.to : bar.value)}`);
-        row.append('text').attr('x', left - 8).attr('y', ROW / 2).attr('dy', '0.35em')
-            .attr('text-anchor', 'end').attr('font-weight', bar.total ? 600 : 400)
-            .text(short(bar.name, most));
-        row.append('rect').attr('x', Math.min(x(bar.from), x(bar.to))).attr('y', 4)
+        const g = svg.append('g').attr('transform', `translate(0,${i * row})`);
+        g.append('title').text(`${bar.name}: ${number(bar.total ? bar.to : bar.value)}`);
+        const label = () => g.append('text').attr('y', text).attr('dy', '0.35em')
+            .style('stroke', 'var(--surface)').attr('stroke-width', isNarrow ? 4 : 0)
+            .attr('paint-order', 'stroke');
+        if (i + 1 < bars.length) {
+            g.append('line').attr('x1', x(bar.to)).attr('x2', x(bar.to)).attr('y1', top)
+                .attr('y2', row + top).style('stroke', 'var(--strong-line)')
+                .attr('stroke-dasharray', '2 2');
+        }
+        g.append('rect').attr('x', Math.min(x(bar.from), x(bar.to))).attr('y', top)
             .attr('width', Math.max(Math.abs(x(bar.to) - x(bar.from)), 1)).attr('height', ROW - 8)
             .style('fill', bar.total ? 'var(--strong-line)'
                 : bar.value >= 0 ? 'var(--plot)' : 'var(--plot-2)');
-        row.append('text').attr('x', width - right + 8).attr('y', ROW / 2).attr('dy', '0.35em')
+        label().attr('x', isNarrow ? 0 : left - 8).attr('text-anchor', isNarrow ? 'start' : 'end')
+            .attr('font-weight', bar.total ? 600 : 400).text(short(bar.name, most));
+        label().attr('x', isNarrow ? width : width - right + 8)
+            .attr('text-anchor', isNarrow ? 'end' : 'start')
             .text(`${bar.value > 0 ? '+' : ''}${number(bar.total ? bar.to : bar.value, 3)}`);
-        if (i + 1 < bars.length) {
-            row.append('line').attr('x1', x(bar.to)).attr('x2', x(bar.to)).attr('y1', 4)
-                .attr('y2', ROW + 4).style('stroke', 'var(--strong-line)')
-                .attr('stroke-dasharray', '2 2');
-        }
     });
 }
 
@@ -133,7 +153,7 @@ export class Waterfall extends Component {
             level: 2, title: 'Why: from the start to the score',
             name: `${model.name}-contributions`,
             label: `Contributions of the columns to the score of ${names[at]}`,
-            height: (steps.length + 2) * ROW, of: answer === this.answer && at === this.at
+            height: this.height(steps.length + 2), of: answer === this.answer && at === this.at
                 ? this.of : this.next(answer, at),
             draw: (svg, size) => drawWaterfall(svg, size, { steps, start, score }),
             table: { names: ['Part', `Score of ${names[at]}`], rows },
@@ -149,6 +169,15 @@ export class Waterfall extends Component {
                 onChange: (score_) => setQuery({ score: score_ }),
             })) : null,
         ]);
+    }
+
+    /* The same function as long as the number of bars is: a new one draws the figure again. */
+    height(bars) {
+        if (bars !== this.bars) {
+            this.bars = bars;
+            this.heightFor = (width) => bars * layoutOf(width).row;
+        }
+        return this.heightFor;
     }
 
     /* A new value for each drawing. */
