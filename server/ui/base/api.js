@@ -29,6 +29,25 @@ export function url(where, query = {}) {
     return result;
 }
 
+/* ---- the clock of the server ---- */
+
+const CLOCK_STEP = 2000; /* ms by which the Date header must differ: it has whole seconds */
+let clockOffset = 0; /* ms that the server is before the clock of the browser */
+
+/* Returns the time of the server, about, in ms since 1970. */
+export function serverTime() {
+    return Date.now() + clockOffset;
+}
+
+function readClock(headers) {
+    const difference = Date.parse(headers.get('Date')) + 500 - Date.now();
+    if (Math.abs(difference - clockOffset) > CLOCK_STEP) {
+        clockOffset = difference;
+    }
+}
+
+/* ---- calls ---- */
+
 function headersOf(options) {
     const headers = { Accept: 'application/json', ...options.headers };
     if (options.accept) {
@@ -86,6 +105,7 @@ export async function call(method, where, options = {}) {
         void reportLost();
         throw noAnswer(name);
     }
+    readClock(response.headers);
     if (!response.ok) {
         throw refusal(response.status, await response.text(), name);
     }

@@ -1,4 +1,5 @@
 /* Jobs, phases and candidates as text. */
+import { serverTime } from '../../base/api.js';
 import { count, number, seconds } from '../../base/format.js';
 
 /* Whether the job has not ended. */
@@ -22,14 +23,14 @@ export function methodText(job, titles) {
     return isSearch(job) ? `Search → ${title}` : title;
 }
 
-/* Returns the seconds that a job has run: from its start to its end or now; undefined: it has not
- * started. */
+/* Returns the seconds that a job has run: from its start to its end or now, by the clock of the
+ * server; undefined: it has not started. */
 export function runSeconds(job) {
     if (!job.started_at) {
         return undefined;
     }
-    const end = job.finished_at ? new Date(job.finished_at) : new Date();
-    return Math.max((end - new Date(job.started_at)) / 1000, 0);
+    const end = job.finished_at ? Date.parse(job.finished_at) : serverTime();
+    return Math.max((end - Date.parse(job.started_at)) / 1000, 0);
 }
 
 /* The metric by which a job is looked at first: {name, metrics, of}, or null. of: 'validation' or
