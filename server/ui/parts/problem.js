@@ -1,5 +1,6 @@
 /* An error of a call: what was wrong, where, and what to do. */
 import { h } from '../base/preact.js';
+import { advice } from '../base/advice.js';
 import { url } from '../base/api.js';
 
 /* The errors of a problem document: the whole, then one for each member. */
@@ -9,7 +10,7 @@ function details(document) {
         e.pointer || e.parameter || e.column
             ? h('code', {}, String(e.pointer || e.parameter || e.column)) : null,
         e.line ? ` line ${e.line}: ` : ' ',
-        e.detail || e.message || '',
+        advice(e.detail || e.message || ''),
     ]));
 }
 
@@ -20,7 +21,7 @@ export function Problem({ error, retry }) {
     const type = document.type && document.type.replace(/^.*\/problems\//, '');
     return h('div', { class: 'problem', role: 'alert' }, [
         h('strong', {}, document.title || (error.status ? `Answer ${error.status}` : 'Error')),
-        h('p', {}, error.message),
+        h('p', {}, advice(error.message)),
         items.length > 1 ? h('ul', {}, items) : null, /* one is the message */
         document.pointer ? h('p', {}, ['At ', h('code', {}, document.pointer)]) : null,
         type ? h('p', { class: 'minor' }, [
@@ -38,7 +39,7 @@ export function Warnings({ warnings, title = 'Warnings' }) {
     }
     return h('div', { class: 'warnings' }, [
         h('strong', {}, title),
-        h('ul', {}, warnings.map((w) => h('li', {}, typeof w === 'string' ? w
-            : w.detail || w.message || JSON.stringify(w)))),
+        h('ul', {}, warnings.map((w) => h('li', {}, advice(typeof w === 'string' ? w
+            : w.detail || w.message || JSON.stringify(w))))),
     ]);
 }

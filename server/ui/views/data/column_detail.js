@@ -1,6 +1,7 @@
 /* One column of a dataset: its numbers, its histogram or its most frequent values. */
 import { h } from '../../base/preact.js';
 import { d3 } from '../../base/d3.js';
+import { advice } from '../../base/advice.js';
 import { count, number, percent, plural } from '../../base/format.js';
 import { link } from '../../base/place.js';
 import { Figure } from '../../parts/figure.js';
@@ -83,7 +84,7 @@ function facts(column, rows) {
     const list = [
         ['Type', type],
         reason ? ['Why', reason.line ? `line ${count(reason.line)}, “${reason.cell}”: ` +
-            `${reason.detail}` : reason.detail] : null,
+            advice(reason.detail) : advice(reason.detail)] : null,
         ['Missing', `${count(column.missing)} of ${plural(rows, 'row')} ` +
             `(${percent(column.missing / Math.max(rows, 1))})`],
         column.distinct === undefined || column.distinct === null ? null : ['Different values',

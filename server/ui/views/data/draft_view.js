@@ -1,5 +1,6 @@
 /* A table that is about to be added: its preview, its settings, its name, its upload. */
 import { Component, h } from '../../base/preact.js';
+import { advice } from '../../base/advice.js';
 import { plural } from '../../base/format.js';
 import { RequestCode } from '../../parts/code.js';
 import { Problem, Warnings } from '../../parts/problem.js';
@@ -25,7 +26,7 @@ function proposalText({ name, value, text }) {
         return `Read the file as ${ENCODINGS[value] || value}`;
     }
     return name === 'duplicates' && value === 'rename' ? 'Rename columns of the same name'
-        : ['Use ', h('code', {}, text)];
+        : `Use ${advice(text)}`;
 }
 
 /* Buttons for the settings that messages propose. */

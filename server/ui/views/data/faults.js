@@ -1,5 +1,6 @@
 /* Lines of a file with what is wrong in them, marked in place. */
 import { h } from '../../base/preact.js';
+import { advice } from '../../base/advice.js';
 import { count } from '../../base/format.js';
 
 const WIDTH = 160; /* characters of a line that are shown */
@@ -65,7 +66,7 @@ export function FaultLines({ faults, lines }) {
                 ]),
                 h('span', { class: 'line' }, [
                     h('code', {}, text === undefined ? '…' : marked(text, fault?.column)),
-                    fault ? h('span', { class: 'error' }, fault.detail) : null,
+                    fault ? h('span', { class: 'error' }, advice(fault.detail)) : null,
                 ]),
             ]),
         ];

@@ -1,5 +1,6 @@
 /* The table that a draft would become: names, types that can be changed, and the first rows. */
 import { Component, h } from '../../base/preact.js';
+import { advice } from '../../base/advice.js';
 import { count, plural } from '../../base/format.js';
 import { Pager, cellText } from './cells.js';
 
@@ -38,9 +39,9 @@ function Reason({ draft, column }) {
     const after = reason.code === 'after_numbers' || reason.code === 'after_booleans' ||
         reason.code === 'after_dates';
     return h('span', { class: 'minor reason' }, [
-        h('span', { title: reason.detail },
+        h('span', { title: advice(reason.detail) },
             [`line ${count(reason.line)}: `, h('q', {}, cell)]),
-        reason.hint ? ` ${reason.hint}` : '',
+        reason.hint ? ` ${advice(reason.hint)}` : '',
         after && draft.mode !== 'append' ? h('button', {
             type: 'button', class: 'quiet',
             onClick: () => draft.set({
