@@ -27,8 +27,8 @@ export const FIELDS = {
     allow_type_change: { label: 'Columns may change their types', isCheck: true },
 };
 
-const OPTION = new RegExp(`(?<!["“\\w])(?:${['decimal', 'thousands'].map((name) => `(${name})=([,.'])`)
-    .join('|')}|(${Object.keys(FIELDS).join('|')})=([^\\s,;:()"]*))`, 'g');
+const OPTION = new RegExp(`(?<!["“\\w])(?:(decimal|thousands)=([,.'])|(${
+    Object.keys(FIELDS).join('|')})=([^\\s,;:()"]*))`, 'g');
 const TYPE = /\btypes=([^\s,:"]+):([a-z]+(?:\([a-z]+\))?)/g;
 
 function inField(name, value) {
@@ -41,6 +41,6 @@ export function advice(text) {
     return String(text)
         .replace(TYPE, (_, column, type) => `“${type}” in “Type of ${column}”`)
         .replace(/ \(types=\)/g, '')
-        .replace(OPTION, (_, a, comma, b, mark, name, value) =>
-            inField(a || b || name, comma || mark || value || ''));
+        .replace(OPTION, (_, mark, sign, name, value) =>
+            inField(mark || name, sign || value || ''));
 }

@@ -405,7 +405,8 @@ export class Plane extends Component {
             }
         }
         return {
-            names: [x.label, y.label, 'answer', ...probabilities.map((_, p) => `p(${classes[grid.planes?.[p] ?? p]})`),
+            names: [x.label, y.label, 'answer',
+                ...probabilities.map((_, p) => `p(${classes[grid.planes?.[p] ?? p]})`),
                 ...scores.map((_, m) => (scores.length > 1 ? `score ${m + 1}` : 'score'))],
             rows,
             note: every(nx) > 1 || every(ny) > 1 ? 'The answers at some places of the plane; the '
@@ -429,8 +430,8 @@ export class Plane extends Component {
         const { points = [], onPoint, onMove, onRemove, onWindow } = this.props;
         const any = points.length > 0;
         return ['Keys: arrows move the cross (Shift: finer)',
-            onPoint ? `Enter sets a point${any && onMove ? ' or takes the one under the cross' : ''}`
-                : '',
+            onPoint ? 'Enter sets a point' +
+                (any && onMove ? ' or takes the one under the cross' : '') : '',
             any && onRemove ? 'Delete removes it' : '', any ? 'n and p go to the next point' : '',
             onWindow ? '+, − and 0 zoom' : ''].filter(Boolean).join(', ') + '.';
     }

@@ -72,8 +72,8 @@ async function addTop(grid, chosen, ask) {
 
 /* Loads a grid. x, y: {name, form}; window: {x: [from, to], y} or null; at: values of other
  * columns. top: {chosen}: of a model with many classes, load the probabilities of the classes with
- * the largest regions and of this one; undefined: none. Returns the grid of readGrid() with `at` and
- * `unseen`. y undefined: a line. */
+ * the largest regions and of this one; undefined: none. Returns the grid of readGrid() with `at`
+ * and `unseen`. y undefined: a line. */
 export async function loadGrid(model, { x, y, window, at, steps, top }, signal) {
     const axis = ({ name, form }, ends) => {
         const [from, to] = (ends || []).map((v) => (form ? writeDate(v, form) : v));

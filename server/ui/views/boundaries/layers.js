@@ -84,8 +84,8 @@ function ProbabilityChoice({ model, query, grid }) {
     const shown = grid?.planes || classes.map((_, k) => k);
     return h(Choice, {
         label: 'Probability of', value: chosenClass(model, query, grid),
-        hint: grid?.planes ? `of ${count(classes.length)} classes, those with the largest regions ` +
-            'in this part of the plane' : undefined,
+        hint: grid?.planes ? `of ${count(classes.length)} classes, those with the largest ` +
+            'regions in this part of the plane' : undefined,
         options: shown.map((k) => ({ value: k, label: String(classes[k]) })),
         onChange: (k) => setQuery({ class: k }),
     });

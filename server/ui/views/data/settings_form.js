@@ -28,7 +28,8 @@ export function SettingsForm({ draft }) {
     const notes = preview?.notes || {};
     const append = draft.mode === 'append';
     const choice = (name, list, hint) => h(Choice, {
-        label: FIELDS[name].label, value: settings[name], options: options(list), hint, error: faultOf(draft, name),
+        label: FIELDS[name].label, value: settings[name], options: options(list), hint,
+        error: faultOf(draft, name),
         onChange: (value) => draft.set({ [name]: value }),
     });
     const text = (name, more) => h(TextField, {
