@@ -8,6 +8,7 @@ import { Figure } from '../../parts/figure.js';
 import { Legend, colour } from '../../parts/palette.js';
 import { DataTable } from '../../parts/table.js';
 import { Bars } from './bars.js';
+import { Ellipses } from './ellipses.js';
 
 const MOST_CLASSES = 8; /* whose curves are drawn; more: the most frequent ones */
 const MOST_COLUMNS = 500; /* that can be chosen */
@@ -20,6 +21,18 @@ function separation({ mean, variance }, priors) {
     const between = d3.sum(priors, (p, k) => p * (mean[k] - all) ** 2);
     const within = d3.sum(priors, (p, k) => p * variance[k]);
     return within > 0 ? between / within : 0;
+}
+
+/* The columns that separate the classes best, the best first. */
+function byGap(columns, priors) {
+    return columns.map((c) => ({ ...c, gap: separation(c, priors) }))
+        .sort((a, b) => b.gap - a.gap).slice(0, MOST_COLUMNS);
+}
+
+/* The indices of the most frequent classes, ascending. */
+function frequent(priors) {
+    return d3.range(priors.length).sort((a, b) => priors[b] - priors[a])
+        .slice(0, MOST_CLASSES).sort((a, b) => a - b);
 }
 
 function density(x, mean, variance) {
@@ -55,10 +68,8 @@ class NormalCurves extends Component {
     constructor(props) {
         super(props);
         const { columns, priors } = props;
-        this.columns = [...columns].map((c) => ({ ...c, gap: separation(c, priors) }))
-            .sort((a, b) => b.gap - a.gap).slice(0, MOST_COLUMNS);
-        this.classes = d3.range(priors.length).sort((a, b) => priors[b] - priors[a])
-            .slice(0, MOST_CLASSES).sort((a, b) => a - b);
+        this.columns = byGap(columns, priors);
+        this.classes = frequent(priors);
         this.state = { chosen: 0, weighted: false };
     }
 
@@ -114,14 +125,17 @@ class NormalCurves extends Component {
 export class Gaussians extends Component {
     constructor(props) {
         super(props);
-        const { features, means, covariance, covariances } = props.weights;
-        const variance = (k, j) => {
+        const { features, means, covariance, covariances, priors } = props.weights;
+        this.covariance = (k, i, j) => {
             const matrix = covariances[covariance === 'shared' ? 0 : k];
-            return covariance === 'diagonal' ? matrix[j] : matrix[j][j];
+            return covariance !== 'diagonal' ? matrix[i][j] : i === j ? matrix[i] : 0;
         };
         this.columns = features.map((feature, j) => ({
-            feature, mean: means.map((m) => m[j]), variance: means.map((_, k) => variance(k, j)),
+            feature, at: j, mean: means.map((m) => m[j]),
+            variance: means.map((_, k) => this.covariance(k, j, j)),
         }));
+        this.best = byGap(this.columns, priors);
+        this.classes = frequent(priors);
     }
 
     render({ model, weights }) {
@@ -134,6 +148,9 @@ export class Gaussians extends Component {
             h('h2', { id: 'gaussian-title' }, 'Class densities'),
             h('p', { class: 'minor' }, 'Each class is a cloud around its mean. A row goes to the ' +
                 `class whose cloud is densest there. ${shapes[weights.covariance]}`),
+            this.best.length > 1 ? h(Ellipses, {
+                model, classes: this.classes, columns: this.best, covariance: this.covariance,
+            }) : null,
             h(NormalCurves, { model, priors: weights.priors, columns: this.columns }),
         ]);
     }

@@ -27,7 +27,7 @@ const MOST = 1000;
 /* The tabs: what a tab shows of {model, name, versions, etag, query}; for: whether it applies. */
 const TABS = [
     { name: 'overview', label: 'Overview', view: Overview },
-    { name: 'quality', label: 'Quality', view: Quality, for: (m) => m.target !== null },
+    { name: 'quality', label: 'Quality', view: Quality },
     { name: 'decision', label: 'Threshold and cost', view: Decision,
         for: (m) => m.target !== null },
     { name: 'inside', label: 'What it learned', view: Inside },

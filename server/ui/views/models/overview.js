@@ -23,7 +23,7 @@ function Figures({ model }) {
             h('h2', {}, 'How good it is'),
             h('p', {}, 'It was trained without a target, so there is no right answer to compare ' +
                 `with. ${count(model.details?.outliers ?? null)} of the training rows are ` +
-                'outliers to it.'),
+                'outliers to it. Measure it under “Quality” on rows of which it is known.'),
         ]);
     }
     const shown = MAIN.filter((name) => typeof metricValue(metrics, name) === 'number');

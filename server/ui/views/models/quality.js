@@ -1,6 +1,6 @@
 /* The tab "Quality": how good a version is, on held-out rows, training rows or chosen data. */
 import { Component, h } from '../../base/preact.js';
-import { post } from '../../base/api.js';
+import { get, path, post } from '../../base/api.js';
 import { count, number, percent } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
 import { RequestCode } from '../../parts/code.js';
@@ -121,15 +121,40 @@ function Train({ model }) {
     });
 }
 
-/* The figures on a chosen dataset. */
-function OnData({ model, data }) {
+/* Whether the cells of a column can be the truth for a model that finds outliers. */
+function tellsOutliers({ type, top }) {
+    return type === 'categorical' && Boolean(top) &&
+        top.every(([value]) => value === 'inlier' || value === 'outlier');
+}
+
+/* The choice of the column that tells which rows of a dataset are outliers. */
+function TruthChoice({ data, value }) {
+    return h(Loaded, {
+        of: data, what: `the columns of ${data}`,
+        load: (signal) => get(path`/v1/datasets/${data}`, { signal }),
+        show: ({ columns }) => {
+            const names = columns.filter(tellsOutliers).map(({ name }) => name);
+            return names.length === 0 ? h('p', { class: 'empty' }, `${data} has no column whose ` +
+                'cells are “inlier” or “outlier”: it is not known which rows are outliers.')
+                : h(Choice, {
+                    label: 'Column with the truth', value: value || '',
+                    options: [{ value: '', label: 'choose a column' }, ...names],
+                    onChange: (truth) => setQuery({ truth }),
+                });
+        },
+    });
+}
+
+/* The figures on a chosen dataset. truth: the column with the right answers of a model without a
+ * target. */
+function OnData({ model, data, truth }) {
     const request = {
-        method: 'POST', query: { curves: true }, body: { dataset: data },
+        method: 'POST', query: { curves: true }, body: { dataset: data, target: truth },
         path: `${versionPath(model)}/evaluate`,
     };
     return h('div', { class: 'stack' }, [
         h(Loaded, {
-            of: [model.name, model.version, model.decision_rule?.revision, data],
+            of: [model.name, model.version, model.decision_rule?.revision, data, truth],
             what: `the figures on ${data}`,
             load: (signal) => post(request.path, request.body, { query: request.query, signal }),
             show: (answer) => h('div', { class: 'stack' }, [
@@ -168,12 +193,15 @@ function explanation(model, source, data) {
     }
     return data === model.dataset?.name
         ? 'These are the data that the model was trained on: the figures are too good.'
-        : 'The data need the columns of the model and the column that it predicts.';
+        : model.target === null ? 'The data need the columns of the model and a column whose ' +
+            'cells are “inlier” or “outlier”.'
+            : 'The data need the columns of the model and the column that it predicts.';
 }
 
 export class Quality extends Component {
     render({ model, query }) {
         const source = sourceOf(model, query);
+        const needsTruth = model.target === null;
         const options = [
             model.metrics?.validation ? { value: 'held', label: 'Held-out rows (validation)' }
                 : null,
@@ -190,15 +218,20 @@ export class Quality extends Component {
                     source === 'data' ? h(DatasetChoice, {
                         label: 'Evaluate on data', value: query.data || '',
                         preferred: model.dataset?.name,
-                        onChange: (value) => setQuery({ source: 'data', data: value }),
+                        onChange: (value) => setQuery({ source: 'data', data: value,
+                            truth: undefined }),
                     }) : null,
+                    source === 'data' && query.data && needsTruth
+                        ? h(TruthChoice, { data: query.data, value: query.truth }) : null,
                 ]),
                 h('p', { class: source === 'held' ? 'minor' : 'warnings' },
                     explanation(model, source, query.data)),
             ]),
             source === 'held' ? h(Held, { model }) : null,
             source === 'train' ? h(Train, { model }) : null,
-            source === 'data' && query.data ? h(OnData, { model, data: query.data }) : null,
+            source === 'data' && query.data && !(needsTruth && !query.truth) ? h(OnData, {
+                model, data: query.data, truth: needsTruth ? query.truth : undefined,
+            }) : null,
             source === 'data' && !query.data ? h('div', { class: 'empty' },
                 'Choose data above: the model labels all rows, and the labels are compared with ' +
                 'the true ones.') : null,
