@@ -79,10 +79,7 @@ static bool refuse_field(struct http_call *call, const char *name, const char *c
     return false;
 }
 
-/* Reads ?fields=, names of `known` separated by commas. *out: the names, in the arena; NULL: the
- * parameter is absent. */
-static bool query_fields(struct http_call *call, const char *const *known,
-                         const char *const **out) {
+bool api_query_fields(struct http_call *call, const char *const *known, const char *const **out) {
     const char *text = http_query(call, "fields");
     size_t n_known = 0, n = 0;
     if (text == NULL) {
@@ -208,7 +205,7 @@ static void reply_cells(struct http_call *call, const struct format *format,
 void api_items_reply(struct http_call *call, const struct api_items *items) {
     const struct format *format = api_reply_format(call, &format_json);
     const char *const *fields = NULL;
-    if (!query_fields(call, items->fields, &fields)) {
+    if (!api_query_fields(call, items->fields, &fields)) {
         return;
     }
     if (format->answers->document) {

@@ -57,6 +57,9 @@ struct api_item {
 /* The long members of models and of the results of jobs: their length grows with the number of
  * columns, classes, machines or folds. */
 extern const char *const api_long_of_fit[];
+/* Reads ?fields=, names of `known` (which ends with NULL) separated by commas. *out: the names, in
+ * the arena, ending with NULL; NULL: the parameter is absent. Returns false if it has replied. */
+bool api_query_fields(struct http_call *call, const char *const *known, const char *const **out);
 /* The items of a list. */
 struct api_items {
     size_t n;

@@ -331,6 +331,24 @@ static void test_delete(void **state) {
     assert_int_equal(real_at(job, "/result/version"), 4);
 }
 
+/* One model with chosen members: each is that of the whole description. */
+static void test_members_of_a_description(void **state) {
+    (void)state;
+    static const char *const places[] = {"/v1/models/iris", "/v1/models/iris/versions/3"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct response *whole = status_check(call_get("%s", places[i]), 200),
+                              *part =
+                                  status_check(call_get("%s?fields=classes,name,inputs", places[i]),
+                                               200);
+        assert_int_equal(json_object_size(part->json), 3);
+        assert_true(json_equal(value_at(whole, "/classes"), value_at(part, "/classes")));
+        assert_true(json_equal(value_at(whole, "/name"), value_at(part, "/name")));
+        assert_true(json_equal(value_at(whole, "/inputs"), value_at(part, "/inputs")));
+        problem_check(call_get("%s?fields=color", places[i]), 400, "bad-request");
+        assert_non_null(value_at(whole, "/metrics/train"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_description_of_a_model),
@@ -340,6 +358,7 @@ int main(void) {
         TEST(test_weights_of_many_classes),
         TEST(test_names_of_features_are_unambiguous),
         TEST(test_lists_are_brief),
+        TEST(test_members_of_a_description),
         TEST(test_weights_of_two_classes),
         TEST(test_weights_have_a_tag),
         TEST(test_description_and_tags),

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/ids.h"
+#include "base/json/json_brief.h"
 #include "base/json/json_read.h"
 #include "base/nearest.h"
 #include <discern/metrics.h>
@@ -222,12 +223,34 @@ void api_model_versions(struct http_call *call) {
 
 /* ---- one model ---- */
 
+/* Replies with the named members of the model and frees it. */
+static void reply_members(struct http_call *call, struct store_model *m, const char *const *names) {
+    struct buf whole = {0}, body = {0};
+    struct json_writer w = json_writer_of(&whole);
+    api_model_write(m, &w);
+    const char *text = buf_cstr(&whole);
+    if (text != NULL) {
+        json_pick(&body, text, names);
+    }
+    body.failed = body.failed || text == NULL;
+    buf_done(&whole);
+    api_reply_json(call, 200, &body);
+    store_model_done(m);
+}
+
 void api_model_get(struct http_call *call) {
+    const char *const *names = NULL;
     struct problem problem = {0};
     struct store_model m;
+    if (!api_query_fields(call, fields, &names)) {
+        return;
+    }
     if (!store_model_get(api_app_of(call)->store, http_path_param(call, "model"),
                          api_path_number(call, "version"), &m, &problem)) {
         http_reply_problem(call, &problem);
+    } else if (names != NULL) {
+        http_etag(call, m.etag);
+        reply_members(call, &m, names);
     } else {
         http_etag(call, m.etag);
         reply(call, &m);

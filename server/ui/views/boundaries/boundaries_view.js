@@ -3,6 +3,7 @@
 import { h } from '../../base/preact.js';
 import { get, list, path } from '../../base/api.js';
 import { go, link } from '../../base/place.js';
+import { MODEL_FIELDS } from '../../base/version_path.js';
 import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { Tabs } from '../../parts/tabs.js';
@@ -68,7 +69,7 @@ export function BoundariesView({ path: [name, inPath], query }) {
         of: [name, version], kinds: ['models', 'datasets'], what: `the model ${name}`,
         load: async (signal) => {
             const [model, names] = await Promise.all([
-                get(versionWhere(name, version), { signal }),
+                get(versionWhere(name, version), { query: { fields: MODEL_FIELDS }, signal }),
                 list('/v1/models', { query: { fields: 'name' }, most: MOST_MODELS, signal }),
             ]);
             return { model: await withStoredData(model, signal),

@@ -116,6 +116,7 @@ function namesText(names) {
 /*   model, fields, values   as those of the form
  *   where                   path of predict
  *   query                   `along` is the column
+ *   probable                whether the model has probabilities
  */
 export class Along extends Component {
     constructor(props) {
@@ -146,7 +147,7 @@ export class Along extends Component {
     }
 
     async load() {
-        const { fields, values, where, model } = this.props;
+        const { fields, values, where, model, probable } = this.props;
         const field = this.field();
         this.abort?.abort();
         const abort = new AbortController();
@@ -161,7 +162,8 @@ export class Along extends Component {
             ({ ...row, ...instanceOf([field], { [field.name]: text }) }));
         try {
             const answer = await post(where, { instances },
-                { query: { output: 'label,probabilities,scores' }, signal: abort.signal });
+                { query: { output: `label,${probable ? 'probabilities' : 'scores'}` },
+                    signal: abort.signal });
             const here = grid.findIndex((text) => text === now ||
                 placeOf(field, text) === placeOf(field, now));
             const lines = linesOf(answer, here, model);

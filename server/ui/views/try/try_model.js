@@ -2,6 +2,7 @@
 import { Component, h } from '../../base/preact.js';
 import { get, path } from '../../base/api.js';
 import { link } from '../../base/place.js';
+import { MODEL_FIELDS } from '../../base/version_path.js';
 import { Badge } from '../../parts/badge.js';
 import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
@@ -42,7 +43,7 @@ async function addSamples(fields, dataset, signal) {
 
 async function load(name, version, signal) {
     const where = version ? path`/v1/models/${name}/versions/${version}` : path`/v1/models/${name}`;
-    const model = await get(where, { signal });
+    const model = await get(where, { query: { fields: MODEL_FIELDS }, signal });
     const table = model.dataset;
     const [dataset, versions] = await Promise.all([
         table ? optional(get(path`/v1/datasets/${table.name}`,

@@ -216,7 +216,10 @@ export class TryRow extends Component {
                 ]),
                 h('div', { class: 'stack try-row' }, this.form()),
             ]),
-            answer ? h(Along, { model, fields, values, where: `${where}/predict`, query }) : null,
+            answer ? h(Along, {
+                model, fields, values, where: `${where}/predict`, query,
+                probable: Boolean(answer.predictions[0].probabilities),
+            }) : null,
             h(RequestCode, {
                 title: 'The same call',
                 request: {
