@@ -238,6 +238,32 @@ static void test_reasons(void **state) {
                      3); /* the date, the hexadecimal number, the large integer */
 }
 
+/* Numbers that lose digits are reported by a preview, an upload and an append. */
+static void test_rounded_numbers(void **state) {
+    (void)state;
+    static const char body[] = "id,y\n9007199254740993,a\n2,b\n9007199254740995,a\n";
+    static const char warning[] =
+        "column \"id\": a double does not hold 2 of its numbers exactly, the first is "
+        "\"9007199254740993\" in line 2, it was read as 9007199254740992: an upload with "
+        "types=id:categorical keeps them as written";
+    assert_string_equal(
+        string_at(status_check(call_text("POST", "/v1/datasets:preview", NULL, body), 200),
+                  "/warnings/0"),
+        warning);
+    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/ids", body), 201),
+                                  "/notes/warnings/0"),
+                        warning);
+    const struct response *r = status_check(call_text("POST", "/v1/datasets/ids/rows", NULL,
+                                                      "id,y\n-9007199254740993,b\n"),
+                                            201);
+    assert_non_null(strstr(string_at(r, "/notes/append/warnings/0"),
+                           "\"-9007199254740993\" in line 2 of the appended rows exactly, it was "
+                           "read as -9007199254740992"));
+    r = status_check(call_upload("/v1/datasets/ids?types=id:categorical", body), 200);
+    assert_int_equal(count_at(r, "/notes/warnings"), 0);
+    assert_string_equal(rows_of("ids"), body);
+}
+
 /* UTF-8 that is sent with the name of another encoding. */
 static void test_doubtful_encoding(void **state) {
     (void)state;
@@ -274,6 +300,7 @@ int main(void) {
         TEST(test_first_cells_that_are_no_number),
         TEST(test_the_last_character_of_each_encoding),
         TEST(test_reasons),
+        TEST(test_rounded_numbers),
         TEST(test_encodings),
         TEST(test_doubtful_encoding),
     };

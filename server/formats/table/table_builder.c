@@ -114,13 +114,17 @@ void builder_fall(struct table_builder *b, struct column *c) {
     set_takes(b, (size_t)(c - b->column), STAGE_NONE);
 }
 
-/* Records the first integer of the column that a double cannot represent exactly. */
+/* Counts the cells of the column that a double cannot represent exactly, and records the first. */
 static void check_exact(struct table_builder *b, struct column *c, double number,
                         const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
-    if (c->inexact_line == 0 && !number_is_exact(spelling, n, number)) {
+    if (number_is_exact(spelling, n, number)) {
+        return;
+    }
+    if (c->inexact_cells++ == 0) {
         c->inexact_line = b->line;
         c->inexact_text = strdup(text_show(spelling, n, shown));
+        c->inexact_number = number;
     }
 }
 

@@ -119,12 +119,13 @@ struct column {
     /* the signs around all numbers of a column of strings, whose other cells are numbers; "": not
      * so */
     struct marks_signs signs;
-    /* line of the first integer that a double cannot represent exactly; 0: none */
     /* line of the first whole number that begins with a zero, such as 007; 0: there is none */
     int64_t zeros_line;
-    char *zeros_text; /* malloc'ed: as inexact_text */
-    int64_t inexact_line;
-    char *inexact_text; /* malloc'ed: the text of that integer as shown in a warning */
+    char *zeros_text;      /* malloc'ed: as inexact_text */
+    int64_t inexact_cells; /* number of cells that number_is_exact is false for */
+    int64_t inexact_line;  /* line of the first of them */
+    char *inexact_text;    /* malloc'ed: its text as shown in a warning */
+    double inexact_number; /* what it was read as */
     struct column_summary summary;
 };
 

@@ -563,6 +563,24 @@ static void warn_of_numbers(const struct column *c, struct json_writer *w, struc
     }
 }
 
+/* Warns of numbers that a double does not hold exactly. of: what follows a line number. */
+static void warn_of_inexact(const struct column *c, const char *of, struct json_writer *w,
+                            struct buf *text, size_t *n) {
+    char number[DN_NUMBER_SIZE];
+    const char *cell = c->inexact_text != NULL ? c->inexact_text : "a number";
+    (void)dn_number_format(c->inexact_number, number);
+    buf_printf(text, "column \"%s\": a double does not hold ", c->name);
+    if (c->inexact_cells > 1) {
+        buf_printf(text, "%" PRId64 " of its numbers exactly, the first is ", c->inexact_cells);
+    }
+    buf_printf(text,
+               "%s in line %" PRId64 "%s%s, it was read as %s: an upload with "
+               "types=%s:categorical keeps %s as written",
+               cell, c->inexact_line, of, c->inexact_cells > 1 ? "" : " exactly", number, c->name,
+               c->inexact_cells > 1 ? "them" : "it");
+    warn(w, text, n);
+}
+
 void builder_write_warnings(const struct table_builder *b, struct json_writer *w) {
     struct buf text = {0};
     const char *of = b->onto ? " of the appended rows" : "";
@@ -587,15 +605,8 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
             c->reason.hint == NULL && !c->reason.stored) {
             warn_of_numbers(c, w, &text, &n);
         }
-        if (c->inexact_line > 0 && c->type == DN_NUMERIC) {
-            buf_printf(
-                &text,
-                "column \"%s\": %s in line %" PRId64
-                "%s is not a number that a double holds exactly, it is rounded: declare the column "
-                "categorical (types=) to keep it as written",
-                c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line,
-                of);
-            warn(w, &text, &n);
+        if (c->inexact_cells > 0 && c->type == DN_NUMERIC) {
+            warn_of_inexact(c, of, w, &text, &n);
         }
         if (c->zeros_line > 0 && c->type == DN_NUMERIC && !c->forced && !c->reason.stored) {
             buf_printf(&text,

@@ -11,6 +11,7 @@
 enum { MISSING_TOKEN_ROOM = 256 }; /* limit of a token in bytes, with the blanks around it */
 /* room for the digits of any integer that a double can represent: at most 309 */
 enum { NUMBER_WHOLE = 320 };
+#define EXACT_BELOW 9007199254740992.0 /* 2^53: whole numbers below it are exact */
 
 struct text text_trim(const char *bytes, size_t n) {
     while (n > 0 && (bytes[0] == ' ' || bytes[0] == '\t')) {
@@ -53,37 +54,54 @@ bool text_boolean(struct text t, bool *out) {
     return false;
 }
 
-bool number_is_exact(const char *text, size_t n, double number) {
-    char whole[NUMBER_WHOLE];
-    struct text t = text_trim(text, n);
-    if (t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+')) {
-        t = (struct text){t.bytes + 1, t.n - 1};
-    }
-    while (t.n > 1 && t.bytes[0] == '0') {
-        t = (struct text){t.bytes + 1, t.n - 1};
-    }
-    /* A text like 1e-400 has become 0: then a digit before the exponent is not 0. */
-    for (size_t i = 0; number == 0 && i < t.n && (t.bytes[i] | 0x20) != 'e'; i++) {
+/* Whether the text has a digit other than 0 before an exponent. */
+static bool has_digits(struct text t) {
+    for (size_t i = 0; i < t.n && (t.bytes[i] | 0x20) != 'e'; i++) {
         if (t.bytes[i] > '0' && t.bytes[i] <= '9') {
-            return false;
-        }
-    }
-    uint64_t value = 0;
-    for (size_t i = 0; i < t.n; i++) {
-        if (t.bytes[i] < '0' || t.bytes[i] > '9') {
-            /* Decimal fractions are usually rounded: only integers are reported. */
             return true;
         }
-        value = value * 10 + (uint64_t)(t.bytes[i] - '0');
     }
-    if (t.n <= 15) {
-        return true;
+    return false;
+}
+
+/* Writes the digits of a whole number >= 2^53. Returns how many there are. */
+static size_t whole_digits(double number, char out[NUMBER_WHOLE]) {
+    if (number >= 1e19) {
+        return (size_t)snprintf(out, NUMBER_WHOLE, "%.0f", number);
     }
-    if (t.n < 20) { /* the value is below 10^19 < 2^64 */
-        return (uint64_t)fabs(number) == value;
+    size_t n = 0;
+    for (uint64_t rest = (uint64_t)number; rest > 0; rest /= 10) {
+        n++;
     }
-    const int length = snprintf(whole, sizeof whole, "%.0f", fabs(number));
-    return (size_t)length == t.n && memcmp(whole, t.bytes, t.n) == 0;
+    uint64_t rest = (uint64_t)number;
+    for (size_t i = n; i-- > 0; rest /= 10) {
+        out[i] = (char)('0' + rest % 10);
+    }
+    return n;
+}
+
+bool number_is_exact(const char *text, size_t n, double number) {
+    char whole[NUMBER_WHOLE];
+    if (number == 0) {
+        return !has_digits((struct text){text, n}); /* 1e-400 has become 0 */
+    }
+    if (fabs(number) < EXACT_BELOW) {
+        return true; /* decimal fractions are usually rounded: they are not reported */
+    }
+    const size_t length = whole_digits(fabs(number), whole);
+    size_t digits = 0;
+    for (size_t i = 0; i < n && digits < length; i++) {
+        const char c = text[i];
+        if (c >= '0' && c <= '9') {
+            if (c != whole[digits] && (c != '0' || digits > 0)) {
+                return false;
+            }
+            digits += c != '0' || digits > 0;
+        } else if ((c | 0x20) == 'e' && digits > 0) {
+            return true;
+        }
+    }
+    return digits == length;
 }
 
 const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]) {

@@ -18,9 +18,10 @@ struct text text_trim(const char *bytes, size_t n);
 bool text_is(struct text t, const char *word);
 /* Parses "true" and "false", case-insensitively. Returns false if the text is neither. */
 bool text_boolean(struct text t, bool *out);
-/* Whether the double `number`, parsed from the text, has exactly the written value. Returns false
- * only for an integer that a double cannot represent ("9007199254740993") and for a small number
- * that became 0 ("1e-400"); other decimal fractions are not checked. */
+/* Whether the double `number`, read from the text, has exactly the written value. Returns false only
+ * for digits before the decimal mark that a double cannot represent ("9007199254740993") and for a
+ * small number that became 0 ("1e-400"). Other decimal fractions and numbers with an exponent are
+ * not checked. Separators of thousands and signs around the number are permitted. */
 bool number_is_exact(const char *text, size_t n, double number);
 /* Writes the text for a message: in quotes, truncated to 40 bytes, with control characters
  * replaced. Returns out. */

@@ -87,7 +87,12 @@ static void test_exact_integers(void **state) {
                  {"-0.001E-999", false},
                  {"0.000e-400", true},
                  {"4e-320", true},
-                 {"123456789012345", true}};
+                 {"123456789012345", true},
+                 {"9007199254740993.0", false},
+                 {"9007199254740992.0", true},
+                 {"9007199254740993.5", false},
+                 {"9999999999999999", false}, /* becomes 10^16, which has a digit more */
+                 {"99999999999999999999", false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double number = 0;
         assert_true(dn_number_parse(cases[i].text, strlen(cases[i].text), &number));
@@ -95,6 +100,10 @@ static void test_exact_integers(void **state) {
             fail_msg("%s", cases[i].text);
         }
     }
+    /* as they are written with separators of thousands and signs around */
+    assert_false(number_is_exact("9.007.199.254.740.993", 21, 9007199254740992.0));
+    assert_true(number_is_exact("9.007.199.254.740.992,00", 24, 9007199254740992.0));
+    assert_false(number_is_exact("EUR 9007199254740993", 20, 9007199254740992.0));
 }
 
 int main(void) {

@@ -272,10 +272,9 @@ static void test_reasons_and_hints(void **state) {
         {"{\"x\":\"red\",\"n\":1}\n{\"x\":\"blue\",\"n\":2}\n",
          "\"type_reason\":{\"row\":1,\"line\":1,\"cell\":\"red\"", ""},
         {"x,n\n9007199254740992,1\n9007199254740993,2\n", "\"name\":\"x\",\"type\":\"numeric\"",
-         "column \\\"x\\\": \\\"9007199254740993\\\" in line 3 is not a number that a double holds "
-         "exactly"},
+         "column \\\"x\\\": a double does not hold \\\"9007199254740993\\\" in line 3 exactly"},
         {"[{\"x\":1},\n{\"x\":9007199254740993}]", "\"name\":\"x\",\"type\":\"numeric\"",
-         "\\\"9007199254740993\\\" in line 2 is not a number"},
+         "a double does not hold \\\"9007199254740993\\\" in line 2 exactly"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct table_copy t = cells_read(cases[i].body);
