@@ -170,6 +170,37 @@ static void test_a_row_is_tried(void **state) {
     browser_check();
 }
 
+/* A date, a number with a decimal comma and a text: what is typical of them, how they may be typed
+ * and along which of them the answer is drawn. */
+static void test_dates_and_commas_are_tried(void **state) {
+    (void)state;
+    start();
+    char *csv = keep(malloc(8192), free);
+    size_t n = (size_t)sprintf(csv, "day;size;note;class\n");
+    for (int i = 0; i < 61; i++) {
+        const char *words =
+            i % 2 ? "a small one with very few of them" : "one large thing of its kind";
+        n += (size_t)sprintf(csv + n, "%02d.%02d.2020;%d,%d;%s %d;%s\n", 1 + i % 28, 1 + i / 28,
+                             i % 10, i % 7, words, i, i % 2 ? "small" : "large");
+    }
+    status_check(call_upload("/v1/datasets/days", csv), 201);
+    job_train("{'model':'days','dataset':'days','target':'class','algorithm':'logistic'}");
+    browser_open("#/try/days");
+    browser_wait_text("Prediction of class");
+    assert_string_equal(browser_value("day"), "02.02.2020"); /* of 01.01. to 05.03. */
+    browser_wait_text("There is no curve along \xE2\x80\x9Cnote\xE2\x80\x9D");
+    browser_fill("size", "3,5");
+    browser_wait("location.hash.includes('3%2C5')", "the row in the URL");
+    browser_wait("!document.querySelector('.row-form .error')", "a row without a fault");
+    browser_choose("Column", "day");
+    browser_wait("document.querySelector('.along svg .axis-label')?.textContent === 'day'",
+                 "the curve along the dates");
+    browser_fill("size", "3,5,1");
+    browser_wait_text("Write the number without separators of thousands");
+    browser_allow("status of 422");
+    browser_check();
+}
+
 /* Waits for a file in the folder of downloads, and returns what it holds. */
 static const char *downloaded(const char *name) {
     const char *path = text("%s/%s", browser_downloads(), name);
@@ -208,6 +239,34 @@ static void test_a_file_is_predicted(void **state) {
     assert_non_null(strstr(csv, "\"Ann, \"\"A\"\"\nof Ulm\""));
     assert_non_null(strstr(csv, "yes"));
     assert_non_null(strstr(csv, "Bob"));
+    browser_check();
+}
+
+/* A file of JSON: rows that the model cannot read are listed by their number. */
+static void test_a_file_of_json_is_predicted(void **state) {
+    (void)state;
+    start();
+    train_two_versions();
+    browser_open("#/try/people");
+    browser_drop("Drop a file with rows to predict, or choose one", "rows.json",
+                 "{\"columns\": [\"height\", \"age\"],\n \"rows\": [[180, 70],\n"
+                 "  [160, \"old\"],\n  [170, null]]}\n");
+    browser_wait_text("2 rows predicted");
+    browser_wait_text("1 row of the file has no prediction");
+    browser_wait_text("Row of the file");
+    browser_drop("Drop a file with rows to predict, or choose one", "only.csv", "height,age\n");
+    browser_wait_text("a header and no row below it");
+    browser_check();
+}
+
+static void test_a_target_of_one_class_is_explained(void **state) {
+    (void)state;
+    start();
+    status_check(call_upload("/v1/datasets/same", "x,class\n1.5,a\n2.5,a\n3,a\n4,a\n"), 201);
+    browser_open("#/train?dataset=same");
+    browser_wait_text("has one value only, and a classifier needs two: choose another column");
+    browser_wait_text("learns what most rows are like");
+    browser_allow("status of 422");
     browser_check();
 }
 
@@ -296,6 +355,9 @@ int main(void) {
         TEST(test_the_live_version_is_switched_and_back),
         TEST(test_a_threshold_is_set_by_cost),
         TEST(test_a_row_is_tried),
+        TEST(test_dates_and_commas_are_tried),
+        TEST(test_a_file_of_json_is_predicted),
+        TEST(test_a_target_of_one_class_is_explained),
         TEST(test_a_file_is_predicted),
         TEST(test_a_long_file_is_predicted_in_pieces),
         TEST(test_xor_is_drawn_and_solved_by_a_kernel),

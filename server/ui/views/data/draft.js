@@ -1,6 +1,6 @@
 /* A table that is about to be added: its source, its settings, its preview and its upload. It is
  * kept while other views are shown, and so an upload goes on. */
-import { CallError, get, list, path, post, upload } from '../../base/api.js';
+import { CallError, get, path, post, upload } from '../../base/api.js';
 import { changed } from '../../base/changes.js';
 import { plural } from '../../base/format.js';
 import { go, place } from '../../base/place.js';
@@ -113,19 +113,25 @@ export class Draft {
             return;
         }
         try {
-            const items = await list('/v1/datasets', {
-                query: { fields: 'name,version,rows' }, most: 100000,
-            });
-            let known = items.find((item) => item.name === name) || null;
-            if (known && this.mode === 'append') {
-                known = await get(path`/v1/datasets/${name}`);
-            }
+            const known = await this.lookUp(name);
             if (name === this.name) {
                 const mode = known ? this.mode : 'new';
                 this.update({ known, mode: this.target ? 'append' : mode });
             }
         } catch {
             /* the upload finds out */
+        }
+    }
+
+    /* Returns the dataset of this name; null: there is none. */
+    async lookUp(name) {
+        try {
+            return await get(path`/v1/datasets/${name}`);
+        } catch (error) {
+            if (error.status === 404) {
+                return null;
+            }
+            throw error;
         }
     }
 
