@@ -321,7 +321,6 @@ static void test_xor_is_drawn_and_solved_by_a_kernel(void **state) {
     (void)state;
     start();
     browser_open("#/playground");
-    browser_wait_text("points right");
     browser_click("Remove all");
     browser_wait("/(^|\\s)0 points/.test(document.body.innerText)", "no points");
     set_corners("A", 0.22, 0.72);
@@ -343,7 +342,43 @@ static void test_xor_is_drawn_and_solved_by_a_kernel(void **state) {
     browser_wait("location.hash.includes('rbf') && location.hash.includes('points=')",
                  "the drawing in the URL");
     browser_open(browser_place());
+    browser_click_nth("Train", 1); /* the first is the view */
     browser_wait_text("16 of 16 points right (100.0 %)");
+    browser_check();
+}
+
+static size_t n_datasets(void) {
+    return count_at(status_check(call_get("/v1/datasets"), 200), "/items");
+}
+
+/* A link shows its points; a click trains on them. A link that is chosen in the playground trains
+ * at once. */
+static void test_a_link_to_a_drawing_stores_nothing(void **state) {
+    (void)state;
+    static const char *const places[] = {"#/playground/xor", "#/playground?method=gaussian"};
+    start();
+    for (size_t i = 0; i < 2; i++) {
+        browser_open(places[i]);
+        browser_wait_text("Nothing is stored yet");
+        browser_wait("document.querySelectorAll('.plane-point').length > 0", "the points");
+        browser_settle();
+        pause_ms(500); /* more than the delay before a training */
+        assert_int_equal(n_datasets(), 0);
+    }
+    browser_click_nth("Train", 1); /* the first is the view */
+    browser_wait_text("points right");
+    assert_int_equal(n_datasets(), 1);
+    browser_wait_no_text("Nothing is stored yet");
+    /* the same page is led to other points, as a link of another site can do */
+    browser_run("location.hash = '#/playground?method=fisher'", NULL);
+    browser_wait_text("Nothing is stored yet");
+    browser_settle();
+    pause_ms(500);
+    assert_int_equal(count_at(call_get("/v1/jobs"), "/items"), 1);
+    browser_click("XOR: no line will doBasis functions, exclusive or; units that learn features");
+    browser_wait_text("points right");
+    browser_wait_no_text("Nothing is stored yet");
+    browser_settle();
     browser_check();
 }
 
@@ -361,6 +396,7 @@ int main(void) {
         TEST(test_a_file_is_predicted),
         TEST(test_a_long_file_is_predicted_in_pieces),
         TEST(test_xor_is_drawn_and_solved_by_a_kernel),
+        TEST(test_a_link_to_a_drawing_stores_nothing),
     };
     return BROWSER_RUN(tests);
 }

@@ -29,6 +29,14 @@ export function link(path, query = {}) {
     return `#/${path.map(encodeURIComponent).join('/')}${search ? `?${search}` : ''}`;
 }
 
+let arrivals = 0;
+
+/* Returns a number that changes when a link, the address bar or the history has set the place, and
+ * not when the page itself has changed its query. */
+export function arrival() {
+    return arrivals;
+}
+
 export function go(path, query) {
     location.hash = link(path, query);
 }
@@ -43,4 +51,7 @@ export function setQuery(changes) {
     }
 }
 
-self.addEventListener('hashchange', () => placeChanged.emit(place()));
+self.addEventListener('hashchange', () => {
+    arrivals++;
+    placeChanged.emit(place());
+});

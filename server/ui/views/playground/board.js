@@ -5,6 +5,7 @@ import { setQuery } from '../../base/place.js';
 import { Slider } from '../../parts/fields.js';
 import { announce } from '../../parts/status.js';
 import { Panel } from './panel.js';
+import { StartPanel } from './start.js';
 import { Tools } from './tools.js';
 import { CLASSES, MOST, decode, encode, generate, point } from './shapes.js';
 
@@ -36,6 +37,7 @@ function Control({ control, value, most, onInput }) {
 
 /*   spec      {points, controls, panels} as in figures.js
  *   query     of the place; own: further members of it that belong to the parent
+ *   starts    true: it is trained at once; otherwise after a click on “Train” or a change
  *   free      true: shapes can be generated and all points removed
  *   link      (points, request) => the place of the free drawing of them; undefined: no link
  *   below     shown below the panel of a free drawing
@@ -48,7 +50,7 @@ export class Board extends Component {
         const points = this.pointsOf(props);
         this.state = {
             points, values: this.valuesOf(props), chosen: 0, mode: 'set', undo: [],
-            steps: 1,
+            steps: 1, started: Boolean(props.starts),
         };
         this.editor = {
             set: (x, y) => this.set(x, y), paint: (x, y) => this.paint(x, y),
@@ -99,6 +101,7 @@ export class Board extends Component {
     }
 
     changed() {
+        this.setState({ started: true });
         clearTimeout(this.timer);
         this.timer = setTimeout(() => {
             const query = this.ownQuery();
@@ -190,14 +193,14 @@ export class Board extends Component {
     }
 
     render({ spec, free, below, link, onError, children }, state) {
-        const { points, values, chosen, mode, undo } = state;
+        const { points, values, chosen, mode, undo, started } = state;
         const editor = {
             ...this.editor, mode,
             link: link ? (request) => link(points, request) : undefined,
         };
         const start = generate(spec.points);
         const panels = spec.panels.map((panel, i) => h(Panel, {
-            key: `panel-${i}`, panel, suffix: LETTERS[i], points, values, editor, onError,
+            key: `panel-${i}`, panel, suffix: LETTERS[i], points, values, editor, started, onError,
             onSteps: (steps) => this.setState({ steps }),
         }));
         return h('div', { class: 'stack' }, [
@@ -209,6 +212,10 @@ export class Board extends Component {
                 onUndo: undo.length ? () => this.undo() : undefined,
                 onReset: free ? undefined : () => this.replace(start, 'The points of the figure'),
                 onClear: () => this.replace([], 'All points removed'),
+            }),
+            started ? null : h(StartPanel, {
+                points, nModels: spec.panels.filter((panel) => panel.request).length,
+                onStart: () => this.setState({ started: true }),
             }),
             spec.controls ? h('div', { class: 'card play-controls' }, spec.controls.map((control) =>
                 h(Control, {

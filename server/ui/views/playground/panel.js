@@ -8,6 +8,7 @@ import { Problem, Warnings } from '../../parts/problem.js';
 import { DRAWINGS } from './drawings.js';
 import { Trainer, lack } from './scratch.js';
 import { CLASSES } from './shapes.js';
+import { StartLink } from './start.js';
 
 /* "58 of 60 points are right (96.7 %)". */
 function rightText(job) {
@@ -54,6 +55,7 @@ function factsOf(trained, expected) {
 /*   panel     of figures.js
  *   suffix    of its model's name
  *   points, values  of the drawing; editor: passed to the plane
+ *   started   false: nothing is trained yet
  *   onError   gets the error of the last training, null after a good one
  */
 export class Panel extends Component {
@@ -81,7 +83,8 @@ export class Panel extends Component {
 
     componentDidUpdate(before) {
         const other = this.requestText(before) !== this.requestText();
-        if (other || before.points !== this.props.points) {
+        const starts = before.started !== this.props.started;
+        if (other || starts || before.points !== this.props.points) {
             this.want();
         }
     }
@@ -101,8 +104,8 @@ export class Panel extends Component {
 
     want() {
         const request = this.request();
-        const { panel, points } = this.props;
-        if (!request) {
+        const { panel, points, started } = this.props;
+        if (!request || !started) {
             return;
         }
         if (lack(points, request)) {
@@ -118,10 +121,13 @@ export class Panel extends Component {
     }
 
     status({ busy, trained, error, job }) {
-        const { panel, points, values } = this.props;
+        const { panel, points, values, started } = this.props;
         const request = this.request();
         if (!request) {
             return '';
+        }
+        if (!started) {
+            return 'Not trained yet.';
         }
         const missing = lack(points, request);
         if (missing) {
@@ -157,7 +163,7 @@ export class Panel extends Component {
                 h('p', {
                     class: `play-facts${state.busy ? ' busy' : ''}`, role: 'status',
                 }, this.status(state)),
-                isPlane && editor.link ? h('a', {
+                isPlane && editor.link ? h(StartLink, {
                     class: 'minor', href: editor.link(this.request()),
                 }, 'Other methods on these points') : null,
                 error && error.status !== 0

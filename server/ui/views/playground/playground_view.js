@@ -1,13 +1,14 @@
 /* The view "Playground": a free drawing, and the figures of the lectures. */
 import { Component, h } from '../../base/preact.js';
 import { url } from '../../base/api.js';
-import { link, setQuery } from '../../base/place.js';
+import { arrival, link, setQuery } from '../../base/place.js';
 import { RequestCode } from '../../parts/code.js';
 import { Board } from './board.js';
 import { FIGURES, figureOf } from './figures.js';
 import { Method, methodFrom, methodOf, methodQuery, requestOf } from './method.js';
 import { SCRATCH, jobOf } from './scratch.js';
 import { encode } from './shapes.js';
+import { StartLink, takeClick } from './start.js';
 
 const KEY = 'discern.playground.drawing';
 const START = { shape: 'moons', n: 60, noise: 0.35, seed: 1 };
@@ -32,7 +33,7 @@ function Gallery({ current }) {
     return h('nav', { class: 'stack', 'aria-label': 'Figures of the lectures' }, [
         h('h2', { id: 'figures', tabindex: '-1' }, 'Figures of the lectures'),
         h('ul', { class: 'grid play-gallery' }, FIGURES.map(({ name, title, topic }) =>
-            h('li', { key: name }, h('a', {
+            h('li', { key: name }, h(StartLink, {
                 class: 'card', href: link(['playground', name]),
                 'aria-current': name === current ? 'page' : null,
             }, [h('strong', {}, title), h('span', { class: 'minor' }, topic)])))),
@@ -44,6 +45,7 @@ class FreeDrawing extends Component {
     constructor(props) {
         super(props);
         this.state = { error: null };
+        this.starts = takeClick();
         if (Object.keys(props.query).length === 0 && Object.keys(saved()).length > 0) {
             setQuery(saved());
         }
@@ -84,7 +86,7 @@ class FreeDrawing extends Component {
             h('p', {}, 'Set points of several classes and watch how a method separates them: it ' +
                 'is trained again after every change.'),
             h(Board, {
-                spec, query, free: true, onChange: save,
+                spec, query, starts: this.starts, free: true, onChange: save,
                 onError: (e) => this.setState({ error: e }),
                 below: [
                     h('p', { class: 'minor' }, [
@@ -128,36 +130,44 @@ function freeLink(points, request) {
         { points: encode(points) || '-', ...methodQuery(methodFrom(request)) });
 }
 
-function LectureFigure({ figure, query }) {
-    const at = FIGURES.indexOf(figure);
-    const next = FIGURES[(at + 1) % FIGURES.length];
-    return h('div', { class: 'stack' }, [
-        h('div', { class: 'head' }, [
-            h('h1', {}, figure.title),
-            h('div', { class: 'buttons' }, [
-                h('a', { class: 'button', href: link(['playground']) }, 'Draw freely'),
-                h('a', { class: 'button', href: link(['playground', next.name]) },
-                    `Next: ${next.title}`),
+class LectureFigure extends Component {
+    constructor(props) {
+        super(props);
+        this.starts = takeClick();
+    }
+
+    render({ figure, query }) {
+        const at = FIGURES.indexOf(figure);
+        const next = FIGURES[(at + 1) % FIGURES.length];
+        return h('div', { class: 'stack' }, [
+            h('div', { class: 'head' }, [
+                h('h1', {}, figure.title),
+                h('div', { class: 'buttons' }, [
+                    h(StartLink, { class: 'button', href: link(['playground']) }, 'Draw freely'),
+                    h(StartLink, { class: 'button', href: link(['playground', next.name]) },
+                        `Next: ${next.title}`),
+                ]),
             ]),
-        ]),
-        h(FigureText, { figure }),
-        h(Board, { spec: figure, query, link: freeLink }),
-        h(Gallery, { current: figure.name }),
-    ]);
+            h(FigureText, { figure }),
+            h(Board, { spec: figure, query, starts: this.starts, link: freeLink }),
+            h(Gallery, { current: figure.name }),
+        ]);
+    }
 }
 
+/* A place that was opened anew is a new drawing: it trains only what was clicked. */
 export function PlaygroundView({ path: [name], query }) {
     if (name === undefined) {
-        return h(FreeDrawing, { key: 'free', query });
+        return h(FreeDrawing, { key: `free ${arrival()}`, query });
     }
     const figure = figureOf(name);
     if (!figure) {
         return h('div', { class: 'stack' }, [
             h('h1', {}, 'No such figure'),
             h('p', {}, ['There is no figure “', name, '”. ',
-                h('a', { href: link(['playground']) }, 'Draw freely'), ', or choose one:']),
+                h(StartLink, { href: link(['playground']) }, 'Draw freely'), ', or choose one:']),
             h(Gallery),
         ]);
     }
-    return h(LectureFigure, { key: name, figure, query });
+    return h(LectureFigure, { key: `${name} ${arrival()}`, figure, query });
 }
