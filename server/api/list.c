@@ -11,14 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Reads ?expires=, which routes of datasets, models and jobs have. */
+static bool query_expiring(struct http_call *call, enum store_expiring *out) {
+    bool expires = false;
+    if (http_query(call, "expires") == NULL) {
+        *out = STORE_EXPIRING_ALL;
+        return true;
+    }
+    if (!api_query_bool(call, "expires", &expires)) {
+        return false;
+    }
+    *out = expires ? STORE_EXPIRING_ONLY : STORE_EXPIRING_NOT;
+    return true;
+}
+
 bool api_page_any(struct http_call *call, struct api_page *out) {
     int64_t limit = 100;
-    if (!api_query_int(call, "limit", 1, 1000, &limit)) {
+    enum store_expiring expiring;
+    if (!api_query_int(call, "limit", 1, 1000, &limit) || !query_expiring(call, &expiring)) {
         return false;
     }
     out->limit = (struct store_limit){.items = (size_t)limit,
                                       .bytes = API_PAGE_BYTES,
-                                      .only = api_only(call)};
+                                      .only = api_only(call),
+                                      .expiring = expiring};
     out->after = http_query(call, "after");
     return true;
 }
@@ -158,7 +174,7 @@ static void reply_document(struct http_call *call, const struct api_items *items
 /* Sets the header Link to the next page. */
 static void put_link(struct http_call *call, const char *next) {
     static const char *const kept[] = {"limit", "fields", "state", "model", "name",
-                                       "token", "action", "since", "sort"};
+                                       "token", "action", "since", "sort",  "expires"};
     struct buf link = {0};
     buf_puts(&link, "<?after=");
     api_put_escaped(&link, next);

@@ -29,8 +29,10 @@ static const struct http_limit max_labelled_rows = {
  * parameter of its GET …/predict, and health checks of some load balancers append one. */
 static const char *const query_none[] = {NULL};
 static const char *const query_page[] = {"limit", "after", "fields", NULL};
-static const char *const query_models[] = {"limit", "after", "fields", "sort", NULL};
-static const char *const query_jobs[] = {"limit", "after", "fields", "state", "model", NULL};
+static const char *const query_datasets[] = {"limit", "after", "fields", "expires", NULL};
+static const char *const query_models[] = {"limit", "after", "fields", "expires", "sort", NULL};
+static const char *const query_jobs[] = {"limit", "after", "fields", "expires",
+                                         "state", "model", NULL};
 static const char *const query_audit[] = {"limit", "after",  "fields", "name",
                                           "token", "action", "since",  NULL};
 static const char *const query_fields[] = {"fields", NULL};
@@ -124,7 +126,7 @@ static const char *const query_transform[] = {"header",     "delimiter", "skip_r
 const struct http_route api_routes[] = {
     /* datasets */
     READ_DATA("/v1/datasets", "listDatasets", .handle = api_datasets_list,
-              .offers = &api_sends_list, .query = query_page),
+              .offers = &api_sends_list, .query = query_datasets),
     READ_DATA("/v1/datasets/{dataset}", "getDataset", .handle = api_dataset_get,
               .query = query_version, .conditions = CONDITIONS),
     READ_DATA("/v1/datasets/{dataset}/versions", "listDatasetVersions",

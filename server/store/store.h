@@ -157,6 +157,8 @@ bool store_part_failed(struct store *store, int64_t part);
 void store_part_drop(struct store *store, int64_t part);
 
 /* ---- lists ---- */
+/* Which names are listed: all, those that do not expire, those that do. */
+enum store_expiring { STORE_EXPIRING_ALL, STORE_EXPIRING_NOT, STORE_EXPIRING_ONLY };
 /* The size of a page. 0: no limit. */
 struct store_limit {
     size_t items;
@@ -164,6 +166,8 @@ struct store_limit {
     /* JSON array of GLOB patterns, of which names of listed datasets, models and the datasets and
      * models of listed jobs must match one; NULL: all names */
     const char *only;
+    /* of lists of datasets, models and jobs; a job expires if its request or its model does */
+    enum store_expiring expiring;
 };
 /* A page of a list. The caller frees it with store_page_done. */
 struct store_page {

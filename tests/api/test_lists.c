@@ -214,8 +214,58 @@ static void test_fields(void **state) {
     }
 }
 
+/* ---- ?expires= ---- */
+
+/* Checks the names, separated by blanks, of a list in pages of one item. */
+static void names_check(const char *path, const char *member, const char *expected) {
+    const char *names = "", *after = "";
+    while (after != NULL) {
+        const struct response *r =
+            status_check(call_get("%s&limit=1&fields=%s%s", path, member, after), 200);
+        for (size_t i = 0; i < count_at(r, "/items"); i++) {
+            names = text("%s%s%s", names, *names != '\0' ? " " : "",
+                         string_at(r, text("/items/%zu/%s", i, member)));
+        }
+        const json_t *next = json_find(r->json, "/next");
+        after = json_is_string(next) ? text("&after=%s", json_string_value(next)) : NULL;
+    }
+    assert_string_equal(names, expected);
+}
+
+static void test_names_that_expire(void **state) {
+    (void)state;
+    static const char *const job = "{'model':'%s','dataset':'%s','target':'class','algorithm':"
+                                   "'logistic'%s}";
+    static const char *const kinds[] = {"datasets", "models"};
+    status_check(call_upload("/v1/datasets/e-scratch?expires_in=3600", "a,class\n1,x\n2,y\n"), 201);
+    status_check(call_upload("/v1/datasets/e-stays", "a,class\n1,x\n2,y\n"), 201);
+    job_train(job, "e-scratch", "e-scratch", ",'expires_in':3600");
+    job_train(job, "e-stays", "e-scratch", "");
+    for (size_t i = 0; i < 2; i++) {
+        const char *list = text("/v1/%s?expires=", kinds[i]);
+        names_check(text("%strue", list), "name", "e-scratch");
+        names_check(text("%sfalse", list), "name", "e-stays iris");
+    }
+    names_check("/v1/models?sort=-metrics.train.accuracy&expires=true", "name", "e-scratch");
+    names_check("/v1/jobs?expires=true", "model", "e-scratch");
+    names_check("/v1/jobs?expires=false", "model", "e-stays iris");
+    /* a job expires with its model */
+    status_check(call_patch("/v1/models/e-stays", "{'expires_in':3600}"), 200);
+    names_check("/v1/jobs?expires=false", "model", "iris");
+    names_check("/v1/models?expires=false", "name", "iris");
+    const struct response *r = call_get_with("Accept: text/csv", "/v1/models?expires=true&limit=1");
+    assert_non_null(strstr(header_of(r, "Link"), "expires=true"));
+    for (size_t i = 0; i < 2; i++) {
+        problem_check(call_get("/v1/%s?expires=1", kinds[i]), 400, "bad-request");
+        status_check(call_delete("/v1/models/e-%s", i > 0 ? "stays" : "scratch"), 204);
+        status_check(call_delete("/v1/datasets/e-%s", i > 0 ? "stays" : "scratch"), 204);
+    }
+    problem_check(call_get("/v1/datasets/iris/versions?expires=true"), 400, "bad-request");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_links), TEST(test_long_members), TEST(test_fields),
-                                       TEST(test_sort), TEST(test_links_below_a_base_path)};
+    const struct CMUnitTest tests[] = {TEST(test_links),  TEST(test_long_members),
+                                       TEST(test_fields), TEST(test_names_that_expire),
+                                       TEST(test_sort),   TEST(test_links_below_a_base_path)};
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -382,6 +382,31 @@ static void test_a_link_to_a_drawing_stores_nothing(void **state) {
     browser_check();
 }
 
+static void test_names_that_expire_are_listed_on_demand(void **state) {
+    (void)state;
+    static const char *const job =
+        "{'model':'%s','dataset':'%s','target':'class','algorithm':'gaussian','expires_in':3600}";
+    static const char *const views[] = {"data", "models", "jobs", "try", "boundaries", "train"};
+    start();
+    upload_file("iris", "iris.csv");
+    status_check(call_upload("/v1/datasets/scratch?expires_in=3600", people(60)), 201);
+    job_train(job, "scratch", "scratch");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'gaussian'}");
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        browser_open(text("#/%s", views[i]));
+        browser_wait_text("iris");
+        assert_null(strstr(browser_text(), "scratch"));
+        browser_click("Show names that expire");
+        browser_wait_text("scratch");
+        /* a link restores it */
+        browser_open(browser_place());
+        browser_wait_text("scratch");
+        browser_click("Show names that expire");
+        browser_wait_no_text("scratch");
+    }
+    browser_check();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_wrong_type_is_seen_and_mended),
@@ -397,6 +422,7 @@ int main(void) {
         TEST(test_a_long_file_is_predicted_in_pieces),
         TEST(test_xor_is_drawn_and_solved_by_a_kernel),
         TEST(test_a_link_to_a_drawing_stores_nothing),
+        TEST(test_names_that_expire_are_listed_on_demand),
     };
     return BROWSER_RUN(tests);
 }

@@ -171,12 +171,17 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem,
-                STORE_DATASET_SELECT_LISTED
-                "WHERE d.newest = v.version AND d.name > ?1 AND " STORE_ONLY(
-                    "d.name",
-                    "?3") " AND " STORE_LISTED(STORE_DATASET_DAMAGE) " ORDER BY d.name LIMIT ?2",
-                store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only));
+    STORE_QUERY(
+        &q, r.connection, problem,
+        STORE_DATASET_SELECT_LISTED "WHERE d.newest = v.version AND d.name > ?1 AND " STORE_ONLY(
+            "d.name",
+            "?3") " AND " STORE_EXPIRES("d.expires_at > 0",
+                                        "?4") " AND " STORE_LISTED(STORE_DATASET_DAMAGE) " ORDER "
+                                                                                         "BY "
+                                                                                         "d.name "
+                                                                                         "LIMIT ?2",
+        store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only),
+        store_int((int64_t)limit->expiring));
     return store_page_end(&r, &q, &dataset_item, limit, out);
 }
 

@@ -33,6 +33,11 @@ bool store_job_expire_of(struct store_tx *tx, const char *model);
     "(" parameter " IS NULL OR EXISTS (SELECT 1 FROM json_each(" parameter ") WHERE " name         \
     " GLOB value))"
 
+/* SQL of a condition: enum store_expiring, which the parameter has, lists a name that expires if the
+ * expression is true. */
+#define STORE_EXPIRES(expires, parameter)                                                          \
+    "(" parameter " = 0 OR (" expires ") = (" parameter " = 2))"
+
 /* job_run.c: queues again the running jobs of other owners whose lease has ended; cancels those
  * that a user asked to cancel. */
 void store_jobs_expire(struct store_tx *tx);

@@ -2,6 +2,7 @@
 import { h } from '../base/preact.js';
 import { list } from '../base/api.js';
 import { link } from '../base/place.js';
+import { ExpiringCheck, expiresQuery } from './expiring.js';
 import { Choice } from './fields.js';
 import { Loaded } from './loaded.js';
 
@@ -12,12 +13,14 @@ const MOST = 1000;
 export function DatasetChoice({
     value, onChange, label = 'Data', hint, preferred, none = 'Choose …',
 }) {
-    return h(Loaded, {
-        of: 0, kinds: ['datasets'], what: 'the list of data',
-        load: (signal) => list('/v1/datasets', { query: { fields: 'name' }, most: MOST, signal }),
+    return h('div', {}, h(Loaded, {
+        of: expiresQuery(), kinds: ['datasets'], what: 'the list of data',
+        load: (signal) => list('/v1/datasets', {
+            query: { fields: 'name', expires: expiresQuery() }, most: MOST, signal,
+        }),
         show: (items) => {
             const names = items.map((item) => item.name);
-            if (names.length === 0) {
+            if (names.length === 0 && value === '') {
                 return h('p', {}, ['There are no data. ',
                     h('a', { href: link(['data']) }, 'Add data')]);
             }
@@ -28,5 +31,5 @@ export function DatasetChoice({
                     value: name, label: name === preferred ? `${name} (training data)` : name }))],
             });
         },
-    });
+    }), h(ExpiringCheck));
 }

@@ -4,6 +4,7 @@ import { h } from '../../base/preact.js';
 import { get, list, path } from '../../base/api.js';
 import { go, link } from '../../base/place.js';
 import { MODEL_FIELDS } from '../../base/version_path.js';
+import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
 import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { Tabs } from '../../parts/tabs.js';
@@ -41,7 +42,7 @@ function Heading({ model, version, names }) {
         h('div', { class: 'boundaries-model' }, h(Choice, {
             label: 'Model', value: model.name, options: others,
             onChange: (name) => go(['boundaries', name]),
-        })),
+        }), h(ExpiringCheck)),
     ]);
 }
 
@@ -66,11 +67,13 @@ export function BoundariesView({ path: [name, inPath], query }) {
         return h(ModelPick);
     }
     return h(Loaded, {
-        of: [name, version], kinds: ['models', 'datasets'], what: `the model ${name}`,
+        of: [name, version, expiresQuery()], kinds: ['models', 'datasets'], what: `the model ${name}`,
         load: async (signal) => {
             const [model, names] = await Promise.all([
                 get(versionWhere(name, version), { query: { fields: MODEL_FIELDS }, signal }),
-                list('/v1/models', { query: { fields: 'name' }, most: MOST_MODELS, signal }),
+                list('/v1/models', {
+                    query: { fields: 'name', expires: expiresQuery() }, most: MOST_MODELS, signal,
+                }),
             ]);
             return { model: await withStoredData(model, signal),
                 names: names.map((item) => item.name) };

@@ -4,6 +4,7 @@ import { list } from '../../base/api.js';
 import { methodTitles } from '../../base/catalogue.js';
 import { time } from '../../base/format.js';
 import { link } from '../../base/place.js';
+import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
 import { TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
@@ -47,11 +48,14 @@ export function ModelPick() {
             h('p', {}, 'See what a model answers over two of its columns: which class it gives ' +
                 'where, how sure it is, and where your rows lie. Choose a model.'),
         ]),
+        h(ExpiringCheck),
         h(Loaded, {
-            of: 0, kinds: ['models'], what: 'the models',
+            of: expiresQuery(), kinds: ['models'], what: 'the models',
             load: (signal) => Promise.all([
-                list('/v1/models', { query: { fields: 'name,algorithm,created_at' }, most: MOST,
-                    signal }),
+                list('/v1/models', {
+                    query: { fields: 'name,algorithm,created_at', expires: expiresQuery() },
+                    most: MOST, signal,
+                }),
                 methodTitles(),
             ]),
             show: ([models, titles]) => (models.length ? h(ModelTable, { models, titles })

@@ -3,6 +3,7 @@ import { h } from '../../base/preact.js';
 import { list } from '../../base/api.js';
 import { bytes, count, time } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
+import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
 import { TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
@@ -76,16 +77,17 @@ export function DatasetList({ query }) {
                 'thing you know about it. One column is what shall be predicted.'),
         ]),
         h(AddData, { target: null, label: 'Drop a table here, or choose a file' },
-            h(Loaded, {
-                what: 'the tables', kinds: ['datasets'],
-                load: (signal) => list('/v1/datasets',
-                    { query: { fields: FIELDS }, most: MOST, signal }),
-                show: (items) => h('section', { 'aria-label': 'Your tables' }, [
-                    h('h2', {}, 'Your tables'),
-                    items.length ? h(Tables, { items, find: query.find })
+            h('section', { 'aria-label': 'Your tables' }, [
+                h('div', { class: 'head' }, [h('h2', {}, 'Your tables'), h(ExpiringCheck)]),
+                h(Loaded, {
+                    what: 'the tables', kinds: ['datasets'], of: expiresQuery(),
+                    load: (signal) => list('/v1/datasets', {
+                        query: { fields: FIELDS, expires: expiresQuery() }, most: MOST, signal,
+                    }),
+                    show: (items) => (items.length ? h(Tables, { items, find: query.find })
                         : h('p', { class: 'empty' }, 'None yet. Drop a file above: you see ' +
-                            'what it becomes before it is stored.'),
-                ]),
-            })),
+                            'what it becomes before it is stored.')),
+                }),
+            ])),
     ]);
 }

@@ -5,6 +5,7 @@ import { methodTitles } from '../../base/catalogue.js';
 import { percent, seconds, time } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
+import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
 import { Choice, TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { metricLabel, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
@@ -91,7 +92,7 @@ export class JobList extends Component {
     }
 
     async componentDidMount() {
-        const query = { fields: 'name', limit: 200 };
+        const query = { fields: 'name', limit: 200, expires: expiresQuery() };
         try {
             const { items } = await get('/v1/models', { query, signal: this.abort.signal });
             this.setState({ names: items.map((item) => item.name) });
@@ -119,7 +120,7 @@ export class JobList extends Component {
 
     page({ items, next, titles }) {
         const { query } = this.props;
-        const { state, model } = query;
+        const { state, model, expiring } = query;
         return h('div', { class: 'stack' }, [
             items.length === 0 ? h(Empty, { query }) : h('div', { class: 'job-list' },
                 h(DataTable, {
@@ -128,17 +129,19 @@ export class JobList extends Component {
                 })),
             h('nav', { class: 'buttons', 'aria-label': 'Pages of jobs' }, [
                 query.after ? h('a', {
-                    class: 'button', href: link(['jobs'], { state, model }),
+                    class: 'button', href: link(['jobs'], { state, model, expiring }),
                 }, 'Newest jobs') : null,
                 next ? h('a', {
-                    class: 'button', href: link(['jobs'], { state, model, after: next }),
+                    class: 'button', href: link(['jobs'], { state, model, expiring, after: next }),
                 }, 'Older jobs') : null,
             ]),
         ]);
     }
 
     render({ query }, { model, names }) {
-        const asked = { state: query.state, model: query.model, after: query.after };
+        const asked = {
+            state: query.state, model: query.model, after: query.after, expires: expiresQuery(),
+        };
         return h('section', { class: 'stack' }, [
             h('div', { class: 'head' }, [
                 h('h1', {}, 'Jobs'),
@@ -154,6 +157,7 @@ export class JobList extends Component {
                     label: 'Model', type: 'search', value: model, list: names,
                     placeholder: 'All models', onInput: (text) => this.typed(text),
                 }),
+                h(ExpiringCheck),
             ]),
             h(Loaded, {
                 what: 'the jobs', of: asked, kinds: ['jobs', 'models'],

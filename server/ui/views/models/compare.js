@@ -4,6 +4,7 @@ import { list, path, post } from '../../base/api.js';
 import { plural } from '../../base/format.js';
 import { setQuery } from '../../base/place.js';
 import { RequestCode } from '../../parts/code.js';
+import { expiresQuery } from '../../parts/expiring.js';
 import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { Comparison } from './comparison.js';
@@ -62,9 +63,10 @@ export class Compare extends Component {
             setQuery({ tab: 'compare', compare: `${first},${second}`, data });
         };
         return h(Loaded, {
-            of: model.target, kinds: ['models'], what: 'the other models',
+            of: [model.target, expiresQuery()], kinds: ['models'], what: 'the other models',
             load: (signal) => list('/v1/models', {
-                query: { fields: 'name,version,algorithm,target' }, most: MOST_MODELS, signal,
+                query: { fields: 'name,version,algorithm,target', expires: expiresQuery() },
+                most: MOST_MODELS, signal,
             }),
             show: (models) => {
                 const others = models.filter((m) => m.target === model.target);

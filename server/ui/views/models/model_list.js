@@ -4,6 +4,7 @@ import { list } from '../../base/api.js';
 import { count, time } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
+import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
 import { Choice, TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { METRICS, metricLabel, metricSpread, metricText, metricValue } from
@@ -20,7 +21,7 @@ async function load(order, signal) {
     const sign = METRICS[order]?.low ? '' : '-';
     const sort = order ? `${sign}metrics.validation.${order}` : undefined;
     const [models] = await Promise.all([
-        list('/v1/models', { query: { sort }, most: MOST, signal }),
+        list('/v1/models', { query: { sort, expires: expiresQuery() }, most: MOST, signal }),
         loadMethods(signal),
     ]);
     return models;
@@ -122,8 +123,9 @@ export class ModelList extends Component {
                 h('h1', { id: 'models-title' }, 'Models'),
                 h('a', { class: 'button', href: link(['train']) }, 'Train a model'),
             ]),
+            h(ExpiringCheck),
             h(Loaded, {
-                of: order, kinds: ['models'], what: 'the models',
+                of: [order, expiresQuery()], kinds: ['models'], what: 'the models',
                 load: (signal) => load(order, signal),
                 show: (models) => (models.length === 0 ? h(Empty) : h('div', { class: 'stack' }, [
                     h('div', { class: 'fields' }, [

@@ -36,9 +36,9 @@ function newKey() {
 }
 
 /* What a link asks for: {request, text}. text: it is no object of JSON, and shown as it is. */
-function asked({ query, job, datasets }) {
+function asked({ query, job, datasets, isChoice }) {
     const start = {
-        dataset: query.dataset || datasets[0]?.name,
+        dataset: query.dataset || datasets.find(isChoice)?.name,
         ...(query.model ? { model: query.model } : {}),
         ...(query.target ? { target: query.target } : {}),
         ...(query.algorithm
@@ -52,6 +52,7 @@ function asked({ query, job, datasets }) {
 }
 
 /*   methods, datasets, models, limits  of the API
+ *   isChoice  (dataset) => whether it is offered
  *   job    whose request is edited; null: none
  *   query  of the place. The form begins anew when it asks for something else, not when it has the
  *          request that the form has put there.
@@ -382,7 +383,7 @@ export class TrainForm extends Component {
 
     groups(form) {
         const { request, dataset } = this.state;
-        const { methods, datasets, limits } = this.props;
+        const { methods, datasets, isChoice, limits } = this.props;
         const columns = dataset?.columns || [];
         const nRows = dataset?.rows || 0;
         const classes = classesOf(columns.find((c) => c.name === request.target));
@@ -397,7 +398,7 @@ export class TrainForm extends Component {
             group('Test', validationText(request.validation), ['/validation', '/learning_curve'],
                 () => h('div', { class: 'stack' }, [
                     h(ValidationSection, {
-                        form, columns: others, datasets: datasets.map((d) => d.name),
+                        form, columns: others, datasets: datasets.filter(isChoice).map((d) => d.name),
                     }),
                     request.validation ? h(LearningCurve, { form }) : null,
                 ])),
@@ -419,7 +420,7 @@ export class TrainForm extends Component {
         ]);
     }
 
-    render({ methods, datasets, models, job, query }, state) {
+    render({ methods, datasets, isChoice, models, job, query }, state) {
         const { request, text, dataset, datasetError, reason, check } = state;
         const form = this.form();
         const way = query.as === 'json' || text !== undefined ? 'json'
@@ -436,7 +437,8 @@ export class TrainForm extends Component {
                         job.error.detail || job.error.title}`) : null,
                 ]) : null,
                 h(DataSection, {
-                    form, datasets, models, methods, dataset, error: datasetError, reason,
+                    form, datasets: datasets.filter(isChoice), models, methods, dataset,
+                    error: datasetError, reason,
                     needsTarget: this.needsTarget(request),
                     onDataset: (name) => this.chooseDataset(name),
                     onTarget: (name) => this.chooseTarget(name),

@@ -2,14 +2,19 @@
 import { h } from '../../base/preact.js';
 import { get, list, path } from '../../base/api.js';
 import { link } from '../../base/place.js';
+import { ExpiringCheck, showsExpiring } from '../../parts/expiring.js';
 import { Loaded } from '../../parts/loaded.js';
 import { TrainForm } from './train_form.js';
+
+const MOST = 10000;
 
 async function load(signal) {
     const [catalogue, datasets, models, limits] = await Promise.all([
         get('/v1/algorithms', { signal }),
-        list('/v1/datasets', { query: { fields: 'name,version,rows,created_at' }, signal }),
-        list('/v1/models', { query: { fields: 'name' }, signal }),
+        list('/v1/datasets', {
+            query: { fields: 'name,version,rows,created_at,expires_at' }, most: MOST, signal,
+        }),
+        list('/v1/models', { query: { fields: 'name', expires: false }, signal }),
         get('/v1/limits', { signal }),
     ]);
     datasets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
@@ -39,16 +44,22 @@ function NoData() {
     ]);
 }
 
+/* Whether a link names what is trained. */
+function hasRequest({ request, job, dataset }) {
+    return Boolean(request || job || dataset);
+}
+
 export function TrainView({ query }) {
+    const isChoice = ({ expires_at: at }) => at === null || showsExpiring();
     return h('div', {}, [
-        h('div', { class: 'head' }, h('h1', {}, 'Train')),
+        h('div', { class: 'head' }, h('h1', {}, 'Train'), h(ExpiringCheck)),
         h(Loaded, {
             what: 'the methods and the data', load, kinds: ['datasets', 'models'],
-            show: (data) => (data.datasets.length === 0 && !query.request && !query.job ? h(NoData)
+            show: (data) => (!data.datasets.some(isChoice) && !hasRequest(query) ? h(NoData)
                 : h(Loaded, {
                     what: 'the job', of: query.job ?? null,
                     load: (signal) => loadJob(query.job, signal),
-                    show: (job) => h(TrainForm, { ...data, key: query.job, job, query }),
+                    show: (job) => h(TrainForm, { ...data, isChoice, key: query.job, job, query }),
                 })),
         }),
     ]);

@@ -4,6 +4,7 @@ import { get } from '../../base/api.js';
 import { methodTitles } from '../../base/catalogue.js';
 import { count, time } from '../../base/format.js';
 import { link } from '../../base/place.js';
+import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
 
@@ -37,10 +38,11 @@ export function ModelChoice() {
         h('h1', {}, 'Try it'),
         h('p', {}, 'Choose a model. You fill in the values of one row, or give a file, and see ' +
             'what the model answers and why.'),
+        h(ExpiringCheck),
         h(Loaded, {
-            what: 'the models', kinds: ['models'],
+            what: 'the models', kinds: ['models'], of: expiresQuery(),
             load: async (signal) => {
-                const query = { fields: FIELDS, limit: MOST };
+                const query = { fields: FIELDS, limit: MOST, expires: expiresQuery() };
                 const { items } = await get('/v1/models', { query, signal });
                 return { items, titles: await methodTitles() };
             },
