@@ -1,8 +1,10 @@
 /* The page: the frame around the views, and the table of views. */
 import { Component, h, render } from './base/preact.js';
 import { get, url } from './base/api.js';
+import { marked } from './base/bidi.js';
 import { connection } from './base/connection.js';
 import { link, place, placeChanged } from './base/place.js';
+import { loadRights } from './base/rights.js';
 import { setToken, token, tokenChanged, tokenNeeded } from './base/session.js';
 import { Dialog } from './parts/dialog.js';
 import { TextField } from './parts/fields.js';
@@ -87,9 +89,12 @@ class App extends Component {
             void this.loadVersion();
         });
         tokenNeeded.listen((problem) => {
-            this.setState(({ asks }) => ({ asks: asks || { problem }, known: false }));
+            this.setState(({ asks, known }) => ({
+                asks: asks || { problem }, known: known && problem.status !== 401,
+            }));
         });
         void this.loadVersion();
+        void loadRights();
         this.setTitle();
     }
 
@@ -117,7 +122,7 @@ class App extends Component {
         const { path } = this.state.place;
         const view = VIEWS[path[0] || 'data'];
         const parts = [path[1], view ? view.label : null, 'Discern'];
-        document.title = parts.filter(Boolean).join(' · ');
+        document.title = marked(parts.filter(Boolean).join(' · '));
     }
 
     render(props, { place: where, lost, asks, known, version }) {

@@ -382,6 +382,35 @@ static void test_a_link_to_a_drawing_stores_nothing(void **state) {
     browser_check();
 }
 
+/* A character that reverses the text behind it is shown as a mark, in plots as well. */
+static void test_control_characters_are_marked(void **state) {
+    (void)state;
+    static const char *const places[] = {"#/data/turned",          "#/data/turned?tab=rows",
+                                         "#/train?dataset=turned", "#/models/turned?tab=inside",
+                                         "#/try/turned",           "#/boundaries/turned"};
+    start();
+    const char *csv = "a\u202Eegnar,width,class\n";
+    for (int i = 0; i < 40; i++) {
+        csv = text("%s%d,%d,%s\n", csv, i, i * 7 % 11, i < 20 ? "lo\u202Ew" : "high");
+    }
+    status_check(call_upload("/v1/datasets/turned", csv), 201);
+    job_train("{'model':'turned','dataset':'turned','target':'class','algorithm':'logistic'}");
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        browser_open(places[i]);
+        browser_wait("document.body.textContent.includes('[U+202E]')", places[i]);
+        browser_settle();
+        assert_true(json_is_true(browser_run(
+            "return ![document.title, document.body.textContent, ...[...document"
+            ".querySelectorAll('[title], [aria-label]')].map((e) => e.getAttribute('title') +"
+            " e.getAttribute('aria-label'))].some((t) => t.includes('\\u202e'))",
+            NULL)));
+    }
+    browser_wait("[...document.querySelectorAll('svg text')].some((t) => "
+                 "t.textContent.includes('[U+202E]'))",
+                 "a mark in the plot");
+    browser_check();
+}
+
 static void test_names_that_expire_are_listed_on_demand(void **state) {
     (void)state;
     static const char *const job =
@@ -422,6 +451,7 @@ int main(void) {
         TEST(test_a_long_file_is_predicted_in_pieces),
         TEST(test_xor_is_drawn_and_solved_by_a_kernel),
         TEST(test_a_link_to_a_drawing_stores_nothing),
+        TEST(test_control_characters_are_marked),
         TEST(test_names_that_expire_are_listed_on_demand),
     };
     return BROWSER_RUN(tests);

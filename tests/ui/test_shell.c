@@ -86,18 +86,24 @@ static void test_the_manual_opens(void **state) {
     browser_check();
 }
 
+/* Makes a token. Returns its secret. */
+static const char *token_add(const char *name, const char *scope, const char *file) {
+    const char *out;
+    assert_int_equal(discernd_run(FLAGS("token", "add", name, "--scope", scope, "--tokens", file),
+                                  &out),
+                     0);
+    const char *secret = strstr(out, "discern_");
+    assert_non_null(secret);
+    return text("%.*s", (int)strcspn(secret, " \n"), secret);
+}
+
 static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
     (void)state;
     char dir[] = "/tmp/discern-tokens.XXXXXX";
-    const char *out;
     assert_non_null(mkdtemp(dir));
     const char *file = text("%s/tokens", dir);
-    assert_int_equal(
-        discernd_run(FLAGS("token", "add", "reader", "--scope", "read", "--tokens", file), &out),
-        0);
-    const char *secret = strstr(out, "discern_");
-    assert_non_null(secret);
-    secret = text("%.*s", (int)strcspn(secret, " \n"), secret);
+    const char *other = token_add("asker", "predict", file);
+    const char *secret = token_add("reader", "read", file);
     browser_set_base(NULL);
     service_start(FLAGS("--tokens", file));
     browser_allow("status of 401");
@@ -122,6 +128,21 @@ static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
     browser_new_tab("#/models");
     browser_wait_text("a token is needed");
     browser_first_tab();
+    /* what the token may not do is disabled, and the page says why */
+    browser_open("#/playground");
+    browser_wait_text("Token “reader” has no scope write: use another token.");
+    browser_wait("[...document.querySelectorAll('main button')].some((b) => "
+                 "b.textContent === 'Train' && b.disabled && b.title.includes('no scope'))",
+                 "a disabled button");
+    browser_allow("status of 403");
+    browser_click("Token ✓");
+    browser_fill("Token", other);
+    browser_click("Use this token");
+    browser_open("#/jobs");
+    browser_click("Use another token");
+    browser_fill("Token", secret);
+    browser_click("Use this token");
+    browser_wait_no_text("Use another token");
     browser_click("Token ✓");
     browser_click("Forget the token");
     browser_wait_text("a token is needed");

@@ -6,7 +6,8 @@ const KEY = 'discern.token';
 
 /* Emitted when the token has changed. */
 export const tokenChanged = new Signal();
-/* Emitted with the problem of a call that was answered 401. */
+/* Emitted with the problem of a call that another token might be permitted: answered 401, or 403 if
+ * the user asks for it. */
 export const tokenNeeded = new Signal();
 
 let memory = ''; /* for browsers that forbid storage */

@@ -2,6 +2,7 @@
 import { h } from '../base/preact.js';
 import { advice } from '../base/advice.js';
 import { url } from '../base/api.js';
+import { tokenNeeded } from '../base/session.js';
 
 /* The errors of a problem document: the whole, then one for each member. */
 function details(document) {
@@ -28,6 +29,9 @@ export function Problem({ error, retry }) {
             h('a', { href: url(`/problems/${type}`).href, target: '_blank', rel: 'noopener' },
                 'What this kind of problem means'),
         ]) : null,
+        error.status === 403 ? h('button', {
+            type: 'button', onClick: () => tokenNeeded.emit(error),
+        }, 'Use another token') : null,
         retry ? h('button', { type: 'button', onClick: retry }, 'Try again') : null,
     ]);
 }

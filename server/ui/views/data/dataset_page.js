@@ -10,6 +10,7 @@ import { Loaded } from '../../parts/loaded.js';
 import { Problem, Warnings } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { Tabs } from '../../parts/tabs.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { ColumnsTab } from './columns_tab.js';
 import { Download } from './download.js';
 import { AddData } from './draft_view.js';
@@ -182,8 +183,8 @@ class Page extends Component {
                             class: 'button primary', href: link(['train'], { dataset: trained }),
                         }, 'Train a model with this data'),
                         h(Download, { dataset }),
-                        h('button', {
-                            type: 'button', class: 'danger',
+                        h(ScopedButton, {
+                            scope: 'write', class: 'danger',
                             onClick: () => this.setState({ deleting: true }),
                         }, 'Delete'),
                     ]),

@@ -3,6 +3,7 @@ import { h } from '../../base/preact.js';
 import { bytes, percent, plural, seconds } from '../../base/format.js';
 import { Radios, TextField } from '../../parts/fields.js';
 import { Progress } from '../../parts/progress.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { nameFault } from './settings.js';
 
 function freeName(name) {
@@ -57,8 +58,8 @@ export function StoreForm({ draft, blocked }) {
                     onInput: (value) => draft.setName(value),
                 }),
                 h('div', { class: target ? 'buttons bare' : 'buttons' }, [
-                    h('button', {
-                        type: 'submit', class: 'primary',
+                    h(ScopedButton, {
+                        scope: 'write', type: 'submit', class: 'primary',
                         disabled: Boolean(fault || stops),
                     }, LABELS[mode]),
                     h('span', { class: 'minor', role: 'status' }, stops ||

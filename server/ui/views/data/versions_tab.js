@@ -9,6 +9,7 @@ import { Loaded } from '../../parts/loaded.js';
 import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { DataTable } from '../../parts/table.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { Download } from './download.js';
 
 const FIELDS = 'name,version,rows,n_columns,bytes,created_at,submitted_by,sparse,notes';
@@ -68,8 +69,8 @@ export class VersionsTab extends Component {
                 name: 'actions', label: 'Actions', sort: false,
                 cell: (version) => h('span', { class: 'buttons' }, [
                     h(Download, { dataset: version }),
-                    h('button', {
-                        type: 'button', class: 'danger',
+                    h(ScopedButton, {
+                        scope: 'write', brief: true, class: 'danger',
                         'aria-label': `Delete version ${version.version}`,
                         onClick: () => this.setState({ deleting: version.version }),
                     }, 'Delete'),

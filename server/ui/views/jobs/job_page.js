@@ -11,6 +11,7 @@ import { Confirm, Dialog } from '../../parts/dialog.js';
 import { Problem, Warnings } from '../../parts/problem.js';
 import { Progress } from '../../parts/progress.js';
 import { announce } from '../../parts/status.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { IterationCurves, LearningCurve } from './job_curves.js';
 import { JobFeed } from './job_feed.js';
 import { JobMetrics, JobResult } from './job_result.js';
@@ -175,8 +176,8 @@ export class JobPage extends Component {
 
     buttons(job) {
         return h('div', { class: 'buttons' }, isActive(job) ? [
-            h('button', {
-                type: 'button', class: 'danger', disabled: this.state.cancelling,
+            h(ScopedButton, {
+                scope: 'train', class: 'danger', disabled: this.state.cancelling,
                 onClick: () => this.setState({ asks: 'cancel' }),
             }, 'Cancel'),
         ] : [
@@ -184,8 +185,8 @@ export class JobPage extends Component {
                 class: `button${job.state === 'failed' ? ' primary' : ''}`,
                 href: link(['train'], { job: job.id }),
             }, 'Edit and send again'),
-            h('button', {
-                type: 'button', class: 'danger', onClick: () => this.setState({ asks: 'delete' }),
+            h(ScopedButton, {
+                scope: 'train', class: 'danger', onClick: () => this.setState({ asks: 'delete' }),
             }, 'Delete'),
         ]);
     }

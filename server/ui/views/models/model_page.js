@@ -20,6 +20,7 @@ import { loadMethods, methodTitle } from './methods.js';
 import { Overview } from './overview.js';
 import { Quality } from './quality.js';
 import { versionPath } from '../../base/version_path.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { ChangeProblem } from './versions.js';
 
 const MOST = 1000;
@@ -147,8 +148,8 @@ class Heading extends Component {
                     go(['models', name, value], { tab: query.tab });
                 },
             })) : null,
-            version.live ? null : h('button', {
-                type: 'button', class: 'primary', disabled: busy,
+            version.live ? null : h(ScopedButton, {
+                scope: 'write', class: 'primary', disabled: busy,
                 onClick: () => makeLive(version.version),
             }, 'Make this version live'),
             h('a', {
@@ -157,8 +158,8 @@ class Heading extends Component {
             }, 'Try it'),
             drawn ? h('a', { class: 'button', href: link(['boundaries', name], at) },
                 'Boundaries') : null,
-            h('button', {
-                type: 'button', class: 'danger', onClick: () => this.setState({ deleting: true }),
+            h(ScopedButton, {
+                scope: 'write', class: 'danger', onClick: () => this.setState({ deleting: true }),
             }, 'Delete …'),
         ]);
     }

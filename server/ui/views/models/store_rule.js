@@ -2,12 +2,13 @@
 import { h } from '../../base/preact.js';
 import { RequestCode } from '../../parts/code.js';
 import { versionPath } from '../../base/version_path.js';
+import { ScopedButton } from '../../parts/scoped.js';
 
 /* rule: null: it is incomplete. store: (rule) => stores it. */
 export function StoreRule({ model, rule, store, label }) {
     return h('div', { class: 'stack' }, [
-        h('div', { class: 'buttons' }, h('button', {
-            type: 'button', class: 'primary', disabled: rule === null,
+        h('div', { class: 'buttons' }, h(ScopedButton, {
+            scope: 'write', class: 'primary', disabled: rule === null,
             onClick: () => void store(rule),
         }, label)),
         rule ? h(RequestCode, {

@@ -10,6 +10,7 @@ import { metricLabel, metricSpread, metricText, metricValue } from '../../parts/
 import { Problem } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
 import { DataTable } from '../../parts/table.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { leave } from './leave.js';
 import { methodTitle } from './methods.js';
 import { shortSource } from './origin.js';
@@ -106,8 +107,8 @@ export class Versions extends Component {
                     `Version ${v.version}`) },
             { name: 'live', label: 'State', value: (v) => (v.live ? 0 : 1), cell: (v) => (v.live
                 ? h(Badge, { text: 'live', kind: 'good' })
-                : h('button', {
-                    type: 'button', disabled: busy,
+                : h(ScopedButton, {
+                    scope: 'write', brief: true, disabled: busy,
                     'aria-label': `Make live: version ${v.version}`,
                     onClick: () => this.makeLive(v.version),
                 }, 'Make live')) },
@@ -129,8 +130,9 @@ export class Versions extends Component {
                     href: link(['models', name], { tab: 'compare',
                         compare: `${name}@${live.version},${name}@${v.version}` }),
                 }, 'Compare with live'),
-                h('button', {
-                    type: 'button', class: 'quiet', 'aria-label': `Delete version ${v.version}`,
+                h(ScopedButton, {
+                    scope: 'write', brief: true, class: 'quiet',
+                    'aria-label': `Delete version ${v.version}`,
                     onClick: () => this.setState({ deleting: v }),
                 }, 'Delete'),
             ]) },

@@ -3,6 +3,8 @@
  * or on the drawing itself. */
 import { h } from '../../base/preact.js';
 import { plural } from '../../base/format.js';
+import { lacks } from '../../base/rights.js';
+import { ScopedButton } from '../../parts/scoped.js';
 
 let clicked = null; /* the hash of the last StartLink */
 
@@ -26,6 +28,8 @@ export function StartPanel({ points, nModels, onStart }) {
             `that you see as a dataset and trains ${plural(nModels, 'model')} on them; all of ` +
             'it is deleted an hour after the last change.'),
         h('div', { class: 'buttons' },
-            h('button', { type: 'button', class: 'primary', onClick: onStart }, 'Train')),
+            h(ScopedButton, {
+                scope: lacks('write') ? 'write' : 'train', class: 'primary', onClick: onStart,
+            }, 'Train')),
     ]);
 }

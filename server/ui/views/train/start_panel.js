@@ -2,6 +2,7 @@
 import { h } from '../../base/preact.js';
 import { bytes, count, percent, plural, seconds } from '../../base/format.js';
 import { Problem, Warnings } from '../../parts/problem.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { proposeTarget, singleTarget } from './target.js';
 
 /* What the job does, in one or two sentences. `answer`: of the dry run. */
@@ -89,8 +90,8 @@ export function StartPanel(props) {
     const { answer } = check || {};
     return h('section', { class: 'card stack', 'aria-label': 'Start' }, [
         h('div', { class: 'buttons' }, [
-            h('button', {
-                type: 'button', class: 'primary start', onClick: props.onStart,
+            h(ScopedButton, {
+                scope: 'train', class: 'primary start', onClick: props.onStart,
                 disabled: !request || starting || (refused && !checking),
             }, starting ? 'Starting …' : request?.search ? 'Start the search'
                 : 'Start the training'),
