@@ -291,14 +291,15 @@ static bool admit_use(struct http_call *call, const struct auth_token *token,
 }
 
 /* A call is heavy that may take long or much memory: an upload, a computation with a model that is
- * no prediction, and a long body. */
+ * no prediction, and a long body. Computations other than predictions have a body. */
 static bool is_heavy(const struct http_call *call) {
     const struct http_route *route = http_route_of(call);
     const int64_t length = http_body_length(call);
     return route->body == HTTP_BODY_STREAM ||
            (route->scope == HTTP_SCOPE_PREDICT &&
-            ((route->where == HTTP_ON_POOL && route->sink == NULL) || length < 0 ||
-             length > LIGHT_BODY));
+            ((route->where == HTTP_ON_POOL && route->sink == NULL &&
+              route->body != HTTP_BODY_NONE) ||
+             length < 0 || length > LIGHT_BODY));
 }
 
 static bool admit(struct http_call *call, struct auth *auth, enum http_scope scope,

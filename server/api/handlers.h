@@ -42,6 +42,7 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j);
 /* models */
 void api_models_list(struct http_call *call);
 void api_model_get(struct http_call *call);
+void api_model_schema(struct http_call *call);
 void api_model_decision_put(struct http_call *call);
 void api_model_decision_get(struct http_call *call);
 void api_model_decision_delete(struct http_call *call);

@@ -254,6 +254,29 @@ static void test_the_header(void **state) {
 
 /* ---- names ---- */
 
+/* A token that may only predict reads what it has to send, and nothing else of the model. */
+static void test_the_schema_of_a_model(void **state) {
+    (void)state;
+    unlink(file);
+    const char *all = token_add("all", "--scope", "admin");
+    const char *asks = token_add("asks", "--scope", "predict", "--only", "ir*", "--calls", "1");
+    start();
+    client_token = all;
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
+    job_train("{'model':'other','dataset':'iris','target':'class','algorithm':'logistic'}");
+    client_token = asks;
+    const struct response *a = status_check(call_get("/v1/models/iris/schema"), 200);
+    assert_int_equal(count_at(a, "/inputs"), 4);
+    assert_int_equal(count_at(a, "/classes"), 3);
+    assert_null(json_find(a->json, "/dataset"));
+    assert_null(json_find(a->json, "/metrics"));
+    status_check(call_get("/v1/models/iris/versions/1/schema"), 200);
+    problem_check(call_get("/v1/models/iris/versions/2/schema"), 404, "unknown-model");
+    problem_check(call_get("/v1/models/other/schema"), 403, "forbidden");
+    problem_check(call_get("/v1/models/iris"), 403, "forbidden");
+}
+
 static size_t listed(const char *path) {
     return count_at(status_check(call_get("%s", path), 200), "/items");
 }
@@ -554,6 +577,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_every_route_and_every_scope, forget),
         cmocka_unit_test_teardown(test_the_header, forget),
+        cmocka_unit_test_teardown(test_the_schema_of_a_model, forget),
         cmocka_unit_test_teardown(test_names, forget),
         cmocka_unit_test_teardown(test_expiry, forget),
         cmocka_unit_test_teardown(test_changes_of_the_file, forget),

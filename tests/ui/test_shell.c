@@ -135,9 +135,14 @@ static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
                  "b.textContent === 'Train' && b.disabled && b.title.includes('no scope'))",
                  "a disabled button");
     browser_allow("status of 403");
+    browser_allow("status of 404");
     browser_click("Token ✓");
     browser_fill("Token", other);
     browser_click("Use this token");
+    browser_open("#/try");
+    browser_fill("Name of the model", "iris");
+    browser_click("Try this model");
+    browser_wait_text("there is no model");
     browser_open("#/jobs");
     browser_click("Use another token");
     browser_fill("Token", secret);

@@ -257,6 +257,34 @@ void api_model_get(struct http_call *call) {
     }
 }
 
+/* What a client that may only predict needs to know of a model. */
+void api_model_schema(struct http_call *call) {
+    static const char *const members[] = {"name",          "version",    "live",    "live_version",
+                                          "algorithm",     "target",     "inputs",  "n_classes",
+                                          "classes",       "n_features", "reading", "decision",
+                                          "decision_rule", "conformal",  NULL};
+    struct problem problem = {0};
+    struct store_model m;
+    if (!store_model_get(api_app_of(call)->store, http_path_param(call, "model"),
+                         api_path_number(call, "version"), &m, &problem)) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    struct buf whole = {0}, body = {0};
+    struct json_writer w = json_writer_of(&whole);
+    api_model_write(&m, &w);
+    const char *text = buf_cstr(&whole);
+    if (text != NULL) {
+        json_pick(&body, text, members);
+    } else {
+        body.failed = true;
+    }
+    http_etag(call, m.etag);
+    api_reply_json(call, 200, &body);
+    buf_done(&whole);
+    store_model_done(&m);
+}
+
 /* Reads the body of PUT …/live: {"version":2}. Returns 0 if it has replied. */
 static int64_t read_live(struct http_call *call) {
     static const char *const known[] = {"version", NULL};

@@ -1,10 +1,12 @@
 /* The models that can be tried. */
-import { h } from '../../base/preact.js';
+import { Component, h } from '../../base/preact.js';
 import { get } from '../../base/api.js';
 import { methodTitles } from '../../base/catalogue.js';
 import { count, time } from '../../base/format.js';
-import { link } from '../../base/place.js';
+import { go, link } from '../../base/place.js';
+import { lacks, loadRights } from '../../base/rights.js';
 import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
+import { TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
 
@@ -33,6 +35,30 @@ const columnsOf = (titles) => [
     { name: 'created_at', label: 'Trained', cell: (model) => time(model.created_at) },
 ];
 
+/* For a token that may predict and not list models. */
+class ModelName extends Component {
+    constructor(props) {
+        super(props);
+        this.state = { name: '' };
+    }
+
+    render(props, { name }) {
+        const open = (event) => {
+            event.preventDefault();
+            go(['try', name.trim()]);
+        };
+        return h('form', { class: 'stack', onSubmit: open }, [
+            h(TextField, {
+                label: 'Name of the model', value: name, required: true,
+                hint: 'This token may predict and not list models.',
+                onInput: (text) => this.setState({ name: text }),
+            }),
+            h('div', { class: 'buttons' },
+                h('button', { type: 'submit', class: 'primary' }, 'Try this model')),
+        ]);
+    }
+}
+
 export function ModelChoice() {
     return h('section', { class: 'stack' }, [
         h('h1', {}, 'Try it'),
@@ -42,11 +68,16 @@ export function ModelChoice() {
         h(Loaded, {
             what: 'the models', kinds: ['models'], of: expiresQuery(),
             load: async (signal) => {
+                await loadRights();
+                if (lacks('read')) {
+                    return { items: null };
+                }
                 const query = { fields: FIELDS, limit: MOST, expires: expiresQuery() };
                 const { items } = await get('/v1/models', { query, signal });
                 return { items, titles: await methodTitles() };
             },
-            show: ({ items, titles }) => (items.length === 0 ? h(Empty) : h(DataTable, {
+            show: ({ items, titles }) => (items === null ? h(ModelName)
+                : items.length === 0 ? h(Empty) : h(DataTable, {
                 caption: 'Models', columns: columnsOf(titles), rows: items, most: MOST,
             })),
         }),

@@ -2,6 +2,7 @@
 import { Component, h } from '../../base/preact.js';
 import { get, path } from '../../base/api.js';
 import { link } from '../../base/place.js';
+import { loadRights, lacks } from '../../base/rights.js';
 import { MODEL_FIELDS } from '../../base/version_path.js';
 import { Badge } from '../../parts/badge.js';
 import { Choice } from '../../parts/fields.js';
@@ -43,6 +44,11 @@ async function addSamples(fields, dataset, signal) {
 
 async function load(name, version, signal) {
     const where = version ? path`/v1/models/${name}/versions/${version}` : path`/v1/models/${name}`;
+    await loadRights();
+    if (lacks('read')) {
+        const model = await get(`${where}/schema`, { signal });
+        return { where, model, dataset: null, fields: fieldsOf(model, null), versions: [] };
+    }
     const model = await get(where, { query: { fields: MODEL_FIELDS }, signal });
     const table = model.dataset;
     const [dataset, versions] = await Promise.all([
