@@ -3,7 +3,7 @@
 import '../d3/d3.js';
 import { marked } from './bidi.js';
 
-export const { d3 } = self;
+export const d3 = self.d3;
 
 /* Texts of plots: control characters are marked, as those of h() are. */
 const { text } = d3.selection.prototype;

@@ -3,7 +3,7 @@
 import { Component, h } from '../base/preact.js';
 import { lacks, rightsChanged } from '../base/rights.js';
 
-/*   scope  'train' or 'write'
+/*   scope  'train', 'write' or a list of both
  *   brief  true: the reason is the title only, for rows of tables
  *   the others as for a button
  */
@@ -17,7 +17,7 @@ export class ScopedButton extends Component {
     }
 
     render({ scope, brief, children, ...props }) {
-        const reason = lacks(scope);
+        const reason = [].concat(scope).map(lacks).find(Boolean) || '';
         const button = h('button', {
             type: 'button', ...props, disabled: Boolean(reason || props.disabled),
             title: reason || props.title,

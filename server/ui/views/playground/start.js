@@ -3,7 +3,6 @@
  * or on the drawing itself. */
 import { h } from '../../base/preact.js';
 import { plural } from '../../base/format.js';
-import { lacks } from '../../base/rights.js';
 import { ScopedButton } from '../../parts/scoped.js';
 
 let clicked = null; /* the hash of the last StartLink */
@@ -29,7 +28,7 @@ export function StartPanel({ points, nModels, onStart }) {
             'it is deleted an hour after the last change.'),
         h('div', { class: 'buttons' },
             h(ScopedButton, {
-                scope: lacks('write') ? 'write' : 'train', class: 'primary', onClick: onStart,
+                scope: ['write', 'train'], class: 'primary', onClick: onStart,
             }, 'Train')),
     ]);
 }

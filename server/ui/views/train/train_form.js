@@ -398,7 +398,8 @@ export class TrainForm extends Component {
             group('Test', validationText(request.validation), ['/validation', '/learning_curve'],
                 () => h('div', { class: 'stack' }, [
                     h(ValidationSection, {
-                        form, columns: others, datasets: datasets.filter(isChoice).map((d) => d.name),
+                        form, columns: others,
+                        datasets: datasets.filter(isChoice).map((d) => d.name),
                     }),
                     request.validation ? h(LearningCurve, { form }) : null,
                 ])),
