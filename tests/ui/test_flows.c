@@ -391,7 +391,8 @@ static void test_control_characters_are_marked(void **state) {
     start();
     const char *csv = "a\u202Eegnar,width,class\n";
     for (int i = 0; i < 40; i++) {
-        csv = text("%s%d,%d,%s\n", csv, i, i * 7 % 11, i < 20 ? "lo\u202Ew" : "high");
+        csv = text("%s%d,%d,%s\n", csv, i * 5 % 23, i * 7 % 11,
+                   i * 5 % 23 < 11 ? "lo\u202Ew" : "high");
     }
     status_check(call_upload("/v1/datasets/turned", csv), 201);
     job_train("{'model':'turned','dataset':'turned','target':'class','algorithm':'logistic'}");
