@@ -270,19 +270,8 @@ void api_model_schema(struct http_call *call) {
         http_reply_problem(call, &problem);
         return;
     }
-    struct buf whole = {0}, body = {0};
-    struct json_writer w = json_writer_of(&whole);
-    api_model_write(&m, &w);
-    const char *text = buf_cstr(&whole);
-    if (text != NULL) {
-        json_pick(&body, text, members);
-    } else {
-        body.failed = true;
-    }
     http_etag(call, m.etag);
-    api_reply_json(call, 200, &body);
-    buf_done(&whole);
-    store_model_done(&m);
+    reply_members(call, &m, members);
 }
 
 /* Reads the body of PUT …/live: {"version":2}. Returns 0 if it has replied. */
