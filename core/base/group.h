@@ -1,4 +1,4 @@
-/* The exchanges of a group of ranks (discern/group.h). All functions that exchange do so on every
+/* The exchanges of a group of ranks (dn_group). All functions that exchange do so on every
  * rank with the same arguments, but for the data of the rank and its status. Without a group, or
  * with one rank, they return `status` and exchange nothing.
  *

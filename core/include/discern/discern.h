@@ -10,7 +10,6 @@
 #include <discern/duals.h>
 #include <discern/encoder.h>
 #include <discern/expansion.h>
-#include <discern/group.h>
 #include <discern/held_out.h>
 #include <discern/histogram.h>
 #include <discern/importance.h>
