@@ -136,6 +136,22 @@ $(BUILD)/lib/lib%.a:
 	@mkdir -p $(@D) && rm -f $@
 	$(AR) rcsD $@ $^
 
+# discern-train, one rank of a training over MPI: left out if there is no Open MPI.
+MPI := $(if $(filter undefined,$(origin has)),,$(call has,ompi-c))
+ifeq ($(MPI),yes)
+MPI_CFLAGS := $(patsubst -I%,-isystem %,$(call pkg,--cflags ompi-c))
+TRAIN_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard server/train/*.c)))
+$(BUILD)/obj/server/train/%.o: SERVER_CFLAGS += $(MPI_CFLAGS)
+$(BUILD)/discern-train: $(TRAIN_OBJ) $(LINK_jobs)
+	$(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^ $(SERVER_LIBS) $(call pkg,--libs ompi-c)
+all: $(BUILD)/discern-train
+else
+all: without-mpi
+.PHONY: without-mpi
+without-mpi:
+	@echo "discern-train is left out: it needs Open MPI (apt-get install libopenmpi-dev openmpi-bin)"
+endif
+
 MAIN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard server/*.c)))
 $(BUILD)/discernd: $(MAIN_OBJ) $(LINK_ALL)
 	$(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^ $(SERVER_LIBS)
@@ -328,9 +344,9 @@ $(BUILD)/discern.pc: FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: discern' \
 	  'Description: discriminant functions: training, prediction, evaluation' 'Version: $(VERSION)' 'Requires.private: openblas lapacke' \
 	  'Libs: -L$${libdir} -ldiscern' 'Libs.private: -lunistring -lm' 'Cflags: -I$${includedir}' > $@
-install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, libraries, headers, discern.pc, systemd unit
+install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binaries, libraries, headers, discern.pc, systemd unit
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir)/discern $(DESTDIR)$(unitdir)
-	install -m 755 $(BUILD)/discernd $(DESTDIR)$(bindir)/discernd
+	install -m 755 $(BUILD)/discernd $(if $(MPI),$(BUILD)/discern-train) $(DESTDIR)$(bindir)/
 	install -m 644 $(LIBCORE) $(DESTDIR)$(libdir)/libdiscern.a
 	install -m 644 $(SHARED) $(DESTDIR)$(libdir)/libdiscern.so.$(VERSION)
 	ln -sf libdiscern.so.$(VERSION) $(DESTDIR)$(libdir)/libdiscern.so.$(SOVERSION)
@@ -342,7 +358,7 @@ install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, libr
 	sed 's|/usr/local/bin/|$(bindir)/|' deploy/discernd.service > $(BUILD)/discernd.service
 	install -m 644 $(BUILD)/discernd.service $(DESTDIR)$(unitdir)/discernd.service
 uninstall: ## remove the installed files
-	rm -f $(DESTDIR)$(bindir)/discernd $(DESTDIR)$(libdir)/libdiscern.a $(DESTDIR)$(libdir)/pkgconfig/discern.pc \
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,discernd discern-train) $(DESTDIR)$(libdir)/libdiscern.a $(DESTDIR)$(libdir)/pkgconfig/discern.pc \
 	  $(addprefix $(DESTDIR)$(libdir)/libdiscern.so,.$(VERSION) .$(SOVERSION)) $(DESTDIR)$(libdir)/libdiscern.so $(DESTDIR)$(unitdir)/discernd.service
 	rm -rf $(DESTDIR)$(includedir)/discern
 	rm -f $(DESTDIR)$(docdir)/licences.txt $(DESTDIR)$(docdir)/embedded

@@ -9,12 +9,10 @@
 #include "jobs/decision.h"
 #include "jobs/documents.h"
 #include "jobs/promotion.h"
-#include "jobs/request/class_weights.h"
-#include "jobs/request/job_split.h"
 #include "jobs/result.h"
 #include "jobs/searching.h"
-#include "jobs/source.h"
 #include "jobs/staging.h"
+#include "jobs/tables.h"
 #include "jobs/team.h"
 #include <math.h>
 #include <stdlib.h>
@@ -36,12 +34,6 @@ struct training {
     struct buf curve;              /* the learning curve as JSON; empty: none */
     struct buf search;             /* what the search found, as JSON; empty: none */
     int64_t began_ns, deadline_ns; /* monotonic clock; deadline_ns 0: no time limit */
-};
-
-/* The table to train on, and the table to validate on. */
-struct tables {
-    struct store_dataset dataset, validation_dataset; /* {0}: none */
-    struct jobs_source *source, *validation;          /* validation NULL: none */
 };
 
 /* A trained model whose job has not ended yet, and the documents of the end. */
@@ -281,7 +273,7 @@ static void finish_without(struct training *t, struct problem *problem) {
 /* Stages the bytes of the trained model and writes the job's end, result, warnings and the model's
  * description. Frees and clears *predicted, so that the comparison with the live version has its
  * memory. */
-static bool finish_with(struct training *t, const struct tables *tables,
+static bool finish_with(struct training *t, const struct jobs_tables *tables,
                         const dn_train_request *request, const dn_run *run,
                         const dn_train_result *result, dn_held_out **predicted, const char *rule,
                         struct problem *problem) {
@@ -354,48 +346,6 @@ static dn_run run_of(struct training *t) {
     run.updates = t->request.of_updates;
     run.ctx = t;
     return run;
-}
-
-/* Sets the request of dn_train. The source has the columns of jobs_request_columns. */
-static bool request_of(struct training *t, const struct tables *tables, const dn_run *run,
-                       dn_train_request *out, struct problem *problem) {
-    const struct jobs_request *r = &t->request;
-    const size_t first = jobs_request_first_input(r);
-    dn_train_request request = {
-        .source = jobs_source_table(tables->source),
-        .params = r->params,
-        .target = first == 0 ? DN_NO_TARGET : 0,
-        .weighted = r->weighted,
-        .weight = first + r->n_inputs,
-        .class_weight = r->class_weights.kind,
-        .weights = r->weights,
-        .n_class_weights = r->class_weights.n,
-        .holdout = r->holdout,
-        .folds = r->folds,
-        .curves = r->curves,
-        .validation = tables->validation ? jobs_source_table(tables->validation) : NULL,
-        .coverage = r->conformal.coverage,
-        .coverage_by_class = r->conformal.by_class,
-    };
-    jobs_split_set(r, &request);
-    size_t *inputs = arena_alloc(&t->arena, (r->n_inputs + 1) * sizeof *inputs);
-    for (size_t i = 0; inputs && i < r->n_inputs; i++) {
-        inputs[i] = first + i;
-    }
-    if (!inputs) {
-        return problem_no_memory(problem);
-    }
-    request.features = jobs_features_spec(&r->features, inputs, r->n_inputs);
-    if (!jobs_columns_places(r->inputs, r->n_inputs, &t->arena, &request.features.index_filters)) {
-        return problem_no_memory(problem);
-    }
-    if (r->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&
-        !jobs_class_weights_order(&r->class_weights, request.source, 0, run, &t->arena,
-                                  &request.class_weights, problem)) {
-        return false;
-    }
-    *out = request;
-    return true;
 }
 
 /* Computes the learning curve, if the job asks for one. */
@@ -527,13 +477,13 @@ static bool fit(struct training *t, struct searching *searching, const dn_run *r
     return status == DN_OK;
 }
 
-static bool train(struct training *t, const struct tables *tables, struct problem *problem) {
+static bool train(struct training *t, const struct jobs_tables *tables, struct problem *problem) {
     struct searching searching = {0};
     dn_run run = run_of(t);
     dn_train_request request;
     dn_held_out *held_out = NULL;
     struct buf rule = {0};
-    if (!request_of(t, tables, &run, &request, problem) ||
+    if (!jobs_tables_request(tables, &t->request, &run, &t->arena, &request, problem) ||
         !search(t, &searching, &run, &request, problem)) {
         return false;
     }
@@ -557,69 +507,19 @@ static bool train(struct training *t, const struct tables *tables, struct proble
     return good;
 }
 
-/* Opens the dataset with the columns of jobs_request_columns. */
-static bool open_source(struct training *t, int64_t kept, struct jobs_source **out,
-                        struct problem *problem) {
-    const struct jobs_request *r = &t->request;
-    const size_t first = jobs_request_first_input(r);
-    size_t n = first + r->n_inputs;
-    struct jobs_column *columns =
-        arena_alloc(&t->arena, (jobs_request_columns(r) + 2) * sizeof *columns);
-    if (!columns) {
-        return problem_no_memory(problem);
-    }
-    if (first > 0) {
-        columns[0] = r->target;
-    }
-    if (r->n_inputs > 0) {
-        memcpy(columns + first, r->inputs, r->n_inputs * sizeof *columns);
-    }
-    if (r->weighted) {
-        columns[n++] = r->weight;
-    }
-    n += jobs_split_columns(r, columns + n);
-    return jobs_source_open(t->store, t->job->dataset_id, columns, n, team_size(t->team), kept,
-                            &t->budget.allocator, out, problem);
-}
-
-/* Opens the validation dataset with the same columns; the weight only if this dataset has it. */
-static bool open_validation(struct training *t, int64_t kept, struct tables *tables,
-                            struct problem *problem) {
-    const struct jobs_request *r = &t->request;
-    const struct jobs_validation *v = &r->validation;
-    if (!v->dataset) {
-        return true;
-    }
-    return store_dataset_get_by_id(t->store, v->id, &tables->validation_dataset, problem) &&
-           jobs_source_open(t->store, v->id, v->columns,
-                            jobs_request_first_input(r) + r->n_inputs + (v->weighted ? 1 : 0),
-                            team_size(t->team), kept, &t->budget.allocator, &tables->validation,
-                            problem);
-}
-
 static bool prepare_and_train(struct training *t, struct problem *problem) {
-    struct tables tables = {0};
+    struct jobs_tables tables = {0};
     if (!jobs_request_read_stored(t->job->spec, &t->arena, &t->request, problem)) {
         return false;
     }
     begin_time(t);
-    int64_t kept =
-        t->request.limits.memory_bytes - jobs_training_memory(t->request.limits.memory_bytes);
-    if (t->request.validation.dataset) {
-        kept /= 2; /* each of the two tables gets half */
-    }
     budget_init(&t->budget, jobs_training_memory(t->request.limits.memory_bytes));
-    if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &tables.dataset, problem)) {
-        return false;
-    }
     bool good = team_start((size_t)t->request.limits.threads, &t->team, problem) &&
-                open_source(t, kept, &tables.source, problem) &&
-                open_validation(t, kept, &tables, problem) && train(t, &tables, problem);
-    jobs_source_close(tables.source);
-    jobs_source_close(tables.validation);
+                jobs_tables_open(t->store, t->job, &t->request, team_size(t->team),
+                                 &t->budget.allocator, &t->arena, &tables, problem) &&
+                train(t, &tables, problem);
+    jobs_tables_close(&tables);
     team_stop(t->team);
-    store_dataset_done(&tables.dataset);
-    store_dataset_done(&tables.validation_dataset);
     return good;
 }
 

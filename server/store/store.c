@@ -44,11 +44,12 @@ static void dismantle(struct store *store) {
     free(store);
 }
 
-bool store_open(const struct store_settings *settings, struct store **out,
-                struct problem *problem) {
+/* Returns a store that is not open; NULL: out of memory. */
+static struct store *store_new(const struct store_settings *settings, struct problem *problem) {
     struct store *store = calloc(1, sizeof *store);
     if (!store) {
-        return problem_no_memory(problem);
+        problem_no_memory(problem);
+        return NULL;
     }
     set_up(store, settings);
     store_pins_init(&store->pins);
@@ -59,13 +60,51 @@ bool store_open(const struct store_settings *settings, struct store **out,
     ok = store_readers_init(&store->readers, problem) && ok;
     ok = store_parts_init(&store->parts, problem) && ok;
     ok = store_writer_init(store, problem) && ok;
-    if (!ok || !prepare(store, settings, problem) || !store_writer_start(store, problem)) {
+    if (!ok) {
+        dismantle(store);
+    }
+    return ok ? store : NULL;
+}
+
+bool store_open(const struct store_settings *settings, struct store **out,
+                struct problem *problem) {
+    struct store *store = store_new(settings, problem);
+    if (!store) {
+        return false;
+    }
+    if (!prepare(store, settings, problem) || !store_writer_start(store, problem)) {
         dismantle(store);
         return false;
     }
     log_info("store.open", log_str("path", store->name), log_str("owner", store->owner));
     *out = store;
     return true;
+}
+
+bool store_open_reader(const char *path, struct store **out, struct problem *problem) {
+    const struct store_settings settings = {.path = path};
+    struct store *store = store_new(&settings, problem);
+    struct store_read r;
+    if (!store) {
+        return false;
+    }
+    bool good = store->engine->find(store, path, problem) && store_read_begin(&r, store, problem);
+    if (good) {
+        (void)store_check_documents(r.connection, problem);
+        good = store_read_end(&r);
+    }
+    if (!good) {
+        dismantle(store);
+        return false;
+    }
+    *out = store;
+    return true;
+}
+
+void store_close_reader(struct store *store) {
+    if (store != NULL) {
+        dismantle(store);
+    }
 }
 
 /* ---- close ---- */

@@ -43,9 +43,11 @@ struct store_engine {
      * applies the migrations. On failure, close is called. */
     bool (*open)(struct store *store, const struct store_settings *settings,
                  struct problem *problem);
+    /* Sets store->name to an existing database, so that `connect` can be called. Changes nothing. */
+    bool (*find)(struct store *store, const char *path, struct problem *problem);
     /* Last work on the database, after the writer thread has ended. */
     void (*finish)(struct store *store);
-    /* Closes the writer's connection and frees store->own. */
+    /* Closes the writer's connection and frees store->own. After `find` there are none. */
     void (*close)(struct store *store);
     /* Sets the sizes of the database: the first members of struct store_stats up to free_bytes. */
     void (*sizes)(struct store *store, struct store_connection *c, struct store_stats *out,

@@ -6,7 +6,10 @@
 #include "store/sqlite/file/logfile.h"
 #include "store/sqlite/file/migrate.h"
 #include "store/sqlite/reopen.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     VACUUM_PAGES = 4 * 1024 * 1024 / STORE_PAGE_SIZE,
@@ -80,6 +83,19 @@ static bool open_file(struct store *store, const struct store_settings *settings
     return true;
 }
 
+static bool find_file(struct store *store, const char *path, struct problem *problem) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    store->name = fd < 0 ? NULL : realpath(path, NULL);
+    const bool good = store->name != NULL ? store_dbfile_check(store->name, fd, problem)
+                                          : problem_set(problem, PROBLEM_INTERNAL,
+                                                        "the database \"%s\" cannot be opened: %s",
+                                                        path, strerror(errno));
+    if (fd >= 0) {
+        close(fd); /* this process has no connection yet whose locks this would end */
+    }
+    return good;
+}
+
 static void close_file(struct store *store) {
     struct store_file *file = store_file_of(store);
     if (file == NULL) {
@@ -98,7 +114,8 @@ static void close_file(struct store *store) {
 }
 
 static struct store_connection *connect_reader(struct store *store, struct problem *problem) {
-    return store_sqlite_connect(store->name, STORE_READ, problem);
+    const bool found = store->own == NULL; /* find_file: another process may have it open */
+    return store_sqlite_connect(store->name, found ? STORE_INSPECT : STORE_READ, problem);
 }
 
 /* ---- sizes ---- */
@@ -157,6 +174,7 @@ static bool vacuum(struct store *store, bool *more, struct problem *problem) {
 }
 
 const struct store_engine store_sqlite_engine = {.open = open_file,
+                                                 .find = find_file,
                                                  .finish = store_checkpoint_last,
                                                  .close = close_file,
                                                  .sizes = sizes,
