@@ -80,13 +80,28 @@ static size_t whole_digits(double number, char out[NUMBER_WHOLE]) {
     return n;
 }
 
+/* Whether the text has an exponent: an e after a digit and before digits, which may have a sign. */
+static bool has_exponent(const char *text, size_t n) {
+    bool digits = false;
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (digits && (text[i] | 0x20) == 'e') {
+            const size_t at = i + 1 + (text[i + 1] == '+' || text[i + 1] == '-');
+            if (at < n && text[at] >= '0' && text[at] <= '9') {
+                return true;
+            }
+        }
+        digits = digits || (text[i] >= '0' && text[i] <= '9');
+    }
+    return false;
+}
+
 bool number_is_exact(const char *text, size_t n, double number) {
     char whole[NUMBER_WHOLE];
     if (number == 0) {
         return !has_digits((struct text){text, n}); /* 1e-400 has become 0 */
     }
-    if (fabs(number) < EXACT_BELOW) {
-        return true; /* decimal fractions are usually rounded: they are not reported */
+    if (fabs(number) < EXACT_BELOW || has_exponent(text, n)) {
+        return true; /* decimal fractions and powers are usually rounded: they are not reported */
     }
     const size_t length = whole_digits(fabs(number), whole);
     size_t digits = 0;
@@ -97,8 +112,6 @@ bool number_is_exact(const char *text, size_t n, double number) {
                 return false;
             }
             digits += c != '0' || digits > 0;
-        } else if ((c | 0x20) == 'e' && digits > 0) {
-            return true;
         }
     }
     return digits == length;

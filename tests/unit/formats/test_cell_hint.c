@@ -83,6 +83,10 @@ static void test_exact_integers(void **state) {
                  {"99999999999999991611392", true}, /* the double nearest to 10^23 */
                  {"0.1000000000000000000001", true},
                  {"1e300", true},
+                 {"1e23", true},
+                 {"6.02214076e23", true},
+                 {"-1.989000000000000E+30", true},
+                 {"9007199254740993e-0", true},
                  {"1e-400", false},
                  {"-0.001E-999", false},
                  {"0.000e-400", true},
@@ -104,6 +108,7 @@ static void test_exact_integers(void **state) {
     assert_false(number_is_exact("9.007.199.254.740.993", 21, 9007199254740992.0));
     assert_true(number_is_exact("9.007.199.254.740.992,00", 24, 9007199254740992.0));
     assert_false(number_is_exact("EUR 9007199254740993", 20, 9007199254740992.0));
+    assert_false(number_is_exact("9007199254740993 EUR", 20, 9007199254740992.0));
 }
 
 int main(void) {
