@@ -621,7 +621,6 @@ int main(void) {
                                        cmocka_unit_test(test_unused_options),
                                        cmocka_unit_test(test_names_that_stand_alone),
                                        cmocka_unit_test(test_numbers_that_are_rounded),
-                                       cmocka_unit_test(test_numbers_that_are_rounded),
                                        cmocka_unit_test(test_booleans_for_missing),
                                        cmocka_unit_test(test_spaces_around_booleans),
                                        cmocka_unit_test(test_text_above_a_hundred_and_half),
