@@ -12,6 +12,13 @@ static void test_options_become_fields(void **state) {
         {"categorical (types=) to keep it", "categorical to keep it"},
         {"unless allow_type_change=true is set", "unless “Columns may change their types” is set"},
         {"feature \"label=a\" is constant", "feature \"label=a\" is constant"},
+        {"column \"my label=a\" has types: set header=true",
+         "column \"my label=a\" has types: set “has the names of the columns” in “First line”"},
+        {"column \"a types=b:text (types=)\"", "column \"a types=b:text (types=)\""},
+        {"strip=%&thousands=,&decimal=, reads them (a URL has %25 for %)",
+         "“%” in “Signs around numbers” and “comma” in “Between thousands” and “comma” in “Decimal "
+         "mark” reads them"},
+        {"PUT /v1/datasets/a?label=b&decimal=,", "PUT /v1/datasets/a?label=b&decimal=,"},
     };
     browser_set_base(NULL);
     service_start(NULL);

@@ -27,20 +27,30 @@ export const FIELDS = {
     allow_type_change: { label: 'Columns may change their types', isCheck: true },
 };
 
-const OPTION = new RegExp(`(?<!["“\\w])(?:(decimal|thousands)=([,.'])|(${
-    Object.keys(FIELDS).join('|')})=([^\\s,;:()"]*))`, 'g');
-const TYPE = /\btypes=([^\s,:"]+):([a-z]+(?:\([a-z]+\))?)/g;
+const OPTION = `(?:(?:decimal|thousands)=[,.']|(?:${
+    Object.keys(FIELDS).join('|')})=[^\\s,;:()"&]*)`;
+/* Options joined by "&"; those of an address, behind "?", stay. */
+const OPTIONS = new RegExp(`(?<![“\\w?&])${OPTION}(?:&${OPTION})*`, 'g');
+const TYPE = /(?<![“\w?&])types=([^\s,:"]+):([a-z]+(?:\([a-z]+\))?)/g;
+const QUOTED = /("[^"]*(?:"|$))/; /* names and values of the user */
 
-function inField(name, value) {
+function inField(option) {
+    const [, name, value] = /^(\w+)=(.*)$/.exec(option);
     const { label, values = {}, isCheck } = FIELDS[name];
     return value === '' || isCheck ? `“${label}”` : `“${values[value] || value}” in “${label}”`;
 }
 
-/* Returns a message in the words of the page. */
-export function advice(text) {
-    return String(text)
+function inFields(text) {
+    return text
         .replace(TYPE, (_, column, type) => `“${type}” in “Type of ${column}”`)
         .replace(/ \(types=\)/g, '')
-        .replace(OPTION, (_, mark, sign, name, value) =>
-            inField(mark || name, sign || value || ''));
+        .replace(/ \(a URL has %\w\w for .\)/g, '')
+        .replace(OPTIONS, (options) =>
+            options.split('&').map(inField).join(' and '));
+}
+
+/* Returns a message in the words of the page. */
+export function advice(text) {
+    return String(text).split(QUOTED)
+        .map((part, i) => (i % 2 === 0 ? inFields(part) : part)).join('');
 }
