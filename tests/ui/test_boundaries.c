@@ -78,6 +78,21 @@ static void test_many_classes_have_lines_of_the_largest_regions(void **state) {
     browser_wait("[...document.querySelectorAll('select')].some((s) => s.options.length === 10 &&"
                  " [...s.options].every((o) => /^k\\d+$/.test(o.text)))",
                  "a choice of ten classes");
+    browser_run("window.grids = () => performance.getEntriesByType('resource')"
+                ".filter(({ name }) => name.includes('/evaluate_grid')).length",
+                NULL);
+    browser_wait("!document.querySelector('.plane.busy')", "the whole grid");
+    const json_t *before =
+        browser_run("return [grids(), field('Probability of').options[3].text]", NULL);
+    browser_choose("Probability of", json_string_value(json_array_get(before, 1)));
+    browser_wait("location.hash.includes('class=')", "the class in the URL");
+    browser_wait("document.querySelectorAll('.plane-level.probability').length === 5", "lines");
+    json_int_t n = json_integer_value(browser_run("return grids()", NULL));
+    assert_int_equal(n, json_integer_value(json_array_get(before, 0)));
+    browser_open("#/boundaries/many?show=regions.probability&x=x&y=y&class=99999");
+    browser_wait_text("of 70 classes, those with the largest regions in this part of the plane");
+    browser_wait("document.querySelectorAll('.plane-level.probability').length === 5", "lines");
+    browser_wait_no_text("gives no probabilities");
     browser_check();
 }
 

@@ -54,6 +54,10 @@ function topClasses(labels, chosen) {
     return chosen === undefined || top.includes(chosen) ? top : [...top, chosen];
 }
 
+/* Whether the API refuses a grid, or each of its points (413), as the answer is too long. */
+const isTooMany = (error) => error instanceof CallError && (error.status === 413 ||
+    (error.document?.errors || []).some(({ pointer }) => pointer === '/x/steps'));
+
 /* Adds the probabilities of the classes with the largest regions to a grid; none if the model has
  * no probabilities: then it answers with its scores, or refuses as these are too many. */
 async function addTop(grid, chosen, ask) {
@@ -63,7 +67,7 @@ async function addTop(grid, chosen, ask) {
             ? await ask({ output: 'probabilities', planes }) : {};
         return { ...grid, planes, probabilities: probabilities?.map((plane) => plane.flat()) };
     } catch (error) {
-        if (error instanceof CallError && error.status === 422) {
+        if (isTooMany(error)) {
             return { ...grid, planes };
         }
         throw error;

@@ -12,7 +12,7 @@ import { hasMany, loadGrid, loadRows, loadSupport, stepsFor } from './answers.js
 import { DataFields, chosenDataset } from './data_fields.js';
 import { Ends } from './ends.js';
 import { Explanation } from './explanation.js';
-import { LayerFields, chosenClass, layersOf, machinesOf } from './layers.js';
+import { LayerFields, chosenClass, layersOf, machinesOf, namedClass } from './layers.js';
 import { Others, fixedValues } from './others.js';
 import { PointTable } from './point_table.js';
 import { drawnRows } from './rows.js';
@@ -83,7 +83,8 @@ export class Drawing extends Component {
         if (beforeState.window !== this.state.window) {
             clearTimeout(this.timer);
             this.timer = setTimeout(() => this.loadGrid(), WAIT);
-        } else if (this.gridText(before.query) !== this.gridText(query)) {
+        } else if (this.gridText(before.query) !== this.gridText(query) ||
+                this.lacksClass(before.query, query)) {
             this.loadGrid();
         }
         if (chosenDataset(model, query)?.name !== chosenDataset(model, before.query)?.name ||
@@ -106,12 +107,19 @@ export class Drawing extends Component {
     top(query) {
         const { model } = this.props;
         return hasMany(model) && layersOf(model, query).probability
-            ? { chosen: query.class === undefined ? undefined : Number(query.class) } : undefined;
+            ? { chosen: namedClass(model, query) } : undefined;
     }
 
-    /* What the grid depends on in the URL. */
+    /* What the grid depends on in the URL, without the class of top(). */
     gridText(query) {
-        return JSON.stringify([fixedValues(query), query.detail, this.top(query)]);
+        return JSON.stringify([fixedValues(query), query.detail, Boolean(this.top(query))]);
+    }
+
+    /* Whether another class was chosen whose probability the grid does not have. */
+    lacksClass(before, query) {
+        const [old, top] = [this.top(before)?.chosen, this.top(query)?.chosen];
+        const { busy, grid } = this.state;
+        return top !== undefined && top !== old && (busy || !grid?.planes?.includes(top));
     }
 
     loadGrid() {

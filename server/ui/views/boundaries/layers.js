@@ -3,7 +3,7 @@ import { h } from '../../base/preact.js';
 import { count } from '../../base/format.js';
 import { setQuery } from '../../base/place.js';
 import { Check, Choice } from '../../parts/fields.js';
-import { scoreCount } from './answers.js';
+import { hasMany, scoreCount } from './answers.js';
 
 const MOST_CHOICES = 1000;
 const MOST_MACHINES = 3; /* whose lines are drawn together */
@@ -73,17 +73,24 @@ function setLayer(layers, name, on) {
     setQuery({ show: names.join('.') || 'nothing' });
 }
 
+/* The index of the class that the URL names; undefined: it names no class of the model. */
+export function namedClass(model, query) {
+    const k = /^\d+$/.test(query.class) ? Number(query.class) : NaN;
+    return k < model.classes.length ? k : undefined;
+}
+
 /* The index of the class whose probability is drawn. grid: may be null. */
 export function chosenClass(model, query, grid) {
-    return Number(query.class ?? grid?.planes?.[0] ?? model.classes.length - 1);
+    return namedClass(model, query) ?? grid?.planes?.[0] ?? model.classes.length - 1;
 }
 
 /* A model with many classes has lines of those with the largest regions. */
 function ProbabilityChoice({ model, query, grid }) {
     const { classes } = model;
-    const shown = grid?.planes || classes.map((_, k) => k);
+    const chosen = chosenClass(model, query, grid);
+    const shown = grid?.planes || (hasMany(model) ? [chosen] : classes.map((_, k) => k));
     return h(Choice, {
-        label: 'Probability of', value: chosenClass(model, query, grid),
+        label: 'Probability of', value: chosen,
         hint: grid?.planes ? `of ${count(classes.length)} classes, those with the largest ` +
             'regions in this part of the plane' : undefined,
         options: shown.map((k) => ({ value: k, label: String(classes[k]) })),
