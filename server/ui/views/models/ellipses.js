@@ -40,7 +40,8 @@ function drawClouds(svg, size, { clouds, x, y }) {
     yAxis(inner, up, { label: y.feature, grid: true });
     xAxis(inner, right, { label: x.feature });
     const line = d3.line().x(([a]) => right(a)).y(([, b]) => up(b));
-    clouds.forEach((cloud, i) => {
+    for (const cloud of clouds) {
+        const { i } = cloud;
         for (const r of RADII) {
             inner.g.append('path').attr('class', 'hump ellipse')
                 .attr('d', line(ellipse(cloud, r)))
@@ -48,7 +49,7 @@ function drawClouds(svg, size, { clouds, x, y }) {
         }
         inner.g.append('path').attr('d', symbol(i, 70)).style('fill', colour(i))
             .attr('transform', `translate(${right(cloud.mean[0])},${up(cloud.mean[1])})`);
-    });
+    }
 }
 
 /*   model
@@ -62,11 +63,13 @@ export class Ellipses extends Component {
         this.state = { x: 0, y: 1 };
     }
 
+    /* The ellipses; i: index in `classes`, by which a class has its colour. A class with one value
+     * in a column has none. */
     clouds({ x, y }) {
         const { classes, columns, covariance } = this.props;
         const [a, b] = [columns[x], columns[y]];
-        return classes.map((k) => ({
-            k, mean: [a.mean[k], b.mean[k]], varX: a.variance[k], varY: b.variance[k],
+        return classes.map((k, i) => ({
+            i, mean: [a.mean[k], b.mean[k]], varX: a.variance[k], varY: b.variance[k],
             cov: covariance(k, a.at, b.at),
         })).filter(({ varX, varY }) => varX > 0 && varY > 0);
     }
@@ -79,10 +82,11 @@ export class Ellipses extends Component {
         });
     }
 
-    render({ model, columns }, state) {
+    render({ model, classes, columns }, state) {
         const [x, y] = [columns[state.x], columns[state.y]];
         const clouds = this.clouds(state);
-        const names = clouds.map(({ k }) => model.classes[k]);
+        const names = classes.map((k) => model.classes[k]);
+        const flat = names.filter((_, i) => !clouds.some((cloud) => cloud.i === i));
         const choice = (axis, label) => h(Choice, {
             label, value: state[axis],
             options: columns.map((c, i) => ({ value: i, label: c.feature })),
@@ -97,7 +101,7 @@ export class Ellipses extends Component {
                 table: () => ({
                     names: ['class', `mean ${x.feature}`, `mean ${y.feature}`,
                         `deviation ${x.feature}`, `deviation ${y.feature}`, 'correlation'],
-                    rows: clouds.map(({ mean, varX, varY, cov }, i) => [String(names[i]), ...mean,
+                    rows: clouds.map(({ i, mean, varX, varY, cov }) => [String(names[i]), ...mean,
                         Math.sqrt(varX), Math.sqrt(varY), cov / Math.sqrt(varX * varY)]),
                 }),
             }, [
@@ -105,6 +109,8 @@ export class Ellipses extends Component {
                     `${number(100 * (1 - Math.exp(-0.5)), 2)} % and ` +
                     `${number(100 * (1 - Math.exp(-2)), 2)} % of the rows of a class, at one and ` +
                     'two standard deviations. A slanted one means that the columns go together.'),
+                flat.length > 0 ? h('p', { class: 'minor' }, 'Without an ellipse, as a column ' +
+                    `has the same value in all rows: ${flat.join(', ')}.`) : null,
                 h(Legend, { names }),
             ]),
         ]);
