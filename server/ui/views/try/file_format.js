@@ -110,11 +110,11 @@ function isHeader(cells, columns, model) {
             model.inputs?.some(({ type }) => type === 'numeric') === true));
 }
 
-/* Whether bytes at the begin of a file are enough for formatOf, which needs all of the header. */
-export function isEnough(bytes, fileName) {
-    const text = textOf(bytes);
-    return textKind(text, nameKind(fileName)) !== 'arff' || DATA.test(text);
-}
+/* Returns the kind of a file, a name of TYPES, by the bytes of its begin. */
+export const kindOf = (bytes, fileName) => textKind(textOf(bytes), nameKind(fileName));
+
+/* Whether whole lines of an ARFF file have the end of the header, which formatOf needs. */
+export const hasData = (bytes) => DATA.test(textOf(bytes));
 
 /* Returns the format of a file:
  *
@@ -127,8 +127,7 @@ export function isEnough(bytes, fileName) {
  *
  * bytes: the begin of the file. */
 export function formatOf(bytes, fileName, model) {
-    const text = textOf(bytes);
-    const kind = textKind(text, nameKind(fileName));
+    const kind = kindOf(bytes, fileName);
     const { type, whole = type, dialect } = TYPES[kind];
     const format = {
         kind, type, whole, dialect: { ...dialect, cells: 0 }, names: [],

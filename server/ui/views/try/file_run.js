@@ -2,7 +2,7 @@
 import { CallError, call } from '../../base/api.js';
 import { whenUp } from '../../base/connection.js';
 import { csvLine } from '../../base/save.js';
-import { formatOf, isEnough } from './file_format.js';
+import { formatOf, hasData, kindOf } from './file_format.js';
 import { JsonLines } from './json_lines.js';
 import { countLines, firstRow, piecesOf, rowsOf } from './pieces.js';
 
@@ -67,16 +67,21 @@ export class FileRun {
             dialect: { quotes: true, cells: 0 }, most: PIECE / 4, read: () => {},
             signal: this.signal,
         });
-        let bytes = new Uint8Array(0);
+        const parts = [];
+        let size = 0;
+        let kind = null;
         for await (const piece of start) {
-            bytes = joined(bytes, piece.bytes);
-            if (isEnough(bytes, this.file.name)) {
+            parts.push(piece.bytes);
+            size += piece.bytes.length;
+            kind = kind || kindOf(piece.bytes, this.file.name);
+            if (kind !== 'arff' || hasData(piece.bytes)) {
                 break;
             }
-            if (bytes.length > LONGEST_HEADER) {
+            if (size > LONGEST_HEADER) {
                 throw new Error('The ARFF file has no line @data in its first 64 MiB.');
             }
         }
+        const bytes = joined(...parts);
         if (bytes.length === 0) {
             throw new Error('The file is empty.');
         }
@@ -91,8 +96,9 @@ export class FileRun {
         return format;
     }
 
-    fault(line, text) {
-        this.nFaults++;
+    /* n: the number of faulty rows. */
+    fault(line, text, n = 1) {
+        this.nFaults += n;
         if (this.faults.length < MOST_FAULTS) {
             this.faults.push({ line, text });
         }
@@ -157,14 +163,10 @@ export class FileRun {
             throw error;
         }
         const n = countRows(left);
-        if (n === 0) {
-            return;
+        if (n > 0) {
+            this.fault(line, `${n} of the ${rows} rows from this line on were left out: too ` +
+                'many have faults', n);
         }
-        this.nFaults += n;
-        this.faults.push({
-            line, text: `${n} of the ${rows} rows from this line on were left out: too ` +
-                'many have faults',
-        });
     }
 
     /* Adds an answer: further headers are left out. offset: what is added to line numbers. */

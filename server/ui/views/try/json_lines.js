@@ -8,6 +8,7 @@ const NEWLINE = 10;
 const BLANKS = new Set([9, NEWLINE, 13, SPACE]);
 const MARK = new Set([0xef, 0xbb, 0xbf]); /* the mark of UTF-8 */
 const LONGEST_HEAD = 16 * 1024 * 1024; /* bytes before the rows */
+const LONGEST_ROW = 64 * 1024 * 1024;
 const FORMS = 'a JSON file has its rows as an array, as {"instances": […]} or as ' +
     '{"columns": […], "rows": […]}';
 
@@ -83,6 +84,9 @@ export class JsonLines {
             this.length -= this.from;
             this.from = 0;
         }
+        if (this.length > LONGEST_ROW) {
+            throw this.fault('the row does not end within 64 MiB: a quote or bracket may be open');
+        }
     }
 
     flush() {
@@ -95,11 +99,27 @@ export class JsonLines {
         return new Error(`line ${this.line}: ${what}`);
     }
 
-    put(bytes) {
-        while (this.length + bytes.length > this.out.length) {
-            const larger = new Uint8Array(2 * this.out.length);
-            larger.set(this.out);
-            this.out = larger;
+    /* Makes room for n bytes. */
+    grow(n) {
+        let size = this.out.length;
+        while (this.length + n > size) {
+            size *= 2;
+        }
+        const larger = new Uint8Array(size);
+        larger.set(this.out.subarray(0, this.length));
+        this.out = larger;
+    }
+
+    put(byte) {
+        if (this.length === this.out.length) {
+            this.grow(1);
+        }
+        this.out[this.length++] = byte;
+    }
+
+    putAll(bytes) {
+        if (this.length + bytes.length > this.out.length) {
+            this.grow(bytes.length);
         }
         this.out.set(bytes, this.length);
         this.length += bytes.length;
@@ -149,9 +169,9 @@ export class JsonLines {
         if (!ends) {
             if (inString || !BLANKS.has(byte)) {
                 this.blank = false;
-                this.put([byte]);
+                this.put(byte);
             } else if (!this.blank) {
-                this.put([SPACE]);
+                this.put(SPACE);
             }
             return;
         }
@@ -181,9 +201,9 @@ export class JsonLines {
             this.length = this.from;
             const members = values.map((value, i) =>
                 `${JSON.stringify(this.columns[i])}:${value}`);
-            this.put(new TextEncoder().encode(`{${members.join(',')}}`));
+            this.putAll(new TextEncoder().encode(`{${members.join(',')}}`));
         }
-        this.put([NEWLINE]);
+        this.put(NEWLINE);
         this.from = this.length;
         this.blank = true;
     }
