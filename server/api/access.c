@@ -267,18 +267,23 @@ static void set_retry_after(struct http_call *call, double wait) {
     http_reply_header(call, "Retry-After", seconds);
 }
 
+/* Whether a call has rows: an upload, or a computation with a model, which has a body. */
+static bool takes_rows(const struct http_route *route) {
+    return route->body == HTTP_BODY_STREAM ||
+           (route->scope == HTTP_SCOPE_PREDICT && route->body != HTTP_BODY_NONE);
+}
+
 /* Counts the request. */
 static bool admit_use(struct http_call *call, const struct auth_token *token,
                       struct problem *problem) {
-    const struct http_route *route = http_route_of(call);
     const struct auth_limits *l = &token->limits;
-    const bool takes_rows = route->scope == HTTP_SCOPE_PREDICT || route->body == HTTP_BODY_STREAM;
-    const double wait = auth_usage_request(token->usage, l, takes_rows);
+    const bool has_rows = takes_rows(http_route_of(call));
+    const double wait = auth_usage_request(token->usage, l, has_rows);
     if (wait <= 0) {
         return true;
     }
     set_retry_after(call, wait);
-    if (l->rows <= 0 || !takes_rows) {
+    if (l->rows <= 0 || !has_rows) {
         return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
                            "token \"%s\" may send %.0f requests in a second", token->name,
                            l->requests);

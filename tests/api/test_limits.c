@@ -75,6 +75,7 @@ static void test_requests_and_rows(void **state) {
     refused(a, 100);
     refused(call_upload("/v1/datasets/b", "a,b\n1,2\n"), 100);
     status_check(call_get("/v1/datasets/iris"), 200);
+    status_check(call_get("/v1/models/iris/schema"), 200);
     client_token = all;
     status_check(call_text("POST", "/v1/models/iris/predict", NULL, iris_rows), 200);
 }

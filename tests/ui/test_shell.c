@@ -157,6 +157,67 @@ static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* The page offers no link that a token with the scope predict may not follow. */
+static void test_a_token_that_predicts_has_no_links_to_models(void **state) {
+    (void)state;
+    char dir[] = "/tmp/discern-tokens.XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    const char *file = text("%s/tokens", dir);
+    const char *asker = token_add("asker", "predict", file);
+    const char *admin = token_add("all", "admin", file);
+    browser_set_base(NULL);
+    service_start(FLAGS("--tokens", file));
+    client_token = admin;
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
+    client_token = NULL;
+    browser_allow("status of 401");
+    browser_open("#/try/iris");
+    browser_fill("Token", admin);
+    browser_click("Use this token");
+    browser_wait_text("See its boundaries");
+    browser_click("Token ✓");
+    browser_fill("Token", asker);
+    browser_click("Use this token");
+    browser_wait_no_text("See its boundaries");
+    browser_wait_text("version 1, live");
+    assert_null(strstr(browser_text(), "Open the model"));
+    browser_check();
+    service_stop();
+    unlink(file);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+/* An answer that arrives after the token has changed says nothing about the new token. */
+static void test_late_rights_are_dropped(void **state) {
+    (void)state;
+    browser_set_base(NULL);
+    service_start(NULL);
+    browser_open("#/nowhere");
+    browser_wait_text("Discern");
+    const json_t *value =
+        browser_run("const at = (name) => import(new URL(name,"
+                    " document.querySelector('script[type=module]').src).href);"
+                    "const real = window.fetch, waiting = [];"
+                    "window.fetch = (url, ...rest) => String(url).includes('/v1/limits')"
+                    " ? new Promise((answer) => waiting.push((name, scope) => answer(new Response("
+                    "JSON.stringify({ token: { name, scopes: [scope] } }),"
+                    " { headers: { 'Content-Type': 'application/json' } })))) : real(url, ...rest);"
+                    "const answered = () => new Promise((done) => setTimeout(done, 50));"
+                    "return Promise.all([at('base/rights.js'), at('base/session.js')])"
+                    ".then(async ([{ lacks, loadRights }, { setToken }]) => {"
+                    " setToken('a'); setToken('b'); loadRights(); loadRights();"
+                    " const n = waiting.length; waiting[1]('b', 'read'); await answered();"
+                    " waiting[0]('a', 'train'); await answered(); await loadRights();"
+                    " const found = [n, lacks('read'), lacks('train').includes('“b”')];"
+                    " window.fetch = real; setToken(''); return found; })",
+                    NULL);
+    assert_int_equal(json_integer_value(json_array_get(value, 0)), 2);
+    assert_string_equal(json_string_value(json_array_get(value, 1)), "");
+    assert_true(json_is_true(json_array_get(value, 2)));
+    browser_check();
+}
+
 /* Returns a port of the loopback interface that is free now. */
 static int free_port(void) {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -204,6 +265,8 @@ int main(void) {
         TEST(test_an_unknown_place_leads_on),
         TEST(test_the_manual_opens),
         TEST(test_a_token_is_asked_for_and_kept_in_the_tab),
+        TEST(test_a_token_that_predicts_has_no_links_to_models),
+        TEST(test_late_rights_are_dropped),
         TEST(test_a_lost_daemon_is_shown_and_found_again),
     };
     return getenv("PROXY_URL") != NULL ? BROWSER_RUN(everywhere) : BROWSER_RUN(direct);

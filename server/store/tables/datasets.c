@@ -164,6 +164,14 @@ static void free_item(void *item) {
 static const struct store_item dataset_item = {sizeof(struct store_dataset), store_dataset_load,
                                                free_item};
 
+#define DATASET_ONLY STORE_ONLY("d.name", "?3")
+#define DATASET_EXPIRING STORE_EXPIRES("d.expires_at > 0", "?4")
+#define DATASET_LISTED STORE_LISTED(STORE_DATASET_DAMAGE)
+#define DATASET_LIST                                                                               \
+    STORE_DATASET_SELECT_LISTED                                                                    \
+    "WHERE d.newest = v.version AND d.name > ?1 AND " DATASET_ONLY " AND " DATASET_EXPIRING        \
+    " AND " DATASET_LISTED " ORDER BY d.name LIMIT ?2"
+
 bool store_dataset_list(struct store *store, const char *after, const struct store_limit *limit,
                         struct store_page *out, struct problem *problem) {
     struct store_read r;
@@ -171,17 +179,9 @@ bool store_dataset_list(struct store *store, const char *after, const struct sto
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(
-        &q, r.connection, problem,
-        STORE_DATASET_SELECT_LISTED "WHERE d.newest = v.version AND d.name > ?1 AND " STORE_ONLY(
-            "d.name",
-            "?3") " AND " STORE_EXPIRES("d.expires_at > 0",
-                                        "?4") " AND " STORE_LISTED(STORE_DATASET_DAMAGE) " ORDER "
-                                                                                         "BY "
-                                                                                         "d.name "
-                                                                                         "LIMIT ?2",
-        store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only),
-        store_int((int64_t)limit->expiring));
+    STORE_QUERY(&q, r.connection, problem, DATASET_LIST, store_text(after ? after : ""),
+                store_page_rows(limit), store_text(limit->only),
+                store_int((int64_t)limit->expiring));
     return store_page_end(&r, &q, &dataset_item, limit, out);
 }
 

@@ -152,6 +152,15 @@ static const struct store_item job_item = {sizeof(struct store_job), store_job_l
 #define JOB_EXPIRES                                                                                \
     "expires_in > 0 OR EXISTS (SELECT 1 FROM models m WHERE m.name = model AND m.expires_at > 0)"
 
+/* The names that the caller may see are ?5. */
+#define JOB_ONLY STORE_ONLY("model", "?5") " AND " STORE_ONLY("dataset", "?5")
+#define JOB_EXPIRING STORE_EXPIRES(JOB_EXPIRES, "?6")
+#define JOB_LISTED STORE_LISTED(STORE_DAMAGE_JOBS("jobs"))
+#define JOB_LIST                                                                                   \
+    STORE_JOB_SELECT_LISTED                                                                        \
+    "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND id < ?3 AND " JOB_ONLY        \
+    " AND " JOB_EXPIRING " AND " JOB_LISTED " ORDER BY id DESC LIMIT ?4"
+
 bool store_job_list(struct store *store, const struct store_job_filter *filter,
                     const struct store_limit *limit, struct store_page *out,
                     struct problem *problem) {
@@ -160,24 +169,10 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter,
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(
-        &q, r.connection, problem,
-        STORE_JOB_SELECT_LISTED
-        "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
-        "id < ?3 AND " STORE_ONLY("model", "?5") " AND " STORE_ONLY(
-            "dataset",
-            "?5") " AND " STORE_EXPIRES(JOB_EXPIRES,
-                                        "?6") " AND " STORE_LISTED(STORE_DAMAGE_JOBS("jobs")) " ORD"
-                                                                                              "ER "
-                                                                                              "BY "
-                                                                                              "id "
-                                                                                              "DESC"
-                                                                                              " LIM"
-                                                                                              "IT "
-                                                                                              "?4",
-        store_int(filter->state), store_text(filter->model),
-        store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit),
-        store_text(limit->only), store_int((int64_t)limit->expiring));
+    STORE_QUERY(&q, r.connection, problem, JOB_LIST, store_int(filter->state),
+                store_text(filter->model),
+                store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit),
+                store_text(limit->only), store_int((int64_t)limit->expiring));
     return store_page_end(&r, &q, &job_item, limit, out);
 }
 

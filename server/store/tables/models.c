@@ -135,6 +135,13 @@ static void free_item(void *item) {
 }
 static const struct store_item model_item = {sizeof(struct store_model), load, free_item};
 
+#define MODEL_ONLY STORE_ONLY("m.name", "?3")
+#define MODEL_EXPIRING(parameter) STORE_EXPIRES("m.expires_at > 0", parameter)
+#define MODEL_LIST                                                                                 \
+    MODEL_SELECT_LISTED                                                                            \
+    "WHERE v.version = m.live AND m.name > ?1 AND " MODEL_ONLY                                     \
+    " AND " MODEL_EXPIRING("?4") " AND " MODEL_LISTED " ORDER BY m.name LIMIT ?2"
+
 bool store_model_list(struct store *store, const char *after, const struct store_limit *limit,
                       struct store_page *out, struct problem *problem) {
     struct store_read r;
@@ -142,12 +149,8 @@ bool store_model_list(struct store *store, const char *after, const struct store
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem,
-                MODEL_SELECT_LISTED "WHERE v.version = m.live AND m.name > ?1 AND " STORE_ONLY(
-                    "m.name", "?3") " AND " STORE_EXPIRES("m.expires_at > 0",
-                                                          "?4") " AND " MODEL_LISTED
-                                                                " ORDER BY m.name LIMIT ?2",
-                store_text(after ? after : ""), store_page_rows(limit), store_text(limit->only),
+    STORE_QUERY(&q, r.connection, problem, MODEL_LIST, store_text(after ? after : ""),
+                store_page_rows(limit), store_text(limit->only),
                 store_int((int64_t)limit->expiring));
     return store_page_end(&r, &q, &model_item, limit, out);
 }
@@ -157,13 +160,13 @@ bool store_model_list(struct store *store, const char *after, const struct store
 /* after: the comparison of values that follow ?5 */
 #define SORTED(after, direction)                                                                   \
     MODEL_SELECT_WITH("NULL", SORT_VALUE " AS sort_value")                                         \
-    "WHERE v.version = m.live AND " STORE_ONLY("m.name", "?3") " AND " STORE_EXPIRES(              \
-        "m.expires_at > 0", "?6") " AND " MODEL_LISTED                                             \
-                                  " AND (?1 = '' OR CASE WHEN ?5 IS NULL THEN " SORT_VALUE         \
-                                  " IS NULL AND m.name > ?1 ELSE " SORT_VALUE                      \
-                                  " IS NULL OR " SORT_VALUE after "?5 OR (" SORT_VALUE             \
-                                  " = ?5 AND m.name > ?1) END)"                                    \
-                                  " ORDER BY sort_value " direction " NULLS LAST, m.name LIMIT ?2"
+    "WHERE v.version = m.live AND " MODEL_ONLY                                                     \
+    " AND " MODEL_EXPIRING("?6") " AND " MODEL_LISTED                                              \
+                                 " AND (?1 = '' OR CASE WHEN ?5 IS NULL THEN " SORT_VALUE          \
+                                 " IS NULL AND m.name > ?1 ELSE " SORT_VALUE                       \
+                                 " IS NULL OR " SORT_VALUE after "?5 OR (" SORT_VALUE              \
+                                 " = ?5 AND m.name > ?1) END)"                                     \
+                                 " ORDER BY sort_value " direction " NULLS LAST, m.name LIMIT ?2"
 
 bool store_model_list_by(struct store *store, const struct store_model_order *order,
                          const struct store_limit *limit, struct store_page *out,

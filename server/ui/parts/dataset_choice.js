@@ -2,7 +2,7 @@
 import { h } from '../base/preact.js';
 import { list } from '../base/api.js';
 import { link } from '../base/place.js';
-import { ExpiringCheck, expiresQuery } from './expiring.js';
+import { ExpiringCheck, OnlyExpiring, expiresQuery, hidesAll } from './expiring.js';
 import { Choice } from './fields.js';
 import { Loaded } from './loaded.js';
 
@@ -15,11 +15,17 @@ export function DatasetChoice({
 }) {
     return h('div', {}, h(Loaded, {
         of: expiresQuery(), kinds: ['datasets'], what: 'the list of data',
-        load: (signal) => list('/v1/datasets', {
-            query: { fields: 'name', expires: expiresQuery() }, most: MOST, signal,
-        }),
-        show: (items) => {
+        load: async (signal) => {
+            const items = await list('/v1/datasets', {
+                query: { fields: 'name', expires: expiresQuery() }, most: MOST, signal,
+            });
+            return { items, hidden: await hidesAll('/v1/datasets', items, signal) };
+        },
+        show: ({ items, hidden }) => {
             const names = items.map((item) => item.name);
+            if (hidden && value === '') {
+                return h(OnlyExpiring, { all: 'All tables' });
+            }
             if (names.length === 0 && value === '') {
                 return h('p', {}, ['There are no data. ',
                     h('a', { href: link(['data']) }, 'Add data')]);

@@ -3,7 +3,7 @@ import { h } from '../../base/preact.js';
 import { list } from '../../base/api.js';
 import { bytes, count, time } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
-import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
+import { ExpiringCheck, OnlyExpiring, expiresQuery, hidesAll } from '../../parts/expiring.js';
 import { TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
@@ -81,10 +81,15 @@ export function DatasetList({ query }) {
                 h('div', { class: 'head' }, [h('h2', {}, 'Your tables'), h(ExpiringCheck)]),
                 h(Loaded, {
                     what: 'the tables', kinds: ['datasets'], of: expiresQuery(),
-                    load: (signal) => list('/v1/datasets', {
-                        query: { fields: FIELDS, expires: expiresQuery() }, most: MOST, signal,
-                    }),
-                    show: (items) => (items.length ? h(Tables, { items, find: query.find })
+                    load: async (signal) => {
+                        const items = await list('/v1/datasets', {
+                            query: { fields: FIELDS, expires: expiresQuery() }, most: MOST, signal,
+                        });
+                        return { items, hidden: await hidesAll('/v1/datasets', items, signal) };
+                    },
+                    show: ({ items, hidden }) => (items.length
+                        ? h(Tables, { items, find: query.find })
+                        : hidden ? h(OnlyExpiring, { all: 'All tables' })
                         : h('p', { class: 'empty' }, 'None yet. Drop a file above: you see ' +
                             'what it becomes before it is stored.')),
                 }),

@@ -91,7 +91,11 @@ export class JobList extends Component {
         this.abort = new AbortController();
     }
 
-    async componentDidMount() {
+    componentDidMount() {
+        void this.loadNames();
+    }
+
+    async loadNames() {
         const query = { fields: 'name', limit: 200, expires: expiresQuery() };
         try {
             const { items } = await get('/v1/models', { query, signal: this.abort.signal });
@@ -104,6 +108,12 @@ export class JobList extends Component {
     componentWillReceiveProps({ query }) {
         if (query.model !== this.props.query.model) {
             this.setState({ model: query.model || '' });
+        }
+    }
+
+    componentDidUpdate({ query }) {
+        if (query.expiring !== this.props.query.expiring) {
+            void this.loadNames();
         }
     }
 

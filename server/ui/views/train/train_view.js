@@ -2,7 +2,7 @@
 import { h } from '../../base/preact.js';
 import { get, list, path } from '../../base/api.js';
 import { link } from '../../base/place.js';
-import { ExpiringCheck, showsExpiring } from '../../parts/expiring.js';
+import { ExpiringCheck, OnlyExpiring, showsExpiring } from '../../parts/expiring.js';
 import { Loaded } from '../../parts/loaded.js';
 import { TrainForm } from './train_form.js';
 
@@ -55,7 +55,8 @@ export function TrainView({ query }) {
         h('div', { class: 'head' }, h('h1', {}, 'Train'), h(ExpiringCheck)),
         h(Loaded, {
             what: 'the methods and the data', load, kinds: ['datasets', 'models'],
-            show: (data) => (!data.datasets.some(isChoice) && !hasRequest(query) ? h(NoData)
+            show: (data) => (!data.datasets.some(isChoice) && !hasRequest(query)
+                ? data.datasets.length > 0 ? h(OnlyExpiring, { all: 'All tables' }) : h(NoData)
                 : h(Loaded, {
                     what: 'the job', of: query.job ?? null,
                     load: (signal) => loadJob(query.job, signal),

@@ -91,7 +91,7 @@ export class TryModel extends Component {
                         text: `version ${model.version}, ${model.live ? 'live' : 'not live'}`,
                         kind: model.live ? 'good' : 'idle',
                     }),
-                h('div', { class: 'buttons' }, [
+                lacks('read') ? null : h('div', { class: 'buttons' }, [
                     h('a', {
                         class: 'button',
                         href: link(['models', name], { version: query.version }),
