@@ -28,6 +28,7 @@ static struct {
     char *first_tab;
     char *allowed[MOST_ALLOWED];
     size_t n_allowed;
+    bool free_names; /* the page may ask for a dataset that does not exist */
 } browser;
 
 /* ---- processes ---- */
@@ -166,6 +167,7 @@ static void forget_allowed(void) {
     while (browser.n_allowed > 0) {
         free(browser.allowed[--browser.n_allowed]);
     }
+    browser.free_names = false;
 }
 
 void browser_end(void) {
@@ -518,6 +520,10 @@ void browser_allow(const char *words) {
     browser.allowed[browser.n_allowed++] = strdup(words);
 }
 
+void browser_allow_free_names(void) {
+    browser.free_names = true;
+}
+
 static bool is_allowed(const char *line) {
     for (size_t i = 0; i < browser.n_allowed; i++) {
         if (strstr(line, browser.allowed[i]) != NULL) {
@@ -527,9 +533,10 @@ static bool is_allowed(const char *line) {
     return false;
 }
 
-/* Whether the page has asked for a dataset that does not exist: the name of a new table is free. */
+/* Whether the page may have asked for a dataset that does not exist, and did. */
 static bool is_free_name(const char *line) {
-    return strstr(line, "/v1/datasets/") != NULL && strstr(line, "status of 404") != NULL;
+    return browser.free_names && strstr(line, "/v1/datasets/") != NULL &&
+           strstr(line, "status of 404") != NULL;
 }
 
 /* Appends the errors of the console to a text. */

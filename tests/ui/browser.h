@@ -98,6 +98,9 @@ void browser_drop(const char *label, const char *name, const char *content);
 /* ---- checks ---- */
 /* Lines of the console that contain this text are no errors from now on, until browser_check. */
 void browser_allow(const char *text);
+/* Permits the 404 with which the page learns that the name of a new table is free, until the next
+ * check. */
+void browser_allow_free_names(void);
 /* Prints a message of any length, as print_error of cmocka does with a short one. */
 void browser_print(const char *message);
 /* Returns what went wrong since browser_set_base or the last call, one line each: errors of the

@@ -41,6 +41,7 @@ static void test_a_warning_names_a_field(void **state) {
     browser_set_base(NULL);
     service_start(NULL);
     browser_open("#/data");
+    browser_allow_free_names();
     browser_drop("Drop a table here, or choose a file", "zips.csv",
                  "zip,class\n01234,a\n01235,b\n01236,a\n");
     browser_wait_text("without its leading zeros");

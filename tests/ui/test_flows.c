@@ -29,6 +29,7 @@ static void test_a_wrong_type_is_seen_and_mended(void **state) {
     (void)state;
     start();
     browser_open("#/data");
+    browser_allow_free_names();
     browser_drop("Drop a table here, or choose a file", "people.csv", people(120));
     browser_wait_text("line 32");
     browser_wait_text("4O");
