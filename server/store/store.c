@@ -166,10 +166,12 @@ bool store_healthy(struct store *store, struct store_health *out, struct problem
 
 /* Returns the bytes of the summaries. hidden: 1: of deleted versions, 0: of the other versions. */
 static int64_t summary_bytes(struct store_read *r, int64_t hidden) {
-    return STORE_ASK(r->connection, r->problem, 0,
-                     "SELECT coalesce(sum(length(s.state)), 0) FROM dataset_summaries s JOIN "
-                     "dataset_versions v ON v.id = s.version WHERE v.hidden = ?",
-                     store_int(hidden));
+    return STORE_ASK(
+        r->connection, r->problem, 0,
+        "SELECT " STORE_SUM(
+            "length(s.state)") " FROM dataset_summaries s JOIN "
+                               "dataset_versions v ON v.id = s.version WHERE v.hidden = ?",
+        store_int(hidden));
 }
 
 void store_stats(struct store *store, struct store_stats *out) {
@@ -178,21 +180,25 @@ void store_stats(struct store *store, struct store_stats *out) {
     *out = (struct store_stats){.appends = store_appends_count(&store->appends)};
     if (store_read_begin(&r, store, &problem)) {
         store->engine->sizes(store, r.connection, out, &problem);
-        out->dataset_bytes = STORE_ASK(r.connection, &problem, 0,
-                                       "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
-                                       "(SELECT p.part FROM dataset_versions v JOIN"
-                                       " dataset_parts p ON p.version = v.id WHERE v.hidden = 0)",
-                                       STORE_NO_VALUES) +
-                             summary_bytes(&r, 0);
-        out->doomed_bytes = STORE_ASK(r.connection, &problem, 0,
-                                      "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
-                                      "(SELECT id FROM parts WHERE state = ? UNION"
-                                      " SELECT p.part FROM dataset_versions v JOIN dataset_parts p "
-                                      "ON p.version = v.id WHERE v.hidden = 1 AND NOT EXISTS"
-                                      " (SELECT 1 FROM dataset_parts o JOIN dataset_versions w ON "
-                                      "w.id = o.version WHERE o.part = p.part AND w.hidden = 0))",
-                                      store_int(STORE_PART_DEAD)) +
-                            summary_bytes(&r, 1);
+        out->dataset_bytes =
+            STORE_ASK(r.connection, &problem, 0,
+                      "SELECT " STORE_SUM(
+                          "bytes") " FROM chunks WHERE part IN "
+                                   "(SELECT p.part FROM dataset_versions v JOIN"
+                                   " dataset_parts p ON p.version = v.id WHERE v.hidden = 0)",
+                      STORE_NO_VALUES) +
+            summary_bytes(&r, 0);
+        out->doomed_bytes =
+            STORE_ASK(r.connection, &problem, 0,
+                      "SELECT " STORE_SUM(
+                          "bytes") " FROM chunks WHERE part IN "
+                                   "(SELECT id FROM parts WHERE state = ? UNION"
+                                   " SELECT p.part FROM dataset_versions v JOIN dataset_parts p "
+                                   "ON p.version = v.id WHERE v.hidden = 1 AND NOT EXISTS"
+                                   " (SELECT 1 FROM dataset_parts o JOIN dataset_versions w ON "
+                                   "w.id = o.version WHERE o.part = p.part AND w.hidden = 0))",
+                      store_int(STORE_PART_DEAD)) +
+            summary_bytes(&r, 1);
         store_read_end(&r);
     }
     problem_done(&problem);

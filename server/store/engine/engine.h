@@ -31,6 +31,9 @@ struct store_connection {
     bool lost_full;             /* LOST: for lack of room */
 };
 
+/* The type of a value in a row. */
+enum store_kind { STORE_NULL, STORE_INTEGER, STORE_REAL, STORE_TEXT, STORE_BYTES };
+
 enum store_begin {
     STORE_BEGIN_READ,   /* all statements see the same state of the database */
     STORE_BEGIN_LAZY,   /* a power failure may undo the commit */
@@ -66,7 +69,7 @@ struct store_engine {
     bool (*row)(struct store_query *q);
     void (*end)(struct store_query *q);
     int64_t (*changed)(struct store_query *q); /* number of rows, after the last step */
-    bool (*is_null)(struct store_query *q, int column);
+    enum store_kind (*kind)(struct store_query *q, int column);
     int64_t (*get_int)(struct store_query *q, int column);
     double (*get_real)(struct store_query *q, int column);
     const char *(*get_text)(struct store_query *q, int column);

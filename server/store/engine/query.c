@@ -34,8 +34,12 @@ double store_query_real(struct store_query *q, int column) {
                                           : q->connection->engine->get_real(q, column);
 }
 
+enum store_kind store_query_kind(struct store_query *q, int column) {
+    return q->connection->engine->kind(q, column);
+}
+
 bool store_query_is_null(struct store_query *q, int column) {
-    return q->connection->engine->is_null(q, column);
+    return store_query_kind(q, column) == STORE_NULL;
 }
 
 const char *store_query_text(struct store_query *q, int column) {

@@ -54,6 +54,7 @@ bool store_query_row(struct store_query *q);
 void store_query_end(struct store_query *q);
 int64_t store_query_int(struct store_query *q, int column);
 double store_query_real(struct store_query *q, int column); /* NaN for null */
+enum store_kind store_query_kind(struct store_query *q, int column);
 bool store_query_is_null(struct store_query *q, int column);
 /* Returns NULL for null. The text is valid until the next step. */
 const char *store_query_text(struct store_query *q, int column);

@@ -7,16 +7,20 @@
  *                        match its checksum"; checked with store_query_intact
  *   STORE_LISTED(damage) a condition of lists: the row is not damaged. Damaged rows are logged
  *
- * A condition comes last in its WHERE: it costs a checksum of the whole row. */
+ * A condition comes last in its WHERE: it costs a checksum of the whole row. PostgreSQL has
+ * checksums of pages: there each row is intact. */
 #ifndef STORE_ROWS_H
 #define STORE_ROWS_H
 
+#include "store/engine/dialect.h"
+
 /* crc: the checksum of the row as it is read; key: the row's key */
-#define STORE_INTACT(row, crc) "coalesce(" row ".crc = " crc ", 0)"
+#define STORE_INTACT(row, crc) STORE_EITHER("coalesce(" row ".crc = " crc ", 0)", "true")
 #define STORE_DAMAGE(row, crc, table, key)                                                         \
-    "CASE WHEN " row ".crc = " crc " THEN NULL ELSE '" table ", row ' || " key                     \
-    " || ' does not match its checksum' END"
-#define STORE_LISTED(damage) "row_listed(" damage ")"
+    STORE_EITHER("CASE WHEN " row ".crc = " crc " THEN NULL ELSE '" table ", row ' || " key        \
+                 " || ' does not match its checksum' END",                                         \
+                 "CAST(NULL AS TEXT)")
+#define STORE_LISTED(damage) STORE_EITHER("row_listed(" damage ")", "true")
 
 #define STORE_CRC_PARTS(row)                                                                       \
     "row_crc(" row ".id"                                                                           \

@@ -2,7 +2,6 @@
  * problems. */
 #include "store/sqlite/connection.h"
 #include "base/log/log.h"
-#include "store/sqlite/audit_hash.h"
 #include "store/sqlite/row_crc.h"
 #include "store/sqlite/sqlite.h"
 #include <errno.h>
@@ -164,9 +163,6 @@ struct store_connection *store_sqlite_connect(const char *path, enum store_acces
         sqlite3_open_v2(path, &own->db, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
     if (code == SQLITE_OK) {
         code = store_row_crc_add(own->db);
-    }
-    if (code == SQLITE_OK) {
-        code = store_audit_hash_add(own->db);
     }
     if (code != SQLITE_OK) {
         store_sqlite_failed(c, code, "open", problem);

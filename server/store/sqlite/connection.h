@@ -68,7 +68,7 @@ void *store_sqlite_start(struct store_connection *c, const char *sql,
 bool store_sqlite_row(struct store_query *q);
 void store_sqlite_end(struct store_query *q);
 int64_t store_sqlite_changed(struct store_query *q);
-bool store_sqlite_is_null(struct store_query *q, int column);
+enum store_kind store_sqlite_kind(struct store_query *q, int column);
 int64_t store_sqlite_get_int(struct store_query *q, int column);
 double store_sqlite_get_real(struct store_query *q, int column);
 const char *store_sqlite_get_text(struct store_query *q, int column);

@@ -51,8 +51,19 @@ int64_t store_sqlite_changed(struct store_query *q) {
     return sqlite3_changes64(store_sqlite_db(q->connection));
 }
 
-bool store_sqlite_is_null(struct store_query *q, int column) {
-    return sqlite3_column_type(q->statement, column) == SQLITE_NULL;
+enum store_kind store_sqlite_kind(struct store_query *q, int column) {
+    switch (sqlite3_column_type(q->statement, column)) {
+    case SQLITE_INTEGER:
+        return STORE_INTEGER;
+    case SQLITE_FLOAT:
+        return STORE_REAL;
+    case SQLITE_TEXT:
+        return STORE_TEXT;
+    case SQLITE_BLOB:
+        return STORE_BYTES;
+    default:
+        return STORE_NULL;
+    }
 }
 
 int64_t store_sqlite_get_int(struct store_query *q, int column) {

@@ -1,5 +1,5 @@
 /* The audit: an entry for each change, in the transaction of the change. Each entry has the hash of
- * itself and of the entry before (sqlite/audit_hash.h), so that a change of an entry, or its
+ * itself and of the entry before (audit_hash.h), so that a change of an entry, or its
  * removal from the middle, is detected. */
 #ifndef STORE_AUDIT_H
 #define STORE_AUDIT_H

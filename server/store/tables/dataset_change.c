@@ -94,8 +94,8 @@ static void replace_summaries(struct store_tx *tx, const struct store_dataset_ne
               store_int(before));
     for (size_t i = 0; i < d->n_summaries && !tx->problem->type; i++) {
         STORE_RUN(tx->connection, tx->problem,
-                  "INSERT INTO dataset_summaries (version, column, state, crc) VALUES (?1, ?2, ?3, "
-                  "row_crc(?1, ?2, ?3))",
+                  "INSERT INTO dataset_summaries (version, column, state, crc) VALUES (?1, ?2, "
+                  "?3, " STORE_ROW_CRC("?1, ?2, ?3") ")",
                   store_int(id), store_int((int64_t)i),
                   store_bytes(d->summaries[i].bytes, d->summaries[i].size));
     }
@@ -125,9 +125,10 @@ static void insert_version(struct store_tx *tx, struct publish *p, int64_t befor
         STORE_ASK(tx->connection, tx->problem, 0,
                   "INSERT INTO datasets (name, last_version, newest, tags, revision, expires_at) "
                   "SELECT ?1, last, last, '[]', 0, ?2 FROM (SELECT coalesce(max(version), 0) + 1 "
-                  "AS last FROM dataset_versions WHERE name = ?1) WHERE true"
-                  " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
-                  "1, newest = last_version + 1, revision = revision + (expires_at <> ?2), "
+                  "AS last FROM dataset_versions WHERE name = ?1) AS n WHERE true"
+                  " ON CONFLICT (name) DO UPDATE SET last_version = datasets.last_version + 1, "
+                  "newest = datasets.last_version + 1, revision = CASE datasets.expires_at WHEN ?2 "
+                  "THEN datasets.revision ELSE datasets.revision + 1 END, "
                   "expires_at = ?2 RETURNING last_version",
                   store_text(d->name), store_int(p->expires_at));
     int64_t id =
@@ -169,9 +170,11 @@ static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct 
                         "SELECT count(*) - ?2 FROM dataset_parts WHERE version = ?1",
                         store_int(d->onto), store_int(d->taken));
     return STORE_ASK(tx->connection, tx->problem, 0,
-                     "SELECT n_rows - (SELECT coalesce(sum(c.n_rows), 0) FROM dataset_parts p JOIN "
-                     "chunks c ON c.part = p.part"
-                     " WHERE p.version = ?1 AND p.seq >= ?2) FROM dataset_versions WHERE id = ?1",
+                     "SELECT n_rows - (SELECT " STORE_SUM(
+                         "c.n_rows") " FROM dataset_parts p JOIN "
+                                     "chunks c ON c.part = p.part"
+                                     " WHERE p.version = ?1 AND p.seq >= ?2) FROM dataset_versions "
+                                     "WHERE id = ?1",
                      store_int(d->onto), store_int(p->kept));
 }
 
@@ -277,7 +280,7 @@ static void patch(struct store_tx *tx, void *arg) {
     }
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE datasets SET description = nullif(coalesce(?2, description), ''), tags = "
-              "coalesce(?3, tags), expires_at = CASE WHEN ?4 THEN ?5 ELSE expires_at END, "
+              "coalesce(?3, tags), expires_at = CASE WHEN ?4 <> 0 THEN ?5 ELSE expires_at END, "
               "revision = revision + 1 WHERE name = ?1",
               store_text(p->name), store_text(p->to->description), store_text(p->to->tags),
               store_int(p->to->expires), store_int(store_expiry(tx, p->to->expires_in)));

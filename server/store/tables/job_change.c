@@ -74,7 +74,8 @@ static void insert(struct store_tx *tx, void *arg) {
     }
     if (j->request != NULL) {
         STORE_RUN(tx->connection, tx->problem,
-                  "INSERT INTO job_requests (job, request, crc) VALUES (?1, ?2, row_crc(?1, ?2))",
+                  "INSERT INTO job_requests (job, request, crc) VALUES (?1, ?2, " STORE_ROW_CRC(
+                      "?1, ?2") ")",
                   store_int(in->id), store_text(j->request));
     }
     pin(tx, in->id, j->dataset_id);

@@ -34,14 +34,15 @@ void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kin
     }
     store_query_end(&q);
     if (kind == STORE_EVENT_PROGRESS) {
-        STORE_RUN(
-            tx->connection, tx->problem,
-            "INSERT OR REPLACE INTO job_events (job, seq, kind, progress) VALUES (?, ?, ?, ?)",
-            store_int(job), store_int(seq), store_int(kind), store_text(progress));
+        STORE_RUN(tx->connection, tx->problem,
+                  STORE_INSERT_ANEW
+                  " INTO job_events (job, seq, kind, progress) VALUES (?, ?, ?, ?)",
+                  store_int(job), store_int(seq), store_int(kind), store_text(progress));
     } else {
         STORE_RUN(
             tx->connection, tx->problem,
-            "INSERT OR REPLACE INTO job_events (job, seq, kind, state, attempts, started_at, "
+            STORE_INSERT_ANEW
+            " INTO job_events (job, seq, kind, state, attempts, started_at, "
             "warnings)"
             " SELECT id, ?2, ?3, state, attempts, started_at, warnings FROM jobs WHERE id = ?1",
             store_int(job), store_int(seq), store_int(kind));
@@ -72,8 +73,9 @@ void store_history_add(struct store_tx *tx, int64_t job, const struct store_hist
     for (size_t i = 0; i < n; i++) {
         if (rows[i].trial) {
             STORE_RUN(tx->connection, tx->problem,
-                      "INSERT INTO job_trials (id, job, doc, crc) SELECT n, ?1, ?2, row_crc(n, ?1, "
-                      "?2) FROM (SELECT coalesce(max(id), 0) + 1 AS n FROM job_trials)",
+                      "INSERT INTO job_trials (id, job, doc, crc) SELECT n, ?1, ?2, " STORE_ROW_CRC(
+                          "n, ?1, ?2") " FROM (SELECT coalesce(max(id), 0) + 1 AS n FROM "
+                                       "job_trials) AS m",
                       store_int(job), store_text(rows[i].doc));
             continue;
         }

@@ -119,7 +119,7 @@ static int64_t find_next(struct store_tx *tx, const struct running *now, int64_t
     int64_t id = 0;
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT id, attempts FROM jobs WHERE state = ?3 AND (?1 OR attempts = 0 OR "
+                "SELECT id, attempts FROM jobs WHERE state = ?3 AND (?1 <> 0 OR attempts = 0 OR "
                 "attempts >= ?2) AND " JOB_INTACT " ORDER BY id LIMIT 1",
                 store_int(now->most_attempts < 2), store_int(max_attempts - 1),
                 store_int(STORE_JOB_QUEUED));

@@ -196,10 +196,14 @@ void store_key_add(struct store_tx *tx, struct store_key *key, const void *made)
               store_text(key->owner), store_text(key->key), store_int(tx->now - KEPT_MS));
     STORE_RUN_COUNT(
         tx->connection, tx->problem, &added,
-        "INSERT OR IGNORE INTO idempotency_keys (id, owner, key, created_at, request, body, "
+        "INSERT INTO idempotency_keys (id, owner, key, created_at, request, body, "
         "status, location, etag, bytes, answer, crc) SELECT id, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-        "?9, ?10, row_crc(id, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) FROM (SELECT "
-        "coalesce(max(id), 0) + 1 AS id FROM idempotency_keys)",
+        "?9, ?10, " STORE_ROW_CRC(
+            "id, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10") " FROM (SELECT "
+                                                           "coalesce(max(id), 0) + 1 AS id FROM "
+                                                           "idempotency_keys) AS n WHERE true ON "
+                                                           "CONFLICT DO "
+                                                           "NOTHING",
         store_text(key->owner), store_text(key->key), store_int(tx->now), store_text(key->request),
         store_text(key->body), store_int(a->status), store_text(a->location), store_text(a->etag),
         store_int((int64_t)a->body.size), store_text(text));

@@ -115,11 +115,11 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
         tx->connection, tx->problem, 0,
         "INSERT INTO models (name, last_version, live, newest, tags, "
         "revision, expires_at) SELECT ?1, last, last, last, '[]', 0, ?3 FROM (SELECT "
-        "coalesce(max(version), 0) + 1 AS last FROM model_versions WHERE name = ?1) WHERE true"
-        " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
-        "1, live = CASE WHEN ?2 THEN last_version + 1 ELSE live END, newest = "
-        "last_version + 1, revision = revision + 1, expires_at = CASE WHEN live = 0 OR "
-        "expires_at > 0 THEN ?3 ELSE 0 END RETURNING last_version",
+        "coalesce(max(version), 0) + 1 AS last FROM model_versions WHERE name = ?1) AS n WHERE true"
+        " ON CONFLICT (name) DO UPDATE SET last_version = models.last_version + 1, live = CASE "
+        "WHEN ?2 <> 0 THEN models.last_version + 1 ELSE models.live END, newest = "
+        "models.last_version + 1, revision = models.revision + 1, expires_at = CASE WHEN "
+        "models.live = 0 OR models.expires_at > 0 THEN ?3 ELSE 0 END RETURNING last_version",
         store_text(m->name), store_int(promoted), store_int(store_expiry(tx, m->expires_in)));
     live = promoted ? version : live;
     STORE_RUN(tx->connection, tx->problem,
@@ -216,7 +216,7 @@ static void patch(struct store_tx *tx, void *arg) {
     }
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE models SET description = nullif(coalesce(?2, description), ''), tags = "
-              "coalesce(?3, tags), expires_at = CASE WHEN ?4 THEN ?5 ELSE expires_at END, "
+              "coalesce(?3, tags), expires_at = CASE WHEN ?4 <> 0 THEN ?5 ELSE expires_at END, "
               "revision = revision + 1 WHERE name = ?1",
               store_text(c->name), store_text(c->patch->description), store_text(c->patch->tags),
               store_int(c->patch->expires), store_int(store_expiry(tx, c->patch->expires_in)));
@@ -239,11 +239,15 @@ void store_model_put_rule(struct store_tx *tx, const char *name, int64_t version
     STORE_RUN(
         tx->connection, tx->problem,
         "INSERT INTO model_rules (version, revision, rule, changed_at, crc) SELECT id, n, ?3, "
-        "?4, row_crc(id, n, ?3, ?4) FROM (SELECT id, 1 + coalesce((SELECT revision FROM "
-        "model_rules r WHERE r.version = v.id), 0) AS n FROM model_versions v WHERE name = ?1 "
-        "AND version = ?2) WHERE true ON CONFLICT (version) DO UPDATE SET revision = "
-        "excluded.revision, rule = excluded.rule, changed_at = excluded.changed_at, crc = "
-        "excluded.crc",
+        "?4, " STORE_ROW_CRC(
+            "id, n, ?3, ?4") " FROM (SELECT id, 1 + coalesce((SELECT revision FROM "
+                             "model_rules r WHERE r.version = v.id), 0) AS n FROM model_versions v "
+                             "WHERE name = ?1 "
+                             "AND version = ?2) AS r WHERE true ON CONFLICT (version) DO UPDATE "
+                             "SET revision = "
+                             "excluded.revision, rule = excluded.rule, changed_at = "
+                             "excluded.changed_at, crc = "
+                             "excluded.crc",
         store_text(name), store_int(version), store_text(rule != NULL ? rule : "null"),
         store_int(tx->now));
 }

@@ -156,7 +156,7 @@ bool store_model_list(struct store *store, const char *after, const struct store
 }
 
 /* The number by which models are sorted; its path is ?4. */
-#define SORT_VALUE "CAST(json_extract(v.info, ?4) AS REAL)"
+#define SORT_VALUE STORE_JSON_NUMBER("v.info", "?4")
 /* after: the comparison of values that follow ?5 */
 #define SORTED(after, direction)                                                                   \
     MODEL_SELECT_WITH("NULL", SORT_VALUE " AS sort_value")                                         \

@@ -12,18 +12,21 @@ static int64_t jobs_of(struct store_connection *c, struct problem *problem, cons
 static int64_t bytes_of(struct store_connection *c, struct problem *problem, const char *owner) {
     return STORE_ASK(
                c, problem, 0,
-               "SELECT coalesce(sum(c.bytes), 0) FROM dataset_versions v JOIN dataset_parts p "
-               "ON p.version = v.id JOIN chunks c ON c.part = p.part "
-               "WHERE v.submitted_by = ?1 AND v.hidden = 0 AND NOT EXISTS (SELECT 1 FROM "
-               "dataset_parts o JOIN dataset_versions w ON w.id = o.version "
-               "WHERE o.part = p.part AND o.version < p.version AND w.hidden = 0)",
+               "SELECT " STORE_SUM(
+                   "c.bytes") " FROM dataset_versions v JOIN dataset_parts p "
+                              "ON p.version = v.id JOIN chunks c ON c.part = p.part "
+                              "WHERE v.submitted_by = ?1 AND v.hidden = 0 AND NOT EXISTS (SELECT 1 "
+                              "FROM "
+                              "dataset_parts o JOIN dataset_versions w ON w.id = o.version "
+                              "WHERE o.part = p.part AND o.version < p.version AND w.hidden = 0)",
                store_text(owner)) +
            STORE_ASK(c, problem, 0,
-                     "SELECT coalesce(sum(bytes), 0) FROM model_versions WHERE submitted_by = ?1",
+                     "SELECT " STORE_SUM("bytes") " FROM model_versions WHERE submitted_by = ?1",
                      store_text(owner)) +
            STORE_ASK(c, problem, 0, /* predictions of held-out rows */
-                     "SELECT coalesce(sum(c.bytes), 0) FROM model_versions v JOIN chunks c ON "
-                     "c.part = v.part AND c.n_rows > 0 WHERE v.submitted_by = ?1",
+                     "SELECT " STORE_SUM(
+                         "c.bytes") " FROM model_versions v JOIN chunks c ON "
+                                    "c.part = v.part AND c.n_rows > 0 WHERE v.submitted_by = ?1",
                      store_text(owner));
 }
 

@@ -13,7 +13,7 @@ void store_page_done(struct store_page *page) {
 }
 
 struct store_value store_page_rows(const struct store_limit *limit) {
-    return store_int(limit->items == 0 || limit->items >= INT64_MAX ? -1
+    return store_int(limit->items == 0 || limit->items >= INT64_MAX ? INT64_MAX
                                                                     : (int64_t)limit->items + 1);
 }
 

@@ -356,8 +356,8 @@ void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged
         return;
     }
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT count(*), coalesce(sum(n_rows), 0), coalesce(sum(bytes), 0) FROM chunks "
-                "WHERE part = ?",
+                "SELECT count(*), " STORE_SUM("n_rows") ", " STORE_SUM("bytes") " FROM chunks "
+                                                                                "WHERE part = ?",
                 store_int(staged->part));
     if (store_query_row(&q)) {
         for (int i = 0; i < 3; i++) {

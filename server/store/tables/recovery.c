@@ -39,20 +39,21 @@ bool store_recover(struct store *store, struct problem *problem) {
 
 /* Refuses documents of a newer format, which this binary would misinterpret. */
 bool store_check_documents(struct store_connection *c, struct problem *problem) {
-    const int64_t highest = STORE_ASK(
-        c, problem, 0,
-        "SELECT max((SELECT coalesce(max(format), 0) FROM dataset_versions v WHERE format > ?1 "
-        "AND " STORE_INTACT_DATASET_VERSIONS(
-            "v") "),"
-                 " (SELECT coalesce(max(format), 0) FROM model_versions v WHERE format > ?1 "
-                 "AND " STORE_INTACT_MODEL_VERSIONS(
-                     "v") "),"
-                          " (SELECT coalesce(max(spec_format), 0) FROM jobs WHERE spec_format > ?1 "
-                          "AND " STORE_INTACT_JOBS(
-                              "jobs") "),"
-                                      " (SELECT coalesce(max(result_format), 0) FROM jobs WHERE "
-                                      "result_format > ?1 AND " STORE_INTACT_JOBS("jobs") "))",
-        store_int(STORE_DOCUMENT_FORMAT));
+    const int64_t highest =
+        STORE_ASK(c, problem, 0,
+                  "SELECT max(format) FROM (SELECT 0 AS format UNION ALL "
+                  "SELECT format FROM dataset_versions v WHERE format > ?1 "
+                  "AND " STORE_INTACT_DATASET_VERSIONS(
+                      "v") " UNION ALL "
+                           "SELECT format FROM model_versions v WHERE format > ?1 "
+                           "AND " STORE_INTACT_MODEL_VERSIONS(
+                               "v") " UNION ALL "
+                                    "SELECT spec_format FROM jobs WHERE spec_format > ?1 "
+                                    "AND " STORE_INTACT_JOBS(
+                                        "jobs") " UNION ALL SELECT result_format FROM jobs WHERE "
+                                                "result_format > ?1 AND " STORE_INTACT_JOBS(
+                                                    "jobs") ") AS f",
+                  store_int(STORE_DOCUMENT_FORMAT));
     if (problem->type == PROBLEM_NONE && highest > STORE_DOCUMENT_FORMAT) {
         problem_set(problem, PROBLEM_INTERNAL,
                     "the database is newer than this binary: it has documents of format %lld, "

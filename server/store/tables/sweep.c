@@ -54,7 +54,7 @@ static int64_t find_hidden(struct store_tx *tx) {
 static void remove_version(struct store_tx *tx, int64_t version, struct sweep *sweep) {
     sweep->bytes +=
         STORE_ASK(tx->connection, tx->problem, 0,
-                  "SELECT coalesce(sum(length(state)), 0) FROM dataset_summaries WHERE version = ?",
+                  "SELECT " STORE_SUM("length(state)") " FROM dataset_summaries WHERE version = ?",
                   store_int(version));
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_summaries WHERE version = ?",
               store_int(version));

@@ -27,12 +27,6 @@ bool store_job_expire(struct store_tx *tx);
 /* Deletes ended jobs of a model whose requests had expires_in. Returns whether more may be left. */
 bool store_job_expire_of(struct store_tx *tx, const char *model);
 
-/* SQL of a condition: the name matches one of the patterns of struct store_limit, which the
- * parameter has. */
-#define STORE_ONLY(name, parameter)                                                                \
-    "(" parameter " IS NULL OR EXISTS (SELECT 1 FROM json_each(" parameter ") WHERE " name         \
-    " GLOB value))"
-
 /* SQL of a condition: enum store_expiring, which the parameter has, lists a name that expires if the
  * expression is true. */
 #define STORE_EXPIRES(expires, parameter)                                                          \
@@ -60,16 +54,20 @@ void store_unknown(struct store_connection *c, enum problem_type type, const cha
 /* names: the table of names, n its row; versions: the table of versions, v its row; first: the column
  * of n with the version that stands for version 0. ?1: the name; ?2: the version. */
 #define STORE_HIDDEN(names, versions, first, name_damage, version_damage)                          \
-    "SELECT coalesce((SELECT " name_damage " FROM " names " n WHERE n.name = ?1),"                 \
-    " (SELECT " version_damage " FROM " versions                                                   \
-    " v WHERE v.name = ?1 AND (v.version = ?2 OR ?2 = 0) AND " version_damage                      \
-    " IS NOT NULL LIMIT 1),"                                                                       \
-    " (SELECT '" names ", row ' || quote(n.name) || ': version ' || n." first                      \
-    " || ' is missing' FROM " names " n WHERE n.name = ?1 AND n." first                            \
-    " > 0 AND ?2 IN (0, n." first ")),"                                                            \
-    " (SELECT '" versions ", row ' || v.id || ': its row of " names " is missing' FROM " versions  \
-    " v WHERE v.name = ?1 AND NOT EXISTS (SELECT 1 FROM " names " n WHERE n.name = ?1) LIMIT 1))"
-/* Makes the damaged row of a deleted name anew, so that the name can be used again. columns, values:
+    STORE_EITHER("SELECT coalesce((SELECT " name_damage " FROM " names " n WHERE n.name = ?1),"    \
+                 " (SELECT " version_damage " FROM " versions                                      \
+                 " v WHERE v.name = ?1 AND (v.version = ?2 OR ?2 = 0) AND " version_damage         \
+                 " IS NOT NULL LIMIT 1),"                                                          \
+                 " (SELECT '" names ", row ' || quote(n.name) || ': version ' || n." first         \
+                 " || ' is missing' FROM " names " n WHERE n.name = ?1 AND n." first               \
+                 " > 0 AND ?2 IN (0, n." first ")),"                                               \
+                 " (SELECT '" versions ", row ' || v.id || ': its row of " names                   \
+                 " is missing' FROM " versions                                                     \
+                 " v WHERE v.name = ?1 AND NOT EXISTS (SELECT 1 FROM " names                       \
+                 " n WHERE n.name = ?1) LIMIT 1))",                                                \
+                 "SELECT CAST(NULL AS TEXT)")
+/* SQLite only, whose rows may be damaged.
+ * Makes the damaged row of a deleted name anew, so that the name can be used again. columns, values:
  * further columns, and their values after a comma. The time as revision makes no ETag equal to an earlier one. ?1: the name; ?2: the
  * time. */
 #define STORE_NAME_ANEW(names, versions, columns, values, of_job, job_version)                     \
