@@ -203,8 +203,7 @@ static size_t nodes_of(size_t first, size_t end, struct node nodes[MAX_NODES]) {
     size_t n = 0;
     while (first < end) {
         unsigned level = 0;
-        while (first >> level << level == first && (first >> level) % 2 == 0 &&
-               end - first >= (size_t)2 << level) {
+        while ((first >> level) % 2 == 0 && end - first >= (size_t)2 << level) {
             level++;
         }
         nodes[n++] = (struct node){first, level};
