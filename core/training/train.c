@@ -623,6 +623,12 @@ static dn_status evaluate(struct training *t, dn_error *err) {
 
 /* Runs the steps in order and adds their durations to t->seconds. */
 static dn_status run_steps(struct training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    dn_status status = dn_params_encoding(r->params, r->source->columns, r->source->n_rows,
+                                          &t->request_used.features, err);
+    if (status != DN_OK) {
+        return status;
+    }
     static const struct {
         dn_status (*run)(struct training *, dn_error *);
         enum phase phase;
@@ -630,7 +636,7 @@ static dn_status run_steps(struct training *t, dn_error *err) {
         {load, LOAD}, {calibrate, FIT}, {encode, ENCODE}, {fit, FIT}, {evaluate, EVALUATE}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const double start = dn_run_elapsed(t->run);
-        dn_status status = steps[i].run(t, err);
+        status = steps[i].run(t, err);
         t->seconds[steps[i].phase] += dn_run_elapsed(t->run) - start;
         if (status != DN_OK) {
             return status;
@@ -698,11 +704,6 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     if (status == DN_OK) {
         status = check_group(request, t.run, err);
     }
-    if (status != DN_OK) {
-        return status;
-    }
-    status = dn_params_encoding(request->params, request->source->columns, request->source->n_rows,
-                                &t.request_used.features, err);
     if (status != DN_OK) {
         return status;
     }
