@@ -51,8 +51,8 @@ struct store_settings {
  * if the file is locked, not writable, not a Discern database or newer than this binary, or if a
  * migration was changed after it was applied. */
 bool store_open(const struct store_settings *settings, struct store **out, struct problem *problem);
-/* Opens the database for reading, while another process has it open or not. Only functions that read
- * may be called, and store_dataset_pin, which protects from this process only. Takes no lock,
+/* Opens the database for reading, while another process has it open or not. Only functions that
+ * read may be called, and store_dataset_pin, which protects from this process only. Takes no lock,
  * starts no thread and changes nothing. Fails if there is no file or if it has documents of a
  * newer format. */
 bool store_open_reader(const char *path, struct store **out, struct problem *problem);

@@ -46,7 +46,8 @@ struct store_engine {
      * applies the migrations. On failure, close is called. */
     bool (*open)(struct store *store, const struct store_settings *settings,
                  struct problem *problem);
-    /* Sets store->name to an existing database, so that `connect` can be called. Changes nothing. */
+    /* Sets store->name to an existing database, so that `connect` can be called. Changes
+     * nothing. */
     bool (*find)(struct store *store, const char *path, struct problem *problem);
     /* Last work on the database, after the writer thread has ended. */
     void (*finish)(struct store *store);
@@ -104,8 +105,8 @@ struct store_engine {
     /* After a transaction has failed with STORE_FAILURE_LOST and before its callers learn of it:
      * does what is possible so that it is not found committed later. */
     void (*retract)(struct store *store);
-    /* After STORE_FAILURE_LOST: opens the database again. Returns false if that is not possible now;
-     * it is called again later. */
+    /* After STORE_FAILURE_LOST: opens the database again. Returns false if that is not possible
+     * now; it is called again later. */
     bool (*reopen)(struct store *store);
 };
 

@@ -178,8 +178,8 @@ static void sweep(struct store *store) {
     }
 }
 
-/* Runs between transactions: work of the engine, recovery, renewal of leases, sweep. asked: a pulse is to
- * be answered. */
+/* Runs between transactions: work of the engine, recovery, renewal of leases, sweep. asked: a pulse
+ * is to be answered. */
 static void keep_house(struct store *store, bool asked) {
     struct store_writer *w = &store->writer;
     pthread_mutex_lock(&w->mutex);

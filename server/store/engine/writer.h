@@ -1,9 +1,10 @@
 /* The writer thread: the only writing connection, two queues (state before bulk), and housekeeping
  * between transactions (the engine's work, renewal of leases, sweep).
  *
- * A transaction is a function, fn(tx, arg), that the writer thread runs between BEGIN and COMMIT. Its writes use tx->connection and tx->problem: after the first failure they have no
- * effect, and the caller gets this failure. State transactions that wait at the same time share one
- * COMMIT, each in a savepoint. Their callers return after the COMMIT. */
+ * A transaction is a function, fn(tx, arg), that the writer thread runs between BEGIN and COMMIT.
+ * Its writes use tx->connection and tx->problem: after the first failure they have no effect, and
+ * the caller gets this failure. State transactions that wait at the same time share one COMMIT,
+ * each in a savepoint. Their callers return after the COMMIT. */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
 
@@ -92,7 +93,8 @@ bool store_writer_start(struct store *store, struct problem *problem);
 /* Runs the queued items and ends the thread. After that the caller owns the connection. */
 void store_writer_stop(struct store *store);
 
-/* Run fn as a state transaction and wait for its commit, which is durable or lazy. Must not be called on the writer thread. */
+/* Run fn as a state transaction and wait for its commit, which is durable or lazy. Must not be
+ * called on the writer thread. */
 bool store_write(struct store *store, store_tx_fn fn, void *arg, struct problem *problem);
 bool store_write_lazy(struct store *store, store_tx_fn fn, void *arg, struct problem *problem);
 /* Queues a bulk transaction. Returns false if the queue is now over its limit. */
@@ -101,8 +103,8 @@ bool store_writer_push_bulk(struct store *store, struct store_work *work);
 void store_writer_refused(struct store *store);
 /* Makes a step of the sweep due. */
 void store_writer_kick(struct store *store);
-/* Asks the writer thread whether writes succeed. Sets out->writes and out->since: STORE_WRITES_STUCK
- * if the thread does not answer within the time. */
+/* Asks the writer thread whether writes succeed. Sets out->writes and out->since:
+ * STORE_WRITES_STUCK if the thread does not answer within the time. */
 void store_writer_pulse(struct store *store, int64_t timeout_ms, struct store_health *out);
 
 /* transaction.c, on the writer thread: runs a list of work items in one transaction and calls the

@@ -49,8 +49,8 @@ void store_sqlite_disconnect(struct store_connection *c); /* NULL is allowed */
 void store_sqlite_abandon(struct store_connection *c);
 /* Runs SQL text without the statement cache. Has no effect if the problem is set. */
 bool store_sqlite_exec(struct store_connection *c, const char *sql, struct problem *problem);
-/* Logs an SQLite result code, raises the failure of the connection, and sets the problem: PROBLEM_STORAGE_FULL or
- * PROBLEM_INTERNAL. Returns false. */
+/* Logs an SQLite result code, raises the failure of the connection, and sets the problem:
+ * PROBLEM_STORAGE_FULL or PROBLEM_INTERNAL. Returns false. */
 bool store_sqlite_failed(struct store_connection *c, int code, const char *sql,
                          struct problem *problem);
 /* Logs the result code of a checkpoint and raises the failure of the connection. */

@@ -41,8 +41,8 @@ static void row_crc(sqlite3_context *context, int n, sqlite3_value **values) {
     sqlite3_result_int(context, (int32_t)crc);
 }
 
-/* Whether a row belongs into a list. Its argument: NULL, or how the row is damaged. At most one line
- * is logged per second. */
+/* Whether a row belongs into a list. Its argument: NULL, or how the row is damaged. At most one
+ * line is logged per second. */
 static void row_listed(sqlite3_context *context, int n, sqlite3_value **values) {
     static _Atomic int64_t next_ns;
     const char *damage = n == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;

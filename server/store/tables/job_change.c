@@ -175,8 +175,8 @@ static void delete(struct store_tx *tx, void *arg) {
     const int64_t id = d->id;
     struct problem damage = {0};
     char etag[64];
-    /* A damaged job is deleted in any state: it cannot run, and its state may be wrong. A worker that
-     * runs it loses its claim. */
+    /* A damaged job is deleted in any state: it cannot run, and its state may be wrong. A worker
+     * that runs it loses its claim. */
     const int64_t state = store_job_state(tx->connection, id, etag, &damage);
     const bool conditional = d->condition != NULL && (d->condition->if_match != NULL ||
                                                       d->condition->if_none_match != NULL);

@@ -28,8 +28,8 @@ enum { STORE_CANCEL_JOB = 1, STORE_CANCEL_SEARCH = 2 };
 /* Loads the current row into `out`, a struct store_job. On failure sets the query's problem; `out`
  * is then {0}. */
 bool store_job_load(struct store_query *q, void *out);
-/* Loads the job with this id, in a transaction or a read. brief: without the request. Fails with PROBLEM_UNKNOWN_JOB if there
- * is none. */
+/* Loads the job with this id, in a transaction or a read. brief: without the request.
+ * Fails with PROBLEM_UNKNOWN_JOB if there is none. */
 bool store_job_find(struct store_connection *c, int64_t id, bool brief, struct store_job *out,
                     struct problem *problem);
 /* Returns the state of a job, and its ETag unless etag is NULL. Returns -1 after setting a problem

@@ -258,7 +258,8 @@ bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct 
     return true;
 }
 
-/* Lists the chunks of the part with rows. They are counted first, so the array is allocated once. */
+/* Lists the chunks of the part with rows. They are counted first, so the array is allocated
+ * once. */
 static void list_predictions(struct store_read *r, int64_t part, struct store_chunk **out,
                              size_t *n) {
     const int64_t count =

@@ -1,5 +1,6 @@
 /* The sweep: deletes what has expired, removes deleted dataset versions, dead parts, staged parts
- * whose lease has ended, and old answers of idempotency keys, then returns free space to the system. A step removes some MiB, so that commits can run between steps. */
+ * whose lease has ended, and old answers of idempotency keys, then returns free space to the
+ * system. A step removes some MiB, so that commits can run between steps. */
 #include "base/log/log.h"
 #include "store/tables/tables.h"
 
@@ -110,8 +111,8 @@ static void remove_chunks(struct store_tx *tx, int64_t part, struct sweep *sweep
     }
 }
 
-/* Selects a part to remove. A part that a version refers to, or that has a damaged chunk, stays: its
- * own row, or the row that made it dead, may be wrong. */
+/* Selects a part to remove. A part that a version refers to, or that has a damaged chunk, stays:
+ * its own row, or the row that made it dead, may be wrong. */
 #define FIND_DEAD                                                                                  \
     "SELECT id FROM parts WHERE (state = ?3 OR (state = ?4 AND owner <> ?1 AND lease_until < ?2))" \
     " AND NOT EXISTS (SELECT 1 FROM dataset_parts WHERE part = parts.id)"                          \

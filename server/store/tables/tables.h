@@ -27,8 +27,8 @@ bool store_job_expire(struct store_tx *tx);
 /* Deletes ended jobs of a model whose requests had expires_in. Returns whether more may be left. */
 bool store_job_expire_of(struct store_tx *tx, const char *model);
 
-/* SQL of a condition: enum store_expiring, which the parameter has, lists a name that expires if the
- * expression is true. */
+/* SQL of a condition: enum store_expiring, which the parameter has, lists a name that expires if
+ * the expression is true. */
 #define STORE_EXPIRES(expires, parameter)                                                          \
     "(" parameter " = 0 OR (" expires ") = (" parameter " = 2))"
 
@@ -51,8 +51,8 @@ void store_job_close(struct store_tx *tx, int64_t job);
 void store_unknown(struct store_connection *c, enum problem_type type, const char *noun,
                    const char *name, int64_t version, const char *damage, const char *names,
                    struct problem *problem);
-/* names: the table of names, n its row; versions: the table of versions, v its row; first: the column
- * of n with the version that stands for version 0. ?1: the name; ?2: the version. */
+/* names: the table of names, n its row; versions: the table of versions, v its row; first: the
+ * column of n with the version that stands for version 0. ?1: the name; ?2: the version. */
 #define STORE_HIDDEN(names, versions, first, name_damage, version_damage)                          \
     STORE_EITHER("SELECT coalesce((SELECT " name_damage " FROM " names " n WHERE n.name = ?1),"    \
                  " (SELECT " version_damage " FROM " versions                                      \
@@ -67,9 +67,9 @@ void store_unknown(struct store_connection *c, enum problem_type type, const cha
                  " n WHERE n.name = ?1) LIMIT 1))",                                                \
                  "SELECT CAST(NULL AS TEXT)")
 /* SQLite only, whose rows may be damaged.
- * Makes the damaged row of a deleted name anew, so that the name can be used again. columns, values:
- * further columns, and their values after a comma. The time as revision makes no ETag equal to an earlier one. ?1: the name; ?2: the
- * time. */
+ * Makes the damaged row of a deleted name anew, so that the name can be used again. columns,
+ * values: further columns, and their values after a comma. The time as revision makes no ETag equal
+ * to an earlier one. ?1: the name; ?2: the time. */
 #define STORE_NAME_ANEW(names, versions, columns, values, of_job, job_version)                     \
     "INSERT OR REPLACE INTO " names " (name, tags, revision, newest, " columns                     \
     "last_version) SELECT ?1, '[]', ?2, 0, " values "max(n) FROM ("                                \
