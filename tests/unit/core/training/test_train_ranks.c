@@ -131,12 +131,14 @@ static void take_metrics(const dn_metrics *m, double out[4]) {
 }
 
 static struct outcome train(const dn_train_request *request, dn_group *group,
-                            const dn_allocator *allocator) {
+                            const dn_allocator *allocator, size_t n_slots) {
     struct outcome o = {0};
     dn_train_result r;
     dn_run run = dn_run_default();
     run.group = group;
     run.allocator = allocator;
+    run.n_slots = n_slots;
+    run.each = n_slots > 1 ? each_in_reverse : NULL;
     dn_error_clear(&o.error);
     o.status = dn_train(request, &run, &r, &o.error);
     if (o.status != DN_OK) {
@@ -156,12 +158,14 @@ static struct outcome train(const dn_train_request *request, dn_group *group,
 struct trial {
     const dn_train_request *request;
     const dn_allocator *allocator[MAX_RANKS]; /* NULL: malloc */
+    size_t n_slots;                           /* 0: one */
     struct outcome outcomes[MAX_RANKS];
 };
 
 static void train_rank(void *arg, dn_group *group) {
     struct trial *t = arg;
-    t->outcomes[group->rank] = train(t->request, group, t->allocator[group->rank]);
+    t->outcomes[group->rank] =
+        train(t->request, group, t->allocator[group->rank], t->n_slots > 0 ? t->n_slots : 1);
 }
 
 static void assert_same(const struct outcome *a, const struct outcome *b, const char *what,
@@ -186,7 +190,7 @@ static const size_t input_lists[][SPARSE + 2] = {
 static const size_t input_counts[] = {[DENSE] = 6, [SPARSE_ROWS] = 2, [ALL] = 3};
 
 static void compare(const struct data *data, const char *algorithm, const char *words,
-                    enum inputs inputs, size_t folds) {
+                    enum inputs inputs, size_t folds, size_t n_slots) {
     char what[200];
     dn_params *params;
     dn_error err;
@@ -206,12 +210,12 @@ static void compare(const struct data *data, const char *algorithm, const char *
                                 .folds = folds,
                                 .features = {.columns = input_lists[inputs],
                                              .n_columns = input_counts[inputs]}};
-    const struct outcome one = train(&request, NULL, NULL);
+    const struct outcome one = train(&request, NULL, NULL, 1);
     if (one.status != DN_OK) {
         fail_msg("%s: %s", what, one.error.message);
     }
     for (size_t c = 0; c < sizeof rank_counts / sizeof *rank_counts; c++) {
-        struct trial trial = {.request = &request};
+        struct trial trial = {.request = &request, .n_slots = n_slots};
         ranks_run(rank_counts[c], train_rank, &trial);
         for (size_t r = 0; r < rank_counts[c]; r++) {
             assert_same(&one, &trial.outcomes[r], what, rank_counts[c]);
@@ -244,19 +248,23 @@ static const struct {
 
 static void every_method_of_sums_gives_the_same_bytes(void **state) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        compare(*state, ways[i].algorithm, ways[i].words, DENSE, 0);
+        compare(*state, ways[i].algorithm, ways[i].words, DENSE, 0, 1);
     }
 }
 
 static void sparse_rows_and_texts_give_the_same_bytes(void **state) {
     static const size_t some[] = {0, 1, 7, 12, 13};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        compare(*state, ways[some[i]].algorithm, ways[some[i]].words, SPARSE_ROWS, 0);
+        compare(*state, ways[some[i]].algorithm, ways[some[i]].words, SPARSE_ROWS, 0, 1);
     }
 }
 
 static void folds_give_the_same_metrics(void **state) {
-    compare(*state, "gaussian", "covariance=shared", ALL, 3);
+    compare(*state, "gaussian", "covariance=shared", ALL, 3, 1);
+}
+
+static void several_slots_give_the_same_bytes(void **state) {
+    compare(*state, ways[0].algorithm, ways[0].words, DENSE, 0, 3);
 }
 
 static void other_methods_are_refused(void **state) {
@@ -341,6 +349,7 @@ int main(void) {
         cmocka_unit_test(every_method_of_sums_gives_the_same_bytes),
         cmocka_unit_test(sparse_rows_and_texts_give_the_same_bytes),
         cmocka_unit_test(folds_give_the_same_metrics),
+        cmocka_unit_test(several_slots_give_the_same_bytes),
         cmocka_unit_test(other_methods_are_refused),
         cmocka_unit_test(a_rank_without_memory_ends_all),
     };
