@@ -24,6 +24,34 @@ dn_status dni_argument_struct(size_t struct_size, size_t known, const char *name
     return DN_OK;
 }
 
+dn_status dni_argument_group(const dn_run *run, dn_error *err) {
+    const dn_group *group = run->group;
+    if (group == NULL) {
+        return DN_OK;
+    }
+    dn_status status = dni_argument_struct(group->struct_size, sizeof *group, "the group", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (group->n_ranks < 1 || group->n_ranks > DN_MAX_RANKS) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "a group must have 1 to %d ranks (got %zu)",
+                            DN_MAX_RANKS, group->n_ranks);
+    }
+    if (group->rank >= group->n_ranks) {
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "the rank of a group must be less than its %zu ranks (got %zu)",
+                            group->n_ranks, group->rank);
+    }
+    if (group->gather == NULL || group->exchange == NULL) {
+        return dni_argument_null(group->gather == NULL ? "the function gather of the group"
+                                                       : "the function exchange of the group",
+                                 err);
+    }
+    return run->sum == NULL
+               ? DN_OK
+               : dn_error_set(err, DN_ERR_ARGUMENT, "a run with a group must have no function sum");
+}
+
 dn_status dni_argument_run(const dn_run *run, dn_error *err) {
     if (run == NULL) {
         return DN_OK;
@@ -32,9 +60,11 @@ dn_status dni_argument_run(const dn_run *run, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    return run->n_slots > 0 ? DN_OK
-                            : dn_error_set(err, DN_ERR_ARGUMENT,
-                                           "the run must have at least one slot (n_slots is 0)");
+    if (run->n_slots == 0) {
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "the run must have at least one slot (n_slots is 0)");
+    }
+    return dni_argument_group(run, err);
 }
 
 dn_status dni_argument_source(const dn_table_source *source, const char *name, dn_error *err) {

@@ -31,7 +31,10 @@ DN_MUST_USE dn_status dni_argument_not_null(const void *p, const char *name, dn_
 DN_MUST_USE dn_status dni_argument_struct(size_t struct_size, size_t known, const char *name,
                                           dn_error *err);
 
-/* Checks that the run is NULL, or has a valid struct_size and at least one slot. */
+/* Checks the group of the run: struct_size, ranks, functions. A group excludes run->sum. */
+DN_MUST_USE dn_status dni_argument_group(const dn_run *run, dn_error *err);
+
+/* Checks that the run is NULL, or has a valid struct_size, at least one slot and a valid group. */
 DN_MUST_USE dn_status dni_argument_run(const dn_run *run, dn_error *err);
 
 /* Checks that the source is not NULL and has a valid struct_size, columns, chunk borders and

@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum {
-    MAX_RANKS = 1024,    /* the heads of all ranks are on the stack */
     MAX_NODES = 128,     /* of one rank: at most two of each level */
     RANGES_PER_RANK = 8, /* the ranks' shares differ by one range: by 1/8 at most */
     GATHERED = 8192,     /* numbers of all nodes that are gathered instead of sliced */
@@ -118,7 +117,7 @@ static bool gather(dn_group *group, const void *mine, const size_t *size, void *
 
 /* Returns the error of rank `from`, which all ranks need. */
 static dn_status take_failure(dn_group *group, size_t from, dn_status own, dn_error *err) {
-    size_t size[MAX_RANKS] = {0};
+    size_t size[DN_MAX_RANKS] = {0};
     struct failure failure = {.row = -1};
     size[from] = sizeof failure;
     if (group->rank == from) {
@@ -145,14 +144,9 @@ static dn_status take_failure(dn_group *group, size_t from, dn_status own, dn_er
  * data of the exchange follow. */
 static dn_status begin(dn_group *group, struct head mine, dn_status status, struct head *all,
                        dn_error *err) {
-    size_t size[MAX_RANKS];
+    size_t size[DN_MAX_RANKS];
     if (group->broken) {
         return status != DN_OK ? status : disconnected(group, err);
-    }
-    if (group->n_ranks > MAX_RANKS) {
-        group->broken = true;
-        return dn_error_set(err, DN_ERR_ARGUMENT, "a group must have at most %d ranks (got %zu)",
-                            MAX_RANKS, group->n_ranks);
     }
     for (size_t r = 0; r < group->n_ranks; r++) {
         size[r] = sizeof mine;
@@ -177,7 +171,7 @@ static dn_status begin(dn_group *group, struct head mine, dn_status status, stru
 
 static dn_status begin_plain(dn_group *group, enum kind kind, size_t n, size_t size,
                              dn_status status, dn_error *err) {
-    struct head all[MAX_RANKS];
+    struct head all[DN_MAX_RANKS];
     return begin(group, (struct head){.kind = kind, .n = n, .size = size}, status, all, err);
 }
 
@@ -216,7 +210,7 @@ static size_t nodes_of(size_t first, size_t end, struct node nodes[MAX_NODES]) {
 struct addition {
     dn_group *group;
     size_t n_ranges, n_nodes, n_own; /* all ranges; nodes of all ranks, and of this rank */
-    size_t of_rank[MAX_RANKS];       /* number of nodes of each rank */
+    size_t of_rank[DN_MAX_RANKS];    /* number of nodes of each rank */
     unsigned range_level;
     size_t slice; /* capacity: numbers of each node that this rank adds at once */
     double *send, *received, *partials;
@@ -278,7 +272,7 @@ static void add_nodes(const struct addition *a, size_t n_blocks, const double *v
 /* Gathers all nodes of a short vector. */
 static bool add_gathered(const struct addition *a, size_t n_blocks, const double *totals,
                          size_t n_out, double *out) {
-    size_t size[MAX_RANKS];
+    size_t size[DN_MAX_RANKS];
     for (size_t r = 0; r < a->group->n_ranks; r++) {
         size[r] = a->of_rank[r] * n_out * sizeof *totals;
     }
@@ -293,7 +287,7 @@ static bool add_gathered(const struct addition *a, size_t n_blocks, const double
 static bool add_sliced(const struct addition *a, size_t n_blocks, const double *totals,
                        size_t n_out, size_t first, size_t n, double *out) {
     dn_group *group = a->group;
-    size_t sent[MAX_RANKS], received[MAX_RANKS], size[MAX_RANKS];
+    size_t sent[DN_MAX_RANKS], received[DN_MAX_RANKS], size[DN_MAX_RANKS];
     const size_t own = share(n, group->rank, group->n_ranks),
                  n_slice = share(n, group->rank + 1, group->n_ranks) - own;
     double *to = a->send;
@@ -379,7 +373,7 @@ static void fold(enum kind kind, void *into, const void *from, size_t n) {
 static dn_status fold_ranks(const dn_run *run, dn_status status, enum kind kind, void *values,
                             size_t n, size_t width, dn_error *err) {
     dn_group *group = dni_group_of(run);
-    size_t size[MAX_RANKS];
+    size_t size[DN_MAX_RANKS];
     void *all = NULL;
     if (group == NULL) {
         return status;
@@ -432,7 +426,7 @@ dn_status dni_group_rows(const dn_run *run, dn_status status, size_t n_rows, voi
                          size_t row_size, dn_error *err) {
     dn_group *group = dni_group_of(run);
     const size_t n_blocks = n_rows / DN_BLOCK_ROWS + (n_rows % DN_BLOCK_ROWS != 0);
-    size_t size[MAX_RANKS], start = 0;
+    size_t size[DN_MAX_RANKS], start = 0;
     if (group == NULL) {
         return status;
     }
@@ -454,7 +448,7 @@ dn_status dni_group_rows(const dn_run *run, dn_status status, size_t n_rows, voi
 dn_status dni_group_send(const dn_run *run, dn_status status, size_t from, void *bytes, size_t n,
                          dn_error *err) {
     dn_group *group = dni_group_of(run);
-    size_t size[MAX_RANKS] = {0};
+    size_t size[DN_MAX_RANKS] = {0};
     if (group == NULL) {
         return status;
     }
@@ -469,8 +463,8 @@ dn_status dni_group_send(const dn_run *run, dn_status status, size_t from, void 
 dn_status dni_group_join(const dn_run *run, dn_status status, const void *mine, size_t size,
                          void **out, size_t *out_size, dn_error *err) {
     dn_group *group = dni_group_of(run);
-    struct head heads[MAX_RANKS];
-    size_t sizes[MAX_RANKS], total = 0;
+    struct head heads[DN_MAX_RANKS];
+    size_t sizes[DN_MAX_RANKS], total = 0;
     void *all = NULL;
     if (group == NULL) {
         return status;

@@ -4,6 +4,7 @@
  * dn_pairwise; the calling thread then pushes the totals of the ranges in order at that level. The
  * additions are the same as those of a serial sum. */
 #include "base/sum.h"
+#include "base/argument.h"
 #include "base/group.h"
 #include "base/tasks.h"
 
@@ -115,7 +116,8 @@ static dn_status group_sum(const dn_run *run, const dn_rows *rows, dni_each_sum_
 dn_status dni_each_sum(const dn_run *run, const dn_rows *rows, dni_each_sum_fn fn, void *arg,
                        size_t n_out, double *out, dn_error *err) {
     if (dni_group_of(run) != NULL) {
-        return group_sum(run, rows, fn, arg, n_out, out, err);
+        dn_status valid = dni_argument_group(run, err);
+        return valid == DN_OK ? group_sum(run, rows, fn, arg, n_out, out, err) : valid;
     }
     size_t n_slots = run == NULL || run->each == NULL || run->n_slots == 0 ? 1 : run->n_slots;
     struct range_sum s = {

@@ -136,19 +136,21 @@ typedef dn_status (*dn_each_fn)(void *arg, const dn_block *block, size_t slot, d
  * others at their next exchange, at the latest when they have processed their blocks.
  *
  * dn_train refuses methods whose fit is not made of sums over blocks (dn_params_alone). */
+#define DN_MAX_RANKS 1024
 typedef struct dn_group dn_group;
 struct dn_group {
     size_t struct_size;   /* sizeof, or 0: see api.h */
-    size_t rank, n_ranks; /* this process is number `rank` of n_ranks >= 1 */
+    size_t rank, n_ranks; /* this process is number `rank` of 1 <= n_ranks <= DN_MAX_RANKS */
 
     /* Sends size[rank] bytes to all ranks, and receives size[r] bytes of every rank r into `all`,
-     * one after the other. `size` [n_ranks] is the same on all ranks. Returns false if the ranks
-     * are no longer connected. */
+     * one after the other. `size` [n_ranks] is the same on all ranks. `mine` is either outside
+     * `all`, or the place in `all` that receives the bytes of this rank: the bytes then stay as
+     * they are (MPI_IN_PLACE). Returns false if the ranks are no longer connected. */
     bool (*gather)(const dn_group *group, const void *mine, const size_t *size, void *all);
 
     /* Sends send_size[r] bytes to every rank r, one after the other from `send` on, and receives
-     * receive_size[r] bytes of every rank r into `receive`, one after the other. Returns false if
-     * the ranks are no longer connected. */
+     * receive_size[r] bytes of every rank r into `receive`, one after the other. `send` and
+     * `receive` do not overlap. Returns false if the ranks are no longer connected. */
     bool (*exchange)(const dn_group *group,
                      const void *send,
                      const size_t *send_size,

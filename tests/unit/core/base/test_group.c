@@ -1,5 +1,6 @@
 /* Sums of a group of ranks have the bits of one process, for any number of blocks and ranks; an
  * error of one rank reaches all. */
+#include "base/argument.h"
 #include "base/group.h"
 #include "base/random.h"
 #include "base/sum.h"
@@ -12,7 +13,7 @@ static const size_t rank_counts[] = {1, 2, 3, 4, 7, 16};
 
 /* A sum of n_out numbers over n_blocks blocks, and what happens in it. */
 struct problem {
-    size_t n_blocks, n_out;
+    size_t n_blocks, n_out, n_slots;
     const double *values; /* [MAX_BLOCKS] of different magnitudes */
     double *expected;     /* [n_out] */
     size_t fails_at;      /* block whose function fails; SIZE_MAX: none */
@@ -45,6 +46,8 @@ static void sum_on_rank(void *arg, dn_group *group) {
     double *out = xcalloc(p->n_out + 1, sizeof *out);
     dn_run run = dn_run_default();
     run.group = group;
+    run.each = p->n_slots > 1 ? each_in_reverse : NULL;
+    run.n_slots = p->n_slots > 1 ? p->n_slots : 1;
     OK(sum_of(p, &run, out, NULL));
     assert_memory_equal(out, p->expected, p->n_out * sizeof *out + (p->n_out == 0));
     free(out);
@@ -77,6 +80,91 @@ static void sums_have_the_bits_of_one_process(void **state) {
             }
         }
     }
+}
+
+static void sums_of_several_slots_have_the_same_bits(void **state) {
+    (void)state;
+    double values[MAX_BLOCKS];
+    magnitudes(values);
+    for (size_t n = 0; n <= MAX_BLOCKS; n += 1 + n / 4) {
+        struct problem p = {.n_blocks = n,
+                            .n_out = n % 2 == 0 ? 3 : LONG,
+                            .n_slots = 3,
+                            .values = values,
+                            .fails_at = SIZE_MAX};
+        p.expected = xcalloc(p.n_out, sizeof *p.expected);
+        OK(sum_of(&p, NULL, p.expected, NULL));
+        for (size_t c = 0; c < sizeof rank_counts / sizeof *rank_counts; c++) {
+            ranks_run(rank_counts[c], sum_on_rank, &p);
+        }
+        free(p.expected);
+    }
+}
+
+static bool no_gather(const dn_group *group, const void *mine, const size_t *size, void *all) {
+    (void)group, (void)mine, (void)size, (void)all;
+    return false;
+}
+
+static bool no_exchange(const dn_group *group, const void *send, const size_t *send_size,
+                        void *receive, const size_t *receive_size) {
+    (void)group, (void)send, (void)send_size, (void)receive, (void)receive_size;
+    return false;
+}
+
+static dn_status no_sum(const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out,
+                        dn_error *err) {
+    (void)run, (void)rows, (void)sum, (void)out, (void)err;
+    return DN_OK;
+}
+
+static void unusable_groups_are_refused(void **state) {
+    (void)state;
+    const dn_group good = {.struct_size = sizeof good,
+                           .rank = DN_MAX_RANKS - 1,
+                           .n_ranks = DN_MAX_RANKS,
+                           .gather = no_gather,
+                           .exchange = no_exchange};
+    dn_group groups[6];
+    for (size_t i = 0; i < 6; i++) {
+        groups[i] = good;
+    }
+    groups[0].n_ranks = DN_MAX_RANKS + 1;
+    groups[1].n_ranks = 0;
+    groups[2].rank = DN_MAX_RANKS;
+    groups[3].gather = NULL;
+    groups[4].exchange = NULL;
+    groups[5].struct_size = 8;
+    static const char *const messages[] = {
+        "a group must have 1 to 1024 ranks (got 1025)",
+        "a group must have 1 to 1024 ranks (got 0)",
+        "the rank of a group must be less than its 1024 ranks (got 1024)",
+        "the function gather of the group must not be NULL",
+        "the function exchange of the group must not be NULL",
+        "the group has a struct_size of 8 bytes, but at least "};
+    dn_error err;
+    dn_run run = dn_run_default();
+    for (size_t i = 0; i < 6; i++) {
+        run.group = &groups[i];
+        dn_error_clear(&err);
+        assert_int_equal(dni_argument_run(&run, &err), DN_ERR_ARGUMENT);
+        assert_int_equal(strncmp(err.message, messages[i], strlen(messages[i])), 0);
+    }
+    dn_group group = good;
+    run.group = &group;
+    OK(dni_argument_run(&run, NULL));
+    run.sum = no_sum;
+    dn_error_clear(&err);
+    assert_int_equal(dni_argument_run(&run, &err), DN_ERR_ARGUMENT);
+    assert_string_equal(err.message, "a run with a group must have no function sum");
+    /* a sum without the check of a larger call */
+    double out, values[MAX_BLOCKS] = {0};
+    const struct problem p = {.n_blocks = 4, .n_out = 1, .values = values, .fails_at = SIZE_MAX};
+    run.sum = NULL;
+    group.n_ranks = 100 * (size_t)DN_MAX_RANKS;
+    dn_error_clear(&err);
+    assert_int_equal(sum_of(&p, &run, &out, &err), DN_ERR_ARGUMENT);
+    assert_string_equal(err.message, "a group must have 1 to 1024 ranks (got 102400)");
 }
 
 static void ranges_cover_all_blocks_once(void **state) {
@@ -160,6 +248,8 @@ static void a_rank_that_has_ended_is_an_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_have_the_bits_of_one_process),
+        cmocka_unit_test(sums_of_several_slots_have_the_same_bits),
+        cmocka_unit_test(unusable_groups_are_refused),
         cmocka_unit_test(ranges_cover_all_blocks_once),
         cmocka_unit_test(an_error_reaches_all_ranks),
         cmocka_unit_test(a_rank_that_has_ended_is_an_error),
