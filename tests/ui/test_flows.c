@@ -1,15 +1,11 @@
-/* What a person does with a table, from the file to the predictions, by mouse and keyboard. */
-#include "ui/browser.h"
+/* What a person does with a table, from the file to the predictions, by mouse and keyboard; in each
+ * setting of ui/setting.h. */
+#include "ui/setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static void start(void) {
-    browser_set_base(NULL);
-    service_start(NULL);
-}
 
 /* Returns a table of people of two classes; every 40th age is written with a letter. */
 static const char *people(size_t n_rows) {
@@ -27,7 +23,7 @@ static const char *people(size_t n_rows) {
 
 static void test_a_wrong_type_is_seen_and_mended(void **state) {
     (void)state;
-    start();
+    setting_start();
     browser_open("#/data");
     browser_allow_free_names();
     browser_drop("Drop a table here, or choose a file", "people.csv", people(120));
@@ -50,7 +46,7 @@ static void test_a_wrong_type_is_seen_and_mended(void **state) {
 
 static void test_a_search_runs_before_the_eyes(void **state) {
     (void)state;
-    start();
+    setting_start();
     upload_file("iris", "iris.csv");
     browser_open("#/data/iris");
     browser_click("Train a model with this data");
@@ -68,22 +64,11 @@ static void test_a_search_runs_before_the_eyes(void **state) {
     browser_check();
 }
 
-/* Starts a job that runs until it is cancelled. Returns its id. */
-static int64_t start_long_job(void) {
-    upload_file("digits", "digits.csv");
-    const struct response *a =
-        call_post("/v1/jobs",
-                  "{'model':'slow','dataset':'digits','target':'class','algorithm':'logistic',"
-                  "'params':{'solver':'gradient_descent','tolerance':1e-14,"
-                  "'max_iterations':100000000}}");
-    status_check(a, 202);
-    return whole_at(a, "/id");
-}
-
 static void test_a_running_job_is_cancelled(void **state) {
     (void)state;
-    start();
-    const int64_t id = start_long_job();
+    setting_start();
+    upload_file("digits", "digits.csv");
+    const int64_t id = job_endless("slow");
     browser_open("#/jobs");
     /* the choice of a state has the word, too */
     browser_wait(
@@ -114,7 +99,7 @@ static void train_two_versions(void) {
 
 static void test_the_live_version_is_switched_and_back(void **state) {
     (void)state;
-    start();
+    setting_start();
     train_two_versions();
     assert_int_equal(whole_at(call_get("/v1/models/people"), "/version"), 2);
     browser_open("#/models/people");
@@ -129,7 +114,7 @@ static void test_the_live_version_is_switched_and_back(void **state) {
 
 static void test_a_threshold_is_set_by_cost(void **state) {
     (void)state;
-    start();
+    setting_start();
     train_two_versions();
     browser_open("#/models/people");
     browser_click("Threshold and cost");
@@ -147,7 +132,7 @@ static void test_a_threshold_is_set_by_cost(void **state) {
 
 static void test_a_row_is_tried(void **state) {
     (void)state;
-    start();
+    setting_start();
     train_two_versions();
     browser_open("#/try/people");
     browser_wait_text("Prediction of class");
@@ -163,6 +148,7 @@ static void test_a_row_is_tried(void **state) {
     const char *place = browser_place();
     assert_non_null(strstr(place, "20"));
     browser_new_tab(place);
+    setting_sign_in(); /* another tab has not the token of this one */
     browser_wait_text("no, 100");
     assert_string_equal(browser_value("age"), "20");
     browser_first_tab();
@@ -175,7 +161,7 @@ static void test_a_row_is_tried(void **state) {
  * and along which of them the answer is drawn. */
 static void test_dates_and_commas_are_tried(void **state) {
     (void)state;
-    start();
+    setting_start();
     char *csv = keep(malloc(8192), free);
     size_t n = (size_t)sprintf(csv, "day;size;note;class\n");
     for (int i = 0; i < 61; i++) {
@@ -224,7 +210,7 @@ static size_t count_lines(const char *csv) {
 
 static void test_a_file_is_predicted(void **state) {
     (void)state;
-    start();
+    setting_start();
     train_two_versions();
     browser_open("#/try/people");
     browser_drop("Drop a file with rows to predict, or choose one", "new people.csv",
@@ -246,7 +232,7 @@ static void test_a_file_is_predicted(void **state) {
 /* A file of JSON: rows that the model cannot read are listed by their number. */
 static void test_a_file_of_json_is_predicted(void **state) {
     (void)state;
-    start();
+    setting_start();
     train_two_versions();
     browser_open("#/try/people");
     browser_drop("Drop a file with rows to predict, or choose one", "rows.json",
@@ -262,7 +248,7 @@ static void test_a_file_of_json_is_predicted(void **state) {
 
 static void test_a_target_of_one_class_is_explained(void **state) {
     (void)state;
-    start();
+    setting_start();
     status_check(call_upload("/v1/datasets/same", "x,class\n1.5,a\n2.5,a\n3,a\n4,a\n"), 201);
     browser_open("#/train?dataset=same");
     browser_wait_text("has one value only, and a classifier needs two: choose another column");
@@ -274,7 +260,7 @@ static void test_a_target_of_one_class_is_explained(void **state) {
 /* More rows than one piece holds: each has its prediction, in the order of the file. */
 static void test_a_long_file_is_predicted_in_pieces(void **state) {
     (void)state;
-    start();
+    setting_start();
     train_two_versions();
     enum { N_ROWS = 60000, ROW = 160 };
     char *csv = keep(malloc((size_t)N_ROWS * (ROW + 40) + 64), free);
@@ -320,7 +306,7 @@ static void set_corners(const char *class_name, double y_left, double y_right) {
 
 static void test_xor_is_drawn_and_solved_by_a_kernel(void **state) {
     (void)state;
-    start();
+    setting_start();
     browser_open("#/playground");
     browser_click("Remove all");
     browser_wait("/(^|\\s)0 points/.test(document.body.innerText)", "no points");
@@ -357,7 +343,7 @@ static size_t n_datasets(void) {
 static void test_a_link_to_a_drawing_stores_nothing(void **state) {
     (void)state;
     static const char *const places[] = {"#/playground/xor", "#/playground?method=gaussian"};
-    start();
+    setting_start();
     for (size_t i = 0; i < 2; i++) {
         browser_open(places[i]);
         browser_wait_text("Nothing is stored yet");
@@ -389,7 +375,7 @@ static void test_control_characters_are_marked(void **state) {
     static const char *const places[] = {"#/data/turned",          "#/data/turned?tab=rows",
                                          "#/train?dataset=turned", "#/models/turned?tab=inside",
                                          "#/try/turned",           "#/boundaries/turned"};
-    start();
+    setting_start();
     const char *csv = "a\u202Eegnar,width,class\n";
     for (int i = 0; i < 40; i++) {
         csv = text("%s%d,%d,%s\n", csv, i * 5 % 23, i * 7 % 11,
@@ -418,7 +404,7 @@ static void test_names_that_expire_are_listed_on_demand(void **state) {
     static const char *const job =
         "{'model':'%s','dataset':'%s','target':'class','algorithm':'gaussian','expires_in':3600}";
     static const char *const views[] = {"data", "models", "jobs", "try", "boundaries", "train"};
-    start();
+    setting_start();
     status_check(call_upload("/v1/datasets/scratch?expires_in=3600", people(60)), 201);
     job_train(job, "scratch", "scratch");
     for (int i = 0; i < 2; i++) {
@@ -466,5 +452,5 @@ int main(void) {
         TEST(test_control_characters_are_marked),
         TEST(test_names_that_expire_are_listed_on_demand),
     };
-    return BROWSER_RUN(tests);
+    return SETTING_RUN(tests);
 }

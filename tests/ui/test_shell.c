@@ -1,31 +1,17 @@
-/* The frame of the page: navigation, token, lost connection, tabs, places. With PROXY_URL the page
- * behind that proxy; the tests that need a daemon of their own are then left out. */
-#include "ui/browser.h"
+/* The frame of the page: navigation, token, lost connection, tabs, places; in each setting of
+ * ui/setting.h. */
+#include "ui/setting.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 static const char *const views[] = {"Data",   "Train",      "Jobs",      "Models",
                                     "Try it", "Boundaries", "Playground"};
 enum { N_VIEWS = sizeof views / sizeof views[0] };
 
-/* Starts a daemon, unless the page is that behind a proxy. */
-static void start(const char *const *flags) {
-    const char *proxy = getenv("PROXY_URL");
-    browser_set_base(proxy);
-    if (proxy == NULL) {
-        service_start(flags);
-    }
-}
-
 static void test_each_view_opens_by_its_link(void **state) {
     (void)state;
-    start(NULL);
+    setting_start();
     browser_open("");
     for (size_t i = 0; i < N_VIEWS; i++) {
         browser_click(views[i]);
@@ -45,7 +31,7 @@ static void test_each_view_opens_by_its_link(void **state) {
 
 static void test_the_keyboard_reaches_everything(void **state) {
     (void)state;
-    start(NULL);
+    setting_start();
     browser_open("#/data");
     browser_press(KEY_TAB);
     assert_string_equal(browser_focus(), "Skip to the content");
@@ -66,7 +52,7 @@ static void test_the_keyboard_reaches_everything(void **state) {
 
 static void test_an_unknown_place_leads_on(void **state) {
     (void)state;
-    start(NULL);
+    setting_start();
     browser_open("#/nowhere/%E0%A4%A");
     browser_open("#/constructor");
     browser_wait_text("There is no view");
@@ -77,7 +63,7 @@ static void test_an_unknown_place_leads_on(void **state) {
 
 static void test_the_manual_opens(void **state) {
     (void)state;
-    start(NULL);
+    setting_start();
     browser_open("");
     browser_click("Manual");
     browser_wait_text("Discern: the manual");
@@ -86,26 +72,11 @@ static void test_the_manual_opens(void **state) {
     browser_check();
 }
 
-/* Makes a token. Returns its secret. */
-static const char *token_add(const char *name, const char *scope, const char *file) {
-    const char *out;
-    assert_int_equal(discernd_run(FLAGS("token", "add", name, "--scope", scope, "--tokens", file),
-                                  &out),
-                     0);
-    const char *secret = strstr(out, "discern_");
-    assert_non_null(secret);
-    return text("%.*s", (int)strcspn(secret, " \n"), secret);
-}
-
 static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
     (void)state;
-    char dir[] = "/tmp/discern-tokens.XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    const char *file = text("%s/tokens", dir);
-    const char *other = token_add("asker", "predict", file);
-    const char *secret = token_add("reader", "read", file);
-    browser_set_base(NULL);
-    service_start(FLAGS("--tokens", file));
+    const char *other = setting_add_token("asker", "predict");
+    const char *secret = setting_add_token("reader", "read");
+    setting_start_locked();
     browser_allow("status of 401");
     browser_open("#/jobs");
     browser_wait_text("a token is needed");
@@ -152,25 +123,16 @@ static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
     browser_click("Forget the token");
     browser_wait_text("a token is needed");
     browser_check();
-    service_stop();
-    unlink(file);
-    assert_int_equal(rmdir(dir), 0);
 }
 
 /* The page offers no link that a token with the scope predict may not follow. */
 static void test_a_token_that_predicts_has_no_links_to_models(void **state) {
     (void)state;
-    char dir[] = "/tmp/discern-tokens.XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    const char *file = text("%s/tokens", dir);
-    const char *asker = token_add("asker", "predict", file);
-    const char *admin = token_add("all", "admin", file);
-    browser_set_base(NULL);
-    service_start(FLAGS("--tokens", file));
-    client_token = admin;
+    const char *asker = setting_add_token("caller", "predict");
+    const char *admin = setting_add_token("owner", "admin");
+    setting_start_locked();
     upload_file("iris", "iris.csv");
     job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
-    client_token = NULL;
     browser_allow("status of 401");
     browser_open("#/try/iris");
     browser_fill("Token", admin);
@@ -183,16 +145,13 @@ static void test_a_token_that_predicts_has_no_links_to_models(void **state) {
     browser_wait_text("version 1, live");
     assert_null(strstr(browser_text(), "Open the model"));
     browser_check();
-    service_stop();
-    unlink(file);
-    assert_int_equal(rmdir(dir), 0);
 }
 
 /* An answer that arrives after the token has changed says nothing about the new token. */
 static void test_late_rights_are_dropped(void **state) {
     (void)state;
-    browser_set_base(NULL);
-    service_start(NULL);
+    setting_start();
+    browser_allow("status of 401"); /* with a token: those of this test are not known */
     browser_open("#/nowhere");
     browser_wait_text("Discern");
     const json_t *value =
@@ -218,30 +177,23 @@ static void test_late_rights_are_dropped(void **state) {
     browser_check();
 }
 
-/* Returns a port of the loopback interface that is free now. */
-static int free_port(void) {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t n = sizeof a;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&a, n), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
-    close(fd);
-    return ntohs(a.sin_port);
+/* Console errors of the requests that find no daemon, directly and through the proxy. */
+static void allow_no_answer(void) {
+    browser_allow("ERR_CONNECTION_REFUSED");
+    browser_allow("ERR_CONNECTION_RESET");
+    browser_allow("ERR_EMPTY_RESPONSE");
+    browser_allow("ERR_INCOMPLETE_CHUNKED_ENCODING");
+    browser_allow("status of 502");
 }
 
 static void test_a_lost_daemon_is_shown_and_found_again(void **state) {
     (void)state;
-    char address[32];
-    (void)snprintf(address, sizeof address, "127.0.0.1:%d", free_port());
-    browser_set_base(NULL);
-    service_start(FLAGS("--listen", address));
+    setting_start();
     upload_file("iris", "iris.csv");
     browser_open("#/data");
     browser_wait_text("iris");
     service_stop();
-    browser_allow("ERR_CONNECTION_REFUSED");
-    browser_allow("ERR_CONNECTION_RESET");
-    browser_allow("ERR_EMPTY_RESPONSE");
+    allow_no_answer();
     browser_click("Jobs");
     browser_wait_text("The daemon does not answer");
     daemon_start(&the_daemon);
@@ -252,14 +204,28 @@ static void test_a_lost_daemon_is_shown_and_found_again(void **state) {
     browser_check();
 }
 
+/* The stream of a job's events breaks, and is opened again. */
+static void test_a_job_is_followed_again_after_a_lost_daemon(void **state) {
+    (void)state;
+    setting_start();
+    upload_file("digits", "digits.csv");
+    const int64_t id = job_endless("endless");
+    job_wait_state(id, "running");
+    browser_open(text("#/jobs/%lld", (long long)id));
+    browser_wait_text("running");
+    service_stop();
+    allow_no_answer();
+    browser_wait_text("The daemon does not answer");
+    daemon_start(&the_daemon);
+    browser_wait_no_text("The daemon does not answer");
+    browser_click("Cancel");
+    browser_click("Cancel the job");
+    browser_wait_text("cancelled");
+    browser_check();
+}
+
 int main(void) {
-    const struct CMUnitTest everywhere[] = {
-        TEST(test_each_view_opens_by_its_link),
-        TEST(test_the_keyboard_reaches_everything),
-        TEST(test_an_unknown_place_leads_on),
-        TEST(test_the_manual_opens),
-    };
-    const struct CMUnitTest direct[] = {
+    const struct CMUnitTest tests[] = {
         TEST(test_each_view_opens_by_its_link),
         TEST(test_the_keyboard_reaches_everything),
         TEST(test_an_unknown_place_leads_on),
@@ -268,6 +234,7 @@ int main(void) {
         TEST(test_a_token_that_predicts_has_no_links_to_models),
         TEST(test_late_rights_are_dropped),
         TEST(test_a_lost_daemon_is_shown_and_found_again),
+        TEST(test_a_job_is_followed_again_after_a_lost_daemon),
     };
-    return getenv("PROXY_URL") != NULL ? BROWSER_RUN(everywhere) : BROWSER_RUN(direct);
+    return SETTING_RUN(tests);
 }

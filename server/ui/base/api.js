@@ -62,8 +62,20 @@ function headersOf(options) {
     return headers;
 }
 
+/* What a proxy answers when the daemon does not. */
+const GATEWAY = [502, 504];
+
+/* To be called when a call got no answer. Returns its error. */
+function noAnswer(call) {
+    void reportLost();
+    return new CallError(0, { title: 'No answer', detail: 'the daemon does not answer' }, call);
+}
+
 /* The error of a refused response. */
 function refusal(status, text, call) {
+    if (GATEWAY.includes(status)) {
+        return noAnswer(call);
+    }
     let document = {};
     try {
         document = JSON.parse(text);
@@ -75,10 +87,6 @@ function refusal(status, text, call) {
         tokenNeeded.emit(error);
     }
     return error;
-}
-
-function noAnswer(call) {
-    return new CallError(0, { title: 'No answer', detail: 'the daemon does not answer' }, call);
 }
 
 /* Makes a call and returns the Response. Throws CallError, or AbortError after signal.
@@ -102,7 +110,6 @@ export async function call(method, where, options = {}) {
         if (error.name === 'AbortError') {
             throw error;
         }
-        void reportLost();
         throw noAnswer(name);
     }
     readClock(response.headers);
@@ -122,7 +129,6 @@ export async function json(method, where, options) {
         if (error.name === 'AbortError') {
             throw error;
         }
-        void reportLost();
         throw noAnswer(`${method} ${where}`);
     }
 }
@@ -159,7 +165,6 @@ export function upload(method, where, blob, options = {}, progress = () => {}) {
         }
         request.upload.onprogress = (event) => progress(event.loaded, event.total);
         request.onerror = () => {
-            void reportLost();
             fail(noAnswer(name));
         };
         request.onabort = () => fail(new DOMException('The upload was cancelled', 'AbortError'));
