@@ -8,8 +8,8 @@
 const char filled_places[] =
     "#/data #/data/iris #/data/iris?column=petal_length #/data/iris?tab=rows"
     " #/data/iris?tab=versions #/data/iris?tab=append #/data/breast_cancer #/data/people"
-    " #/train #/train?dataset=iris #/train?dataset=breast_cancer&target=class&way=method"
-    " #/train?dataset=breast_cancer&target=class&way=json"
+    " #/train #/train?dataset=iris #/train?dataset=breast_cancer&target=class&algorithm=logistic"
+    " #/train?dataset=breast_cancer&target=class&as=json"
     " #/jobs #/jobs/1 #/jobs/2 #/jobs/4 #/jobs/7 #/jobs/8"
     " #/models #/models/iris #/models/iris?tab=quality #/models/iris?tab=inside"
     " #/models/cancer #/models/cancer?tab=quality #/models/cancer?tab=decision"

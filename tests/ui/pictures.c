@@ -3,6 +3,7 @@
 #include "ui/filled.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,25 +23,91 @@ static const char *file_part(const char *place) {
     return n > 0 ? part : "start";
 }
 
-static void draw(const char *folder, const char *place, int width, const char *theme) {
-    browser_resize(width, width < 600 ? 800 : width * 9 / 16);
-    browser_set_colours(theme);
-    filled_open(place);
-    const json_t *wide = browser_run("return document.documentElement.scrollWidth", NULL);
-    const char *name = text("%s-%d-%s.png", file_part(place), width, theme);
-    if (json_integer_value(wide) > width) {
-        printf("%s: the page is %lld pixels wide\n", name, (long long)json_integer_value(wide));
+static struct {
+    const char *folder;
+    struct words widths, themes;
+} wanted;
+
+/* Opens a place and draws it in all widths and themes, each after rest(). state: the begin of the
+ * file names. */
+static void draw(const char *state, const char *place, void (*open)(const char *place),
+                 void (*rest)(void)) {
+    browser_resize(1280, 720);
+    open(place);
+    for (size_t i = 0; i < wanted.widths.n; i++) {
+        const int width = (int)strtol(wanted.widths.word[i], NULL, 10);
+        for (size_t k = 0; k < wanted.themes.n; k++) {
+            browser_resize(width, width < 600 ? 800 : width * 9 / 16);
+            browser_set_colours(wanted.themes.word[k]);
+            rest();
+            const json_t *wide = browser_run("return document.documentElement.scrollWidth", NULL);
+            const char *name =
+                text("%s%s-%d-%s.png", state, file_part(place), width, wanted.themes.word[k]);
+            if (json_integer_value(wide) > width) {
+                printf("%s: the page is %lld pixels wide\n", name,
+                       (long long)json_integer_value(wide));
+            }
+            browser_save_picture(text("%s/%s", wanted.folder, name));
+        }
     }
-    browser_save_picture(text("%s/%s", folder, name));
     const char *faults = browser_faults();
     if (faults[0] != '\0') {
-        printf("%s: %s", name, faults);
+        printf("%s%s: %s", state, file_part(place), faults);
     }
     keep_free();
 }
 
+static void draw_all(const char *state, const char *places, void (*open)(const char *place)) {
+    struct words words = words_of(places);
+    for (size_t i = 0; i < words.n; i++) {
+        draw(state, words.word[i], open, browser_settle);
+    }
+    words_free(&words);
+}
+
+/* Goes to a place without a load of the page. */
+static void go(const char *place) {
+    browser_run("location.hash = arguments[0]", ARGUMENTS(place));
+}
+
+static void wait_loading(void) {
+    browser_wait_text("Loading");
+}
+
+/* Draws places whose calls get no answer, because a signal has stopped the daemon. */
+static void draw_loading(const char *places) {
+    struct words words = words_of(places);
+    for (size_t i = 0; i < words.n; i++) {
+        filled_open("#/nowhere");
+        kill(the_daemon.pid, SIGSTOP);
+        draw("loading-", words.word[i], go, wait_loading);
+        kill(the_daemon.pid, SIGCONT);
+    }
+    words_free(&words);
+}
+
+/* The views without data, with an unknown name, while they load, and without the daemon. */
+static const char views[] = "#/data #/train #/jobs #/models #/try #/boundaries #/playground";
+static const char unknown[] = "#/data/none #/jobs/999 #/models/none #/try/none #/boundaries/none";
+
+static void draw_states(void) {
+    draw_all("empty-", views, filled_open);
+    service_start(NULL); /* without what the playground has made */
+    fill_daemon();
+    draw_all("running-", "#/jobs #/jobs/8", filled_open);
+    filled_rest();
+    browser_allow("status of 404");
+    draw_all("", unknown, filled_open);
+    draw_loading("#/data #/jobs #/models");
+    service_stop();
+    browser_allow("ERR_");
+    draw_all("lost-", "#/data #/jobs #/playground", go);
+    daemon_start(&the_daemon);
+    browser_set_base(NULL);
+}
+
 int main(int n_arguments, char **arguments) {
-    const char *places = filled_places, *widths = "360 1280 2560", *themes = "light dark";
+    const char *places = NULL, *widths = "360 1280 2560", *themes = "light dark";
     bool wrong = n_arguments < 2 || n_arguments % 2 != 0;
     for (int i = 2; i + 1 < n_arguments; i += 2) {
         const char **option = strcmp(arguments[i], "--places") == 0   ? &places
@@ -58,24 +125,22 @@ int main(int n_arguments, char **arguments) {
                 wrong ? "bad arguments (see --help)" : text("%s is not installed", missing));
         return 2;
     }
-    struct words at = words_of(places), sizes = words_of(widths), schemes = words_of(themes);
+    wanted.folder = arguments[1];
+    wanted.widths = words_of(widths);
+    wanted.themes = words_of(themes);
     service_start(NULL);
-    fill_daemon();
     browser_start();
     browser_set_base(NULL);
-    for (size_t i = 0; i < at.n; i++) {
-        for (size_t j = 0; j < sizes.n; j++) {
-            for (size_t k = 0; k < schemes.n; k++) {
-                draw(arguments[1], at.word[i], (int)strtol(sizes.word[j], NULL, 10),
-                     schemes.word[k]);
-            }
-        }
+    if (places == NULL) {
+        draw_states();
+    } else {
+        fill_daemon();
     }
+    draw_all("", places != NULL ? places : filled_places, filled_open);
     browser_end();
     service_end();
     keep_free();
-    words_free(&at);
-    words_free(&sizes);
-    words_free(&schemes);
+    words_free(&wanted.widths);
+    words_free(&wanted.themes);
     return 0;
 }
