@@ -1,4 +1,5 @@
 /* Numbers, sizes and times as text. */
+const BLANK = '\u00a0'; /* between a number and its unit: no line ends there */
 const whole = new Intl.NumberFormat('en');
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
@@ -41,7 +42,7 @@ export function number(x, digits = 4) {
 
 /* A share as percent: 0.1234 is "12.3 %". */
 export function percent(x, digits = 1) {
-    return x === null || x === undefined ? '–' : `${(100 * x).toFixed(digits)} %`;
+    return x === null || x === undefined ? '–' : `${(100 * x).toFixed(digits)}${BLANK}%`;
 }
 
 export function bytes(n) {
@@ -54,7 +55,7 @@ export function bytes(n) {
     for (; x >= 1000 && unit < units.length - 1; unit++) {
         x /= 1000;
     }
-    return `${unit === 0 || x >= 100 ? Math.round(x) : x.toFixed(1)} ${units[unit]}`;
+    return `${unit === 0 || x >= 100 ? Math.round(x) : x.toFixed(1)}${BLANK}${units[unit]}`;
 }
 
 export function seconds(s) {
@@ -62,10 +63,10 @@ export function seconds(s) {
         return '–';
     }
     if (s < 1) {
-        return s < 0.001 ? `${number(s * 1e6, 2)} µs` : `${number(s * 1e3, 3)} ms`;
+        return s < 0.001 ? `${number(s * 1e6, 2)}${BLANK}µs` : `${number(s * 1e3, 3)}${BLANK}ms`;
     }
     if (s < 60) {
-        return `${number(s, 3)} s`;
+        return `${number(s, 3)}${BLANK}s`;
     }
     const isMinutes = Math.round(s) < 3600;
     const small = isMinutes ? Math.round(s) : Math.round(s / 60);

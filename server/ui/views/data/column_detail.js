@@ -126,12 +126,14 @@ export function ColumnDetail({ dataset, query }) {
         ]);
     }
     const column = columns[at];
-    const next = [[columns[at - 1], '← '], [columns[at + 1], '→ ']];
+    const near = [
+        [columns[at - 1], (name) => `← ${name}`], [columns[at + 1], (name) => `${name} →`],
+    ];
     return h('section', { class: 'stack', 'aria-label': `Column ${column.name}` }, [
         h('div', { class: 'head' }, [
             all,
-            h('span', { class: 'buttons' }, next.map(([other, arrow]) => (other
-                ? h('a', { href: to(other.name), class: 'column-name' }, arrow + other.name)
+            h('span', { class: 'buttons' }, near.map(([other, text]) => (other
+                ? h('a', { href: to(other.name), class: 'column-name' }, text(other.name))
                 : null))),
         ]),
         h('h2', {}, column.name),

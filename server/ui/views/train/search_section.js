@@ -80,7 +80,7 @@ export function SearchSection({ form, methods, columns, proposed }) {
     return h('div', { class: 'stack' }, [
         h('p', {}, 'Discern tries several methods with many settings, compares them on rows that ' +
             'they have not seen, and trains the best one on all rows for training.'),
-        h('div', { class: 'fields' }, [
+        h('div', { class: 'fields broad' }, [
             h(BoundChoice, {
                 form, at: '/search/seconds', label: 'Time for trying',
                 absent: candidates === 'auto' ? '10 min 0 s (default)' : 'no limit',
