@@ -135,6 +135,7 @@ int main(int n_arguments, char **arguments) {
         draw_states();
     } else {
         fill_daemon();
+        filled_rest();
     }
     draw_all("", places != NULL ? places : filled_places, filled_open);
     browser_end();

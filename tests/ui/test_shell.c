@@ -61,6 +61,21 @@ static void test_an_unknown_place_leads_on(void **state) {
     browser_check();
 }
 
+/* A view whose data are not there has a heading, too, for which browser_open waits. */
+static void test_an_unknown_name_has_a_heading(void **state) {
+    (void)state;
+    static const char *const places[] = {"#/data/none", "#/jobs/999", "#/models/none",
+                                         "#/boundaries/none", "#/try/none"};
+    setting_start();
+    browser_allow("status of 404");
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        browser_open(places[i]);
+        browser_wait_no_text("Loading");
+        browser_wait("document.querySelector('main h1')", "a heading");
+    }
+    browser_check();
+}
+
 static void test_the_manual_opens(void **state) {
     (void)state;
     setting_start();
@@ -229,6 +244,7 @@ int main(void) {
         TEST(test_each_view_opens_by_its_link),
         TEST(test_the_keyboard_reaches_everything),
         TEST(test_an_unknown_place_leads_on),
+        TEST(test_an_unknown_name_has_a_heading),
         TEST(test_the_manual_opens),
         TEST(test_a_token_is_asked_for_and_kept_in_the_tab),
         TEST(test_a_token_that_predicts_has_no_links_to_models),

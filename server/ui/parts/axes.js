@@ -2,6 +2,7 @@
 import { d3 } from '../base/d3.js';
 
 export const MARGIN = { top: 12, right: 16, bottom: 40, left: 56 };
+const LABEL_GAP = 8; /* px between the end of a grid line and its label */
 
 /* Appends the inner group of a plot. Returns {g, width, height}: its selection and inner size. */
 export function frame(svg, size, margin = MARGIN) {
@@ -12,12 +13,29 @@ export function frame(svg, size, margin = MARGIN) {
     };
 }
 
+/* Returns the width at the left that the labels of an axis take, at least `least`. options as for
+ * yAxis. */
+export function labelRoom(scale, { ticks, format }, least) {
+    const written = scale.ticks(ticks).map(scale.tickFormat(ticks, format));
+    return Math.max(least, 14 + 7 * d3.max(written, (label) => label.length));
+}
+
+/* Very small and very large numbers get exponents, unless a format is given. */
+function writeNumbers(axis, scale, { format }) {
+    const size = d3.max(scale.domain(), Math.abs);
+    if (format === undefined && (size < 1e-3 || size >= 1e7)) {
+        const write = d3.format('.3~e');
+        axis.tickFormat((x) => (x === 0 ? '0' : write(x)));
+    }
+}
+
 /* Draws the axis below the frame. options: label, ticks, format, grid. */
 export function xAxis({ g, width, height }, scale, options = {}) {
     const ticks = options.ticks ?? Math.max(width / 80, 2);
     const axis = d3.axisBottom(scale).ticks(ticks, options.format).tickSizeOuter(0);
+    writeNumbers(axis, scale, options);
     if (options.grid) {
-        axis.tickSizeInner(-height);
+        axis.tickSizeInner(-height).tickPadding(LABEL_GAP);
     }
     g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`)
         .attr('transform', `translate(0,${height})`).call(axis);
@@ -31,8 +49,9 @@ export function xAxis({ g, width, height }, scale, options = {}) {
 export function yAxis({ g, width, height }, scale, options = {}) {
     const ticks = options.ticks ?? Math.max(height / 50, 2);
     const axis = d3.axisLeft(scale).ticks(ticks, options.format).tickSizeOuter(0);
+    writeNumbers(axis, scale, options);
     if (options.grid) {
-        axis.tickSizeInner(-width);
+        axis.tickSizeInner(-width).tickPadding(LABEL_GAP);
     }
     g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`).call(axis);
     if (options.label) {

@@ -13,6 +13,7 @@ import { Problem } from './problem.js';
  *   kinds  kinds of changes ('datasets', …) after which it loads again
  *   every  ms, or (data) => ms; undefined: only once
  *   what   name of the data: "the datasets"
+ *   title  heading of the view until the data have come; undefined: none
  */
 export class Loaded extends Component {
     constructor(props) {
@@ -66,14 +67,16 @@ export class Loaded extends Component {
         }
     }
 
-    render({ show, what = 'the data' }, { data, error }) {
+    render({ show, title, what = 'the data' }, { data, error }) {
         const stale = error && error.status === 0 && data !== undefined;
+        const heading = title ? h('h1', {}, title) : null;
         if (error && !stale) {
-            return h('div', { class: 'loaded' }, h(Problem, { error, retry: this.reload }));
+            return h('div', { class: 'loaded' },
+                [heading, h(Problem, { error, retry: this.reload })]);
         }
         if (data === undefined) {
             return h('div', { class: 'loaded' },
-                h('p', { class: 'loading', role: 'status' }, `Loading ${what} …`));
+                [heading, h('p', { class: 'loading', role: 'status' }, `Loading ${what} …`)]);
         }
         return h('div', { class: 'loaded' }, show(data, this.reload));
     }

@@ -67,8 +67,8 @@ export function BoundariesView({ path: [name, inPath], query }) {
         return h(ModelPick);
     }
     return h(Loaded, {
+        title: 'Boundaries', what: `the model ${name}`,
         of: [name, version, expiresQuery()], kinds: ['models', 'datasets'],
-        what: `the model ${name}`,
         load: async (signal) => {
             const [model, names] = await Promise.all([
                 get(versionWhere(name, version), { query: { fields: MODEL_FIELDS }, signal }),

@@ -250,7 +250,7 @@ export function DatasetPage({ name, query }) {
     const where = query.version ? path`/v1/datasets/${name}/versions/${query.version}`
         : path`/v1/datasets/${name}`;
     return h(Loaded, {
-        what: `“${name}”`, kinds: ['datasets'], of: where,
+        title: name, what: `“${name}”`, kinds: ['datasets'], of: where,
         load: (signal) => get(where, { signal }),
         show: (dataset) => h(Page, { dataset, query }),
     });

@@ -45,7 +45,8 @@ export class VersionsTab extends Component {
         const { name, version: shown } = this.props.dataset;
         return [
             {
-                name: 'version', label: 'Version', cell: ({ version }) => h('span', { class: 'nowrap' }, [
+                name: 'version', label: 'Version',
+                cell: ({ version }) => h('span', { class: 'nowrap' }, [
                     h('a', {
                         href: link(['data', name], { version: version === newest ? '' : version }),
                     }, `Version ${version}`),

@@ -3,7 +3,7 @@ import { Component, h } from '../../base/preact.js';
 import { d3 } from '../../base/d3.js';
 import { number } from '../../base/format.js';
 import { setQuery } from '../../base/place.js';
-import { frame, xAxis, yAxis } from '../../parts/axes.js';
+import { frame, labelRoom, xAxis, yAxis } from '../../parts/axes.js';
 import { Check, Choice } from '../../parts/fields.js';
 import { Figure } from '../../parts/figure.js';
 import { METRICS, metricLabel } from '../../parts/metrics.js';
@@ -48,12 +48,12 @@ function drawEmpty(svg, { width, height }, text) {
 }
 
 /* The scale of y over the points. Without a range d3 would draw at NaN: it is widened. */
-function yScale(points, log, height) {
+function yScale(points, log) {
     const [low, high] = d3.extent(points, (point) => point.y);
     const pad = low === high ? Math.abs(low) * 0.1 || 1 : 0;
     return log ? d3.scaleLog().domain([low / (pad ? 2 : 1), high * (pad ? 2 : 1)])
-        .range([height, 0]).nice()
-        : d3.scaleLinear().domain([low - pad, high + pad]).range([height, 0]).nice();
+        .nice()
+        : d3.scaleLinear().domain([low - pad, high + pad]).nice();
 }
 
 function drawCurve(svg, size, { points, log, share, xLabel, waits }) {
@@ -63,16 +63,20 @@ function drawCurve(svg, size, { points, log, share, xLabel, waits }) {
             : points.length > 0 ? 'All values are 0 or below' : 'Not reported by this method');
         return;
     }
-    const plot = frame(svg, size, { top: 8, right: 16, bottom: 40, left: 62 });
+    const y = yScale(shown, log);
+    const axis = {
+        grid: true, ticks: 5,
+        format: share ? '%' : log ? (value) => number(value, 1) : undefined,
+    };
+    const plot = frame(svg, size, {
+        top: 8, right: 16, bottom: 40, left: labelRoom(y, axis, 62),
+    });
+    y.range([plot.height, 0]);
     const [first, last] = d3.extent(shown, (point) => point.x);
     const x = d3.scaleLinear().domain(first === last ? [first - 1, last + 1] : [first, last])
         .range([0, plot.width]);
-    const y = yScale(shown, log, plot.height);
     xAxis(plot, x, { label: xLabel, format: 'd', ticks: Math.min(plot.width / 70, last) });
-    yAxis(plot, y, {
-        grid: true, ticks: 5,
-        format: share ? '%' : log ? (value) => number(value, 1) : undefined,
-    });
+    yAxis(plot, y, axis);
     const line = d3.line().x((point) => x(point.x)).y((point) => y(point.y));
     for (const segment of segments(shown)) {
         plot.g.append('path').attr('d', line(segment)).attr('fill', 'none')
@@ -124,7 +128,7 @@ export class IterationCurves extends Component {
     render({ history, waits }) {
         const reported = CURVES.filter(({ member }) => waits || !history ||
             history.some((row) => typeof row[member] === 'number'));
-        return h('div', { class: 'grid' }, reported.map((curve) => this.curve(curve)));
+        return h('div', { class: 'grid plots' }, reported.map((curve) => this.curve(curve)));
     }
 }
 
@@ -141,7 +145,7 @@ function drawLearning(svg, size, { points, metric }) {
     const plot = frame(svg, size, { top: 8, right: 16, bottom: 40, left: 62 });
     const x = d3.scaleLinear().domain([0, d3.max(points, (point) => point.rows)])
         .range([0, plot.width]).nice();
-    const y = yScale(all, false, plot.height);
+    const y = yScale(all, false).range([plot.height, 0]);
     xAxis(plot, x, { label: 'Training rows' });
     yAxis(plot, y, { grid: true, ticks: 5, format: METRICS[metric]?.share ? '%' : undefined });
     SETS.forEach(({ name }, i) => {

@@ -153,7 +153,8 @@ export function JobMetrics({ metrics }) {
                 {
                     name: 'metric', label: 'Metric',
                     cell: (name) => h('span', {}, [
-                        metricLabel(name), h('span', { class: 'minor block' }, METRICS[name].text),
+                        metricLabel(name),
+                        h('span', { class: 'minor block meaning' }, METRICS[name].text),
                     ]),
                 },
                 ...(validation ? [column(validation, 'validation', 'Held-out rows')] : []),

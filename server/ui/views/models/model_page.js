@@ -66,7 +66,7 @@ async function load(name, version, signal) {
 }
 
 function Missing({ name, version }) {
-    return h('div', { class: 'empty' }, [
+    return h('div', {}, [h('h1', {}, name), h('div', { class: 'empty' }, [
         h('p', {}, version === undefined ? `There is no model “${name}”. It may have been deleted.`
             : `The model “${name}” has no version ${version}. It may have been deleted.`),
         h('p', { class: 'buttons centred' }, [
@@ -74,7 +74,7 @@ function Missing({ name, version }) {
                 'To its live version'),
             h('a', { class: 'button', href: link(['models']) }, 'To all models'),
         ]),
-    ]);
+    ])]);
 }
 
 class DeleteModel extends Component {
@@ -255,7 +255,7 @@ export class ModelPage extends Component {
 
     render({ name, version }) {
         return h('section', { 'aria-label': `Model ${name}` }, h(Loaded, {
-            of: [name, version], kinds: ['models'], what: `the model ${name}`,
+            title: name, of: [name, version], kinds: ['models'], what: `the model ${name}`,
             load: (signal) => load(name, version, signal),
             show: (state, reload) => this.page(state, reload),
         }));

@@ -27,7 +27,8 @@ function MetricTable({ columns }) {
             ...columns.map((c, i) => ({
                 name: `values ${i}`, label: c.label, cell: (name) => h('span', {}, [
                     h('strong', {}, metricText(name, metricValue(c.metrics, name))),
-                    h('span', { class: 'minor' }, ` ${metricSpread(c.metrics, name)}`),
+                    ' ',
+                    h('span', { class: 'minor keep-together' }, metricSpread(c.metrics, name)),
                 ]),
             })),
             { name: 'better', label: 'Better is', cell: (name) => (METRICS[name].low ? 'less'

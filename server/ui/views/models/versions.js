@@ -103,8 +103,9 @@ export class Versions extends Component {
         const metrics = (v) => v.metrics?.validation || v.metrics?.train;
         return [
             { name: 'version', label: 'Version', value: (v) => v.version,
-                cell: (v) => h('a', { href: link(['models', name, String(v.version)]) },
-                    `Version ${v.version}`) },
+                cell: (v) => h('a', {
+                    class: 'nowrap', href: link(['models', name, String(v.version)]),
+                }, `Version ${v.version}`) },
             { name: 'live', label: 'State', value: (v) => (v.live ? 0 : 1), cell: (v) => (v.live
                 ? h(Badge, { text: 'live', kind: 'good' })
                 : h(ScopedButton, {

@@ -40,7 +40,7 @@ function Control({ control, value, most, onInput }) {
  *   starts    true: it is trained at once; otherwise after a click on “Train” or a change
  *   free      true: shapes can be generated and all points removed
  *   link      (points, request) => the place of the free drawing of them; undefined: no link
- *   below     shown below the panel of a free drawing
+ *   below     shown below a free drawing and its method
  *   onChange  gets the query after a change
  *   onError   as for Panel
  */
@@ -223,7 +223,8 @@ export class Board extends Component {
                     onInput: (v) => this.setValue(control.name, v),
                 }))) : null,
             h('div', { class: free ? 'split' : `play-panels n${spec.panels.length}` }, free
-                ? [h('div', { class: 'stack' }, [...panels, ...below]), ...children] : panels),
+                ? [h('div', { class: 'stack' }, panels), ...children] : panels),
+            ...(free ? below : []),
         ]);
     }
 }

@@ -73,7 +73,7 @@ export function DataSection(props) {
     const exists = models.includes(model);
     return h('section', { class: 'card stack', 'aria-labelledby': 'train-data' }, [
         h('h2', { id: 'train-data' }, 'What to learn'),
-        h('div', { class: 'fields' }, [
+        h('div', { class: 'fields broad' }, [
             h(Choice, {
                 label: 'Data', value: name, onChange: props.onDataset,
                 error: form.error('/dataset'),
