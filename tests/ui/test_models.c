@@ -1,6 +1,8 @@
 /* The view "Models". */
 #include "ui/browser.h"
 
+#include <string.h>
+
 static void start(void) {
     browser_set_base(NULL);
     service_start(NULL);
@@ -47,9 +49,32 @@ static void test_an_outlier_model_is_measured(void **state) {
     browser_check();
 }
 
+/* Large numbers have exponents on axes; dates, which are large numbers, do not. */
+static void test_dates_on_axes_are_dates(void **state) {
+    (void)state;
+    start();
+    browser_open("#/nowhere");
+    browser_wait_text("Discern");
+    const json_t *ticks = browser_run(
+        "const at = (name) => import(new URL(name,"
+        " document.querySelector('script[type=module]').src).href);"
+        "return Promise.all([at('base/d3.js'), at('parts/axes.js')]).then(([{ d3 }, { xAxis }]) =>"
+        " [d3.scaleUtc().domain([Date.UTC(2020, 0), Date.UTC(2023, 0)]),"
+        "  d3.scaleLinear().domain([0, 3e7])].map((scale) => {"
+        " const g = d3.create('svg').append('g');"
+        " xAxis({ g, width: 400, height: 100 }, scale.range([0, 400]));"
+        " return g.selectAll('.tick text').nodes().map((e) => e.textContent).join(' '); }))",
+        NULL);
+    assert_non_null(strstr(json_string_value(json_array_get(ticks, 0)), "2021"));
+    assert_null(strstr(json_string_value(json_array_get(ticks, 0)), "e+"));
+    assert_non_null(strstr(json_string_value(json_array_get(ticks, 1)), "1e+7"));
+    browser_check();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_classes_are_ellipses_over_two_columns),
+        TEST(test_dates_on_axes_are_dates),
         TEST(test_an_outlier_model_is_measured),
     };
     return BROWSER_RUN(tests);

@@ -239,6 +239,26 @@ static void test_a_job_is_followed_again_after_a_lost_daemon(void **state) {
     browser_check();
 }
 
+/* A proxy that ends its wait is no sign that the daemon is away. */
+static void test_a_long_call_behind_a_proxy_is_no_lost_connection(void **state) {
+    (void)state;
+    browser_set_base(NULL);
+    service_start(NULL);
+    browser_open("#/nowhere");
+    browser_wait_text("Discern");
+    const json_t *errors = browser_run(
+        "const real = window.fetch;"
+        "return import(new URL('base/api.js', document.querySelector('script[type=module]').src)"
+        ".href).then(async ({ get }) => {"
+        " window.fetch = () => Promise.resolve(new Response('<html>', { status: 504 }));"
+        " const error = await get('/v1/jobs').catch((e) => e);"
+        " window.fetch = real; return [error.status, error.message]; })",
+        NULL);
+    assert_int_equal(json_integer_value(json_array_get(errors, 0)), 504);
+    assert_non_null(strstr(json_string_value(json_array_get(errors, 1)), "the proxy has ended"));
+    browser_check();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_each_view_opens_by_its_link),
@@ -249,6 +269,7 @@ int main(void) {
         TEST(test_a_token_is_asked_for_and_kept_in_the_tab),
         TEST(test_a_token_that_predicts_has_no_links_to_models),
         TEST(test_late_rights_are_dropped),
+        TEST(test_a_long_call_behind_a_proxy_is_no_lost_connection),
         TEST(test_a_lost_daemon_is_shown_and_found_again),
         TEST(test_a_job_is_followed_again_after_a_lost_daemon),
     };

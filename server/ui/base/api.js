@@ -62,8 +62,9 @@ function headersOf(options) {
     return headers;
 }
 
-/* What a proxy answers when the daemon does not. */
-const GATEWAY = [502, 504];
+/* What a proxy answers when it does not reach the daemon, and when the answer takes too long. */
+const BAD_GATEWAY = 502;
+const GATEWAY_TIMEOUT = 504;
 
 /* To be called when a call got no answer. Returns its error. */
 function noAnswer(call) {
@@ -73,14 +74,16 @@ function noAnswer(call) {
 
 /* The error of a refused response. */
 function refusal(status, text, call) {
-    if (GATEWAY.includes(status)) {
+    if (status === BAD_GATEWAY) {
         return noAnswer(call);
     }
     let document = {};
     try {
         document = JSON.parse(text);
     } catch {
-        document = { detail: text.slice(0, 300) };
+        document = { detail: status === GATEWAY_TIMEOUT
+            ? 'the proxy has ended the wait for the answer: the call takes longer than it permits'
+            : text.slice(0, 300) };
     }
     const error = new CallError(status, document, call);
     if (status === 401) {

@@ -20,8 +20,11 @@ export function labelRoom(scale, { ticks, format }, least) {
     return Math.max(least, 14 + 7 * d3.max(written, (label) => label.length));
 }
 
-/* Very small and very large numbers get exponents, unless a format is given. */
+/* Very small and very large numbers get exponents, unless a format is given; dates do not. */
 function writeNumbers(axis, scale, { format }) {
+    if (scale.domain()[0] instanceof Date) {
+        return;
+    }
     const size = d3.max(scale.domain(), Math.abs);
     if (format === undefined && (size < 1e-3 || size >= 1e7)) {
         const write = d3.format('.3~e');
