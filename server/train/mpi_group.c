@@ -50,13 +50,16 @@ static bool mpi_gather(const dn_group *group, const void *mine, const size_t *si
     struct parts parts;
     /* the sizes are equal on all ranks, and so is this choice unless memory is short */
     const bool whole = parts_init(&parts, group, size);
-    bool good = parts.count != NULL;
+    bool good;
+    if (parts.count == NULL) {
+        return false;
+    }
     if (whole) {
         const bool in_place = mine == (const char *)all + parts.own_start;
         good =
             MPI_Allgatherv(in_place ? MPI_IN_PLACE : mine, parts.count[group->rank], MPI_BYTE, all,
                            parts.count, parts.start, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS;
-    } else if (good) {
+    } else {
         good = gather_pieces(group, mine, size, all);
     }
     free(parts.count);
