@@ -11,6 +11,7 @@
  * Of a long vector every rank gets a slice of all nodes, adds them, and sends the slice to all. */
 #include "base/group.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -110,6 +111,7 @@ static dn_status disconnected(dn_group *group, dn_error *err) {
 }
 
 static bool gather(dn_group *group, const void *mine, const size_t *size, void *all) {
+    assert(group->rank < group->n_ranks);
     group->n_exchanges++;
     group->n_bytes += size[group->rank];
     return group->gather(group, mine, size, all);
@@ -262,6 +264,7 @@ static void add_nodes(const struct addition *a, size_t n_blocks, const double *v
         ranges_of(a->group->n_ranks, r, n_blocks, &first, &end);
         const size_t n_of = nodes_of(first, end, nodes);
         for (size_t k = 0; k < n_of; k++, vectors += n) {
+            assert(vectors != NULL);
             memcpy(dn_pairwise_next(&sum), vectors, n * sizeof *vectors);
             dn_pairwise_push(&sum, a->range_level + nodes[k].level);
         }
@@ -291,6 +294,7 @@ static bool add_sliced(const struct addition *a, size_t n_blocks, const double *
     const size_t own = share(n, group->rank, group->n_ranks),
                  n_slice = share(n, group->rank + 1, group->n_ranks) - own;
     double *to = a->send;
+    assert(to != NULL);
     for (size_t r = 0; r < group->n_ranks; r++) {
         const size_t from = share(n, r, group->n_ranks),
                      of_rank = share(n, r + 1, group->n_ranks) - from;
@@ -390,6 +394,7 @@ static dn_status fold_ranks(const dn_run *run, dn_status status, enum kind kind,
         for (size_t r = 0; r < group->n_ranks; r++) {
             size[r] = part * width;
         }
+        assert(all != NULL);
         if (!gather(group, at, size, all)) {
             status = disconnected(group, err);
             break;

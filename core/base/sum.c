@@ -87,6 +87,7 @@ static dn_status too_many(size_t n_out, dn_error *err) {
 /* Sums the blocks of this rank, and adds the sums of all ranks. */
 static dn_status group_sum(const dn_run *run, const dn_rows *rows, dni_each_sum_fn fn, void *arg,
                            size_t n_out, double *out, dn_error *err) {
+    assert(run != NULL); /* it has a group */
     const size_t n_slots = run->each == NULL || run->n_slots == 0 ? 1 : run->n_slots;
     struct range_sum s = {.run = run, .rows = rows, .fn = fn, .arg = arg, .n_out = n_out};
     size_t end;

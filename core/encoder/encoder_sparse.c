@@ -11,6 +11,7 @@
 #include "base/tasks.h"
 #include "encoder/encoder_impl.h"
 #include "encoder/encoder_moments.h"
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,7 @@ static dn_status merge_active(const struct sparse_fit *self, unsigned char **out
         free(active);
         return status;
     }
+    assert(active != NULL); /* otherwise the ranks agree on an error */
     for (size_t k = 0; self->shape.moments && k < self->set->n; k++) {
         if (self->results[k].factor == 0) { /* the feature is constant */
             active[k / 8] &= (unsigned char)~(1U << k % 8);

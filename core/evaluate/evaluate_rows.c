@@ -11,6 +11,7 @@
 #include "model/calibration.h"
 #include "model/model_impl.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -439,6 +440,7 @@ static dn_status score_in_group(const struct scorer *t, const dni_evaluate_input
         } while (b >= rank_end && ++rank < group->n_ranks);
         if (rank == group->rank) {
             const size_t row = from - first * DN_BLOCK_ROWS;
+            assert(own.scores != NULL && own.truth != NULL);
             memcpy(block_scores, own.scores + row * S, n * S * sizeof *block_scores);
             memcpy(block_scores + n * S, own.truth + row, n * sizeof *block_scores);
         }
