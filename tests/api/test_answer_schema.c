@@ -108,8 +108,8 @@ static void test_paths(void **state) {
     assert_string_equal(fault_of("GET", "/v1/jobs?limit=1", 200, "application/json", list, ""), "");
     assert_string_equal(fault_of("GET", "/v1/models/m/versions", 200, "application/json", list, ""),
                         "");
-    expect(fault_of("GET", "/v1/models/m", 200, "application/json", list, ""), "lacks \"name\"");
-    expect(fault_of("HEAD", "/v1/models/m", 200, "application/json", list, ""), "lacks \"name\"");
+    expect(fault_of("GET", "/v1/datasets/m", 200, "application/json", list, ""), "lacks \"name\"");
+    expect(fault_of("HEAD", "/v1/datasets/m", 200, "application/json", list, ""), "lacks \"name\"");
 }
 
 int main(void) {
