@@ -187,7 +187,7 @@ $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/do
 # ui_digest.inc has the digest of all files, which is a part of their paths.
 UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))
 UI_STRIP := sed -E '/^[ \t]*\/\*.*\*\/ *$$/d; /^[ \t]*\/\*([^*]|\*[^/])*$$/,/\*\/ *$$/d; s/^[ \t]+//; /^$$/d'
-UI_LICENCES := $(wildcard /usr/share/doc/node-preact/copyright /usr/share/doc/node-d3/copyright /usr/share/doc/node-d3-*/copyright)
+UI_LICENCES := $(wildcard $(patsubst %,/usr/share/doc/node-%/copyright,preact d3 $(D3_PARTS:%=d3-%)))
 $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile $(BUILD)/gen/names
 	@rm -rf $(@D)/ui && mkdir -p $(@D)/ui/d3 $(@D)/ui/preact/dom $(@D)/ui/preact/vdom
 	@for f in $(UI:server/ui/%=%); do mkdir -p $(@D)/ui/$$(dirname $$f); case $$f in \

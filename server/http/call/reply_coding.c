@@ -1,5 +1,5 @@
 /* Content coding and entity tag of a reply. A reply is compressed if the client accepts it, if it
- * is text of at least LEAST bytes, and if its route is not `plain`. */
+ * is text of at least LEAST (LEAST_STATIC) bytes, and if its route is not `plain`. */
 #include "http/call/reply_coding.h"
 #include "base/etag.h"
 #include "http/server.h"
@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define LEAST 1400 /* bytes; a shorter reply is one packet anyway */
+/* bytes; of a reply that never changes: a page asks for many of them, and caches keep them */
+#define LEAST_STATIC 256
 
 static bool is_text(const char *type) {
     static const char *const events = "text/event-stream"; /* each event must be sent at once */
@@ -93,8 +95,9 @@ static void replace(struct http_call *call, char *memory, size_t size) {
 
 void reply_encode(struct http_call *call) {
     struct reply *reply = &call->reply;
-    enum coding coding =
-        reply->size < LEAST ? CODING_IDENTITY : reply_coding(call, reply->content_type);
+    enum coding coding = reply->size < (reply->kind == REPLY_STATIC ? LEAST_STATIC : LEAST)
+                             ? CODING_IDENTITY
+                             : reply_coding(call, reply->content_type);
     size_t size = 0;
     char *memory = coding != CODING_IDENTITY ? encoded(reply, coding, &size) : NULL;
     if (memory != NULL) {
