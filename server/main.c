@@ -519,8 +519,8 @@ static void enter_sandbox(struct daemon *d) {
     if (made.paths[0] == NULL) {
         made.n = 0;
     }
-    add_folder(&made, s->database, false);
-    add_folder(&made, s->database, true);
+    add_folder(&made, store_database_file(s->database), false);
+    add_folder(&made, store_database_file(s->database), true);
     add_folder(&made, s->port_file, false);
     add_folder_of_socket(&made, s->listen);
     add_folder_of_socket(&made, s->health_listen);

@@ -46,6 +46,9 @@ struct store_settings {
     bool no_backup; /* do not copy the database before migrations */
 };
 
+/* Returns the path of a database's file, in `database`; NULL: the database is not a file. */
+const char *store_database_file(const char *database);
+
 /* Creates or opens the file, locks FILE.lock (flock), applies migrations, starts the writer thread,
  * queues again the jobs that were running when the last process ended, and starts the sweep. Fails
  * if the file is locked, not writable, not a Discern database or newer than this binary, or if a
