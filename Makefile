@@ -186,7 +186,7 @@ $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/do
 # import each other without ".js", which browsers need. `embedded` names the packages for deploy/sbom.
 # ui_digest.inc has the digest of all files, which is a part of their paths.
 UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))
-UI_STRIP := sed -E '/^[ \t]*\/\*.*\*\/ *$$/d; /^[ \t]*\/\*([^*]|\*[^/])*$$/,/\*\/ *$$/d; s/^[ \t]+//; /^$$/d'
+UI_STRIP := sed -E '/^[ \t]*\/\*.*\*\/ *$$/d; /^[ \t]*\/\*([^*]|\*[^/])*$$/,/\*\/ *$$/d; s/^[ \t]+//; s| +/\*[^*'\''"`]*\*/ *$$||; /^$$/d'
 UI_LICENCES := $(wildcard $(patsubst %,/usr/share/doc/node-%/copyright,preact d3 $(D3_PARTS:%=d3-%)))
 $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile $(BUILD)/gen/names
 	@rm -rf $(@D)/ui && mkdir -p $(@D)/ui/d3 $(@D)/ui/preact/dom $(@D)/ui/preact/vdom
