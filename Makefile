@@ -181,8 +181,8 @@ $(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
-# The files of the page: server/ui, d3, Preact and their licences. Comments that fill lines and
-# indentation are left out (tests/lint/scripts.js refuses what this would damage). Preact's modules
+# The files of the page: server/ui, d3, Preact and their licences. Indentation, comments that
+# fill lines and comments behind code are left out (tests/lint/scripts.js refuses what this would damage). Preact's modules
 # import each other without ".js", which browsers need. `embedded` names the packages for deploy/sbom.
 # ui_digest.inc has the digest of all files, which is a part of their paths.
 UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))

@@ -56,7 +56,7 @@ static void test_keys_of_points_are_listed_when_there_are_points(void **state) {
     browser_check();
 }
 
-/* Returns a table of 70 classes, each with rows around a place of its own. */
+/* Returns a table of 70 classes, each with rows around its own centre. */
 static const char *many_classes(void) {
     const char *csv = "x,y,class\n";
     for (int k = 0; k < 70; k++) {
