@@ -10,7 +10,7 @@
 #include "jobs/documents.h"
 #include "jobs/promotion.h"
 #include "jobs/result.h"
-#include "jobs/searching.h"
+#include "jobs/search/searching.h"
 #include "jobs/staging.h"
 #include "jobs/tables.h"
 #include "jobs/team.h"

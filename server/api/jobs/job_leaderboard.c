@@ -6,7 +6,7 @@
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "jobs/documents.h"
-#include "jobs/trial.h"
+#include "jobs/search/trial.h"
 
 #include <inttypes.h>
 #include <math.h>

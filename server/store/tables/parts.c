@@ -3,7 +3,7 @@
 #include "store/tables/parts.h"
 #include "base/hash.h"
 #include "base/log/log.h"
-#include "store/tables/jobs.h"
+#include "store/tables/jobs/jobs.h"
 #include <inttypes.h>
 
 /* A blob and its checksum. */

@@ -1,12 +1,12 @@
 /* Runs the search of a job. */
-#include "jobs/searching.h"
+#include "jobs/search/searching.h"
 
 #include "base/json/json_write.h"
 #include "base/log/log.h"
 #include "jobs/documents.h"
 #include "jobs/request/job_split.h"
 #include "jobs/request/search/job_search.h"
-#include "jobs/trial.h"
+#include "jobs/search/trial.h"
 
 #include <assert.h>
 #include <math.h>

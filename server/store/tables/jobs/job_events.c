@@ -1,6 +1,6 @@
 /* Events, history and trials of jobs. */
 #include "store/tables/audit.h"
-#include "store/tables/jobs.h"
+#include "store/tables/jobs/jobs.h"
 #include "store/tables/page.h"
 #include <inttypes.h>
 

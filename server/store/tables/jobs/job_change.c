@@ -1,6 +1,6 @@
 /* Inserts, cancels, deletes and prunes jobs. The writes of workers are in job_run.c. */
 #include "store/tables/audit.h"
-#include "store/tables/jobs.h"
+#include "store/tables/jobs/jobs.h"
 #include <inttypes.h>
 
 enum { PRUNE_AT_ONCE = 200 };

@@ -11,7 +11,7 @@
  * with a crash is a suspect. One suspect runs at a time, and its last attempt runs while no other
  * job runs, so that a job fails only because of a crash that it caused. */
 #include "base/process/clock.h"
-#include "store/tables/jobs.h"
+#include "store/tables/jobs/jobs.h"
 #include <inttypes.h>
 
 /* A damaged job is not run. */

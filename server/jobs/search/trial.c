@@ -1,5 +1,5 @@
 /* Writes and reads the documents of trials. */
-#include "jobs/trial.h"
+#include "jobs/search/trial.h"
 
 #include "base/json/json.h"
 #include "base/json/json_read.h"

@@ -1,5 +1,5 @@
 /* Reads jobs. */
-#include "store/tables/jobs.h"
+#include "store/tables/jobs/jobs.h"
 #include "store/tables/page.h"
 #include <inttypes.h>
 
