@@ -308,8 +308,13 @@ int main(int argc, char **argv) {
     const bool read =
         options_read_arguments(option_rows, N_OPTIONS, argc, argv, &rank.arguments, &problem);
     if (read && rank.arguments.help) {
-        options_help(option_rows, N_OPTIONS, "mpirun -n N discern-train --job N [options]\n",
-                     stdout);
+        options_help(
+            option_rows, N_OPTIONS,
+            "mpirun -n N discern-train --job N [--option VALUE]…\n\n"
+            "Trains the request of a job by N processes, with the bytes that one process\n"
+            "gives. Writes its progress and its result as lines of JSON to standard output.\n"
+            "It stores nothing: --output receives the model.",
+            stdout);
         return EXIT_SUCCESS;
     }
     openblas_set_num_threads(1);
