@@ -8,6 +8,7 @@ import { go, link } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
 import { RequestCode } from '../../parts/code.js';
 import { Confirm, Dialog } from '../../parts/dialog.js';
+import { Fact } from '../../parts/fact.js';
 import { Problem, Warnings } from '../../parts/problem.js';
 import { Progress } from '../../parts/progress.js';
 import { announce } from '../../parts/status.js';
@@ -40,8 +41,7 @@ class LiveStatus extends Component {
         const { job } = this.props;
         const { progress } = job;
         const rest = remaining(job, elapsed);
-        const fact = (label, value) => h('div', { class: 'fact', key: label },
-            [h('strong', {}, value), h('span', {}, label)]);
+        const fact = (label, value) => h(Fact, { key: label, label, value });
         return [
             fact('running for', job.state === 'queued' ? '–' : span(elapsed)),
             fact('left at most, about', span(rest)),

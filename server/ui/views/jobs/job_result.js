@@ -7,20 +7,13 @@ import { saveAnswer } from '../../base/save.js';
 import { METRICS, metricLabel, metricSpread, metricText, metricValue } from
     '../../parts/metrics.js';
 import { announce } from '../../parts/status.js';
+import { Fact } from '../../parts/fact.js';
 import { DataTable } from '../../parts/table.js';
 import { isSearch, mainMetric } from './job_text.js';
 
 const FACTS = ['accuracy', 'roc_auc', 'log_loss'];
 /* Shown by the view of the model only. */
 const LEFT_OUT = ['error', 'ambiguous', 'hinge', 'squared_loss', 'logistic_loss'];
-
-function Fact({ value, spread, label }) {
-    return h('div', { class: 'fact' }, [
-        h('strong', {}, value),
-        h('span', {}, label),
-        spread ? h('span', { class: 'fact-spread' }, spread) : null,
-    ]);
-}
 
 function metricFacts(job) {
     const main = mainMetric(job);
@@ -34,7 +27,7 @@ function metricFacts(job) {
     return names.filter((name) => typeof metricValue(main.metrics, name) === 'number')
         .map((name) => h(Fact, {
             key: name, value: metricText(name, metricValue(main.metrics, name)),
-            spread: metricSpread(main.metrics, name), label: metricLabel(name),
+            more: metricSpread(main.metrics, name), label: metricLabel(name),
         }));
 }
 

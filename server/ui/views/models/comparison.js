@@ -4,6 +4,7 @@ import { d3 } from '../../base/d3.js';
 import { count, number, percent, plural } from '../../base/format.js';
 import { link } from '../../base/place.js';
 import { frame, xAxis } from '../../parts/axes.js';
+import { Fact } from '../../parts/fact.js';
 import { Figure } from '../../parts/figure.js';
 import { METRICS, metricText, metricValue } from '../../parts/metrics.js';
 import { Warnings } from '../../parts/problem.js';
@@ -99,10 +100,10 @@ function Rightness({ answer }) {
     const better = pair.first_right > pair.second_right ? first : second;
     return h('section', { class: 'card stack', 'aria-labelledby': 'right-title' }, [
         h('h2', { id: 'right-title' }, 'Who is right'),
-        h('div', { class: 'facts' }, cells.map(([label, n]) => h('div', { class: 'fact' }, [
-            h('strong', {}, count(n)),
-            h('span', {}, `${label} (${percent(answer.rows > 0 ? n / answer.rows : null)})`),
-        ]))),
+        h('div', { class: 'facts' }, cells.map(([label, n]) => h(Fact, {
+            value: count(n),
+            label: `${label} (${percent(answer.rows > 0 ? n / answer.rows : null)})`,
+        }))),
         h('p', {}, p < SURE
             ? `${title(better)} is right more often, and hardly by chance (p = ${number(p, 2)}).`
             : `The rows do not show that one is right more often: the difference may be chance ` +

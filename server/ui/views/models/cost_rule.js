@@ -1,6 +1,7 @@
 /* Costs of errors, for any number of classes, and when a row gets no label. */
 import { Component, h } from '../../base/preact.js';
 import { count, number, percent } from '../../base/format.js';
+import { Fact } from '../../parts/fact.js';
 import { Choice, NumberField } from '../../parts/fields.js';
 import { Confusion } from './confusion.js';
 import { tryCosts } from './held_out.js';
@@ -90,10 +91,8 @@ function Outcome({ model, outcome, on }) {
             `get another label, ${count(Math.round(rejected))} (${percent(rejected / all)}) ` +
             'get none.'),
         h('div', { class: 'facts' }, [
-            h('div', { class: 'fact' }, [h('strong', {}, number(cost)),
-                h('span', {}, 'mean cost of a row')]),
-            h('div', { class: 'fact' }, [h('strong', {}, number(plainCost)),
-                h('span', {}, 'with the most probable class')]),
+            h(Fact, { value: cost, label: 'mean cost of a row' }),
+            h(Fact, { value: plainCost, label: 'with the most probable class' }),
         ]),
         h(Confusion, {
             name: `${model.name}-${model.version}-costs`, before: plain,

@@ -8,6 +8,7 @@ import { Loaded } from '../../parts/loaded.js';
 import { announce } from '../../parts/status.js';
 import { CostRule } from './cost_rule.js';
 import { DatasetChoice } from '../../parts/dataset_choice.js';
+import { Fact } from '../../parts/fact.js';
 import { loadHeldOut } from './held_out.js';
 import { ruleText } from './rule_text.js';
 import { Threshold } from './threshold.js';
@@ -46,8 +47,8 @@ function Stored({ model, remove }) {
     ].filter(Boolean) : [];
     return h('div', { class: 'stack' }, [
         h('p', { class: 'rule' }, ruleText(decision)),
-        figures.length ? h('div', { class: 'facts' }, figures.map(([label, text]) => h('div',
-            { class: 'fact' }, [h('strong', {}, text), h('span', {}, label)]))) : null,
+        figures.length ? h('div', { class: 'facts' }, figures.map(([label, value]) =>
+            h(Fact, { label, value }))) : null,
         held ? h('p', { class: 'minor' }, `On ${plural(held.rows, 'row')} that the training held ` +
             'out.') : null,
         h('div', { class: 'buttons' }, h('button', {

@@ -6,6 +6,7 @@ import { count, time } from '../../base/format.js';
 import { link } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
 import { RequestCode } from '../../parts/code.js';
+import { Fact } from '../../parts/fact.js';
 import { Field, TextField } from '../../parts/fields.js';
 import { METRICS, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
 import { announce } from '../../parts/status.js';
@@ -29,12 +30,11 @@ function Figures({ model }) {
     const shown = MAIN.filter((name) => typeof metricValue(metrics, name) === 'number');
     return h('section', { class: 'card', 'aria-label': 'Figures' }, [
         h('h2', {}, 'How good it is'),
-        h('div', { class: 'facts' }, shown.map((name) => h('div', {
-            class: 'fact', title: METRICS[name].text,
-        }, [
-            h('strong', {}, metricText(name, metricValue(metrics, name))),
-            h('span', {}, `${METRICS[name].label} ${metricSpread(metrics, name)}`),
-        ]))),
+        h('div', { class: 'facts' }, shown.map((name) => h(Fact, {
+            title: METRICS[name].text,
+            value: metricText(name, metricValue(metrics, name)),
+            label: `${METRICS[name].label} ${metricSpread(metrics, name)}`,
+        }))),
         model.metrics.validation
             ? h('p', { class: 'minor after' }, validationText(model))
             : h('p', { class: 'warnings after' }, 'These are figures of the training rows, which ' +

@@ -3,10 +3,10 @@ import { Component, h } from '../../base/preact.js';
 import { get } from '../../base/api.js';
 import { count, number } from '../../base/format.js';
 import { link } from '../../base/place.js';
+import { Fact } from '../../parts/fact.js';
 import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
-import { Fact } from './fact.js';
 import { versionPath } from '../../base/version_path.js';
 import { discriminantName } from './weights.js';
 

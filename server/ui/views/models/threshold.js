@@ -3,6 +3,7 @@ import { Component, h } from '../../base/preact.js';
 import { d3 } from '../../base/d3.js';
 import { number, percent } from '../../base/format.js';
 import { frame, xAxis, yAxis } from '../../parts/axes.js';
+import { Fact } from '../../parts/fact.js';
 import { Choice, NumberField, Radios, Slider } from '../../parts/fields.js';
 import { Figure } from '../../parts/figure.js';
 import { Legend, colour } from '../../parts/palette.js';
@@ -191,11 +192,8 @@ export class Threshold extends Component {
                 number(Math.round(now.all))} rows are labelled “${name}”: ${
                 number(Math.round(now.tp))} rightly, ${number(Math.round(now.fp))} wrongly; ${
                 number(Math.round(now.fn))} are missed.`),
-            h('div', { class: 'facts' }, pairs.map(([label, text, before]) => h('div',
-                { class: 'fact' }, [
-                    h('strong', {}, text), h('span', {}, label), h('br'),
-                    h('span', {}, before),
-                ]))),
+            h('div', { class: 'facts' }, pairs.map(([label, value, more]) =>
+                h(Fact, { label, value, more }))),
         ]);
     }
 

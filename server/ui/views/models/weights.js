@@ -1,9 +1,9 @@
 /* The weights of linear discriminants, with intervals and tests where the training made them. */
 import { Component, h } from '../../base/preact.js';
 import { count, number } from '../../base/format.js';
+import { Fact } from '../../parts/fact.js';
 import { Choice } from '../../parts/fields.js';
 import { Bars } from './bars.js';
-import { Fact } from './fact.js';
 
 /* The name of a discriminant: the classes that it tells apart. */
 export function discriminantName({ positive, class: one, classes }, all) {

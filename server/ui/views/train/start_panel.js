@@ -1,6 +1,7 @@
 /* What will happen: the estimate, the warnings and the problems of the request, and the button. */
 import { h } from '../../base/preact.js';
 import { bytes, count, percent, plural, seconds } from '../../base/format.js';
+import { Fact } from '../../parts/fact.js';
 import { Problem, Warnings } from '../../parts/problem.js';
 import { ScopedButton } from '../../parts/scoped.js';
 import { proposeTarget, singleTarget } from './target.js';
@@ -24,10 +25,6 @@ function plan(request, answer, methods) {
     const ids = new Set(answer.search.candidates.map((c) => c.algorithm));
     return `The search ${learns}from ${rows}: it tries ${plural(answer.combinations, 'setting')} ` +
         `of ${plural(ids.size, 'method')}. ${test}`;
-}
-
-function Fact({ value, label }) {
-    return h('div', { class: 'fact' }, [h('strong', {}, value), h('span', {}, label)]);
 }
 
 /* last: the latest job of this kind that has ended, {seconds, rows}, or null. */
