@@ -20,8 +20,8 @@ static void test_a_wrong_clock_of_the_browser(void **state) {
     browser_wait(
         "[...document.querySelectorAll('.badge')].some((b) => b.textContent === 'running')",
         "a running job");
-    browser_wait("/\\d(\\.\\d+)? s/.test(document.querySelector('main tbody').innerText) &&"
-                 " !/\\d (h|min)/.test(document.querySelector('main tbody').innerText)",
+    browser_wait("/\\d(\\.\\d+)?\\ss\\b/.test(document.querySelector('main tbody').innerText) &&"
+                 " !/\\d\\s(h|min)/.test(document.querySelector('main tbody').innerText)",
                  "seconds");
     status_check(call_empty("POST", "/v1/jobs/%lld/cancel", (long long)id), 202);
     (void)job_wait(id);
