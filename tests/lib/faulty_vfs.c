@@ -15,6 +15,7 @@ struct file {
     sqlite3_file base;
     char *name; /* NULL: a temporary file */
     bool simulated;
+    bool log;  /* a write-ahead log */
     int error; /* errno of the last operation that failed on purpose; 0: none */
 };
 
@@ -208,10 +209,22 @@ static int do_truncate(sqlite3_file *f, sqlite3_int64 size) {
     return under(f)->pMethods->xTruncate(under(f), size);
 }
 
+/* Overwrites all frames of a write-ahead log. Its header has 32 bytes. */
+static void damage(sqlite3_file *f) {
+    sqlite3_int64 size = 0;
+    must(under(f)->pMethods->xFileSize(under(f), &size) == SQLITE_OK, "size of a damaged file");
+    for (sqlite3_int64 at = 32; at < size; at += 8) {
+        must(under(f)->pMethods->xWrite(under(f), "damaged!", 8, at) == SQLITE_OK, "damage");
+    }
+}
+
 static int do_sync(sqlite3_file *f, int flags) {
     const struct file *file = (struct file *)f;
     (void)flags; /* the machine that runs the tests does not lose power */
     if (fails(f, FAULTY_SYNC)) {
+        if (file->log && atomic_load(&faults->damage)) {
+            damage(f);
+        }
         if (is_simulated(file)) {
             remove_beside(file->name, ".unsynced");
         }
@@ -290,6 +303,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int f
         return code;
     }
     f->simulated = name != NULL && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0;
+    f->log = (flags & SQLITE_OPEN_WAL) != 0;
     f->name = name != NULL ? strdup(name) : NULL;
     f->base.pMethods = &methods;
     return SQLITE_OK;

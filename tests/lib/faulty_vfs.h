@@ -25,6 +25,7 @@ struct faulty {
     _Atomic int error;  /* errno of the failure: EIO, ENOSPC or EFBIG; a write is cut short */
     atomic_long failed; /* number of operations that failed */
     atomic_bool disk;   /* keep FILE.disk and FILE.unsynced */
+    atomic_bool damage; /* a failed fsync of a write-ahead log overwrites all its frames */
 };
 
 /* Registers the VFS, once. path: a file whose bytes are the struct, so that another process can set
