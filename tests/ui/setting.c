@@ -38,15 +38,19 @@ static void find_address(void) {
     fail_msg("there is no free port");
 }
 
-const char *setting_add_token(const char *name, const char *scope) {
+const char *setting_add_token_for(const char *name, const char *scope, const char *only) {
     const char *out;
-    const int status =
-        discernd_run(FLAGS("token", "add", name, "--scope", scope, "--tokens", setting.tokens),
-                     &out);
+    const int status = discernd_run(FLAGS("token", "add", name, "--scope", scope, "--only", only,
+                                          "--tokens", setting.tokens),
+                                    &out);
     const char *secret = strstr(out, "discern_");
     assert_int_equal(status, 0);
     assert_non_null(secret);
     return text("%.*s", (int)strcspn(secret, " \n"), secret);
+}
+
+const char *setting_add_token(const char *name, const char *scope) {
+    return setting_add_token_for(name, scope, "*");
 }
 
 int setting_group_start(void **state) {

@@ -14,6 +14,8 @@ void setting_start(void);
 void setting_start_locked(void);
 /* Adds a token, which the_daemon knows from its next start on. Returns the secret. */
 const char *setting_add_token(const char *name, const char *scope);
+/* The same for the names that `only` (patterns) permits. */
+const char *setting_add_token_for(const char *name, const char *scope, const char *only);
 /* In a setting with a token: types it into the dialog of this tab, which asks for it. */
 void setting_sign_in(void);
 

@@ -162,6 +162,95 @@ static void test_a_token_that_predicts_has_no_links_to_models(void **state) {
     browser_check();
 }
 
+/* Whether a button is disabled, with a reason that contains `reason`. */
+static void wait_disabled(const char *button, const char *reason) {
+    browser_wait(text("[...document.querySelectorAll('main button')].some((b) => b.textContent "
+                      "=== '%s' && b.disabled && b.title.includes('%s'))",
+                      button, reason),
+                 button);
+}
+
+static void wait_enabled(const char *button) {
+    browser_wait(text("[...document.querySelectorAll('main button')].some((b) => b.textContent "
+                      "=== '%s' && !b.disabled)",
+                      button),
+                 button);
+}
+
+static void use_token(const char *secret) {
+    browser_fill("Token", secret);
+    browser_click("Use this token");
+    browser_wait("!document.querySelector('dialog[open]')", "no dialog");
+}
+
+static void test_what_the_scopes_lack_is_disabled(void **state) {
+    (void)state;
+    const char *secret = setting_add_token("viewer", "read");
+    setting_start_locked();
+    upload_file("iris", "iris.csv");
+    status_check(call_post("/v1/jobs", "{'model':'iris','dataset':'iris','target':'class',"
+                                       "'algorithm':'logistic','expires_in':3600}"),
+                 202);
+    (void)job_wait(1);
+    status_check(call_put("/v1/models/iris/decision", "{'reject':0.2}"), 200);
+    status_check(call_patch("/v1/datasets/iris", "{'expires_in':3600}"), 200);
+    browser_allow("status of 401");
+    browser_open("#/data");
+    use_token(secret);
+    static const struct {
+        const char *place, *button, *scope;
+    } found[] = {
+        {"#/data", "Paste or type a table", "write"},
+        {"#/data/iris", "Add a description or tags", "write"},
+        {"#/data/iris", "Keep it", "write"},
+        {"#/models/iris", "Edit description and tags", "write"},
+        {"#/models/iris", "Keep the model", "write"},
+        {"#/models/iris?tab=decision", "Remove the rule", "write"},
+        {"#/models/iris?tab=compare", "Compare", "predict"},
+        {"#/models/iris?tab=importance", "Measure", "predict"},
+    };
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        if (i == 0 || strcmp(found[i].place, found[i - 1].place) != 0) {
+            browser_open(found[i].place);
+        }
+        wait_disabled(found[i].button, text("has no scope %s", found[i].scope));
+    }
+    browser_open("#/data");
+    browser_wait("document.querySelector('main input[type=file]').disabled", "no choice of a file");
+    browser_wait_text("Token “viewer” has no scope write: use another token.");
+    browser_check();
+}
+
+static void test_what_the_names_exclude_is_disabled(void **state) {
+    (void)state;
+    const char *secret = setting_add_token_for("narrow", "read,write,train,predict", "iris*,a.b");
+    setting_start_locked();
+    upload_file("iris", "iris.csv");
+    browser_allow("status of 401");
+    browser_allow("status of 403");
+    browser_allow_free_names();
+    browser_open("#/data");
+    use_token(secret);
+    browser_drop("Drop a table here, or choose a file", "other.csv", "x,y\n1,a\n2,b\n");
+    wait_disabled("Store this table", "is for iris*, a.b only, not for “other”: use another token");
+    browser_fill("Name of the table", "a+b");
+    wait_disabled("Store this table", "");
+    browser_fill("Name of the table", "axb");
+    wait_disabled("Store this table", "not for “axb”");
+    browser_fill("Name of the table", "a.b");
+    wait_enabled("Store this table");
+    browser_fill("Name of the table", "iris-2");
+    wait_enabled("Store this table");
+    browser_click("Discard");
+    browser_open("#/train?dataset=iris&algorithm=logistic");
+    wait_enabled("Start the training");
+    browser_fill("Name of the model", "other");
+    wait_disabled("Start the training", "not for “other”");
+    browser_open("#/playground");
+    wait_disabled("Train", "not for “playground-");
+    browser_check();
+}
+
 /* An answer that arrives after the token has changed says nothing about the new token. */
 static void test_late_rights_are_dropped(void **state) {
     (void)state;
@@ -268,6 +357,8 @@ int main(void) {
         TEST(test_the_manual_opens),
         TEST(test_a_token_is_asked_for_and_kept_in_the_tab),
         TEST(test_a_token_that_predicts_has_no_links_to_models),
+        TEST(test_what_the_scopes_lack_is_disabled),
+        TEST(test_what_the_names_exclude_is_disabled),
         TEST(test_late_rights_are_dropped),
         TEST(test_a_long_call_behind_a_proxy_is_no_lost_connection),
         TEST(test_a_lost_daemon_is_shown_and_found_again),

@@ -16,6 +16,26 @@ export function lacks(scope) {
         : `Token “${token.name}” has no scope ${scope}: use another token.`;
 }
 
+/* Whether a pattern of --only, in which * stands for any characters, is for a name. */
+function matches(pattern, name) {
+    const parts = pattern.split(/\*+/).map((part) => part.replace(/\W/g, '\\$&'));
+    return new RegExp(`^${parts.join('.*')}$`).test(name);
+}
+
+/* Why the token is not for the name of a dataset or model; '': it is, or that is unknown. */
+function excludes(name) {
+    const patterns = token?.only;
+    return !name || !patterns || patterns.some((pattern) => matches(pattern, name)) ? ''
+        : `Token “${token.name}” is for ${patterns.join(', ')} only, not for “${name}”: use ` +
+            'another token.';
+}
+
+/* Why the token does not permit a call; '': it does, or that is unknown. scopes: that it needs;
+ * names: of its datasets and models, each may be ''. */
+export function forbids(scopes, names = []) {
+    return scopes.map(lacks).find(Boolean) || names.map(excludes).find(Boolean) || '';
+}
+
 /* Asks what a token permits. */
 async function ask(of) {
     const answer = await get('/v1/limits').catch(() => null);

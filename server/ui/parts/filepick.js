@@ -2,7 +2,12 @@
 import { Component, h } from '../base/preact.js';
 import { newId } from './fields.js';
 
-/* label: what to drop; onFile: gets the File; accept: of the input; large: the box is tall. */
+/*   label      what to drop
+ *   onFile     gets the File
+ *   accept     of the input
+ *   large      the box is tall
+ *   forbidden  why no file can be taken; '': one can
+ */
 export class FilePick extends Component {
     constructor(props) {
         super(props);
@@ -10,10 +15,10 @@ export class FilePick extends Component {
         this.state = { over: false };
     }
 
-    render({ label, hint, accept, onFile, large }, { over }) {
+    render({ label, hint, accept, onFile, large, forbidden }, { over }) {
         const set = (value) => (event) => {
             event.preventDefault();
-            this.setState({ over: value });
+            this.setState({ over: value && !forbidden });
         };
         return h('div', {
             class: `drop${large ? ' large' : ''}${over ? ' over' : ''}`,
@@ -23,14 +28,14 @@ export class FilePick extends Component {
                 event.stopPropagation();
                 this.setState({ over: false });
                 const [file] = event.dataTransfer.files;
-                if (file) {
+                if (file && !forbidden) {
                     onFile(file);
                 }
             },
         }, [
             h('label', { for: this.id }, label),
             h('input', {
-                type: 'file', id: this.id, accept: accept || null,
+                type: 'file', id: this.id, accept: accept || null, disabled: Boolean(forbidden),
                 onChange: (event) => {
                     const [file] = event.target.files;
                     event.target.value = ''; /* the same file can be chosen again */
@@ -39,7 +44,7 @@ export class FilePick extends Component {
                     }
                 },
             }),
-            hint ? h('p', { class: 'hint' }, hint) : null,
+            hint || forbidden ? h('p', { class: 'hint' }, forbidden || hint) : null,
         ]);
     }
 }

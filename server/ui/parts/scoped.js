@@ -1,13 +1,12 @@
-/* A button for a call that needs a scope. If the token does not have it, the button is disabled,
- * with the reason beside it. */
+/* Controls of calls that a token may not be permitted to make. */
 import { Component, h } from '../base/preact.js';
-import { lacks, rightsChanged } from '../base/rights.js';
+import { forbids, rightsChanged } from '../base/rights.js';
 
-/*   scope  'train', 'write' or a list of both
- *   brief  true: the reason is the title only, for rows of tables
- *   the others as for a button
+/* Draws again when the rights of the token have changed.
+ *   scope, names  as for forbids(); scope may be a text
+ *   show          (reason) => a node
  */
-export class ScopedButton extends Component {
+export class Permitted extends Component {
     componentDidMount() {
         this.end = rightsChanged.listen(() => this.setState({}));
     }
@@ -16,14 +15,25 @@ export class ScopedButton extends Component {
         this.end();
     }
 
-    render({ scope, brief, children, ...props }) {
-        const reason = [].concat(scope).map(lacks).find(Boolean) || '';
-        const button = h('button', {
-            type: 'button', ...props, disabled: Boolean(reason || props.disabled),
-            title: reason || props.title,
-        }, children);
-        return h('span', { class: 'scoped' }, [
-            button, reason && !brief ? h('span', { class: 'minor' }, reason) : null,
-        ]);
+    render({ scope, names, show }) {
+        return show(forbids([].concat(scope), names));
     }
+}
+
+/* A button that is disabled if the token does not permit its call, with the reason beside it.
+ *   scope, names  as for Permitted
+ *   brief         true: the reason is the title only, for rows of tables
+ *   the others as for a button
+ */
+export function ScopedButton({ scope, names, brief, children, ...props }) {
+    return h(Permitted, {
+        scope, names,
+        show: (reason) => h('span', { class: 'scoped' }, [
+            h('button', {
+                type: 'button', ...props, disabled: Boolean(reason || props.disabled),
+                title: reason || props.title,
+            }, children),
+            reason && !brief ? h('span', { class: 'minor' }, reason) : null,
+        ]),
+    });
 }

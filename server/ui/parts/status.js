@@ -2,10 +2,11 @@
  * one action (undo). */
 import { Component, h } from '../base/preact.js';
 import { Signal } from '../base/signal.js';
+import { ScopedButton } from './scoped.js';
 
 const messages = new Signal();
 
-/* Shows a message. action: {label, run}. */
+/* Shows a message. action: {label, run, scope}; scope: that it needs. */
 export function announce(text, action) {
     messages.emit({ text, action });
 }
@@ -35,8 +36,8 @@ export class Status extends Component {
         return h('div', { class: 'status', role: 'status', 'aria-live': 'polite' },
             message ? h('div', { class: 'toast' }, [
                 h('span', {}, message.text),
-                message.action ? h('button', {
-                    type: 'button',
+                message.action ? h(ScopedButton, {
+                    scope: message.action.scope, brief: true,
                     onClick: () => {
                         close();
                         message.action.run();

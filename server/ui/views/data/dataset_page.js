@@ -110,7 +110,7 @@ function Differences({ dataset }) {
             `“${column.name}” is ${column.type} because of line ` +
             `${count(column.type_reason.line)}: “${column.type_reason.cell}”.`))),
         h('p', {}, 'If that is a word for a missing value, send the file again:'),
-        h('button', { type: 'button', onClick: mendLast }, 'Mend it and send it again'),
+        h(ScopedButton, { scope: 'write', onClick: mendLast }, 'Mend it and send it again'),
     ]);
 }
 
@@ -194,8 +194,8 @@ class Page extends Component {
                     ...tags.map((tag) => h('a', {
                         class: 'badge', href: link(['data'], { find: tag }),
                     }, tag)),
-                    h('button', {
-                        type: 'button', class: 'quiet',
+                    h(ScopedButton, {
+                        scope: 'write', brief: true, class: 'quiet',
                         onClick: () => this.setState({ editing: true }),
                     }, description || tags.length ? 'Edit description and tags'
                         : 'Add a description or tags'),
@@ -207,7 +207,7 @@ class Page extends Component {
             ]) : null,
             dataset.expires_at ? h('div', { class: 'warnings' }, [
                 h('p', {}, `It is deleted with all its versions on ${time(dataset.expires_at)}.`),
-                h('button', { type: 'button', onClick: () => this.keep() }, 'Keep it'),
+                h(ScopedButton, { scope: 'write', onClick: () => this.keep() }, 'Keep it'),
             ]) : null,
             error ? h(Problem, { error }) : null,
             h(Facts, { dataset }),

@@ -242,7 +242,9 @@ export class AddData extends Component {
         const { draft } = this;
         return h('div', { class: 'stack' }, [
             draft.source ? h(DraftForm, { draft })
-                : h(SourcePick, { label, onSource: (source) => draft.take(source) }),
+                : h(SourcePick, {
+                    label, target: draft.target, onSource: (source) => draft.take(source),
+                }),
             ...(draft.source && !draft.sending ? [] : children),
         ]);
     }

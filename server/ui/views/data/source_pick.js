@@ -1,11 +1,15 @@
 /* Where a table is dropped, chosen or pasted. */
 import { Component, h } from '../../base/preact.js';
 import { Field } from '../../parts/fields.js';
+import { forbids } from '../../base/rights.js';
 import { FilePick } from '../../parts/filepick.js';
+import { Permitted, ScopedButton } from '../../parts/scoped.js';
 import { sourceOf, textSource } from './sample.js';
 
 const KINDS = 'CSV or TSV (as spreadsheets save them), JSON, NDJSON, ARFF or svmlight, also ' +
     'compressed with gzip. Up to many gigabytes: nothing is stored before you have seen a preview.';
+
+const SCOPES = ['write']; /* of the preview */
 
 const isField = (element) => /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName);
 
@@ -41,7 +45,7 @@ export class TextEntry extends Component {
 }
 
 /* onSource gets a source (sample.js). Files may be dropped and tables pasted anywhere on the
- * page. label: of the place for files. */
+ * page. label: of the place for files; target: name of the dataset that gets the rows, or null. */
 export class SourcePick extends Component {
     constructor(props) {
         super(props);
@@ -50,12 +54,12 @@ export class SourcePick extends Component {
         this.drop = (event) => {
             event.preventDefault();
             const [file] = event.dataTransfer.files;
-            if (file) {
+            if (file && !this.forbidden()) {
                 void this.takeFile(file);
             }
         };
         this.paste = (event) => {
-            if (isField(event.target)) {
+            if (isField(event.target) || this.forbidden()) {
                 return;
             }
             const [file] = event.clipboardData.files;
@@ -80,6 +84,11 @@ export class SourcePick extends Component {
         self.removeEventListener('paste', this.paste);
     }
 
+    /* Why the token does not permit to add data; '': it does. */
+    forbidden() {
+        return forbids(SCOPES, [this.props.target]);
+    }
+
     async takeFile(file) {
         let source;
         try {
@@ -95,19 +104,23 @@ export class SourcePick extends Component {
         this.props.onSource(await textSource(text, 'pasted'));
     }
 
-    render({ label }, { pasting, error }) {
+    render({ label, target }, { pasting, error }) {
         return h('div', { class: 'stack' }, [
-            h(FilePick, {
-                label, hint: KINDS, large: true, accept: '',
-                onFile: (file) => this.takeFile(file),
+            h(Permitted, {
+                scope: SCOPES, names: [target],
+                show: (forbidden) => h(FilePick, {
+                    label, hint: KINDS, large: true, accept: '', forbidden,
+                    onFile: (file) => this.takeFile(file),
+                }),
             }),
             error ? h('p', { class: 'problem', role: 'alert' }, error) : null,
             pasting ? h(TextEntry, {
                 label: 'The table as text', action: 'Preview the text',
                 onText: (text) => this.takeText(text),
                 onCancel: () => this.setState({ pasting: false }),
-            }) : h('div', { class: 'buttons' }, h('button', {
-                type: 'button', onClick: () => this.setState({ pasting: true }),
+            }) : h('div', { class: 'buttons' }, h(ScopedButton, {
+                scope: SCOPES, names: [target], brief: true,
+                onClick: () => this.setState({ pasting: true }),
             }, 'Paste or type a table')),
         ]);
     }

@@ -59,7 +59,7 @@ export function StoreForm({ draft, blocked }) {
                 }),
                 h('div', { class: target ? 'buttons bare' : 'buttons' }, [
                     h(ScopedButton, {
-                        scope: 'write', type: 'submit', class: 'primary',
+                        scope: 'write', names: [name], type: 'submit', class: 'primary',
                         disabled: Boolean(fault || stops),
                     }, LABELS[mode]),
                     h('span', { class: 'minor', role: 'status' }, stops ||

@@ -7,6 +7,7 @@ import { RequestCode } from '../../parts/code.js';
 import { expiresQuery } from '../../parts/expiring.js';
 import { Choice } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { Comparison } from './comparison.js';
 import { DatasetChoice } from '../../parts/dataset_choice.js';
 import { methodTitle } from './methods.js';
@@ -21,6 +22,9 @@ function pairOf({ compare = '' }, model) {
     return given.length >= 2 ? given.slice(0, 2) : [own, given[0] && given[0] !== own ? given[0]
         : ''];
 }
+
+/* The name of "NAME@VERSION". */
+const nameOf = (reference) => reference.replace(/@.*$/, '');
 
 /* The choice of a version: of the shown model, and the live versions of others. */
 function ModelChoice({ label, value, versions, name, others, onChange }) {
@@ -88,7 +92,8 @@ export class Compare extends Component {
                     ]),
                     first && first === second ? h('p', { class: 'error' },
                         'These are the same: choose two different ones.') : null,
-                    h('div', { class: 'buttons' }, h('button', {
+                    h('div', { class: 'buttons' }, h(ScopedButton, {
+                        scope: ['predict', 'read'], names: [nameOf(first), nameOf(second), data],
                         type: 'submit', class: 'primary', disabled: !ready }, 'Compare')),
                 ]);
             },

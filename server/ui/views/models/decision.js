@@ -5,6 +5,7 @@ import { changed } from '../../base/changes.js';
 import { number, percent, plural } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
 import { Loaded } from '../../parts/loaded.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { announce } from '../../parts/status.js';
 import { CostRule } from './cost_rule.js';
 import { DatasetChoice } from '../../parts/dataset_choice.js';
@@ -51,8 +52,8 @@ function Stored({ model, remove }) {
             h(Fact, { label, value }))) : null,
         held ? h('p', { class: 'minor' }, `On ${plural(held.rows, 'row')} that the training held ` +
             'out.') : null,
-        h('div', { class: 'buttons' }, h('button', {
-            type: 'button', class: 'danger', onClick: remove }, 'Remove the rule')),
+        h('div', { class: 'buttons' }, h(ScopedButton, {
+            scope: 'write', class: 'danger', onClick: remove }, 'Remove the rule')),
     ]);
 }
 
@@ -114,7 +115,8 @@ export class Decision extends Component {
             return;
         }
         announce(rule ? 'The rule is stored: predictions use it from now on'
-            : 'The rule was removed', { label: 'Undo', run: () => void this.undo(before) });
+            : 'The rule was removed',
+        { label: 'Undo', scope: 'write', run: () => void this.undo(before) });
     }
 
     /* Back to the rule before, if nobody has changed the version since. */

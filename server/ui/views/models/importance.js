@@ -8,6 +8,7 @@ import { Choice, NumberField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { METRICS, metricLabel, metricText, metricValue } from '../../parts/metrics.js';
 import { Warnings } from '../../parts/problem.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { Bars } from './bars.js';
 import { DatasetChoice } from '../../parts/dataset_choice.js';
 import { versionPath } from '../../base/version_path.js';
@@ -95,8 +96,9 @@ export class Importance extends Component {
                     onInput: (text) => this.setState({ repeats: text }),
                 }),
             ]),
-            h('div', { class: 'buttons' }, h('button', {
-                type: 'submit', class: 'primary', disabled: !ready }, 'Measure')),
+            h('div', { class: 'buttons' }, h(ScopedButton, {
+                scope: ['predict', 'read'], names: [data], type: 'submit', class: 'primary',
+                disabled: !ready }, 'Measure')),
         ]);
     }
 

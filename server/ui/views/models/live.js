@@ -20,7 +20,7 @@ export async function switchLive(name, from, to, etag) {
     const next = response.headers.get('ETag');
     changed('models');
     announce(`Version ${to} of ${name} is live`, {
-        label: 'Undo', run: () => void undo(name, to, from, next),
+        label: 'Undo', scope: 'write', run: () => void undo(name, to, from, next),
     });
 }
 

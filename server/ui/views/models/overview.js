@@ -9,6 +9,7 @@ import { RequestCode } from '../../parts/code.js';
 import { Fact } from '../../parts/fact.js';
 import { Field, TextField } from '../../parts/fields.js';
 import { METRICS, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
+import { ScopedButton } from '../../parts/scoped.js';
 import { announce } from '../../parts/status.js';
 import { Origin, validationText } from './origin.js';
 import { versionPath } from '../../base/version_path.js';
@@ -88,8 +89,8 @@ class About extends Component {
     expiry({ expires_at: at }) {
         return at ? h('div', { class: 'warnings after' }, [
             h('p', {}, `The model is deleted on ${time(at)}.`),
-            h('button', {
-                type: 'button',
+            h(ScopedButton, {
+                scope: 'write',
                 onClick: () => void this.change({ expires_in: null }, 'The model is kept'),
             }, 'Keep the model'),
         ]) : null;
@@ -119,8 +120,8 @@ class About extends Component {
         return h('section', { class: 'card', 'aria-label': 'Description' }, [
             h('div', { class: 'head' }, [
                 h('h2', {}, 'Description'),
-                state.editing ? null : h('button', {
-                    type: 'button', class: 'quiet', onClick: () => this.edit(),
+                state.editing ? null : h(ScopedButton, {
+                    scope: 'write', brief: true, class: 'quiet', onClick: () => this.edit(),
                 }, 'Edit description and tags'),
             ]),
             state.error ? h(ChangeProblem, { error: state.error }) : null,

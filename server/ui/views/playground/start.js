@@ -4,6 +4,7 @@
 import { h } from '../../base/preact.js';
 import { plural } from '../../base/format.js';
 import { ScopedButton } from '../../parts/scoped.js';
+import { SCRATCH } from './scratch.js';
 
 let clicked = null; /* the hash of the last StartLink */
 
@@ -28,7 +29,8 @@ export function StartPanel({ points, nModels, onStart }) {
             'it is deleted an hour after the last change.'),
         h('div', { class: 'buttons' },
             h(ScopedButton, {
-                scope: ['write', 'train'], class: 'primary', onClick: onStart,
+                scope: ['write', 'train', 'predict'], names: [SCRATCH, `${SCRATCH}-a`],
+                class: 'primary', onClick: onStart,
             }, 'Train')),
     ]);
 }

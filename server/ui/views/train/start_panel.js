@@ -4,6 +4,7 @@ import { bytes, count, percent, plural, seconds } from '../../base/format.js';
 import { Fact } from '../../parts/fact.js';
 import { Problem, Warnings } from '../../parts/problem.js';
 import { ScopedButton } from '../../parts/scoped.js';
+import { reference } from './request.js';
 import { proposeTarget, singleTarget } from './target.js';
 
 /* What the job does, in one or two sentences. `answer`: of the dry run. */
@@ -50,6 +51,13 @@ function facts(answer, last) {
     ]);
 }
 
+/* The names of the dataset and the model of a request, as far as they are texts. */
+function namesOf(request) {
+    const { dataset, model } = request || {};
+    return [dataset, model].filter((name) => typeof name === 'string')
+        .map((name) => reference(name).name);
+}
+
 /* What to choose, for a request that is not complete yet; null: another fault. */
 function choose({ pointer }, request, columns) {
     const single = proposeTarget(columns) ? undefined : singleTarget(columns);
@@ -88,7 +96,8 @@ export function StartPanel(props) {
     return h('section', { class: 'card stack', 'aria-label': 'Start' }, [
         h('div', { class: 'buttons' }, [
             h(ScopedButton, {
-                scope: 'train', class: 'primary start', onClick: props.onStart,
+                scope: 'train', names: namesOf(request), class: 'primary start',
+                onClick: props.onStart,
                 disabled: !request || starting || (refused && !checking),
             }, starting ? 'Starting …' : request?.search ? 'Start the search'
                 : 'Start the training'),

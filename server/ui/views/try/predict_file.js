@@ -7,6 +7,7 @@ import { Check } from '../../parts/fields.js';
 import { FilePick } from '../../parts/filepick.js';
 import { Problem } from '../../parts/problem.js';
 import { Progress } from '../../parts/progress.js';
+import { Permitted } from '../../parts/scoped.js';
 import { announce } from '../../parts/status.js';
 import { DataTable } from '../../parts/table.js';
 import { FileRun } from './file_run.js';
@@ -108,13 +109,16 @@ export class PredictFile extends Component {
         const running = file && !done && !error;
         return h('section', { class: 'card stack', 'aria-label': 'A file' }, [
             h('h2', {}, 'A file of rows'),
-            h(FilePick, {
-                label: 'Drop a file with rows to predict, or choose one',
-                accept: '.csv,.tsv,.txt,.ndjson,.jsonl,.json,.arff,.svm,.libsvm,.svmlight,.gz',
-                hint: 'CSV with the column names of the training table (others are ignored), ' +
-                    'TSV, JSON, NDJSON, ARFF or svmlight, of any length: it is sent in pieces, ' +
-                    'and nothing of it is stored.',
-                onFile: (chosen) => this.start(chosen),
+            h(Permitted, {
+                scope: 'predict',
+                show: (forbidden) => h(FilePick, {
+                    label: 'Drop a file with rows to predict, or choose one', forbidden,
+                    accept: '.csv,.tsv,.txt,.ndjson,.jsonl,.json,.arff,.svm,.libsvm,.svmlight,.gz',
+                    hint: 'CSV with the column names of the training table (others are ' +
+                        'ignored), TSV, JSON, NDJSON, ARFF or svmlight, of any length: it is ' +
+                        'sent in pieces, and nothing of it is stored.',
+                    onFile: (chosen) => this.start(chosen),
+                }),
             }),
             h(Check, {
                 label: 'Repeat the columns of the file before the predictions', checked: repeat,
