@@ -2,7 +2,7 @@
 import { h } from '../base/preact.js';
 import { list } from '../base/api.js';
 import { link } from '../base/place.js';
-import { ExpiringCheck, OnlyExpiring, expiresQuery, hidesAll } from './expiring.js';
+import { ExpiringCheck, OnlyExpiring, countHidden, expiresQuery } from './expiring.js';
 import { Choice } from './fields.js';
 import { Loaded } from './loaded.js';
 
@@ -19,12 +19,12 @@ export function DatasetChoice({
             const items = await list('/v1/datasets', {
                 query: { fields: 'name', expires: expiresQuery() }, most: MOST, signal,
             });
-            return { items, hidden: await hidesAll('/v1/datasets', items, signal) };
+            return { items, hidden: await countHidden('/v1/datasets', items, signal) };
         },
         show: ({ items, hidden }) => {
             const names = items.map((item) => item.name);
-            if (hidden && value === '') {
-                return h(OnlyExpiring, { all: 'All tables' });
+            if (hidden > 0 && value === '') {
+                return h(OnlyExpiring, { n: hidden, noun: 'table' });
             }
             if (names.length === 0 && value === '') {
                 return h('p', {}, ['There are no data. ',

@@ -1,9 +1,12 @@
 /* Whether lists show names that expire, which are those of the playground and of other scratch
  * work. It is in the URL: ?expiring=true. */
 import { h } from '../base/preact.js';
-import { get } from '../base/api.js';
+import { list } from '../base/api.js';
+import { plural } from '../base/format.js';
 import { place, setQuery } from '../base/place.js';
 import { Check } from './fields.js';
+
+const MOST = 1000; /* that are counted */
 
 export function showsExpiring() {
     return place().query.expiring === 'true';
@@ -14,18 +17,24 @@ export function expiresQuery() {
     return showsExpiring() ? undefined : false;
 }
 
-/* Resolves to whether the items of a list are none as all names expire and are not shown. */
-export async function hidesAll(where, items, signal) {
+/* Resolves to the number of items that a list without items hides as their names expire. query: of
+ * the list. */
+export async function countHidden(where, items, signal, query = { fields: 'name' }) {
     if (items.length > 0 || showsExpiring()) {
-        return false;
+        return 0;
     }
-    const query = { fields: 'name', expires: true, limit: 1 };
-    return (await get(where, { query, signal })).items.length > 0;
+    return (await list(where, { query: { ...query, expires: true }, most: MOST, signal })).length;
 }
 
-/* In place of an empty list. all: what the list has. */
-export function OnlyExpiring({ all }) {
-    return h('p', { class: 'empty' }, `${all} expire. Tick “Show names that expire” to see them.`);
+/* In place of a list whose items are all hidden. n: their number; noun: what they are. */
+export function OnlyExpiring({ n, noun }) {
+    return h('div', { class: 'empty' }, [
+        h('p', {}, n === 1 ? `1 ${noun} that expires is hidden.`
+            : `${n >= MOST ? 'More than ' : ''}${plural(n, noun)} that expire are hidden.`),
+        h('button', {
+            type: 'button', onClick: () => setQuery({ expiring: 'true', after: '' }),
+        }, n === 1 ? 'Show it' : 'Show them'),
+    ]);
 }
 
 export function ExpiringCheck() {

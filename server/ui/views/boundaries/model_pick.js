@@ -4,7 +4,7 @@ import { list } from '../../base/api.js';
 import { methodTitles } from '../../base/catalogue.js';
 import { time } from '../../base/format.js';
 import { link } from '../../base/place.js';
-import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
+import { ExpiringCheck, OnlyExpiring, countHidden, expiresQuery } from '../../parts/expiring.js';
 import { TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
@@ -51,14 +51,19 @@ export function ModelPick() {
         h(ExpiringCheck),
         h(Loaded, {
             of: expiresQuery(), kinds: ['models'], what: 'the models',
-            load: (signal) => Promise.all([
-                list('/v1/models', {
+            load: async (signal) => {
+                const models = await list('/v1/models', {
                     query: { fields: 'name,algorithm,created_at', expires: expiresQuery() },
                     most: MOST, signal,
-                }),
-                methodTitles(),
-            ]),
-            show: ([models, titles]) => (models.length ? h(ModelTable, { models, titles })
+                });
+                return {
+                    models, titles: await methodTitles(),
+                    hidden: await countHidden('/v1/models', models, signal),
+                };
+            },
+            show: ({ models, titles, hidden }) => (models.length
+                ? h(ModelTable, { models, titles })
+                : hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'model' })
                 : h('div', { class: 'empty' }, [
                     h('p', {}, 'There is no model yet. Boundaries are drawn of a trained model.'),
                     h('div', { class: 'buttons centred' }, [

@@ -3,7 +3,7 @@ import { h } from '../../base/preact.js';
 import { list } from '../../base/api.js';
 import { bytes, count, time } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
-import { ExpiringCheck, OnlyExpiring, expiresQuery, hidesAll } from '../../parts/expiring.js';
+import { ExpiringCheck, OnlyExpiring, countHidden, expiresQuery } from '../../parts/expiring.js';
 import { TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
@@ -85,11 +85,11 @@ export function DatasetList({ query }) {
                         const items = await list('/v1/datasets', {
                             query: { fields: FIELDS, expires: expiresQuery() }, most: MOST, signal,
                         });
-                        return { items, hidden: await hidesAll('/v1/datasets', items, signal) };
+                        return { items, hidden: await countHidden('/v1/datasets', items, signal) };
                     },
                     show: ({ items, hidden }) => (items.length
                         ? h(Tables, { items, find: query.find })
-                        : hidden ? h(OnlyExpiring, { all: 'All tables' })
+                        : hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'table' })
                         : h('p', { class: 'empty' }, 'None yet. Drop a file above: you see ' +
                             'what it becomes before it is stored.')),
                 }),

@@ -5,7 +5,7 @@ import { methodTitles } from '../../base/catalogue.js';
 import { percent, seconds, time } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
-import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
+import { ExpiringCheck, OnlyExpiring, countHidden, expiresQuery } from '../../parts/expiring.js';
 import { Choice, TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { metricLabel, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
@@ -128,15 +128,16 @@ export class JobList extends Component {
         this.timer = setTimeout(() => setQuery({ model: model.trim(), after: '' }), TYPING);
     }
 
-    page({ items, next, titles }) {
+    page({ items, next, titles, hidden }) {
         const { query } = this.props;
         const { state, model, expiring } = query;
         return h('div', { class: 'stack' }, [
-            items.length === 0 ? h(Empty, { query }) : h('div', { class: 'job-list' },
-                h(DataTable, {
-                    caption: 'Jobs, newest first', columns: columnsOf(titles), rows: items,
-                    sort: false,
-                })),
+            hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'job' })
+                : items.length === 0 ? h(Empty, { query })
+                    : h('div', { class: 'job-list' }, h(DataTable, {
+                        caption: 'Jobs, newest first', columns: columnsOf(titles), rows: items,
+                        sort: false,
+                    })),
             h('nav', { class: 'buttons', 'aria-label': 'Pages of jobs' }, [
                 query.after ? h('a', {
                     class: 'button', href: link(['jobs'], { state, model, expiring }),
@@ -175,7 +176,9 @@ export class JobList extends Component {
                     const titles = await methodTitles();
                     const page = await get('/v1/jobs',
                         { query: { ...asked, limit: PAGE }, signal });
-                    return { ...page, titles };
+                    const hidden = await countHidden('/v1/jobs', page.items, signal,
+                        { fields: 'id', state: query.state, model: query.model });
+                    return { ...page, titles, hidden };
                 },
                 every: (data) => (data?.items.some(isActive) ? LIVE : IDLE),
                 show: (data) => this.page(data),

@@ -4,7 +4,7 @@ import { list } from '../../base/api.js';
 import { count, time } from '../../base/format.js';
 import { link, setQuery } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
-import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
+import { ExpiringCheck, OnlyExpiring, countHidden, expiresQuery } from '../../parts/expiring.js';
 import { Choice, TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { METRICS, metricLabel, metricSpread, metricText, metricValue } from
@@ -24,7 +24,7 @@ async function load(order, signal) {
         list('/v1/models', { query: { sort, expires: expiresQuery() }, most: MOST, signal }),
         loadMethods(signal),
     ]);
-    return models;
+    return { models, hidden: await countHidden('/v1/models', models, signal) };
 }
 
 /* The metric of a model with its interval and with the rows that it comes from. */
@@ -127,7 +127,9 @@ export class ModelList extends Component {
             h(Loaded, {
                 of: [order, expiresQuery()], kinds: ['models'], what: 'the models',
                 load: (signal) => load(order, signal),
-                show: (models) => (models.length === 0 ? h(Empty) : h('div', { class: 'stack' }, [
+                show: ({ models, hidden }) => (models.length === 0
+                    ? hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'model' }) : h(Empty)
+                    : h('div', { class: 'stack' }, [
                     h('div', { class: 'fields' }, [
                         h(Choice, {
                             label: 'Order', value: order,

@@ -56,7 +56,8 @@ export function TrainView({ query }) {
         h(Loaded, {
             what: 'the methods and the data', load, kinds: ['datasets', 'models'],
             show: (data) => (!data.datasets.some(isChoice) && !hasRequest(query)
-                ? data.datasets.length > 0 ? h(OnlyExpiring, { all: 'All tables' }) : h(NoData)
+                ? data.datasets.length > 0
+                    ? h(OnlyExpiring, { n: data.datasets.length, noun: 'table' }) : h(NoData)
                 : h(Loaded, {
                     what: 'the job', of: query.job ?? null,
                     load: (signal) => loadJob(query.job, signal),

@@ -5,7 +5,7 @@ import { methodTitles } from '../../base/catalogue.js';
 import { count, time } from '../../base/format.js';
 import { go, link } from '../../base/place.js';
 import { lacks, loadRights } from '../../base/rights.js';
-import { ExpiringCheck, expiresQuery } from '../../parts/expiring.js';
+import { ExpiringCheck, OnlyExpiring, countHidden, expiresQuery } from '../../parts/expiring.js';
 import { TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { DataTable } from '../../parts/table.js';
@@ -74,9 +74,13 @@ export function ModelChoice() {
                 }
                 const query = { fields: FIELDS, limit: MOST, expires: expiresQuery() };
                 const { items } = await get('/v1/models', { query, signal });
-                return { items, titles: await methodTitles() };
+                return {
+                    items, titles: await methodTitles(),
+                    hidden: await countHidden('/v1/models', items, signal),
+                };
             },
-            show: ({ items, titles }) => (items === null ? h(ModelName)
+            show: ({ items, titles, hidden }) => (items === null ? h(ModelName)
+                : hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'model' })
                 : items.length === 0 ? h(Empty) : h(DataTable, {
                 caption: 'Models', columns: columnsOf(titles), rows: items, most: MOST,
             })),
