@@ -150,7 +150,7 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
     double *restrict values = row->value;
     uint64_t next = 0; /* the smallest feature index that may follow */
     size_t n = 0;
-    row->inexact.n = 0;
+    row->n_inexact = 0;
     for (;;) {
         while (is_space(*p)) {
             p++;
@@ -172,8 +172,9 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
         }
         const char *written = p + digits + 1;
         if (SCAN_UNLIKELY(number_may_be_inexact((size_t)(behind - written), value)) &&
-            row->inexact.n == 0 && !number_is_exact(written, (size_t)(behind - written), value)) {
+            !number_is_exact(written, (size_t)(behind - written), value) && row->n_inexact++ == 0) {
             row->inexact = (struct text){written, (size_t)(behind - written)};
+            row->inexact_number = value;
         }
         places[n] = (uint32_t)place;
         values[n] = value;

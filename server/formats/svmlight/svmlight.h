@@ -26,10 +26,10 @@ struct svmlight_row {
     size_t n, capacity;
     /* 1 + the largest feature index in the line, including entries of 0; 0: there are no entries */
     uint32_t width;
-    bool qid; /* the line has a "qid:N" */
-    /* the first value that is an integer which a double cannot represent exactly; n is 0 if there
-     * is none */
-    struct text inexact;
+    bool qid;              /* the line has a "qid:N" */
+    size_t n_inexact;      /* number of values that number_is_exact is false for */
+    struct text inexact;   /* the first of them; points into the line */
+    double inexact_number; /* what it was read as */
 };
 void svmlight_row_done(struct svmlight_row *row);
 

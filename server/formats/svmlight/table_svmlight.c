@@ -13,9 +13,8 @@ struct table_svmlight {
     struct text_lines lines;
     struct svmlight_row row;
     struct svmlight_options options;
-    int64_t comments;     /* number of lines with only a comment */
-    int64_t qid_line;     /* line of the first "qid:N"; 0: there is none */
-    int64_t inexact_line; /* line of the first integer that is rounded; 0: there is none */
+    int64_t comments; /* number of lines with only a comment */
+    int64_t qid_line; /* line of the first "qid:N"; 0: there is none */
 };
 
 /* ---- rows ---- */
@@ -35,6 +34,10 @@ static bool row_put(struct table *t, int64_t line, int64_t column) {
     if (status == BUILDER_WELL) {
         status =
             builder_entries(&t->builder, TABLE_SPARSE, row->place, row->value, row->n, row->width);
+    }
+    if (status == BUILDER_WELL && row->n_inexact > 0) {
+        builder_inexact(&t->builder, TABLE_SPARSE, row->n_inexact, row->inexact_number,
+                        row->inexact.bytes, row->inexact.n);
     }
     if (status == BUILDER_WELL) {
         status = builder_row_end(&t->builder);
@@ -68,15 +71,6 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     if (s->row.qid && s->qid_line == 0) {
         s->qid_line = line;
         table_warn(t, "the queries (\"qid:N\", first in line %" PRId64 ") are ignored", line);
-    }
-    if (s->row.inexact.n > 0 && s->inexact_line == 0) {
-        char shown[TEXT_SHOWN];
-        s->inexact_line = line;
-        table_warn(t,
-                   "%s in line %" PRId64
-                   ", column %td, is not a number that a double holds exactly, it is rounded",
-                   text_show(s->row.inexact.bytes, s->row.inexact.n, shown), line,
-                   s->row.inexact.bytes - bytes + 1);
     }
     return row_put(t, line, s->row.label.bytes - bytes + 1);
 }

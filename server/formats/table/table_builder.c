@@ -114,18 +114,16 @@ void builder_fall(struct table_builder *b, struct column *c) {
     set_takes(b, (size_t)(c - b->column), STAGE_NONE);
 }
 
-/* Counts the cells of the column that a double cannot represent exactly, and records the first. */
-static void check_exact(struct table_builder *b, struct column *c, double number,
-                        const char *spelling, size_t n) {
+void builder_inexact(struct table_builder *b, size_t i, size_t cells, double number,
+                     const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
-    if (number_is_exact(spelling, n, number)) {
-        return;
-    }
-    if (c->inexact_cells++ == 0) {
+    struct column *c = &b->column[i];
+    if (c->inexact_cells == 0) {
         c->inexact_line = b->line;
         c->inexact_text = strdup(text_show(spelling, n, shown));
         c->inexact_number = number;
     }
+    c->inexact_cells += (int64_t)cells;
 }
 
 /* Records the first whole number of the column that begins with a zero: it may be a code. */
@@ -234,8 +232,8 @@ static enum builder_status put_number(struct table_builder *b, struct column *c,
     if (b->broken) {
         return BUILDER_WELL;
     }
-    if (SCAN_UNLIKELY(number_may_be_inexact(n, number))) {
-        check_exact(b, c, number, spelling, n);
+    if (SCAN_UNLIKELY(number_may_be_inexact(n, number)) && !number_is_exact(spelling, n, number)) {
+        builder_inexact(b, (size_t)(c - b->column), 1, number, spelling, n);
     }
     if (c->zeros_line == 0) {
         check_zeros(b, c, spelling, n);

@@ -302,6 +302,10 @@ enum builder_status builder_missing(struct table_builder *b, size_t i);
  * feature indices below `width`. */
 enum builder_status builder_entries(struct table_builder *b, size_t i, const uint32_t *place,
                                     const double *value, size_t n, size_t width);
+/* Counts `cells` numbers of the current row in column i that number_is_exact is false for. The text
+ * of the first is spelling[0 … n - 1], which was read as `number`. */
+void builder_inexact(struct table_builder *b, size_t i, size_t cells, double number,
+                     const char *spelling, size_t n);
 /* Adds the cells of a row of separated text, from cell number *cell on. The row has as many cells
  * as there are columns. BUILDER_MISFIT: cell *cell does not fit its column; to continue, call the
  * function again with *cell + 1. */

@@ -573,11 +573,12 @@ static void warn_of_inexact(const struct column *c, const char *of, struct json_
     if (c->inexact_cells > 1) {
         buf_printf(text, "%" PRId64 " of its numbers exactly, the first is ", c->inexact_cells);
     }
-    buf_printf(text,
-               "%s in line %" PRId64 "%s%s, it was read as %s: an upload with "
-               "types=%s:categorical keeps %s as written",
-               cell, c->inexact_line, of, c->inexact_cells > 1 ? "" : " exactly", number, c->name,
-               c->inexact_cells > 1 ? "them" : "it");
+    buf_printf(text, "%s in line %" PRId64 "%s%s, it was read as %s", cell, c->inexact_line, of,
+               c->inexact_cells > 1 ? "" : " exactly", number);
+    if (c->type != DN_SPARSE) {
+        buf_printf(text, ": an upload with types=%s:categorical keeps %s as written", c->name,
+                   c->inexact_cells > 1 ? "them" : "it");
+    }
     warn(w, text, n);
 }
 
@@ -605,7 +606,7 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
             c->reason.hint == NULL && !c->reason.stored) {
             warn_of_numbers(c, w, &text, &n);
         }
-        if (c->inexact_cells > 0 && c->type == DN_NUMERIC) {
+        if (c->inexact_cells > 0 && (c->type == DN_NUMERIC || c->type == DN_SPARSE)) {
             warn_of_inexact(c, of, w, &text, &n);
         }
         if (c->zeros_line > 0 && c->type == DN_NUMERIC && !c->forced && !c->reason.stored) {

@@ -338,8 +338,13 @@ static void test_values_that_are_rounded(void **state) {
         read_with(&plain, "1 1:1234567890123456 2:0.12345678901234567\n0 2:3 7:9007199254740993 "
                           "8:9007199254740995\n1 3:9007199254740993\n");
     check_has(t.notes,
-              "\"warnings\":[\"\\\"9007199254740993\\\" in line 2, column 9, is not a number "
-              "that a double holds exactly, it is rounded\"]");
+              "\"warnings\":[\"column \\\"f\\\": a double does not hold 3 of its numbers exactly, "
+              "the first is \\\"9007199254740993\\\" in line 2, it was read as "
+              "9007199254740992\"]");
+    table_done(&t);
+    t = read_with(&plain, "1 1:1\n0 2:1e-400\n0 2:0.00\n");
+    check_has(t.notes, "\"warnings\":[\"column \\\"f\\\": a double does not hold \\\"1e-400\\\" in "
+                       "line 2 exactly, it was read as 0\"]");
     table_done(&t);
 }
 
