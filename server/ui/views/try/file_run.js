@@ -17,7 +17,7 @@ const LONGEST_HEADER = 64 * 1024 * 1024; /* bytes of the header of ARFF */
 const ANSWER = { quotes: true, delimiter: ',' };
 
 function joined(...parts) {
-    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    const bytes = new Uint8Array(sum(parts.map((part) => part.length)));
     let at = 0;
     for (const part of parts) {
         bytes.set(part, at);
@@ -26,22 +26,44 @@ function joined(...parts) {
     return bytes;
 }
 
+const sum = (values) => values.reduce((all, v) => all + v, 0);
 const countRows = (rows) => rows.filter(({ blank, comment }) => !blank && !comment).length;
 
-/* A run over a file. Results: parts (Blobs of the answer), rows, faults [{line, text}], nFaults. */
+/* The columns of a model that rows of JSON name, but for those of many features. */
+function namedColumns({ inputs = [] }) {
+    return [...new Set(inputs.filter(({ type }) => type !== 'sparse')
+        .map((input) => input.column || input.name))];
+}
+
+/* The columns that no row of a refused piece of JSON names; []: it is refused for other reasons. */
+function absentColumns(error, columns) {
+    const texts = (error.document?.errors || []).map(({ detail }) => detail || '');
+    const absent = columns.filter((name) => texts.some((text) =>
+        text.includes(`no instance names the column "${name}"`) ||
+        text.includes(`"${name}" is missing from the instances`)));
+    return absent.length === texts.length ? absent : [];
+}
+
+/* A run over a file. Results: parts (Blobs of the answer), rows, faults [{line, text}], nFaults.
+ *
+ * A row of JSON without a column has a missing value there. The daemon refuses a body in which no
+ * row names the column: the run does that for the whole file, and not for its pieces. */
 export class FileRun {
     /* where: path of predict; output: of the calls; repeat: whether the columns of the file are
-     * repeated; onProgress is called after each piece and while the file is read. */
-    constructor({ file, where, model, output, repeat, signal, onProgress }) {
-        Object.assign(this, { file, where, model, output, repeat, signal, onProgress });
+     * repeated; onProgress is called after each piece and while the file is read; most: bytes of a
+     * piece. */
+    constructor({ file, where, model, output, repeat, signal, onProgress, most = PIECE }) {
+        Object.assign(this, { file, where, model, output, repeat, signal, onProgress, most });
         Object.assign(this, { parts: [], rows: 0, faults: [], nFaults: 0, read: 0 });
+        Object.assign(this, { pieces: 0, absent: new Map() });
     }
 
     async run() {
         const format = await this.begin();
         const { dialect, prefix, skip } = format;
         const pieces = piecesOf(this.file, {
-            dialect, skip, most: Math.max(PIECE - prefix.length, PIECE / 4), signal: this.signal,
+            dialect, skip, signal: this.signal,
+            most: Math.max(this.most - prefix.length, this.most / 4),
             through: format.kind === 'json' ? new TransformStream(new JsonLines()) : undefined,
             read: (n) => {
                 this.read += n;
@@ -51,13 +73,20 @@ export class FileRun {
         for await (const piece of pieces) {
             if (piece.rows > 0) {
                 found = true;
-                await this.piece(piece, format);
+                this.pieces++;
+                await (this.answerType === 'text/csv' ? this.piece(piece, format)
+                    : this.lines(piece, format));
                 this.onProgress(this);
             }
         }
         if (!found) {
             throw new Error(skip > 0 ? 'The file has a header and no row below it: there is ' +
                 'nothing to predict.' : 'The file has no rows.');
+        }
+        for (const { pieces, error } of this.absent.values()) {
+            if (pieces === this.pieces) {
+                throw error;
+            }
         }
     }
 
@@ -104,22 +133,52 @@ export class FileRun {
         }
     }
 
+    /* Predicts a piece of JSON, which is answered line by line. If no row of it names a column, it
+     * gets a row before its first that names all, whose answer is dropped. */
+    async lines({ bytes, line, rows }, format) {
+        const columns = namedColumns(this.model);
+        let response;
+        let added = 0;
+        try {
+            response = await this.ask(new Blob([bytes]), format);
+        } catch (error) {
+            const absent = error.status === 422 ? absentColumns(error, columns) : [];
+            if (absent.length === 0) {
+                throw error;
+            }
+            for (const name of absent) {
+                const before = this.absent.get(name) || { pieces: 0, error };
+                this.absent.set(name, { ...before, pieces: before.pieces + 1 });
+            }
+            const all = Object.fromEntries(columns.map((name) => [name, null]));
+            response = await this.ask(new Blob([`${JSON.stringify(all)}\n`, bytes]), format);
+            added = 1;
+        }
+        let blob = await response.blob();
+        if (added) {
+            const text = await blob.text();
+            blob = new Blob([text.slice(text.indexOf('\n') + 1)]);
+        }
+        this.rows += rows;
+        this.parts.push(Number(response.headers.get('Discern-Refused') || 0) > 0
+            ? this.shifted(await blob.text(), line - 1 - added) : blob);
+    }
+
     /* Predicts a piece; rows with faults are taken out and reported. */
     async piece({ bytes, line, rows }, format) {
         const { prefix, dialect } = format;
-        const answered = format.kind === 'ndjson' || format.kind === 'json'; /* line by line */
         const headerLines = countLines(prefix);
         let kept = null; /* the rows that are left, once some were taken out */
         let body = joined(prefix, bytes);
         for (let round = 0; ; round++) {
             try {
                 const response = await this.ask(new Blob([body]), format);
-                await this.add(response, line - 1 - headerLines);
+                await this.add(response);
                 this.rows += kept ? countRows(kept) : rows;
                 return;
             } catch (error) {
                 const lines = (error.document?.errors || []).map((fault) => fault.line);
-                if (!(error instanceof CallError) || error.status !== 422 || answered ||
+                if (!(error instanceof CallError) || error.status !== 422 ||
                     lines.length === 0 || lines.some((at) => !at)) {
                     throw error;
                 }
@@ -169,14 +228,9 @@ export class FileRun {
         }
     }
 
-    /* Adds an answer: further headers are left out. offset: what is added to line numbers. */
-    async add(response, offset) {
+    /* Adds an answer: further headers are left out. */
+    async add(response) {
         let blob = await response.blob();
-        if (this.answerType !== 'text/csv') {
-            const refused = Number(response.headers.get('Discern-Refused') || 0);
-            this.parts.push(refused > 0 ? this.shifted(await blob.text(), offset) : blob);
-            return;
-        }
         if (this.parts.length > 0) {
             const head = new Uint8Array(await blob.slice(0, HEAD).arrayBuffer());
             blob = blob.slice(firstRow(head, ANSWER)?.to || 0);
@@ -184,7 +238,8 @@ export class FileRun {
         this.parts.push(blob);
     }
 
-    /* NDJSON: the lines that were refused, with their number in the file. */
+    /* Returns an answer line by line with the numbers of the refused lines in the file. offset:
+     * what is added to them. */
     shifted(text, offset) {
         const lines = text.split('\n').map((line) => {
             if (!line.startsWith('{"error"')) {
