@@ -284,18 +284,19 @@ export function errorsOf(error) {
 /* method: as FIRST_METHOD; error: of its last training. */
 export function Method({ method, error, onChange }) {
     const choose = (algorithm) => onChange({ ...FIRST_METHOD, inputs: method.inputs, algorithm });
-    return h('section', { class: 'card stack', 'aria-label': 'Method' }, [
-        h(Loaded, {
-            what: 'the methods', load: (signal) => get('/v1/algorithms', { signal }),
-            show: ({ items }) => h(Choice, {
+    const settings = h(Loaded, {
+        what: 'its settings', of: method.algorithm,
+        load: (signal) => get(path`/v1/algorithms/${method.algorithm}`, { signal }),
+        show: (entry) => h(MethodFields, { entry, method, errors: errorsOf(error), onChange }),
+    });
+    return h('section', { class: 'card', 'aria-label': 'Method' }, h(Loaded, {
+        what: 'the methods', load: (signal) => get('/v1/algorithms', { signal }),
+        show: ({ items }) => h('div', { class: 'stack' }, [
+            h(Choice, {
                 label: 'Method', value: method.algorithm, onChange: choose,
                 options: items.map(({ id, title }) => ({ value: id, label: title })),
             }),
-        }),
-        h(Loaded, {
-            what: 'its settings', of: method.algorithm,
-            load: (signal) => get(path`/v1/algorithms/${method.algorithm}`, { signal }),
-            show: (entry) => h(MethodFields, { entry, method, errors: errorsOf(error), onChange }),
-        }),
-    ]);
+            settings,
+        ]),
+    }));
 }
