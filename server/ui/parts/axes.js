@@ -32,6 +32,15 @@ function writeNumbers(axis, scale, { format }) {
     }
 }
 
+/* Writes the negative numbers of an axis as number() of format.js does. */
+function writeMinus(drawn, scale) {
+    if (scale.ticks) {
+        drawn.selectAll('text').each(function write() {
+            this.textContent = this.textContent.replaceAll('-', '−');
+        });
+    }
+}
+
 /* Draws the axis below the frame. options: label, ticks, format, grid. */
 export function xAxis({ g, width, height }, scale, options = {}) {
     const ticks = options.ticks ?? Math.max(width / 80, 2);
@@ -41,7 +50,7 @@ export function xAxis({ g, width, height }, scale, options = {}) {
         axis.tickSizeInner(-height).tickPadding(LABEL_GAP);
     }
     g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`)
-        .attr('transform', `translate(0,${height})`).call(axis);
+        .attr('transform', `translate(0,${height})`).call(axis).call(writeMinus, scale);
     if (options.label) {
         g.append('text').attr('class', 'axis-label').attr('x', width / 2).attr('y', height + 34)
             .attr('text-anchor', 'middle').text(options.label);
@@ -56,7 +65,8 @@ export function yAxis({ g, width, height }, scale, options = {}) {
     if (options.grid) {
         axis.tickSizeInner(-width).tickPadding(LABEL_GAP);
     }
-    g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`).call(axis);
+    g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`)
+        .call(axis).call(writeMinus, scale);
     if (options.label) {
         g.append('text').attr('class', 'axis-label').attr('text-anchor', 'middle')
             .attr('transform', `translate(${-(options.offset ?? 44)},${height / 2}) rotate(-90)`)

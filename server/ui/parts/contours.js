@@ -178,6 +178,10 @@ export function disputed(grid) {
     return grid.scores[0].map((_, i) => value(i));
 }
 
+const MOST_TRIED = 60; /* places of a curve that are tried for its label */
+const LABEL_ROOM = 14; /* px above a label and below it that no point should take */
+const LABEL_SHAPE = 1.5; /* the room beside it over that */
+
 /* ---- curves ---- */
 
 /* Returns the curve around the points of the grid at which a field is above a level, as GeoJSON in
@@ -200,9 +204,9 @@ export function pathOf(grid, right, up) {
     return (curve) => curve.coordinates.flat().map(ring).join('');
 }
 
-/* Returns where on a curve its value is written: in the middle of the longest part that is inside
- * of a box in px, or null. */
-export function labelPlace(grid, curve, right, up, box) {
+/* Returns where on a curve its value is written, or null: on the longest part that is inside of a
+ * box in px, where it hides no place of `taken` (px), as near to the middle as that is possible. */
+export function labelPlace(grid, curve, right, up, box, taken) {
     const place = placing(grid, right, up);
     const isInside = ([x, y]) => x > box.left && x < box.right && y > box.top && y < box.bottom;
     let best = [];
@@ -217,7 +221,23 @@ export function labelPlace(grid, curve, right, up, box) {
             }
         }
     }
-    return best[Math.floor(best.length / 2)] || null;
+    const middle = Math.floor(best.length / 2);
+    const stride = Math.max(Math.floor(best.length / MOST_TRIED), 1);
+    const order = d3.range(0, best.length, stride)
+        .sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+    const room = ([x, y]) => Math.min(LABEL_ROOM,
+        d3.min(taken, ([px, py]) => Math.hypot((px - x) / LABEL_SHAPE, py - y)) ?? LABEL_ROOM);
+    let found = null;
+    for (const i of order) {
+        const r = room(best[i]);
+        if (found === null || r > found.r) {
+            found = { r, place: best[i] };
+        }
+        if (r === LABEL_ROOM) {
+            break;
+        }
+    }
+    return found?.place ?? null;
 }
 
 /* Returns [{k, x, y, cells}]: the point of the region of each class that is farthest from its

@@ -115,12 +115,13 @@ export class Plane extends Component {
     /* ---- drawing ---- */
 
     draw(svg, size) {
-        const { x, y, grid, show, rows = [] } = this.props;
+        const { x, y, grid, show, rows = [], points = [] } = this.props;
         const inner = frame(svg, size, { ...MARGIN, right: 20 });
         const at = { right: scaleOf(x, [0, inner.width]), up: scaleOf(y, [inner.height, 0]) };
         const hatching = `${this.id}-hatching`;
         defineHatching(svg, hatching);
-        const ground = drawGround(inner, `${this.id}-clip`);
+        const ground = drawGround(inner, `${this.id}-clip`, [...rows, ...points]
+            .map((p) => [at.right(p.x), at.up(p.y)]));
         const texts = ground.g.append('g');
         if (grid) {
             drawRegions(ground, at, grid,

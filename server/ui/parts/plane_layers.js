@@ -1,4 +1,4 @@
-/* What is drawn into a plane (plane.js). inner: of frame(); at: {right, up}, the scales. */
+/* What is drawn into a plane (plane.js). inner: of drawGround(); at: {right, up}, the scales. */
 import { d3 } from '../base/d3.js';
 import { shortened } from '../base/format.js';
 import { curveOf, disputed, labelPlace, middles, pathOf, probabilityField, regionsOf } from
@@ -84,7 +84,7 @@ function drawLevel(inner, texts, { right, up }, grid, [name, field, level], kind
     inner.g.append('path').attr('class', `plane-level ${kind}`)
         .attr('d', pathOf(grid, right, up)(curve));
     const place = text && labelPlace(grid, curve, right, up,
-        { left: 24, right: inner.width - 24, top: 12, bottom: inner.height - 12 });
+        { left: 24, right: inner.width - 24, top: 12, bottom: inner.height - 12 }, inner.taken);
     if (place) {
         texts.append('text').attr('class', 'plane-value').attr('paint-order', 'stroke')
             .attr('text-anchor', 'middle').attr('dominant-baseline', 'central')
@@ -135,14 +135,15 @@ export function drawPoints(inner, { right, up }, points, kind, held) {
     });
 }
 
-/* The frame that cuts off what is outside. Returns the inner group to draw in. */
-export function drawGround(inner, id) {
+/* The frame that cuts off what is outside. Returns the inner group to draw in. taken: places (px)
+ * of points, which values of lines should not hide. */
+export function drawGround(inner, id, taken) {
     inner.g.append('clipPath').attr('id', id).append('rect')
         .attr('width', inner.width).attr('height', inner.height);
     const g = inner.g.append('g').attr('clip-path', `url(#${id})`);
     g.append('rect').attr('class', 'plane-ground').attr('width', inner.width)
         .attr('height', inner.height);
-    return { ...inner, g };
+    return { ...inner, g, taken };
 }
 
 /* Returns the scale of an axis of the plane. */

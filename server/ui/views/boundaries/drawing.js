@@ -228,10 +228,11 @@ export class Drawing extends Component {
         const { points } = state;
         const is = (name) => layers[name] && lacks[name] === undefined;
         const machines = machinesOf(model, query);
+        const names = [props.x, props.y].map(({ name }) => shortened(name)).join(' and ');
         return h(Plane, {
             ...axes, level: 2,
-            title: `${model.name} over ${[props.x, props.y].map(({ name }) => shortened(name))
-                .join(' and ')}`,
+            title: `Answers over ${names}`,
+            label: `Answers of ${model.name} over ${names}: a plane`,
             name: `${model.name}-boundaries`, grid: state.grid, busy: state.busy, rows, points,
             show: {
                 regions: layers.regions, names: layers.regions, boundary: layers.boundary,
