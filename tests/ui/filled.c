@@ -14,9 +14,12 @@ const char filled_places[] =
     " #/models #/models/iris #/models/iris?tab=quality #/models/iris?tab=inside"
     " #/models/cancer #/models/cancer?tab=quality #/models/cancer?tab=decision"
     " #/models/cancer?tab=inside #/models/rings?tab=inside #/models/flowers?tab=inside"
-    " #/models/network?tab=inside"
-    " #/models/iris?tab=importance #/try #/try/iris #/try/cancer"
+    " #/models/" FILLED_LONG_NAME "?tab=inside"
+    " #/models/iris?tab=importance&data=iris&metric=accuracy&repeats=5"
+    " #/models/cancer?tab=compare&compare=cancer@1,cancer@2&data=breast_cancer"
+    " #/try #/try/iris #/try/cancer"
     " #/boundaries #/boundaries/rings #/boundaries/iris #/boundaries/cancer"
+    " #/boundaries/" FILLED_LONG_NAME
     " #/playground #/playground/xor #/playground/covariances #/playground/margin"
     " #/nowhere /docs";
 
@@ -49,7 +52,8 @@ void fill_daemon(void) {
     status_check(call_upload("/v1/datasets/rings", rings()), 201);
     status_check(call_upload("/v1/datasets/people", people()), 201);
     static const char held_out[] = "'validation':{'holdout':0.3,'curves':true}";
-    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic',%s}",
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic',"
+              "'learning_curve':[0.1,0.2,0.5,1],%s}",
               held_out);
     job_train("{'model':'cancer','dataset':'breast_cancer','target':'class',"
               "'algorithm':'gaussian',%s}",
@@ -62,7 +66,8 @@ void fill_daemon(void) {
     job_train("{'model':'rings','dataset':'rings','target':'ring','algorithm':'svm',"
               "'params':{'kernel':'rbf'},%s}",
               held_out);
-    job_train("{'model':'network','dataset':'rings','target':'ring','algorithm':'mlp',%s}",
+    job_train("{'model':'" FILLED_LONG_NAME
+              "','dataset':'rings','target':'ring','algorithm':'mlp',%s}",
               held_out);
     (void)job_wait(job_post("{'model':'late','dataset':'digits','target':'class',"
                             "'algorithm':'logistic','params':{'solver':'gradient_descent',"

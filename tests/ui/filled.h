@@ -4,6 +4,9 @@
 
 #include "lib/api.h"
 
+/* A model of two columns whose name has the greatest length. */
+#define FILLED_LONG_NAME "a-network-with-a-name-as-long-as-a-name-of-a-model-may-ever-be1"
+
 /* Gives the_daemon tables, models of several kinds, a job that failed (7) and one that is running
  * (8). */
 void fill_daemon(void);

@@ -90,11 +90,41 @@ static void draw_loading(const char *places) {
 static const char views[] = "#/data #/train #/jobs #/models #/try #/boundaries #/playground";
 static const char unknown[] = "#/data/none #/jobs/999 #/models/none #/try/none #/boundaries/none";
 
+/* A place and the button there that opens a dialog. */
+static const struct dialog {
+    const char *place, *button;
+} dialogs[] = {
+    {"#/data", "Token"},
+    {"#/data/iris", "Add a description or tags"},
+    {"#/data/iris", "Delete"},
+    {"#/jobs/1", "Delete"},
+    {"#/jobs/8", "Cancel"},
+    {"#/models/cancer", "Delete …"},
+    {"#/models/cancer", "Delete version 2"},
+};
+static const struct dialog *shown; /* by open_dialog */
+
+static void open_dialog(const char *place) {
+    filled_open(place);
+    browser_click(shown->button);
+    browser_wait("document.querySelector('dialog[open]')", "a dialog");
+}
+
+/* Draws the dialogs while job 8 runs. */
+static void draw_dialogs(void) {
+    for (size_t i = 0; i < sizeof dialogs / sizeof dialogs[0]; i++) {
+        shown = &dialogs[i];
+        draw(text("dialog-%s-", file_part(shown->button)), shown->place, open_dialog,
+             browser_settle);
+    }
+}
+
 static void draw_states(void) {
     draw_all("empty-", views, filled_open);
     service_start(NULL); /* without what the playground has made */
     fill_daemon();
     draw_all("running-", "#/jobs #/jobs/8", filled_open);
+    draw_dialogs();
     filled_rest();
     browser_allow("status of 404");
     draw_all("", unknown, filled_open);

@@ -300,6 +300,8 @@ static void test_a_lost_daemon_is_shown_and_found_again(void **state) {
     allow_no_answer();
     browser_click("Jobs");
     browser_wait_text("The daemon does not answer");
+    browser_click("Playground");
+    browser_wait("document.querySelectorAll('main .problem').length === 1", "one error");
     daemon_start(&the_daemon);
     browser_wait_no_text("The daemon does not answer");
     browser_wait_no_text("Try again");
