@@ -42,7 +42,8 @@ export function number(x, digits = 4) {
 
 /* A share as percent: 0.1234 is "12.3 %". */
 export function percent(x, digits = 1) {
-    return x === null || x === undefined ? '–' : `${(100 * x).toFixed(digits)}${BLANK}%`;
+    return x === null || x === undefined ? '–' : `${(100 * x).toFixed(digits)}${BLANK}%`
+        .replace('-', '−');
 }
 
 export function bytes(n) {

@@ -17,7 +17,7 @@ export function frame(svg, size, margin = MARGIN) {
  * yAxis. */
 export function labelRoom(scale, { ticks, format }, least) {
     const written = scale.ticks(ticks).map(scale.tickFormat(ticks, format));
-    return Math.max(least, 14 + 7 * d3.max(written, (label) => label.length));
+    return Math.max(least, 18 + 7 * d3.max(written, (label) => label.length));
 }
 
 /* Very small and very large numbers get exponents, unless a format is given; dates do not. */
@@ -32,11 +32,11 @@ function writeNumbers(axis, scale, { format }) {
     }
 }
 
-/* Writes the negative numbers of an axis as number() of format.js does. */
-function writeMinus(drawn, scale) {
+/* Writes negative numbers and shares of an axis as format.js does. */
+function writeLikeTexts(drawn, scale) {
     if (scale.ticks) {
         drawn.selectAll('text').each(function write() {
-            this.textContent = this.textContent.replaceAll('-', '−');
+            this.textContent = this.textContent.replaceAll('-', '−').replace(/%$/, '\u00a0%');
         });
     }
 }
@@ -50,7 +50,7 @@ export function xAxis({ g, width, height }, scale, options = {}) {
         axis.tickSizeInner(-height).tickPadding(LABEL_GAP);
     }
     g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`)
-        .attr('transform', `translate(0,${height})`).call(axis).call(writeMinus, scale);
+        .attr('transform', `translate(0,${height})`).call(axis).call(writeLikeTexts, scale);
     if (options.label) {
         g.append('text').attr('class', 'axis-label').attr('x', width / 2).attr('y', height + 34)
             .attr('text-anchor', 'middle').text(options.label);
@@ -66,7 +66,7 @@ export function yAxis({ g, width, height }, scale, options = {}) {
         axis.tickSizeInner(-width).tickPadding(LABEL_GAP);
     }
     g.append('g').attr('class', `axis${options.grid ? ' grid' : ''}`)
-        .call(axis).call(writeMinus, scale);
+        .call(axis).call(writeLikeTexts, scale);
     if (options.label) {
         g.append('text').attr('class', 'axis-label').attr('text-anchor', 'middle')
             .attr('transform', `translate(${-(options.offset ?? 44)},${height / 2}) rotate(-90)`)

@@ -75,7 +75,7 @@ function drawCurve(svg, size, { points, log, share, xLabel, waits }) {
     const [first, last] = d3.extent(shown, (point) => point.x);
     const x = d3.scaleLinear().domain(first === last ? [first - 1, last + 1] : [first, last])
         .range([0, plot.width]);
-    xAxis(plot, x, { label: xLabel, format: 'd', ticks: Math.min(plot.width / 70, last) });
+    xAxis(plot, x, { label: xLabel, format: ',d', ticks: Math.min(plot.width / 70, last) });
     yAxis(plot, y, axis);
     const line = d3.line().x((point) => x(point.x)).y((point) => y(point.y));
     for (const segment of segments(shown)) {

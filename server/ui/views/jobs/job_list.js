@@ -51,12 +51,16 @@ const columnsOf = (titles) => [
     {
         name: 'model', label: 'Model',
         cell: (job) => (job.state === 'succeeded'
-            ? h('a', { href: link(['models', job.model]) }, job.model) : job.model),
+            ? h('a', {
+                class: 'column-name', title: job.model, href: link(['models', job.model]),
+            }, job.model)
+            : h('span', { class: 'column-name', title: job.model }, job.model)),
     },
     {
         name: 'dataset', label: 'Data',
-        cell: ({ dataset }) => h('a', { href: link(['data', dataset.name]) },
-            `${dataset.name}@${dataset.version}`),
+        cell: ({ dataset }) => h('a', {
+            class: 'column-name', title: dataset.name, href: link(['data', dataset.name]),
+        }, `${dataset.name}@${dataset.version}`),
     },
     {
         name: 'method', label: 'Method',

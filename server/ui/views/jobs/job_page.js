@@ -83,7 +83,7 @@ function CancelDialog({ job, trials, run, onClose }) {
         h('div', { class: 'buttons' }, [
             h('button', { type: 'button', class: 'danger', onClick: run },
                 keeps ? 'End the search and train the best' : 'Cancel the job'),
-            h('button', { type: 'button', onClick: onClose }, 'Go on'),
+            h('button', { type: 'button', onClick: onClose }, 'Let it run'),
         ]),
     ]);
 }

@@ -26,11 +26,11 @@ function clip(text, width) {
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-function draw(svg, size, { items, label, domain }) {
+function draw(svg, size, { items, label, domain, format }) {
     const left = Math.min(Math.max(size.width * 0.34, 90), 300);
     const inner = frame(svg, size, { top: 4, right: 16, bottom: 40, left });
     const x = d3.scaleLinear().domain(domain).nice().range([0, inner.width]);
-    xAxis(inner, x, { label, grid: true, ticks: Math.max(inner.width / 90, 2) });
+    xAxis(inner, x, { label, format, grid: true, ticks: Math.max(inner.width / 90, 2) });
     const y = (i) => i * ROW;
     items.forEach((item, i) => {
         const text = inner.g.append('text').attr('x', -8).attr('y', y(i) + ROW / 2)
@@ -61,6 +61,7 @@ function domainOf(items) {
 }
 
 /*   title, name, label  of the figure, of saved files and of the axis
+ *   format   of the numbers of the axis, for d3
  *   items    [{name, value, low, high, z}]; the same array as long as nothing changes
  *   more     further columns of the table: [{name, value: (item) => value}]
  *   order    the order at first: a key of ORDERS
@@ -120,7 +121,7 @@ export class Bars extends Component {
         ]);
     }
 
-    render({ items, title, name, label, more = [], children }, state) {
+    render({ items, title, name, label, format, more = [], children }, state) {
         const found = this.found(state);
         const page = Math.min(state.page, Math.max(Math.ceil(found.length / PAGE) - 1, 0));
         const shown = found.slice(page * PAGE, (page + 1) * PAGE);
@@ -131,7 +132,7 @@ export class Bars extends Component {
             h(Figure, {
                 title, name, height: shown.length * ROW + AXIS,
                 of: [title, this.by, page, ...shown.map((item) => item.value)].join('\n'),
-                draw: (svg, size) => draw(svg, size, { items: shown, label, domain }),
+                draw: (svg, size) => draw(svg, size, { items: shown, label, domain, format }),
                 table: () => ({
                     names: ['name', 'value', 'low', 'high', ...more.map((m) => m.name)],
                     rows: found.map((v) => [v.name, v.value, v.low ?? null, v.high ?? null,

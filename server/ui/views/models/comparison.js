@@ -126,6 +126,7 @@ function Disagreements({ answer }) {
         rows === 0 ? null : h(DataTable, {
             caption: 'Rows with other labels', rows: listed, columns: [
                 { name: 'row', label: 'Row', value: (r) => r.row, cell: (r) => h('a', {
+                    class: 'nowrap',
                     href: link(['data', name], { tab: 'rows', version, offset: r.row }),
                 }, `Row ${count(r.row)}`) },
                 { name: 'truth', label: 'True class', value: (r) => String(r.truth) },

@@ -48,6 +48,7 @@ class Columns extends Component {
                 title: `What shuffling a column costs: ${metricLabel(metric)}`, items,
                 name: `${model.name}-importance`,
                 label: METRICS[metric]?.low ? 'Rise (worse)' : 'Fall (worse)',
+                format: METRICS[metric]?.share ? '~%' : undefined,
             }, [
                 h('p', { role: 'status' }, `${metricLabel(metric)} of the unchanged rows: ${
                     metricText(metric, base)}. Bars to the right: the model needs the column. ` +

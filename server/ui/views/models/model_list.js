@@ -45,7 +45,7 @@ function Figure({ model, name }) {
 
 function Name({ model }) {
     return h('span', {}, [
-        h('a', { href: link(['models', model.name]) }, model.name),
+        h('a', { class: 'model-name', href: link(['models', model.name]) }, model.name),
         model.expires_at ? h('span', { class: 'minor', title: `Deleted on ${
             time(model.expires_at)}` }, ' expires') : null,
         model.tags.length ? h('span', { class: 'tags' },
@@ -66,19 +66,22 @@ function columns(order) {
         { name: 'target', label: 'Predicts', cell: (m) => h('span', {}, [
             m.target === null ? 'outliers' : m.target,
             m.n_classes && m.target !== null
-                ? h('span', { class: 'minor' }, ` ${count(m.n_classes)} classes`) : null,
+                ? h('span', { class: 'minor nowrap' }, ` ${count(m.n_classes)} classes`)
+                : null,
         ]) },
         { name: 'live_version', label: 'Live version', numeric: true, cell: (m) => h('span', {}, [
             String(m.live_version),
             m.newest_version > m.live_version
                 ? h('span', { class: 'minor' }, ` (newest: ${m.newest_version})`) : null,
         ]) },
-        { name: 'dataset', label: 'Trained from', value: (m) => m.dataset?.name,
+        { name: 'dataset', label: 'Trained on', value: (m) => m.dataset?.name,
             cell: (m) => (m.dataset ? h('a', { href: link(['data', m.dataset.name]) },
                 m.dataset.name) : '–') },
-        { name: 'created_at', label: 'Trained', cell: (m) => time(m.created_at) },
+        { name: 'created_at', label: 'Trained', cell: (m) => h('span', { class: 'nowrap' },
+            time(m.created_at)) },
         { name: 'use', label: 'Use', sort: false, cell: (m) => h('a', {
-            href: link(['try', m.name]), 'aria-label': `Try it: ${m.name}` }, 'Try it') },
+            class: 'nowrap', href: link(['try', m.name]), 'aria-label': `Try it: ${m.name}`,
+        }, 'Try it') },
     ];
 }
 

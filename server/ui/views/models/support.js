@@ -11,12 +11,13 @@ import { versionPath } from '../../base/version_path.js';
 import { discriminantName } from './weights.js';
 
 const MOST_ROWS = 500;
+const ROUNDING = 1e-9; /* a smaller slack is that of rounding */
 
 /* The rows of a machine, those with the greatest influence first. */
 function rowsOf(machine) {
     return machine.rows.map((row, i) => ({
         row, alpha: machine.alpha[i], coefficient: machine.coefficients[i],
-        slack: machine.slack[i], margin: machine.margin[i],
+        slack: machine.slack[i] < ROUNDING ? 0 : machine.slack[i], margin: machine.margin[i],
     })).sort((a, b) => b.alpha - a.alpha);
 }
 

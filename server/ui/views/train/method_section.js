@@ -42,7 +42,8 @@ function Settings({ form, method, params }) {
             ]))),
         ]) : null,
         h('p', { class: 'minor' }, [
-            method.stopping_rule ? `It stops when ${method.stopping_rule}. ` : '',
+            method.stopping_rule
+                ? `It stops when ${method.stopping_rule.replaceAll('`', '')}. ` : '',
             `After ${method.source}.`,
         ]),
     ]);

@@ -23,7 +23,8 @@ function Empty() {
 const columnsOf = (titles) => [
     {
         name: 'name', label: 'Model',
-        cell: ({ name }) => h('a', { href: link(['try', name]) }, `Try ${name}`),
+        cell: ({ name }) => h('a', { class: 'model-name', href: link(['try', name]) },
+            `Try ${name}`),
     },
     { name: 'target', label: 'Predicts', cell: ({ target }) => target || 'outliers' },
     {
@@ -32,7 +33,10 @@ const columnsOf = (titles) => [
     },
     { name: 'data', label: 'Trained on', value: ({ dataset }) => dataset?.name },
     { name: 'version', label: 'Live version', numeric: true, cell: (m) => count(m.version) },
-    { name: 'created_at', label: 'Trained', cell: (model) => time(model.created_at) },
+    {
+        name: 'created_at', label: 'Trained',
+        cell: (model) => h('span', { class: 'nowrap' }, time(model.created_at)),
+    },
 ];
 
 /* For a token that may predict and not list models. */
