@@ -10,7 +10,7 @@ import { newId } from './fields.js';
 import { Figure } from './figure.js';
 import {
     defineHatching, drawDisputed, drawGround, drawMachine, drawNames, drawPoints,
-    drawProbabilities, drawRegions, scaleOf,
+    drawProbabilities, drawRegions, namePlaces, scaleOf,
 } from './plane_layers.js';
 
 const REACH = 10; /* px around a point that take it */
@@ -123,6 +123,9 @@ export class Plane extends Component {
         const ground = drawGround(inner, `${this.id}-clip`, [...rows, ...points]
             .map((p) => [at.right(p.x), at.up(p.y)]));
         const texts = ground.g.append('g');
+        const names = grid && show.regions && show.names ? namePlaces(ground, at, grid) : [];
+        ground.taken.push(...names.flatMap(({ left, top, half }) =>
+            [-1, 0, 1].map((side) => [left + side * half, top])));
         if (grid) {
             drawRegions(ground, at, grid,
                 { fill: show.regions, edge: show.boundary, hatching });
@@ -138,9 +141,7 @@ export class Plane extends Component {
         this.props.overlay?.(ground, at);
         drawPoints(ground, at, rows, 'plane-row');
         texts.raise();
-        if (grid && show.regions && show.names) {
-            drawNames(ground, at, grid);
-        }
+        drawNames(ground, names);
         const ticks = (axis, length) => ({
             label: axis.label && shortened(axis.label),
             ticks: axis.form ? Math.max(length / 110, 2) : undefined });

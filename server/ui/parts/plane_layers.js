@@ -61,20 +61,23 @@ export function drawDisputed(inner, { right, up }, grid, hatching) {
     }
 }
 
-/* The names of the classes in their regions, where they have room. */
-export function drawNames(inner, { right, up }, grid) {
+/* The names of the classes, [{name, left, top, half}] in px, in their regions that have room. */
+export function namePlaces(inner, { right, up }, grid) {
     const cell = Math.min(Math.abs(right(grid.x[1]) - right(grid.x[0])),
         Math.abs(up(grid.y[1]) - up(grid.y[0])));
-    for (const { k, x, y, cells } of once(grid, 'middles', () => middles(grid))) {
+    return once(grid, 'middles', () => middles(grid)).map(({ k, x, y, cells }) => {
         const name = shortened(grid.classes[k], LONGEST_NAME);
-        const [left, top] = [right(x), up(y)];
-        const half = name.length * NAME_PX / 2;
-        if (cells * cell > Math.max(NAME_PX, half / 3) && left > half &&
-                left < inner.width - half && top > NAME_PX && top < inner.height - NAME_PX) {
-            inner.g.append('text').attr('class', 'plane-name').attr('paint-order', 'stroke')
-                .attr('text-anchor', 'middle').attr('dominant-baseline', 'central')
-                .attr('x', left).attr('y', top).text(name);
-        }
+        return { name, left: right(x), top: up(y), half: name.length * NAME_PX / 2, cells };
+    }).filter(({ left, top, half, cells }) => cells * cell > Math.max(NAME_PX, half / 3) &&
+        left > half && left < inner.width - half && top > NAME_PX && top < inner.height - NAME_PX);
+}
+
+/* names: of namePlaces(). */
+export function drawNames(inner, names) {
+    for (const { name, left, top } of names) {
+        inner.g.append('text').attr('class', 'plane-name').attr('paint-order', 'stroke')
+            .attr('text-anchor', 'middle').attr('dominant-baseline', 'central')
+            .attr('x', left).attr('y', top).text(name);
     }
 }
 
