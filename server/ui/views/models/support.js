@@ -29,16 +29,23 @@ function place({ slack, margin }, outliers) {
         : slack > 1 ? 'on the wrong side' : 'inside the margin';
 }
 
-function columns(model, outliers) {
+/* What a positive and a negative score of a machine speak for. all: the classes of the model. */
+function sidesOf({ positive, class: one, classes }, all) {
+    const other = (classes || (all.length === 2 ? all : [])).find((c) => c !== (positive ?? one));
+    return [`“${positive ?? one}”`, other === undefined ? 'the others' : `“${other}”`];
+}
+
+function columns(model, outliers, machine) {
     const { dataset } = model;
+    const [plus, minus] = sidesOf(machine, model.classes || []);
     return [
         { name: 'row', label: 'Row', value: (v) => v.row, cell: (v) => (dataset ? h('a', {
-            href: link(['data', dataset.name],
+            class: 'nowrap', href: link(['data', dataset.name],
                 { tab: 'rows', version: dataset.version, offset: v.row }),
         }, `Row ${count(v.row)}`) : count(v.row)) },
         { name: 'alpha', label: 'Influence α', numeric: true, cell: (v) => number(v.alpha) },
         { name: 'coefficient', label: 'Pulls towards', value: (v) => v.coefficient,
-            cell: (v) => (v.coefficient > 0 ? 'the positive side' : 'the negative side') },
+            cell: (v) => (v.coefficient > 0 ? plus : minus) },
         { name: 'slack', label: 'Slack', numeric: true, cell: (v) => number(v.slack) },
         { name: 'place', label: 'Where it lies', value: (v) => place(v, outliers) },
     ].filter((c) => !outliers || c.name !== 'coefficient');
@@ -79,7 +86,7 @@ class Machine extends Component {
             ]),
             h(DataTable, {
                 caption: 'Support vectors', rows: rows.slice(0, MOST_ROWS),
-                columns: columns(model, outliers),
+                columns: columns(model, outliers, support.machines[chosen]),
             }),
             rows.length > MOST_ROWS ? h('p', { class: 'minor' },
                 `The ${MOST_ROWS} with the greatest influence of ${count(rows.length)}.`) : null,
