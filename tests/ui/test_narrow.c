@@ -1,8 +1,9 @@
 /* A window of 360 pixels, as that of a telephone. */
 #include "ui/browser.h"
 
-/* Names and values of a narrow plot are whole, and a leaderboard needs no scrolling to the side. */
-static void test_narrow_leaderboard_and_waterfall(void **state) {
+/* Names and values of a narrow plot are whole, a leaderboard needs no scrolling to the side, and tabs
+ * are in one line. */
+static void test_narrow_leaderboard_tabs_and_waterfall(void **state) {
     (void)state;
     browser_set_base(NULL);
     service_start(NULL);
@@ -22,6 +23,14 @@ static void test_narrow_leaderboard_and_waterfall(void **state) {
     browser_wait("getComputedStyle(document.querySelector('.leaderboard tbody td'), '::before')"
                  ".content.includes('Candidate')",
                  "labels of the cells");
+    /* tabs are in one line, which is scrolled to the chosen one */
+    browser_open("#/models/cancer?tab=compare");
+    browser_wait("(() => { const line = document.querySelector('.tabs ul');"
+                 "const [box, tab] = [line, line.querySelector('[aria-current]')]"
+                 ".map((e) => e.getBoundingClientRect());"
+                 "return tab.left >= box.left && tab.right <= box.right && "
+                 "box.height < 2 * tab.height && line.scrollLeft > 0; })()",
+                 "the chosen tab");
     browser_open("#/try/cancer");
     browser_wait("document.querySelectorAll('[aria-label=Contributions] svg rect').length > 5",
                  "the contributions");
@@ -39,6 +48,6 @@ static void test_narrow_leaderboard_and_waterfall(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_narrow_leaderboard_and_waterfall)};
+    const struct CMUnitTest tests[] = {TEST(test_narrow_leaderboard_tabs_and_waterfall)};
     return BROWSER_RUN(tests);
 }
