@@ -65,7 +65,7 @@ export function ModelPick() {
                 ? h(ModelTable, { models, titles })
                 : hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'model' })
                 : h('div', { class: 'empty' }, [
-                    h('p', {}, 'There is no model yet. Boundaries are drawn of a trained model.'),
+                    h('p', {}, 'There are no models yet. Boundaries are drawn of a trained model.'),
                     h('div', { class: 'buttons centred' }, [
                         h('a', { class: 'button primary', href: link(['train']) },
                             'Train a model'),

@@ -90,8 +90,8 @@ export function DatasetList({ query }) {
                     show: ({ items, hidden }) => (items.length
                         ? h(Tables, { items, find: query.find })
                         : hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'table' })
-                        : h('p', { class: 'empty' }, 'None yet. Drop a file above: you see ' +
-                            'what it becomes before it is stored.')),
+                        : h('p', { class: 'empty' }, 'There are no tables yet. Drop a file ' +
+                            'above: you see what it becomes before it is stored.')),
                 }),
             ])),
     ]);

@@ -10,7 +10,6 @@ import { frame, xAxis } from '../../parts/axes.js';
 const PAGE = 25;
 const ROW = 22; /* px */
 const AXIS = 46;
-const CHARACTER = 6.6; /* px, mean width */
 
 const ORDERS = {
     size: { label: 'Largest first, of either sign', by: (a, b) => Math.abs(b.value) -
@@ -21,9 +20,13 @@ const ORDERS = {
     name: { label: 'By name', by: (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) },
 };
 
-function clip(text, width) {
-    const most = Math.max(Math.floor(width / CHARACTER), 4);
-    return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/* Writes a name into a selected text element, at most `width` px wide: its end is left out. */
+function writeName(text, name, width) {
+    text.text(name);
+    const share = width / text.node().getComputedTextLength();
+    if (share < 1) {
+        text.text(`${name.slice(0, Math.max(Math.floor(name.length * share) - 2, 4))}…`);
+    }
 }
 
 function draw(svg, size, { items, label, domain, format }) {
@@ -34,8 +37,8 @@ function draw(svg, size, { items, label, domain, format }) {
     const y = (i) => i * ROW;
     items.forEach((item, i) => {
         const text = inner.g.append('text').attr('x', -8).attr('y', y(i) + ROW / 2)
-            .attr('text-anchor', 'end').attr('dominant-baseline', 'central')
-            .text(clip(item.name, left - 12));
+            .attr('text-anchor', 'end').attr('dominant-baseline', 'central');
+        writeName(text, item.name, left - 12);
         text.append('title').text(item.name);
         const [from, to] = [x(Math.min(0, item.value)), x(Math.max(0, item.value))];
         inner.g.append('rect').attr('class', item.value < 0 ? 'bar negative' : 'bar')

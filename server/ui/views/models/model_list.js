@@ -87,7 +87,7 @@ function columns(order) {
 
 function Empty() {
     return h('div', { class: 'empty' }, [
-        h('p', {}, 'There is no model yet. A model learns from a table to predict one of its ' +
+        h('p', {}, 'There are no models yet. A model learns from a table to predict one of its ' +
             'columns.'),
         h('p', {}, h('a', { class: 'button primary', href: link(['train']) }, 'Train a model')),
         h('p', {}, ['No table here yet? ', h('a', { href: link(['data']) }, 'Add data first')]),

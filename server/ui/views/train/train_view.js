@@ -38,8 +38,8 @@ async function loadJob(id, signal) {
 
 function NoData() {
     return h('div', { class: 'empty' }, [
-        h('p', {}, 'There is no data yet. Discern learns from a table: rows of examples, with a ' +
-            'column that says what each one is.'),
+        h('p', {}, 'There are no tables yet. Discern learns from a table: rows of examples, ' +
+            'with a column that says what each one is.'),
         h('a', { class: 'button primary', href: link(['data']) }, 'Add a table'),
     ]);
 }
