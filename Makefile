@@ -58,7 +58,8 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   # those of these flags that the compiler and the processor have
   HARDENING   := $(shell for f in -D_FORTIFY_SOURCE=3 -fstack-clash-protection -fcf-protection -ftrivial-auto-var-init=zero; do \
                    $(CC) -Werror -O2 $$f -x c -S -o /dev/null /dev/null 2>/dev/null && printf '%s ' $$f; done)
-  TEST_LIBS    = $(call need,$(TEST_DEPS))$(call pkg,--libs cmocka libcurl)
+  # Looked up when the first test program is linked, and kept: `make all` does without these libraries.
+  TEST_LIBS    = $(eval TEST_LIBS := $(call need,$(TEST_DEPS))$(call pkg,--libs cmocka libcurl))$(TEST_LIBS)
 endif
 
 # ---- flags ---------------------------------------------------------------------------------------
@@ -112,15 +113,19 @@ LINK_ALL     := $(lib_commands) $(LINK_api)
 .PHONY: all help clean
 all: $(BUILD)/discernd $(LIBCORE) $(SHARED) ## build the daemon and the library
 
-$(BUILD)/obj/core/%.o: core/%.c
-	@mkdir -p $(@D)
+# One mkdir for all folders of objects and programs.
+FOLDERS = $(sort $(dir $(OBJECTS) $(CRASHING) $(foreach g,$(SUITE),$(PROGRAMS_$(g))) $(BUILD)/lib/ $(BUILD)/gen/ $(BUILD)/fuzz/))
+.PHONY: folders
+folders:
+	@mkdir -p $(FOLDERS)
+
+$(BUILD)/obj/core/%.o: core/%.c | folders
 	$(CC) $(CORE_CFLAGS) -c -o $@ $<
 
 # loops over lanes as vectors of the processor they are compiled for (core/kernels/lanes.c)
 $(BUILD)/obj/core/kernels/lanes.o: CORE_CFLAGS += -O3 -ffp-contract=fast
 
-$(BUILD)/obj/server/%.o: server/%.c
-	@mkdir -p $(@D)
+$(BUILD)/obj/server/%.o: server/%.c | folders
 	$(CC) $(SERVER_CFLAGS) -c -o $@ $<
 
 $(LIBCORE): $(CORE_OBJ)
@@ -133,7 +138,7 @@ $(SHARED): $(CORE_OBJ) core/libdiscern.map
 	  -Wl,-z,relro,-z,now $(if $(findstring -fsanitize,$(EXTRA)),,-Wl,-z,defs) -o $@ $(CORE_OBJ) $(CORE_LIBS)
 
 $(BUILD)/lib/lib%.a:
-	@mkdir -p $(@D) && rm -f $@
+	@rm -f $@
 	$(AR) rcsD $@ $^
 
 # discern-train, one rank of a training over MPI: left out if there is no Open MPI.
@@ -211,8 +216,7 @@ $(BUILD)/gen/names: FORCE
 # ---- tests ---------------------------------------------------------------------------------------
 # The programs that tests/suite runs. A test_*.c is a program. Each other .c of tests/lib, tests/unit,
 # tests/api and tests/ui (but pictures.c and times.c) is in libtest.a, from which a program links what it uses.
-$(BUILD)/obj/tests/%.o: tests/%.c
-	@mkdir -p $(@D)
+$(BUILD)/obj/tests/%.o: tests/%.c | folders
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
 TEST_SRC := $(wildcard $(addprefix tests/,lib/*.c api/*.c ui/*.c unit/*/*.c unit/core/*/*.c unit/core/*/*/*.c unit/core/*/*/*/*.c))
 TEST_LIB_SRC := $(sort $(foreach f,$(TEST_SRC),$(if $(filter test_% pictures.c times.c,$(notdir $(f))),,$(f))))
@@ -226,7 +230,6 @@ UNIT_SRC := $(sort $(wildcard $(addprefix tests/unit/,*/test_*.c core/*/test_*.c
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 define UNIT_template
 $(BUILD)/unit/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(TEST_LIB) $(LINK_$(firstword $(subst /, ,$(1))))
-	@mkdir -p $$(@D)
 	$$(TEST_LINK) $$(TEST_LIBS) $$(SERVER_LIBS)
 endef
 $(foreach d,$(sort $(patsubst tests/unit/%/,%,$(dir $(UNIT_SRC)))),$(eval $(call UNIT_template,$(d))))
@@ -235,21 +238,19 @@ $(foreach d,$(sort $(patsubst tests/unit/%/,%,$(dir $(UNIT_SRC)))),$(eval $(call
 API_SRC := $(sort $(wildcard tests/api/test_*.c))
 API_BIN := $(API_SRC:tests/%.c=$(BUILD)/%)
 $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(TEST_LIB) $(LINK_ALL)
-	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
 # ui: the page in Chromium, driven by WebDriver; and the tool tests/ui/screenshots
 UI_TEST_SRC := $(sort $(wildcard tests/ui/test_*.c)) tests/ui/pictures.c tests/ui/times.c
 UI_TEST_BIN := $(UI_TEST_SRC:tests/%.c=$(BUILD)/%)
 $(UI_TEST_BIN): $(BUILD)/ui/%: $(BUILD)/obj/tests/ui/%.o $(TEST_LIB) $(LINK_ALL)
-	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
 # crashing: the daemon whose process ends when a job for one model starts, or whose disk fails, for
 # tests of recovery
 CRASHING := $(BUILD)/crashing/discernd
-$(CRASHING): $(patsubst tests/%.c,$(BUILD)/obj/tests/%.o,$(sort $(wildcard tests/crashing/*.c))) $(BUILD)/obj/tests/lib/faulty_vfs.o $(MAIN_OBJ) $(LINK_ALL)
-	@mkdir -p $(@D)
+CRASHING_SRC := $(sort $(wildcard tests/crashing/*.c))
+$(CRASHING): $(CRASHING_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/lib/faulty_vfs.o $(MAIN_OBJ) $(LINK_ALL)
 	$(TEST_LINK) -Wl,--wrap=training_run,--wrap=heap_share $(SERVER_LIBS)
 
 # readers: programs that print how a reader parses a body. tests/readers/test_* compare this with
@@ -257,14 +258,12 @@ $(CRASHING): $(patsubst tests/%.c,$(BUILD)/obj/tests/%.o,$(sort $(wildcard tests
 READER_SRC := $(sort $(wildcard tests/readers/*.c))
 READER_BIN := $(READER_SRC:tests/%.c=$(BUILD)/%)
 $(READER_BIN): $(BUILD)/readers/%: $(BUILD)/obj/tests/readers/%.o $(LINK_formats)
-	@mkdir -p $(@D)
 	$(TEST_LINK) $(SERVER_LIBS)
 
 # examples: a user's program, linked with the library alone
 EXAMPLE_SRC := $(sort $(wildcard core/examples/*.c))
 EXAMPLE_BIN := $(EXAMPLE_SRC:core/%.c=$(BUILD)/%)
 $(EXAMPLE_BIN): $(BUILD)/examples/%: $(BUILD)/obj/core/examples/%.o $(LIBCORE)
-	@mkdir -p $(@D)
 	$(TEST_LINK) $(CORE_LIBS)
 
 # fuzz: tests/fuzz/fuzz_x.c has an LLVMFuzzerTestOneInput. `make test` replays the corpus and the
@@ -272,19 +271,29 @@ $(EXAMPLE_BIN): $(BUILD)/examples/%: $(BUILD)/obj/core/examples/%.o $(LIBCORE)
 FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
 $(REPLAY_BIN): $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/support.o $(BUILD)/obj/tests/fuzz/replay.o $(LINK_ALL)
-	@mkdir -p $(@D)
 	$(TEST_LINK) $(SERVER_LIBS)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/support.o $(LINK_ALL)
-	@mkdir -p $(@D)
 	$(TEST_LINK) -fsanitize=fuzzer $(SERVER_LIBS)
 
-.PHONY: unit programs test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer analyze reproducible valgrind bench soak
+.PHONY: unit programs objects test lint asan tsan fuzz fuzzers fuzz-requests request-fuzzer analyze reproducible valgrind bench soak
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
-programs: all $(CRASHING) $(UNIT_BIN) $(API_BIN) $(UI_TEST_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
-test: programs ## build and run the whole test suite
-	BUILD=$(BUILD) tests/suite
+# The programs of each group of tests/suite; the other groups are scripts. SUITE: the groups that `programs` builds
+# and that test, asan and tsan run.
+PROGRAMS_unit     := $(UNIT_BIN)
+PROGRAMS_api      := $(API_BIN) $(CRASHING)
+PROGRAMS_ui       := $(UI_TEST_BIN)
+PROGRAMS_readers  := $(READER_BIN)
+PROGRAMS_examples := $(EXAMPLE_BIN)
+PROGRAMS_replay   := $(REPLAY_BIN)
+SUITE ?= unit examples replay readers api curl clients proxy ui tools
+programs: all $(foreach g,$(SUITE),$(PROGRAMS_$(g)))
+OBJECTS := $(CORE_OBJ) $(foreach m,$(MODULES),$($(m)_OBJ)) $(MAIN_OBJ) $(TRAIN_OBJ) \
+           $(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(EXAMPLE_SRC) $(READER_SRC) $(wildcard tests/fuzz/*.c) $(CRASHING_SRC))
+objects: $(OBJECTS) ## compile all sources and link nothing
+test: programs ## build and run the test suite, or the groups in SUITE
+	BUILD=$(BUILD) tests/suite $(SUITE)
 lint: all ## layout, format, includes, public headers, symbols, call graph, lengths, clang-tidy, shellcheck
 	BUILD=$(BUILD) tests/lint/run
 
@@ -295,12 +304,12 @@ reproducible: ## build twice in different folders and compare discernd and the l
 
 # Sanitizer builds do without _FORTIFY_SOURCE, whose wrappers hide calls from the sanitizers.
 comma := ,
-SANITIZE = $(MAKE) BUILD=$(BUILD)-$(1) HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=$(2) -fno-sanitize-recover=all -fno-omit-frame-pointer $(EXTRA)"
+SANITIZE = $(MAKE) BUILD=$(BUILD)-$(1) HARDEN=-fPIE CFLAGS="-O1 -g1" EXTRA="-fsanitize=$(2) -fno-sanitize-recover=all -fno-omit-frame-pointer $(EXTRA)"
 # They write reports to files and start programs, which the sandbox refuses.
 SLOWER = TEST_TIMEOUT=900 REFUSAL_MB=12 DISCERN_NO_SANDBOX=true
-asan: ## the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: ## the suite (SUITE) under AddressSanitizer and UndefinedBehaviorSanitizer
 	+WITHOUT_BROWSER="under a sanitizer" $(SLOWER) $(call SANITIZE,asan,address$(comma)undefined) test
-tsan: ## the whole suite under ThreadSanitizer
+tsan: ## the suite (SUITE) under ThreadSanitizer
 	+WITHOUT_BROWSER="under a sanitizer" $(SLOWER) $(call SANITIZE,tsan,thread) test
 FUZZ_SECONDS ?= $(if $(FUZZ_RUNS),0,60)
 FUZZ_RUNS    ?=
