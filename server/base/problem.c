@@ -135,6 +135,16 @@ bool problem_set_permanent(struct problem *p, enum problem_type type, const char
     return false;
 }
 
+bool problem_set_lost(struct problem *p, const char *format, ...) {
+    const bool first = p->type == PROBLEM_NONE;
+    va_list args;
+    va_start(args, format);
+    problem_set_text(p, PROBLEM_UNAVAILABLE, false, format, args);
+    va_end(args);
+    p->lost = p->lost || first;
+    return false;
+}
+
 bool problem_no_memory(struct problem *p) {
     return problem_set(p, PROBLEM_UNAVAILABLE, "out of memory");
 }
@@ -233,6 +243,8 @@ void problem_copy(struct problem *to, const struct problem *from) {
     const char *detail = from->detail ? from->detail : problem_title(from->type);
     if (from->permanent) {
         problem_set_permanent(to, from->type, "%s", detail);
+    } else if (from->lost) {
+        problem_set_lost(to, "%s", detail);
     } else {
         problem_set(to, from->type, "%s", detail);
     }

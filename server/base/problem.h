@@ -139,6 +139,8 @@ struct problem {
     size_t n_dropped; /* number of faults beyond PROBLEM_MAX_ERRORS */
     /* set by store functions: the stored data are damaged, so a retry would fail too */
     bool permanent;
+    /* set by store functions: the database cannot be reached; a retry may succeed when it can */
+    bool lost;
 };
 
 const char *problem_name(enum problem_type type);
@@ -155,6 +157,9 @@ bool problem_set(struct problem *p, enum problem_type type, const char *format, 
 /* Like problem_set, for a failure that would occur again in a retry. */
 bool problem_set_permanent(struct problem *p, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Sets PROBLEM_UNAVAILABLE and `lost`. */
+bool problem_set_lost(struct problem *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Sets PROBLEM_UNAVAILABLE, "out of memory". */
 bool problem_no_memory(struct problem *p);
 /* Add a fault. If no problem is set yet, they set the type, and a detail that contains this fault
@@ -166,8 +171,8 @@ bool problem_add(struct problem *p, enum problem_type type, const char *pointer,
 bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 void problem_done(struct problem *p); /* frees the memory and sets {0} */
-/* Copies type, detail and `permanent` of `from`, but not its list of faults: to report one failure
- * to several callers. */
+/* Copies type, detail, `permanent` and `lost` of `from`, but not its list of faults: to report one
+ * failure to several callers. */
 void problem_copy(struct problem *to, const struct problem *from);
 /* `to` must be {0}; `from` becomes {0} */
 void problem_move(struct problem *to, struct problem *from);

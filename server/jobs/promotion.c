@@ -66,8 +66,8 @@ static bool open_rows(const struct promotion_subject *s, const dn_model *model,
         if (weight >= 0) {
             columns[n++] = jobs_column_of(&schema.columns[weight], (size_t)weight);
         }
-        good = jobs_source_open(s->store, d->id, columns, n, s->run->n_slots, 0, s->run->allocator,
-                                out, problem);
+        good =
+            jobs_source_open(s->store, d->id, columns, n, s->run->n_slots, 0, s->run, out, problem);
     } else {
         problem_no_memory(problem);
     }

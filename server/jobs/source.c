@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { LOST_PAUSE_NS = 200000000 }; /* between two reads of a database that cannot be reached */
 
 /* An encoded blob in memory. */
 struct kept {
@@ -29,7 +32,7 @@ struct jobs_source {
     size_t *stored_index;       /* [n_cols] */
     size_t *kept_as;            /* [n_cols] the column that keeps the blobs: parts of the same
                                  * datetime column share them */
-    dn_run run;                 /* run.allocator is the budget, which decoders are charged to */
+    dn_run run;                 /* its allocator is the budget, which decoders are charged to */
     struct decoder *decoders;   /* [n_slots × n_cols] */
     struct buf *blobs;          /* [n_slots] a blob that was read and is not kept */
     size_t *blobs_charged;      /* [n_slots] bytes of blobs that are charged to the budget */
@@ -91,6 +94,25 @@ static dn_status name_cell(const dn_table_source *table, size_t chunk, size_t co
     return status;
 }
 
+/* Reads a blob. Waits while the database cannot be reached, until the run is stopped. */
+static dn_status read_blob(struct jobs_source *s, size_t chunk, size_t column, struct buf *blob,
+                           dn_error *err) {
+    struct problem problem = {0};
+    while (
+        !store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], blob, &problem)) {
+        if (!problem.lost || s->run.stop == NULL) {
+            return problem_to_error(&problem, err);
+        }
+        problem_done(&problem);
+        const dn_status stopped = s->run.stop(&s->run);
+        if (stopped != DN_OK) {
+            return dn_error_set(err, stopped, "stopped while the database could not be reached");
+        }
+        nanosleep(&(struct timespec){.tv_nsec = LOST_PAUSE_NS}, NULL);
+    }
+    return DN_OK;
+}
+
 static dn_status source_column(const dn_table_source *table, size_t chunk, size_t column,
                                size_t slot, dn_column_view *out, dn_error *err) {
     struct jobs_source *s = table->ctx;
@@ -110,12 +132,11 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
         bytes = k->bytes;
         size = k->size;
     } else {
-        struct problem problem = {0};
-        if (!store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], blob,
-                              &problem)) {
-            return problem_to_error(&problem, err);
+        dn_status status = read_blob(s, chunk, column, blob, err);
+        if (status != DN_OK) {
+            return status;
         }
-        dn_status status = charge_growth(s, blob->capacity, &s->blobs_charged[slot], err);
+        status = charge_growth(s, blob->capacity, &s->blobs_charged[slot], err);
         if (status != DN_OK) {
             return status;
         }
@@ -201,7 +222,7 @@ double jobs_source_memory(const dn_table_column *columns, size_t n, size_t n_slo
 }
 
 bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns,
-                      size_t n, size_t n_slots, int64_t keep_bytes, const dn_allocator *budget,
+                      size_t n, size_t n_slots, int64_t keep_bytes, const dn_run *run,
                       struct jobs_source **out, struct problem *problem) {
     struct jobs_source *s = calloc(1, sizeof *s);
     size_t n_chunks = 0;
@@ -209,8 +230,7 @@ bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs
         return problem_no_memory(problem);
     }
     s->store = store;
-    s->run = dn_run_default();
-    s->run.allocator = budget != NULL ? budget : s->run.allocator;
+    s->run = run != NULL ? *run : dn_run_default();
     atomic_init(&s->room, keep_bytes);
     if (!store_dataset_pin(store, dataset_id, problem)) {
         jobs_source_close(s);

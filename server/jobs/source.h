@@ -15,10 +15,12 @@ struct jobs_source;
  *   columns     [n] columns of version `dataset_id`; columns[i] becomes column i of the source
  *   n_slots     maximum number of threads that read at the same time
  *   keep_bytes  limit of the encoded blobs in memory; they are not charged to `budget`
- *   budget      charged for decoded chunks: a read beyond its limit fails with DN_ERR_MEMORY.
- *               Must outlive the source. NULL: no limit */
+ *   run         its allocator is charged for decoded chunks: a read beyond its limit fails with
+ *               DN_ERR_MEMORY. While the database cannot be reached, reads wait and poll its `stop`;
+ *               without `stop` they fail. Copied; what it points to must outlive the source. NULL:
+ *               no limit, reads do not wait */
 bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns,
-                      size_t n, size_t n_slots, int64_t keep_bytes, const dn_allocator *budget,
+                      size_t n, size_t n_slots, int64_t keep_bytes, const dn_run *run,
                       struct jobs_source **out, struct problem *problem);
 /* The sizes that determine the memory of decoded chunks. */
 struct jobs_source_shape {

@@ -7,8 +7,8 @@
 
 /* Opens the dataset with the columns of jobs_request_columns. */
 static bool open_source(struct store *store, int64_t dataset, const struct jobs_request *r,
-                        size_t n_slots, int64_t kept, const dn_allocator *budget,
-                        struct arena *arena, struct jobs_source **out, struct problem *problem) {
+                        size_t n_slots, int64_t kept, const dn_run *run, struct arena *arena,
+                        struct jobs_source **out, struct problem *problem) {
     const size_t first = jobs_request_first_input(r);
     size_t n = first + r->n_inputs;
     struct jobs_column *columns =
@@ -26,11 +26,11 @@ static bool open_source(struct store *store, int64_t dataset, const struct jobs_
         columns[n++] = r->weight;
     }
     n += jobs_split_columns(r, columns + n);
-    return jobs_source_open(store, dataset, columns, n, n_slots, kept, budget, out, problem);
+    return jobs_source_open(store, dataset, columns, n, n_slots, kept, run, out, problem);
 }
 
 static bool open_validation(struct store *store, const struct jobs_request *r, size_t n_slots,
-                            int64_t kept, const dn_allocator *budget, struct jobs_tables *tables,
+                            int64_t kept, const dn_run *run, struct jobs_tables *tables,
                             struct problem *problem) {
     const struct jobs_validation *v = &r->validation;
     if (!v->dataset) {
@@ -39,11 +39,11 @@ static bool open_validation(struct store *store, const struct jobs_request *r, s
     return store_dataset_get_by_id(store, v->id, &tables->validation_dataset, problem) &&
            jobs_source_open(store, v->id, v->columns,
                             jobs_request_first_input(r) + r->n_inputs + (v->weighted ? 1 : 0),
-                            n_slots, kept, budget, &tables->validation, problem);
+                            n_slots, kept, run, &tables->validation, problem);
 }
 
 bool jobs_tables_open(struct store *store, const struct store_job *job,
-                      const struct jobs_request *r, size_t n_slots, const dn_allocator *budget,
+                      const struct jobs_request *r, size_t n_slots, const dn_run *run,
                       struct arena *arena, struct jobs_tables *out, struct problem *problem) {
     struct jobs_tables tables = {0};
     int64_t kept = r->limits.memory_bytes - jobs_training_memory(r->limits.memory_bytes);
@@ -51,9 +51,9 @@ bool jobs_tables_open(struct store *store, const struct store_job *job,
         kept /= 2; /* each of the two tables gets half */
     }
     if (!store_dataset_get_by_id(store, job->dataset_id, &tables.dataset, problem) ||
-        !open_source(store, job->dataset_id, r, n_slots, kept, budget, arena, &tables.source,
+        !open_source(store, job->dataset_id, r, n_slots, kept, run, arena, &tables.source,
                      problem) ||
-        !open_validation(store, r, n_slots, kept, budget, &tables, problem)) {
+        !open_validation(store, r, n_slots, kept, run, &tables, problem)) {
         jobs_tables_close(&tables);
         return false;
     }

@@ -20,12 +20,11 @@ struct jobs_tables {
  *
  *   request  of the job; its strings must outlive the tables
  *   n_slots  maximum number of threads that read at the same time
- *   budget   charged for decoded chunks; must outlive the tables
+ *   run      as for jobs_source_open; what it points to must outlive the tables
  *   arena    for temporary arrays */
 bool jobs_tables_open(struct store *store, const struct store_job *job,
-                      const struct jobs_request *request, size_t n_slots,
-                      const dn_allocator *budget, struct arena *arena, struct jobs_tables *out,
-                      struct problem *problem);
+                      const struct jobs_request *request, size_t n_slots, const dn_run *run,
+                      struct arena *arena, struct jobs_tables *out, struct problem *problem);
 void jobs_tables_close(struct jobs_tables *tables); /* {0} is allowed */
 
 /* Sets the request of dn_train. Its arrays are allocated in the arena. */

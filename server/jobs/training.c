@@ -259,7 +259,8 @@ static void finish_without(struct training *t, struct problem *problem) {
     struct buf doc = {0};
     if (why == STOP_LOST) { /* another worker has claimed the job: write nothing */
         log_warn("job.lost", log_int("job", t->job->id));
-    } else if (why == STOP_CANCELLED || why == STOP_DRAIN) {
+    } else if (why == STOP_CANCELLED || why == STOP_DRAIN || problem->lost) {
+        /* without the database the job waits until it can be trained again */
         end.state = why == STOP_CANCELLED ? STORE_JOB_CANCELLED : STORE_JOB_QUEUED;
         finish(t, &end, NULL);
     } else {
@@ -477,14 +478,14 @@ static bool fit(struct training *t, struct searching *searching, const dn_run *r
     return status == DN_OK;
 }
 
-static bool train(struct training *t, const struct jobs_tables *tables, struct problem *problem) {
+static bool train(struct training *t, const struct jobs_tables *tables, const dn_run *run,
+                  struct problem *problem) {
     struct searching searching = {0};
-    dn_run run = run_of(t);
     dn_train_request request;
     dn_held_out *held_out = NULL;
     struct buf rule = {0};
-    if (!jobs_tables_request(tables, &t->request, &run, &t->arena, &request, problem) ||
-        !search(t, &searching, &run, &request, problem)) {
+    if (!jobs_tables_request(tables, &t->request, run, &t->arena, &request, problem) ||
+        !search(t, &searching, run, &request, problem)) {
         return false;
     }
     dn_train_result *result = calloc(1, sizeof *result);
@@ -492,12 +493,12 @@ static bool train(struct training *t, const struct jobs_tables *tables, struct p
         return problem_no_memory(problem);
     }
     request.held_out = t->request.held_out ? &held_out : NULL;
-    bool good = fit(t, &searching, &run, &request, result, problem);
+    bool good = fit(t, &searching, run, &request, result, problem);
     if (good) {
         good = describe_search(t, &searching, result, problem) &&
-               learn_curve(t, &request, &run, result, problem) &&
+               learn_curve(t, &request, run, result, problem) &&
                make_rule(t, result, held_out, request.folds > 0, &rule, problem) &&
-               finish_with(t, tables, &request, &run, result, &held_out,
+               finish_with(t, tables, &request, run, result, &held_out,
                            rule.size > 0 ? buf_cstr(&rule) : NULL, problem);
         buf_done(&rule);
         dn_held_out_free(held_out);
@@ -514,10 +515,13 @@ static bool prepare_and_train(struct training *t, struct problem *problem) {
     }
     begin_time(t);
     budget_init(&t->budget, jobs_training_memory(t->request.limits.memory_bytes));
-    bool good = team_start((size_t)t->request.limits.threads, &t->team, problem) &&
-                jobs_tables_open(t->store, t->job, &t->request, team_size(t->team),
-                                 &t->budget.allocator, &t->arena, &tables, problem) &&
-                train(t, &tables, problem);
+    if (!team_start((size_t)t->request.limits.threads, &t->team, problem)) {
+        return false;
+    }
+    const dn_run run = run_of(t);
+    const bool good = jobs_tables_open(t->store, t->job, &t->request, team_size(t->team), &run,
+                                       &t->arena, &tables, problem) &&
+                      train(t, &tables, &run, problem);
     jobs_tables_close(&tables);
     team_stop(t->team);
     return good;

@@ -216,8 +216,8 @@ static bool prepare(struct rank *rank, struct problem *problem) {
         return false;
     }
     set_run(rank);
-    return jobs_tables_open(rank->store, &rank->job, r, team_size(rank->team),
-                            &rank->budget.allocator, &rank->arena, &rank->tables, problem) &&
+    return jobs_tables_open(rank->store, &rank->job, r, team_size(rank->team), &rank->run,
+                            &rank->arena, &rank->tables, problem) &&
            jobs_tables_request(&rank->tables, r, &rank->run, &rank->arena, &rank->train, problem);
 }
 

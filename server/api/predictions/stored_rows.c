@@ -275,8 +275,10 @@ static bool open_columns(struct stored_rows *s, struct http_call *call,
             s->spelled_from[j] = n++;
         }
     }
-    const bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, 0,
-                                       &s->decoded_memory, &s->source, problem);
+    dn_run run = dn_run_default();
+    run.allocator = &s->decoded_memory;
+    const bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, 0, &run,
+                                       &s->source, problem);
     free(columns);
     if (good) {
         charged_source_init(&s->charged, call, jobs_source_table(s->source));

@@ -53,6 +53,24 @@ static void test_control_characters(void **state) {
     problem_done(&q);
 }
 
+/* A copy says, too, whether a retry may help. */
+static void test_marks(void **state) {
+    (void)state;
+    struct problem p = {0}, q = {0};
+    assert_false(problem_set_lost(&p, "no server at %s", "x"));
+    assert_false(problem_set(&p, PROBLEM_INTERNAL, "later"));
+    problem_copy(&q, &p);
+    assert_int_equal(q.type, PROBLEM_UNAVAILABLE);
+    assert_string_equal(q.detail, "no server at x");
+    assert_true(q.lost && !q.permanent);
+    problem_done(&q);
+    assert_false(problem_set(&q, PROBLEM_INTERNAL, "first"));
+    assert_false(problem_set_lost(&q, "later"));
+    assert_true(!q.lost);
+    problem_done(&p);
+    problem_done(&q);
+}
+
 static void test_first_wins(void **state) {
     (void)state;
     struct problem p = {0};
@@ -186,13 +204,10 @@ static void test_every_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_control_characters),
-        cmocka_unit_test(test_first_wins),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_many_faults),
-        cmocka_unit_test(test_clients_text),
-        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_list),         cmocka_unit_test(test_control_characters),
+        cmocka_unit_test(test_marks),        cmocka_unit_test(test_first_wins),
+        cmocka_unit_test(test_faults),       cmocka_unit_test(test_many_faults),
+        cmocka_unit_test(test_clients_text), cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
