@@ -19,7 +19,7 @@ D3_PARTS := array collection color format interpolate path selection time time-f
 D3_FILES := $(foreach part,$(D3_PARTS),$(D3)/d3-$(part)/dist/d3-$(part).min.js)
 
 # ---- dependencies: pkg-config name, or a header where a library has none; Debian package ---------
-DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
+DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev libpq:libpq-dev openblas:libopenblas-pthread-dev \
         lapacke:liblapacke-dev libsodium:libsodium-dev gnutls:libgnutls28-dev zlib:zlib1g-dev unistr.h:libunistring-dev libseccomp:libseccomp-dev
 TEST_DEPS := libcurl:libcurl4-openssl-dev cmocka:libcmocka-dev
 # The pthread flavour of OpenBLAS, also if the alternatives system selects another flavour.
@@ -51,7 +51,7 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   need = $(if $(call lacks,$(1)),$(call missing,$(foreach d,$(call lacks,$(1)),$(firstword $(subst :, ,$(d)))),$(foreach d,$(call lacks,$(1)),$(lastword $(subst :, ,$(d))))))
   $(call need,$(DEPS))
   CORE_PKGS   := openblas lapacke
-  SERVER_PKGS := libmicrohttpd jansson sqlite3 libsodium gnutls zlib libseccomp
+  SERVER_PKGS := libmicrohttpd jansson sqlite3 libpq libsodium gnutls zlib libseccomp
   CORE_LIBS   := $(call pkg,--libs $(CORE_PKGS)) -lunistring -lm
   SERVER_LIBS := $(call pkg,--libs $(SERVER_PKGS)) $(CORE_LIBS) -lpthread
   PKG_CFLAGS  := $(patsubst -I%,-isystem %,$(call pkg,--cflags $(CORE_PKGS) $(SERVER_PKGS)))
@@ -162,12 +162,15 @@ $(BUILD)/discernd: $(MAIN_OBJ) $(LINK_ALL)
 	$(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^ $(SERVER_LIBS)
 
 # Files that are part of the binary become lists of bytes in $(BUILD)/gen, made by od and sed.
-MIGRATIONS := $(sort $(wildcard migrations/sqlite/*.sql))
-$(BUILD)/gen/migrations.inc: $(MIGRATIONS) Makefile
-	@mkdir -p $(@D)
-	@{ for f in $(MIGRATIONS); do \
-	     printf '{ "%s", (const char[]){' "$$(basename $$f)"; od -An -v -tx1 "$$f" | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done; } > $@
-$(BUILD)/obj/server/store/sqlite/file/migrate.o: $(BUILD)/gen/migrations.inc
+define MIGRATIONS_template
+$$(BUILD)/gen/migrations_$(1).inc: $$(sort $$(wildcard migrations/$(1)/*.sql)) Makefile
+	@mkdir -p $$(@D)
+	@{ for f in $$(filter %.sql,$$^); do \
+	     printf '{ "%s", (const char[]){' "$$$$(basename $$$$f)"; od -An -v -tx1 "$$$$f" | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$$$(wc -c < $$$$f)"; done; } > $$@
+endef
+$(foreach m,sqlite postgresql,$(eval $(call MIGRATIONS_template,$(m))))
+$(BUILD)/obj/server/store/sqlite/file/migrate.o: $(BUILD)/gen/migrations_sqlite.inc
+$(BUILD)/obj/server/store/postgres/migrate.o: $(BUILD)/gen/migrations_postgresql.inc
 $(BUILD)/gen/openapi.inc: server/api/operations/openapi.json Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@

@@ -36,6 +36,7 @@
 /* Settings and modules of the daemon. */
 struct daemon {
     struct settings settings;
+    char *database;         /* its name for messages; NULL: out of memory */
     struct sandbox sandbox; /* what is in force */
     struct store *store;
     struct serving *serving;
@@ -240,7 +241,7 @@ static void log_listening(const struct daemon *d) {
     const char *address = http_address(d->app.server);
     char event[256]; /* text that people and scripts search for, in both log formats */
     (void)snprintf(event, sizeof event, "listening on %s", address);
-    log_info(event, log_str("address", address), log_str("database", d->settings.database),
+    log_info(event, log_str("address", address), log_str("database", d->database),
              log_int("workers", d->settings.workers));
     const char *health = http_health_address(d->app.server);
     if (health != NULL) {
@@ -478,7 +479,7 @@ static void open_log(const struct settings *s) {
 
 /* Paths of folders, of which NULL are left out. */
 struct folders {
-    char *paths[16]; /* [n] */
+    char *paths[48]; /* [n] */
     size_t n;
 };
 
@@ -508,6 +509,17 @@ static void add_folder_of_socket(struct folders *f, const char *address) {
     }
 }
 
+/* Adds a file, or a folder with all that is below it. */
+static void add_path(void *folders, const char *path) {
+    struct folders *f = folders;
+    char *copy = strdup(path);
+    if (copy != NULL && f->n < sizeof f->paths / sizeof f->paths[0]) {
+        f->paths[f->n++] = copy;
+    } else {
+        free(copy);
+    }
+}
+
 /* Allows the files that the daemon needs. A database that is a symbolic link has its other files in
  * the folder that the link names. New tokens and certificates replace the old ones in their
  * folders: that of the link, and that of the file which the link names. */
@@ -519,8 +531,8 @@ static void enter_sandbox(struct daemon *d) {
     if (made.paths[0] == NULL) {
         made.n = 0;
     }
-    add_folder(&made, s->database, false);
-    add_folder(&made, s->database, true);
+    add_folder(&made, store_database_file(s->database), false);
+    add_folder(&made, store_database_file(s->database), true);
     add_folder(&made, s->port_file, false);
     add_folder_of_socket(&made, s->listen);
     add_folder_of_socket(&made, s->health_listen);
@@ -528,6 +540,7 @@ static void enter_sandbox(struct daemon *d) {
         add_folder(&readable, read_again[i], false);
         add_folder(&readable, read_again[i], true);
     }
+    store_database_reads(s->database, add_path, &readable);
     d->sandbox = sandbox_enter((const char *const *)made.paths, made.n,
                                (const char *const *)readable.paths, readable.n);
     folders_done(&made);
@@ -566,6 +579,7 @@ int main(int argc, char **argv) {
         return refuse(&problem);
     }
     open_log(&d.settings);
+    d.database = store_database_name(d.settings.database);
     if (!d.settings.no_sandbox) {
         enter_sandbox(&d); /* before the first thread */
     }
@@ -588,6 +602,7 @@ int main(int argc, char **argv) {
     stop_signals(&d);
     auth_close(atomic_load(&d.auth));
     log_gather_stop();
-    log_info("stopped", log_str("database", d.settings.database));
+    log_info("stopped", log_str("database", d.database));
+    free(d.database);
     return EXIT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include "base/process/spool.h"
 #include "commands/commands.h"
 #include "http/http.h"
+#include "store/store.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ const struct option_row settings_rows[] = {
      "socket.",
      "Listening"},
     {"database", OPTION_STRING, AT(database), "discern.db", 0, 0, NULL, "FILE",
-     "Database file; created if it does not exist.", "Storage"},
+     "Database file, created if it does not exist; or postgresql://USER@HOST/NAME.", "Storage"},
     {"no-upgrade-backup", OPTION_FLAG, AT(no_upgrade_backup), NULL, 0, 0, NULL, NULL,
      "Skip the copy FILE.before-NUMBER that an upgrade makes before it changes the tables.",
      "Storage"},
@@ -72,7 +73,7 @@ const struct option_row settings_rows[] = {
      "Storage"},
     {"spool-dir", OPTION_STRING, AT(spool_dir), NULL, 0, 0, NULL, "FOLDER",
      "Folder of the temporary files that hold answers to NDJSON bodies until they are sent. "
-     "Default: the folder of the database.",
+     "Default: the folder of the database; with PostgreSQL $TMPDIR or /tmp.",
      "Storage"},
     {"model-cache", OPTION_SIZE, AT(model_cache), "256M", 0, 1e15, NULL, "BYTES",
      "Memory for loaded models. Beyond it, models that are not in use are unloaded; they stay in "
@@ -261,9 +262,13 @@ static bool check_base_path(struct settings *s, struct problem *problem) {
                                s->base_path);
 }
 
-/* Checks --spool-dir. Default: the folder of the database. */
+/* Checks --spool-dir. Default: the folder of the database; of a database on a server, $TMPDIR. */
 static bool check_spool(struct settings *s, struct problem *problem) {
-    const char *slash = strrchr(s->database, '/');
+    const char *file = store_database_file(s->database);
+    const char *slash = file != NULL ? strrchr(file, '/') : NULL, *tmp = getenv("TMPDIR");
+    if (s->spool_dir == NULL && file == NULL) {
+        s->spool_dir = tmp != NULL && tmp[0] != '\0' ? tmp : "/tmp";
+    }
     if (s->spool_dir) {
         return spool_check(s->spool_dir, problem);
     }

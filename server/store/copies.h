@@ -20,6 +20,9 @@ struct store_watch {
 /* ---- backup by the process that has the store open ---- */
 /* A backup in a nameless file. */
 struct store_backup;
+/* Whether store_backup_make works for the kind of the database: otherwise PROBLEM_CONFLICT, with the
+ * name of the program that makes backups. */
+bool store_backup_possible(const struct store *store, struct problem *problem);
 /* Makes a backup in the folder, with one read transaction: the state of the database at some time
  * during the call. Meanwhile transactions are committed, but the write-ahead log cannot restart:
  * beyond 40 MiB of it chunks wait, see sqlite/checkpoint.c. There is one backup of a store at a

@@ -27,7 +27,7 @@ struct store {
     int64_t bulk_limit;
     int64_t keep_audit;      /* as in store_settings */
     bool no_hints;           /* as in store_settings */
-    int64_t next_blob;       /* id of the next blob; used by the writer thread only */
+    int64_t next_blob;       /* SQLite: id of the next blob; used by the writer thread only */
     atomic_bool backup_runs; /* a store_backup exists */
     struct store_ring ring;
     struct store_readers readers;
@@ -38,6 +38,9 @@ struct store {
     struct store_keys keys;
     struct store_writer writer;
 };
+
+/* Returns the engine for a database: a file name, or a URI of PostgreSQL. */
+const struct store_engine *store_engine_of(const char *database);
 
 /* ---- what the writer thread calls of the tables ---- */
 

@@ -2,6 +2,7 @@
 #include "base/log/log.h"
 #include "base/process/clock.h"
 #include "store/internal.h"
+#include "store/postgres/postgres.h"
 #include "store/sqlite/sqlite.h"
 #include <inttypes.h>
 
@@ -9,8 +10,27 @@ enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
 
 /* ---- open ---- */
 
+const struct store_engine *store_engine_of(const char *database) {
+    return store_postgres_names(database) ? &store_postgres_engine : &store_sqlite_engine;
+}
+
+const char *store_database_file(const char *database) {
+    return store_postgres_names(database) ? NULL : database;
+}
+
+char *store_database_name(const char *database) {
+    return store_postgres_names(database) ? store_postgres_name(database) : strdup(database);
+}
+
+void store_database_reads(const char *database, void (*read)(void *arg, const char *path),
+                          void *arg) {
+    if (store_postgres_names(database)) {
+        store_postgres_reads(database, read, arg);
+    }
+}
+
 static void set_up(struct store *store, const struct store_settings *settings) {
-    store->engine = &store_sqlite_engine;
+    store->engine = store_engine_of(settings->path);
     store->lease_ms = settings->lease_ms > 0 ? settings->lease_ms : LEASE_MS;
     store->no_hints = settings->no_hints;
     store->keep_audit = settings->keep_audit;
@@ -26,8 +46,7 @@ static bool prepare(struct store *store, const struct store_settings *settings,
         !store_check_documents(store->writer.connection, problem)) {
         return false;
     }
-    store_count_blobs(store, problem);
-    return !problem->type && store_recover(store, problem);
+    return store_recover(store, problem);
 }
 
 static void dismantle(struct store *store) {
@@ -119,6 +138,31 @@ void store_close(struct store *store) {
     store->engine->finish(store);
     log_info("store.closed", log_str("path", store->name));
     dismantle(store);
+}
+
+/* ---- whole databases ---- */
+
+bool store_backup_possible(const struct store *store, struct problem *problem) {
+    return store->engine->backs_up(problem);
+}
+
+bool store_backup_make(struct store *store, const char *folder, const struct store_watch *watch,
+                       struct store_backup **out, struct problem *problem) {
+    return store->engine->backup(store, folder, watch, out, problem);
+}
+
+bool store_backup_file(const char *database, const char *path, int64_t *bytes,
+                       struct problem *problem) {
+    return store_engine_of(database)->backup_file(database, path, bytes, problem);
+}
+
+bool store_check_file(const char *database, struct store_check *check, struct problem *problem) {
+    return store_engine_of(database)->check(database, check, problem);
+}
+
+bool store_restore(const char *backup, const char *database, bool replace,
+                   struct store_check *check, int64_t *bytes, struct problem *problem) {
+    return store_engine_of(database)->restore(backup, database, replace, check, bytes, problem);
 }
 
 /* ---- health and sizes ---- */

@@ -46,6 +46,16 @@ struct store_settings {
     bool no_backup; /* do not copy the database before migrations */
 };
 
+/* Returns the path of a database's file, in `database`; NULL: the database is not a file. */
+const char *store_database_file(const char *database);
+/* Returns the name of a database for messages, which the caller frees: a URI without user, password
+ * and parameters. NULL: out of memory. */
+char *store_database_name(const char *database);
+/* Calls `read` for each file and folder that is read when a database is connected, certificates for
+ * example; none for a database that is a file. Called before threads are started. */
+void store_database_reads(const char *database, void (*read)(void *arg, const char *path),
+                          void *arg);
+
 /* Creates or opens the file, locks FILE.lock (flock), applies migrations, starts the writer thread,
  * queues again the jobs that were running when the last process ended, and starts the sweep. Fails
  * if the file is locked, not writable, not a Discern database or newer than this binary, or if a

@@ -88,6 +88,10 @@ void api_backup(struct http_call *call) {
     if (!api_may_see_all(call)) {
         return;
     }
+    if (!store_backup_possible(app->store, &problem)) {
+        http_reply_problem(call, &problem);
+        return;
+    }
     if (strcmp(http_method(call), "HEAD") == 0) {
         name_file(call);
         http_stream(call, 200, TYPE, 0, no_piece);

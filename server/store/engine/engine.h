@@ -5,6 +5,7 @@
 #define STORE_ENGINE_H
 
 #include "base/problem.h"
+#include "store/copies.h"
 #include "store/store.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ enum store_begin {
 struct store_engine {
     /* ---- the database ---- */
     /* Creates or opens the database, sets store->name, store->own and writer.connection, and
-     * applies the migrations. On failure, close is called. */
+     * applies the migrations. Fails while another process has the database open. On failure, close
+     * is called. */
     bool (*open)(struct store *store, const struct store_settings *settings,
                  struct problem *problem);
     /* Sets store->name to an existing database, so that `connect` can be called. Changes
@@ -51,13 +53,16 @@ struct store_engine {
     bool (*find)(struct store *store, const char *path, struct problem *problem);
     /* Last work on the database, after the writer thread has ended. */
     void (*finish)(struct store *store);
-    /* Closes the writer's connection and frees store->own. After `find` there are none. */
+    /* Closes the writer's connection and frees store->own. After `find` there is no connection. */
     void (*close)(struct store *store);
     /* Sets the sizes of the database: the first members of struct store_stats up to free_bytes. */
     void (*sizes)(struct store *store, struct store_connection *c, struct store_stats *out,
                   struct problem *problem);
 
     /* ---- connections ---- */
+    /* Opens a connection to a database that another process may have open, for a check of its audit.
+     * Returns NULL after setting the problem. */
+    struct store_connection *(*inspect)(const char *database, struct problem *problem);
     /* Opens a connection for reading. Returns NULL after setting the problem. */
     struct store_connection *(*connect)(struct store *store, struct problem *problem);
     void (*disconnect)(struct store_connection *c); /* NULL is allowed */
@@ -87,6 +92,9 @@ struct store_engine {
     /* Whether a transaction is open: a failure may have ended it. */
     bool (*in_transaction)(struct store_connection *c);
 
+    /* Takes n ids of blobs in a row and returns the first. */
+    int64_t (*take_blobs)(struct store_tx *tx, int64_t n);
+
     /* ---- on the writer thread, between transactions ---- */
     /* Regular work. pressing: a caller waits for a commit. */
     void (*tend)(struct store *store, bool pressing);
@@ -108,6 +116,16 @@ struct store_engine {
     /* After STORE_FAILURE_LOST: opens the database again. Returns false if that is not possible
      * now; it is called again later. */
     bool (*reopen)(struct store *store);
+
+    /* ---- whole databases: the functions of copies.h ---- */
+    bool (*backs_up)(struct problem *problem); /* store_backup_possible */
+    bool (*backup)(struct store *store, const char *folder, const struct store_watch *watch,
+                   struct store_backup **out, struct problem *problem);
+    bool (*backup_file)(const char *database, const char *path, int64_t *bytes,
+                        struct problem *problem);
+    bool (*check)(const char *database, struct store_check *check, struct problem *problem);
+    bool (*restore)(const char *backup, const char *database, bool replace,
+                    struct store_check *check, int64_t *bytes, struct problem *problem);
 };
 
 #endif

@@ -65,6 +65,15 @@ static void give_back(struct store_readers *readers, int place) {
     pthread_mutex_unlock(&readers->mutex);
 }
 
+/* Closes the connection if it is lost: the next read opens another. The place is busy. */
+static void drop_lost(struct store_reader *reader) {
+    struct store_connection *c = reader->connection;
+    if (c != NULL && c->failure == STORE_FAILURE_LOST) {
+        c->engine->disconnect(c);
+        reader->connection = NULL;
+    }
+}
+
 static bool some_read_runs(const struct store_readers *readers) {
     for (size_t i = 0; i < STORE_READERS; i++) {
         if (readers->places[i].busy) {
@@ -112,6 +121,29 @@ bool store_readers_wanted(struct store_readers *readers) {
     return wanted;
 }
 
+/* Begins the transaction, on a new connection if the server has closed this one since its last
+ * use. */
+static bool begin(struct store_read *r, struct store_reader *reader, struct problem *problem) {
+    const struct store_engine *engine = r->store->engine;
+    for (bool old = reader->connection != NULL;; old = false) {
+        struct problem own = {0};
+        if (reader->connection == NULL) {
+            reader->connection = engine->connect(r->store, &own);
+        }
+        r->connection = reader->connection;
+        if (r->connection != NULL && engine->begin(r->connection, STORE_BEGIN_READ, &own)) {
+            return true;
+        }
+        drop_lost(reader);
+        if (!old || reader->connection != NULL) {
+            problem_copy(problem, &own);
+            problem_done(&own);
+            return false;
+        }
+        problem_done(&own);
+    }
+}
+
 bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem) {
     return store_read_begin_within(r, store, WAIT_MS, problem);
 }
@@ -125,11 +157,7 @@ bool store_read_begin_within(struct store_read *r, struct store *store, int64_t 
     }
     /* the place is busy, so only this thread uses it */
     struct store_reader *reader = &readers->places[r->place];
-    if (reader->connection == NULL) {
-        reader->connection = store->engine->connect(store, problem);
-    }
-    r->connection = reader->connection;
-    if (r->connection && store->engine->begin(r->connection, STORE_BEGIN_READ, problem)) {
+    if (begin(r, reader, problem)) {
         return true;
     }
     give_back(readers, r->place);
@@ -142,6 +170,7 @@ bool store_read_end(struct store_read *r) {
         STORE_RUN(r->connection, &ignored, "COMMIT", STORE_NO_VALUES);
     }
     problem_done(&ignored);
+    drop_lost(&r->store->readers.places[r->place]);
     give_back(&r->store->readers, r->place);
     return r->problem->type == PROBLEM_NONE;
 }

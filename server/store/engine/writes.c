@@ -63,9 +63,9 @@ bool store_writes_allowed(struct store *store, struct problem *problem) {
     if (w->lost && w->lost_full) {
         problem_set(problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
     } else if (w->lost) {
-        problem_set(problem, PROBLEM_UNAVAILABLE,
-                    "the database cannot be written: a write or fsync failed, and the database is "
-                    "being opened again: send the request again");
+        problem_set_lost(problem,
+                         "the database cannot be written: a write failed or its connection is "
+                         "lost, and it is being opened again: send the request again");
     }
     return problem->type == PROBLEM_NONE;
 }

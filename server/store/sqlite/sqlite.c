@@ -80,7 +80,8 @@ static bool open_file(struct store *store, const struct store_settings *settings
         return false;
     }
     store_checkpoint_watch(store);
-    return true;
+    store_count_blobs(store, problem);
+    return problem->type == PROBLEM_NONE;
 }
 
 static bool find_file(struct store *store, const char *path, struct problem *problem) {
@@ -147,6 +148,12 @@ static bool begin(struct store_connection *c, enum store_begin kind, struct prob
     return STORE_RUN(c, problem, "BEGIN IMMEDIATE", STORE_NO_VALUES);
 }
 
+static int64_t take_blobs(struct store_tx *tx, int64_t n) {
+    const int64_t first = tx->store->next_blob;
+    tx->store->next_blob += n;
+    return first;
+}
+
 static bool in_transaction(struct store_connection *c) {
     return !sqlite3_get_autocommit(store_sqlite_db(c));
 }
@@ -173,11 +180,16 @@ static bool vacuum(struct store *store, bool *more, struct problem *problem) {
     return problem->type == PROBLEM_NONE;
 }
 
+static bool backs_up(struct problem *problem) {
+    return problem->type == PROBLEM_NONE;
+}
+
 const struct store_engine store_sqlite_engine = {.open = open_file,
                                                  .find = find_file,
                                                  .finish = store_checkpoint_last,
                                                  .close = close_file,
                                                  .sizes = sizes,
+                                                 .inspect = store_sqlite_inspect,
                                                  .connect = connect_reader,
                                                  .disconnect = store_sqlite_disconnect,
                                                  .start = store_sqlite_start,
@@ -194,6 +206,7 @@ const struct store_engine store_sqlite_engine = {.open = open_file,
                                                  .read_blob = store_sqlite_read_blob,
                                                  .begin = begin,
                                                  .in_transaction = in_transaction,
+                                                 .take_blobs = take_blobs,
                                                  .tend = store_checkpoint_due,
                                                  .holds = store_checkpoint_holds,
                                                  .has_idle_work = store_checkpoint_pending,
@@ -202,4 +215,9 @@ const struct store_engine store_sqlite_engine = {.open = open_file,
                                                  .shrink = vacuum,
                                                  .touch = touch,
                                                  .retract = store_sqlite_retract,
-                                                 .reopen = store_sqlite_reopen};
+                                                 .reopen = store_sqlite_reopen,
+                                                 .backs_up = backs_up,
+                                                 .backup = store_sqlite_backup,
+                                                 .backup_file = store_sqlite_backup_file,
+                                                 .check = store_sqlite_check,
+                                                 .restore = store_sqlite_restore};

@@ -430,3 +430,15 @@ bool store_audit_check(struct store_connection *c, const char *known,
     *out = k.report;
     return true;
 }
+
+bool store_audit_verify(const char *path, const char *known, struct store_audit_report *out,
+                        struct problem *problem) {
+    const struct store_engine *engine = store_engine_of(path);
+    struct store_connection *c = engine->inspect(path, problem);
+    if (c == NULL) {
+        return false;
+    }
+    const bool good = store_audit_check(c, known, NULL, out, problem);
+    engine->disconnect(c);
+    return good;
+}

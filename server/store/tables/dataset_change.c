@@ -94,7 +94,7 @@ static void replace_summaries(struct store_tx *tx, const struct store_dataset_ne
               store_int(before));
     for (size_t i = 0; i < d->n_summaries && !tx->problem->type; i++) {
         STORE_RUN(tx->connection, tx->problem,
-                  "INSERT INTO dataset_summaries (version, column, state, crc) VALUES (?1, ?2, "
+                  "INSERT INTO dataset_summaries (version, \"column\", state, crc) VALUES (?1, ?2, "
                   "?3, " STORE_ROW_CRC("?1, ?2, ?3") ")",
                   store_int(id), store_int((int64_t)i),
                   store_bytes(d->summaries[i].bytes, d->summaries[i].size));

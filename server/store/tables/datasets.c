@@ -144,11 +144,10 @@ bool store_dataset_summary(struct store *store, int64_t id, size_t column, struc
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(
-        &q, r.connection, problem,
-        "SELECT state FROM dataset_summaries s WHERE version = ? AND column = ? AND " STORE_LISTED(
-            STORE_DAMAGE_DATASET_SUMMARIES("s")),
-        store_int(id), store_int((int64_t)column));
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT state FROM dataset_summaries s WHERE version = ? AND \"column\" = ? "
+                "AND " STORE_LISTED(STORE_DAMAGE_DATASET_SUMMARIES("s")),
+                store_int(id), store_int((int64_t)column));
     if (store_query_row(&q)) {
         size_t size;
         const void *bytes = store_query_bytes(&q, 0, &size);

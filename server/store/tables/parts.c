@@ -178,11 +178,11 @@ static void insert_part(struct store_tx *tx, int64_t part, enum store_part_state
               store_int(tx->now + tx->store->lease_ms), store_int(tx->now));
 }
 
-static void insert_blobs(struct store_tx *tx, struct append *a) {
+static void insert_blobs(struct store_tx *tx, struct append *a, int64_t first) {
     static const char sql[] = "INSERT INTO blobs (id, crc, bytes) VALUES (?, ?, ?)";
     for (size_t i = 0; i < a->n_blobs && !tx->problem->type; i++) {
         const struct append_blob *b = &a->blobs[i];
-        STORE_RUN(tx->connection, tx->problem, sql, store_int(tx->store->next_blob++),
+        STORE_RUN(tx->connection, tx->problem, sql, store_int(first + (int64_t)i),
                   store_int(b->crc), store_bytes(b->blob.bytes, b->blob.size));
     }
 }
@@ -211,8 +211,8 @@ static void append_run(struct store_tx *tx, void *arg) {
     if (!made) {
         insert_part(tx, a->part, STORE_PART_STAGED);
     }
-    int64_t first = tx->store->next_blob;
-    insert_blobs(tx, a);
+    const int64_t first = tx->store->engine->take_blobs(tx, (int64_t)a->n_blobs);
+    insert_blobs(tx, a, first);
     STORE_RUN(tx->connection, tx->problem,
               "INSERT INTO chunks (part, chunk, n_rows, first_blob, n_blobs, bytes) VALUES (?, ?, "
               "?, ?, ?, ?)",

@@ -1,7 +1,7 @@
 /* A backup made by a command, beside a daemon or without one. */
-#include "store/copies.h"
 #include "store/sqlite/copies/source.h"
 #include "store/sqlite/file/copy.h"
+#include "store/sqlite/sqlite.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ static bool copy_to(struct store_connection *c, const char *path, const char *pa
     return good;
 }
 
-bool store_backup_file(const char *database, const char *path, int64_t *bytes,
-                       struct problem *problem) {
+bool store_sqlite_backup_file(const char *database, const char *path, int64_t *bytes,
+                              struct problem *problem) {
     struct stat st;
     struct buf part = {0};
     char *folder = store_folder_of(path);

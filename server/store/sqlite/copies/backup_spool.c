@@ -2,9 +2,8 @@
  * complete. A place of the pool of readers is used, so that the store knows of the connection when
  * it must open the database again. */
 #include "base/process/spool.h"
-#include "store/copies.h"
-#include "store/internal.h"
 #include "store/sqlite/file/copy.h"
+#include "store/sqlite/sqlite.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -81,8 +80,8 @@ static bool make(struct store_backup *b, const char *folder, const struct store_
     return good;
 }
 
-bool store_backup_make(struct store *store, const char *folder, const struct store_watch *watch,
-                       struct store_backup **out, struct problem *problem) {
+bool store_sqlite_backup(struct store *store, const char *folder, const struct store_watch *watch,
+                         struct store_backup **out, struct problem *problem) {
     if (atomic_exchange(&store->backup_runs, true)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE,
                            "another backup is being made or sent: there is one at a time");

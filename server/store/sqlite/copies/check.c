@@ -6,9 +6,9 @@
  * between them. Only PRAGMA integrity_check reads the whole file in one. Counts are compared in one
  * transaction. */
 #include "base/hash.h"
-#include "store/copies.h"
 #include "store/sqlite/copies/source.h"
 #include "store/sqlite/file/migrate.h"
+#include "store/sqlite/sqlite.h"
 #include "store/tables/audit.h"
 #include "store/tables/parts.h"
 #include <inttypes.h>
@@ -526,7 +526,7 @@ static void check_audit(struct checking *k) {
     part_end(k, "audit");
 }
 
-bool store_check_file(const char *path, struct store_check *check, struct problem *problem) {
+bool store_sqlite_check(const char *path, struct store_check *check, struct problem *problem) {
     struct checking k = {.check = check, .problem = problem};
     struct problem own = {0};
     k.c = store_source_open(path, &own);

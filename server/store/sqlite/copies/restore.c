@@ -9,11 +9,11 @@
  *
  * A log that stayed beside the new file would be taken for its own: SQLite does not compare
  * them. */
-#include "store/copies.h"
 #include "store/sqlite/copies/source.h"
 #include "store/sqlite/file/copy.h"
 #include "store/sqlite/file/dbfile.h"
 #include "store/sqlite/file/lockfile.h"
+#include "store/sqlite/sqlite.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +181,7 @@ static bool write_copy(struct store_copy *copy, const struct restore *r, const c
 
 static bool faultless(const char *backup, struct store_check *check, struct problem *problem) {
     const int64_t before = check->n_faults;
-    return store_check_file(backup, check, problem) &&
+    return store_sqlite_check(backup, check, problem) &&
            (check->n_faults == before ||
             problem_set(
                 problem, PROBLEM_INTERNAL,
@@ -189,8 +189,8 @@ static bool faultless(const char *backup, struct store_check *check, struct prob
                 backup, (long long)(check->n_faults - before)));
 }
 
-bool store_restore(const char *backup, const char *path, bool replace, struct store_check *check,
-                   int64_t *bytes, struct problem *problem) {
+bool store_sqlite_restore(const char *backup, const char *path, bool replace,
+                          struct store_check *check, int64_t *bytes, struct problem *problem) {
     struct store_lock lock = {-1, -1};
     struct restore r = {.lock = &lock};
     struct store_copy copy = {.fd = -1};

@@ -1,0 +1,31 @@
+/* The engine for PostgreSQL: a database on a server, which one daemon at a time has open. */
+#ifndef STORE_POSTGRES_H
+#define STORE_POSTGRES_H
+
+#include "store/internal.h"
+#include "store/postgres/connection.h"
+
+extern const struct store_engine store_postgres_engine;
+
+/* uri.c: whether the name of a database is a URI of PostgreSQL. */
+bool store_postgres_names(const char *database);
+/* As store_database_name and store_database_reads of store.h. */
+char *store_postgres_name(const char *uri);
+void store_postgres_reads(const char *uri, void (*read)(void *arg, const char *path), void *arg);
+
+/* migrate.c: applies the missing migrations. Refuses a database that is newer, whose migrations were
+ * changed, or that has tables of another program. */
+bool store_postgres_migrate(struct store_connection *c, struct problem *problem);
+/* Checks that the database has all migrations of this binary and no others. */
+bool store_postgres_check_schema(struct store_connection *c, struct problem *problem);
+/* copies.c: the functions for whole databases. They refuse and name the programs of PostgreSQL. */
+bool store_postgres_backs_up(struct problem *problem);
+bool store_postgres_backup(struct store *store, const char *folder, const struct store_watch *watch,
+                           struct store_backup **out, struct problem *problem);
+bool store_postgres_backup_file(const char *database, const char *path, int64_t *bytes,
+                                struct problem *problem);
+bool store_postgres_check(const char *database, struct store_check *check, struct problem *problem);
+bool store_postgres_restore(const char *backup, const char *database, bool replace,
+                            struct store_check *check, int64_t *bytes, struct problem *problem);
+
+#endif
