@@ -2,6 +2,7 @@
  * damaged files, with clients that leave, and killed at any time. */
 #include "lib/api.h"
 #include "lib/database.h"
+#include "lib/postgresql.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -546,6 +547,9 @@ static void test_kills(void **state) {
 }
 
 int main(void) {
+    if (postgresql_skips("discernd makes no backup")) {
+        return POSTGRESQL_SKIPPED;
+    }
     const struct CMUnitTest tests[] = {
         TEST(test_backups_under_load),
         TEST(test_permissions),

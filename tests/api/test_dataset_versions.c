@@ -1,6 +1,7 @@
 /* Versions of a dataset: lists, descriptions, deletions while other versions share chunks and jobs
  * read them, and the space that is freed. */
 #include "lib/api.h"
+#include "lib/postgresql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +206,9 @@ static void test_space_comes_back(void **state) {
     status_check(call_delete("/v1/datasets/large/versions/2"), 204);
     await_below("discern_dataset_bytes", before + 1);
     await_below("discern_store_doomed_bytes", 1);
+    if (postgresql_is_used()) {
+        return; /* it vacuums its tables later */
+    }
     await_below("discern_database_bytes", 3 * mib); /* the file shrinks */
     await_below("discern_database_free_bytes", mib);
 }

@@ -2,6 +2,7 @@
  * database, so that nothing waits for an expiry of a minute or more. */
 #include "lib/api.h"
 #include "lib/database.h"
+#include "lib/postgresql.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -293,7 +294,7 @@ static void test_many_jobs(void **state) {
         "created_at, finished_at, version, expires_in) WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL "
         "SELECT i + 1 FROM k WHERE i < 450) SELECT state, model, algorithm, dataset, "
         "dataset_version, dataset_id, spec, created_at, finished_at, version, expires_in FROM jobs "
-        "JOIN k WHERE id = %lld",
+        "CROSS JOIN k WHERE id = %lld",
         (long long)last);
     assert_int_equal(n, 450);
     const int64_t entries = count_audit("job.expire", "many");
@@ -420,9 +421,12 @@ static void test_restart(void **state) {
     service_stop();
     expire_dataset("r-gone");
     expire_model("r-gone");
-    assert_int_equal(
-        discernd_run((const char *const[]){"check", "--database", the_daemon.database, NULL}, &out),
-        0);
+    if (!postgresql_is_used()) {
+        assert_int_equal(discernd_run((const char *const[]){"check", "--database",
+                                                            the_daemon.database, NULL},
+                                      &out),
+                         0);
+    }
     service_restart(one_worker);
     await_gone("/v1/datasets/r-gone");
     await_gone("/v1/models/r-gone");
@@ -430,6 +434,7 @@ static void test_restart(void **state) {
                         string_at(later, "/expires_at"));
     assert_string_equal(string_at(call_get("/v1/models/r-later"), "/expires_at"),
                         string_at(model, "/expires_at"));
+    postgresql_skip("there are no checksums of rows, and discernd makes no backup");
     /* the checksums of a backup have the new columns */
     const char *copy = text("%s/copy.db", the_daemon.dir);
     assert_int_equal(discernd_run((const char *const[]){"backup", copy, "--database",

@@ -2,6 +2,7 @@
  * $BUILD/crashing/discernd, whose database is on a faulty VFS. */
 #include "lib/api.h"
 #include "lib/faulty_vfs.h"
+#include "lib/postgresql.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -216,6 +217,9 @@ static void test_each_operation_fails(void **state) {
 }
 
 int main(void) {
+    if (postgresql_skips("the disk is that of the server")) {
+        return POSTGRESQL_SKIPPED;
+    }
     const struct CMUnitTest tests[] = {
         TEST(test_upload_beside_a_failed_fsync),
         TEST(test_readiness_while_fsyncs_fail),

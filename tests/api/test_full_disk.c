@@ -3,6 +3,7 @@
  * there is room again. Skipped where mounting is not permitted. */
 #define _GNU_SOURCE
 #include "lib/api.h"
+#include "lib/postgresql.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -98,6 +99,9 @@ static void test_disk_filled_by_another(void **state) {
 }
 
 int main(void) {
+    if (postgresql_skips("the disk is that of the server")) {
+        return POSTGRESQL_SKIPPED;
+    }
     const struct CMUnitTest tests[] = {
         TEST(test_uploads_until_full),
         TEST(test_disk_filled_by_another),

@@ -2,6 +2,7 @@
 #include "base/memory/buf.h"
 #include "lib/api.h"
 #include "lib/database.h"
+#include "lib/postgresql.h"
 
 #include <math.h>
 #include <signal.h>
@@ -426,10 +427,12 @@ static void test_kill(void **state) {
     const int64_t id = job_post("%s", spec);
     int64_t n = await_trials(id, 2);
     daemon_kill(&the_daemon);
-    assert_int_equal(database_damage("UPDATE job_trials SET doc = '{}' WHERE id = (SELECT min(id) "
-                                     "FROM job_trials WHERE job = %lld)",
-                                     (long long)id),
-                     1);
+    if (!postgresql_is_used()) { /* its rows have no checksums */
+        assert_int_equal(database_damage("UPDATE job_trials SET doc = '{}' WHERE id = (SELECT "
+                                         "min(id) FROM job_trials WHERE job = %lld)",
+                                         (long long)id),
+                         1);
+    }
     service_restart(flags);
     n = await_trials(id, n + 2 < TRIALS ? n + 2 : TRIALS); /* on a slow client all have ended */
     service_stop();                                        /* queues the job again */

@@ -2,6 +2,7 @@
  * trained from, and a queued job makes the model that the release itself made of the same request.
  */
 #include "lib/api.h"
+#include "lib/postgresql.h"
 
 #include <glob.h>
 #include <math.h>
@@ -240,6 +241,9 @@ static void test_old_data_are_used_and_changed(void **state) {
 }
 
 int main(void) {
+    if (postgresql_skips("there are no databases of earlier versions")) {
+        return POSTGRESQL_SKIPPED;
+    }
     const struct CMUnitTest tests[] = {
         TEST(test_queued_jobs_mean_the_same),
         TEST(test_old_data_are_used_and_changed),

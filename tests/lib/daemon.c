@@ -1,6 +1,7 @@
 #include "lib/daemon.h"
 
 #include "lib/memory.h"
+#include "lib/postgresql.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -112,7 +113,11 @@ void daemon_open(struct daemon *d, const char *const *flags) {
         fail_msg("TMPDIR is too long");
     }
     assert_non_null(mkdtemp(d->dir));
-    (void)snprintf(d->database, sizeof d->database, "%s/discern.db", d->dir);
+    if (postgresql_is_used()) {
+        postgresql_create(d->database, sizeof d->database);
+    } else {
+        (void)snprintf(d->database, sizeof d->database, "%s/discern.db", d->dir);
+    }
     daemon_start(d);
 }
 
@@ -172,28 +177,35 @@ static void expect_answer(sqlite3 *db, const char *sql, const char *expected) {
     }
 }
 
+/* What is true of each database: a statement and its answer. */
+static const char *const answers[][2] = {
+    {"SELECT count(*) FROM dataset_parts JOIN parts ON parts.id = part WHERE state <> 1", "0"},
+    {"SELECT count(*) FROM model_versions JOIN parts ON parts.id = part WHERE state <> 1", "0"},
+    {"SELECT count(*) FROM dataset_versions v WHERE hidden = 0 AND n_rows <> (SELECT "
+     "coalesce(sum(c.n_rows), 0) FROM dataset_parts p JOIN chunks c ON c.part = p.part WHERE "
+     "p.version = v.id)",
+     "0"},
+    {"SELECT count(*) FROM chunks c WHERE n_blobs <> (SELECT count(*) FROM blobs b WHERE b.id >= "
+     "c.first_blob AND b.id < c.first_blob + c.n_blobs)",
+     "0"},
+};
+enum { N_ANSWERS = sizeof answers / sizeof answers[0] };
+
 void daemon_check_database(const struct daemon *d) {
     sqlite3 *db = NULL;
     assert_int_equal(d->pid, 0);
+    if (postgresql_is_used()) {
+        for (size_t i = 0; i < N_ANSWERS; i++) {
+            postgresql_expect(d->database, answers[i][0], answers[i][1]);
+        }
+        return;
+    }
     assert_int_equal(sqlite3_open_v2(d->database, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     expect_answer(db, "PRAGMA integrity_check", "ok");
     expect_answer(db, "PRAGMA foreign_key_check", "");
-    expect_answer(
-        db, "SELECT count(*) FROM dataset_parts JOIN parts ON parts.id = part WHERE state <> 1",
-        "0");
-    expect_answer(
-        db, "SELECT count(*) FROM model_versions JOIN parts ON parts.id = part WHERE state <> 1",
-        "0");
-    expect_answer(db,
-                  "SELECT count(*) FROM dataset_versions v WHERE hidden = 0 AND n_rows <> (SELECT "
-                  "coalesce(sum(c.n_rows), 0)"
-                  " FROM dataset_parts p JOIN chunks c ON c.part = p.part WHERE p.version = v.id)",
-                  "0");
-    expect_answer(db,
-                  "SELECT count(*) FROM chunks c WHERE n_blobs <> (SELECT count(*) FROM blobs b "
-                  "WHERE b.id >= c.first_blob AND"
-                  " b.id < c.first_blob + c.n_blobs)",
-                  "0");
+    for (size_t i = 0; i < N_ANSWERS; i++) {
+        expect_answer(db, answers[i][0], answers[i][1]);
+    }
     sqlite3_close(db);
 }
 
@@ -216,6 +228,9 @@ void daemon_close(struct daemon *d) {
         fail_with_log(d, "the daemon did not end with exit status 0");
     }
     daemon_check_database(d);
+    if (postgresql_is_used()) {
+        postgresql_drop(d->database);
+    }
     remove_files(d);
     if (rmdir(d->dir) != 0) {
         fail_msg("%s holds unknown files: %s", d->dir, strerror(errno));

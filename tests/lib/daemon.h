@@ -14,7 +14,7 @@ struct daemon {
     pid_t pid; /* 0: the daemon does not run */
     int port;
     char dir[64];             /* contains discern.db, log, port */
-    char database[128];       /* file name */
+    char database[256];       /* file name, or URI of PostgreSQL */
     char url[64];             /* "http://127.0.0.1:PORT", or https with the flag --tls-cert */
     const char *const *flags; /* more command-line flags, ending in NULL; NULL: none */
 };
