@@ -42,7 +42,7 @@ function MetricCell({ job }) {
     ]);
 }
 
-const columnsOf = (titles) => [
+const columnsOf = (titles, items) => [
     {
         name: 'id', label: 'Job',
         cell: (job) => h('a', { href: link(['jobs', job.id]) }, `Job ${job.id}`),
@@ -72,7 +72,8 @@ const columnsOf = (titles) => [
         name: 'duration', label: 'Duration', numeric: true,
         cell: (job) => seconds(runSeconds(job)),
     },
-    { name: 'submitted_by', label: 'By', cell: (job) => job.submitted_by || '–' },
+    ...(items.some((job) => job.submitted_by)
+        ? [{ name: 'submitted_by', label: 'By', cell: (job) => job.submitted_by || '–' }] : []),
 ];
 
 function Empty({ query }) {
@@ -139,8 +140,8 @@ export class JobList extends Component {
             hidden > 0 ? h(OnlyExpiring, { n: hidden, noun: 'job' })
                 : items.length === 0 ? h(Empty, { query })
                     : h('div', { class: 'job-list' }, h(DataTable, {
-                        caption: 'Jobs, newest first', columns: columnsOf(titles), rows: items,
-                        sort: false,
+                        caption: 'Jobs, newest first', columns: columnsOf(titles, items),
+                        rows: items, sort: false,
                     })),
             h('nav', { class: 'buttons', 'aria-label': 'Pages of jobs' }, [
                 query.after ? h('a', {

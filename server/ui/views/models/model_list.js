@@ -44,8 +44,8 @@ function Figure({ model, name }) {
 }
 
 function Name({ model }) {
-    return h('span', {}, [
-        h('a', { class: 'model-name', href: link(['models', model.name]) }, model.name),
+    return h('span', { class: 'model-name' }, [
+        h('a', { href: link(['models', model.name]) }, model.name),
         model.expires_at ? h('span', { class: 'minor', title: `Deleted on ${
             time(model.expires_at)}` }, ' expires') : null,
         model.tags.length ? h('span', { class: 'tags' },

@@ -23,8 +23,8 @@ function Empty() {
 const columnsOf = (titles) => [
     {
         name: 'name', label: 'Model',
-        cell: ({ name }) => h('a', { class: 'model-name', href: link(['try', name]) },
-            `Try ${name}`),
+        cell: ({ name }) => h('span', { class: 'model-name' },
+            h('a', { href: link(['try', name]) }, `Try ${name}`)),
     },
     { name: 'target', label: 'Predicts', cell: ({ target }) => target || 'outliers' },
     {
