@@ -7,6 +7,12 @@ export function newId(prefix = 'id') {
     return `${prefix}-${last}`;
 }
 
+/* A label whose lines may end behind "_": names of columns have no blanks. */
+function breakable(label) {
+    return typeof label === 'string' && label.includes('_')
+        ? label.split(/(?<=_)/).flatMap((part, i) => (i > 0 ? [h('wbr'), part] : [part])) : label;
+}
+
 /* A field around one control.
  *
  *   label, hint, error  text
@@ -27,7 +33,7 @@ export class Field extends Component {
             'aria-invalid': error ? 'true' : null,
         };
         return h('div', { class: `field${wide ? ' wide' : ''}${error ? ' wrong' : ''}` }, [
-            h('label', { for: id }, label),
+            h('label', { for: id }, breakable(label)),
             control(attributes),
             hint ? h('p', { class: 'hint', id: `${id}-hint` }, hint) : null,
             error ? h('p', { class: 'error', id: `${id}-error` }, error) : null,

@@ -191,7 +191,7 @@ export class Threshold extends Component {
             h('p', {}, `With this threshold ${number(Math.round(now.tp + now.fp))} of ${
                 number(Math.round(now.all))} rows are labelled “${name}”: ${
                 number(Math.round(now.tp))} rightly, ${number(Math.round(now.fp))} wrongly; ${
-                number(Math.round(now.fn))} are missed.`),
+                number(Math.round(now.fn))} missed.`),
             h('div', { class: 'facts' }, pairs.map(([label, value, more]) =>
                 h(Fact, { label, value, more }))),
         ]);

@@ -3,7 +3,7 @@ import { Component, h } from '../../base/preact.js';
 import { post } from '../../base/api.js';
 import { d3 } from '../../base/d3.js';
 import { setQuery } from '../../base/place.js';
-import { frame, xAxis, yAxis } from '../../parts/axes.js';
+import { MARGIN, frame, xAxis, yAxis } from '../../parts/axes.js';
 import { Choice } from '../../parts/fields.js';
 import { Figure } from '../../parts/figure.js';
 import { Legend, colour, symbol } from '../../parts/palette.js';
@@ -56,7 +56,7 @@ function yScaleOf({ probable, lines }, range) {
 }
 
 function drawNumbers(svg, size, { field, data, now }) {
-    const plot = frame(svg, size);
+    const plot = frame(svg, size, { ...MARGIN, left: 66 });
     const points = data.grid.map((text) => placeOf(field, text));
     const [from, to] = d3.extent(points);
     const x = scaleOf({ from, to, form: field.form }, [0, plot.width]);
@@ -65,6 +65,7 @@ function drawNumbers(svg, size, { field, data, now }) {
     xAxis(plot, x.axis || x, { label: field.name, ticks });
     yAxis(plot, y, {
         grid: true, ticks: 5, format: data.probable ? '.0%' : undefined, label: titleOf(data),
+        offset: 54,
     });
     const at = points.indexOf(placeOf(field, now));
     if (at >= 0) {
