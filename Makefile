@@ -195,11 +195,12 @@ $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/do
 # ui_digest.inc has the digest of all files, which is a part of their paths.
 UI := $(sort $(wildcard $(addprefix server/ui/,*.html *.css *.svg *.js */*.js */*/*.js)))
 UI_STRIP := sed -E '/^[ \t]*\/\*.*\*\/ *$$/d; /^[ \t]*\/\*([^*]|\*[^/])*$$/,/\*\/ *$$/d; s/^[ \t]+//; s| +/\*[^*'\''"`]*\*/ *$$||; /^$$/d'
+UI_STRIP_CSS := sed -E 's/: /:/g; s/; /;/g; s/ \{ ?/{/; s/;? *\} *$$/}/'
 UI_LICENCES := $(wildcard $(patsubst %,/usr/share/doc/node-%/copyright,preact d3 $(D3_PARTS:%=d3-%)))
 $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $(addprefix $(PREACT)/,*.js */*.js)) Makefile $(BUILD)/gen/names
 	@rm -rf $(@D)/ui && mkdir -p $(@D)/ui/d3 $(@D)/ui/preact/dom $(@D)/ui/preact/vdom
 	@for f in $(UI:server/ui/%=%); do mkdir -p $(@D)/ui/$$(dirname $$f); case $$f in \
-	     *.js|*.css) $(UI_STRIP) server/ui/$$f;; *) cat server/ui/$$f;; esac > $(@D)/ui/$$f; done
+	     *.css) $(UI_STRIP) server/ui/$$f | $(UI_STRIP_CSS);; *.js) $(UI_STRIP) server/ui/$$f;; *) cat server/ui/$$f;; esac > $(@D)/ui/$$f; done
 	@for f in $(D3_FILES); do cat $$f; echo; done > $(@D)/ui/d3/d3.js
 	@for f in $$(cd $(PREACT) && echo *.js dom/*.js vdom/*.js); do \
 	     sed "s|\(from '\.[^']*\)'|\1.js'|" $(PREACT)/$$f | $(UI_STRIP) > $(@D)/ui/preact/$$f; done

@@ -12,10 +12,6 @@ let lost = false;
 /* The base of all paths of the API, with a slash at its end: three folders above this module. */
 export const base = new URL('../../../', import.meta.url);
 
-export function isLost() {
-    return lost;
-}
-
 async function answers() {
     try {
         const response = await fetch(new URL('healthz', base), { cache: 'no-store' });

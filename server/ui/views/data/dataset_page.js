@@ -5,6 +5,7 @@ import { changed } from '../../base/changes.js';
 import { bytes, count, percent, time } from '../../base/format.js';
 import { go, link } from '../../base/place.js';
 import { Confirm, Dialog } from '../../parts/dialog.js';
+import { Fact } from '../../parts/fact.js';
 import { Field, TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { Problem, Warnings } from '../../parts/problem.js';
@@ -20,10 +21,6 @@ import { VersionsTab } from './versions_tab.js';
 
 const TABS = { columns: 'Columns', rows: 'Rows', versions: 'Versions', append: 'Add rows' };
 const MOST_WARNINGS = 12;
-
-function Fact({ value, label }) {
-    return h('div', { class: 'fact' }, [h('strong', {}, value), h('span', {}, label)]);
-}
 
 function missingShare({ columns, rows, sparse }) {
     if (sparse || rows === 0 || columns.length === 0) {
