@@ -3,6 +3,7 @@
 #include "base/ids.h"
 #include "base/nearest.h"
 #include "commands/audit_command.h"
+#include "commands/copy_command.h"
 #include "commands/database_commands.h"
 #include "commands/token_command.h"
 
@@ -19,6 +20,8 @@ static const struct {
     {"audit", "verify FILE", "checks the audit of a database", audit_command_run},
     {"backup", "FILE", "copies the database to a new file", backup_command_run},
     {"check", "", "checks a database or a backup", check_command_run},
+    {"copy", "--from DATABASE --to DATABASE", "copies a database to PostgreSQL, or from it",
+     copy_command_run},
     {"restore", "BACKUP", "makes the database of a backup", restore_command_run},
     {"token", "add|list|revoke|rotate …", "changes the token file", token_command_run},
 };

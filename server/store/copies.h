@@ -3,6 +3,7 @@
 #ifndef STORE_COPIES_H
 #define STORE_COPIES_H
 
+#include "base/hash.h"
 #include "base/memory/buf.h"
 #include "base/problem.h"
 #include <stdbool.h>
@@ -55,6 +56,20 @@ struct store_check {
  * problem is set if the file cannot be checked: it does not exist, is not a Discern database, is
  * locked. */
 bool store_check_file(const char *path, struct store_check *check, struct problem *problem);
+
+/* What store_copy reports. */
+struct store_copied {
+    void (*table)(void *arg, const char *name, int64_t n_rows); /* after each table */
+    void *arg;
+    int64_t n_rows; /* out */
+    char digest
+        [HASH_BLAKE2B_TEXT]; /* out: BLAKE2b of all rows, which is the same in each database */
+};
+/* Copies a database, which a daemon may have open, to another one, which is empty or does not exist,
+ * in one transaction: files and databases of PostgreSQL. The copy is read and compared before it is committed. Fails
+ * at a damaged row. */
+bool store_copy(const char *from, const char *to, struct store_copied *copied,
+                struct problem *problem);
 
 /* Makes the database `path` of a backup, which is checked first. Fails with faults in `check` and
  * nothing changed if the backup is damaged. Fails if a daemon or another program has the database
