@@ -162,6 +162,35 @@ static void test_a_token_that_predicts_has_no_links_to_models(void **state) {
     browser_check();
 }
 
+/* Two tabs do not disturb each other: what another has written is replaced only by a second click. */
+static void test_a_description_of_another_tab_is_kept(void **state) {
+    (void)state;
+    static const char *const places[] = {"datasets", "models"};
+    setting_start();
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
+    browser_allow("status of 412");
+    for (size_t i = 0; i < 2; i++) {
+        const char *resource = text("/v1/%s/iris", places[i]);
+        browser_open(i == 0 ? "#/data/iris" : "#/models/iris");
+        browser_click(i == 0 ? "Add a description or tags" : "Edit description and tags");
+        browser_fill("Description", "of this tab");
+        browser_fill("Tags", "one, two, one");
+        status_check(call_json("PATCH", resource, "{'description':'of another tab'}"), 200);
+        browser_click("Save");
+        browser_wait_text("somebody else has changed it");
+        const struct response *kept = status_check(call_get("%s", resource), 200);
+        assert_string_equal(json_string_value(json_find(kept->json, "/description")),
+                            "of another tab");
+        browser_wait_text("of another tab"); /* the new state, behind the dialog */
+        browser_click("Save");
+        browser_wait("!document.querySelector('dialog')", "the page without the dialog");
+        browser_wait_text("of this tab");
+        browser_wait_text("two");
+    }
+    browser_check();
+}
+
 /* Whether a button is disabled, with a reason that contains `reason`. */
 static void wait_disabled(const char *button, const char *reason) {
     browser_wait(text("[...document.querySelectorAll('main button')].some((b) => b.textContent "
@@ -359,6 +388,7 @@ int main(void) {
         TEST(test_the_manual_opens),
         TEST(test_a_token_is_asked_for_and_kept_in_the_tab),
         TEST(test_a_token_that_predicts_has_no_links_to_models),
+        TEST(test_a_description_of_another_tab_is_kept),
         TEST(test_what_the_scopes_lack_is_disabled),
         TEST(test_what_the_names_exclude_is_disabled),
         TEST(test_late_rights_are_dropped),

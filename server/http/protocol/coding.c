@@ -209,7 +209,7 @@ struct encoder *encoder_new(enum coding coding, enum coding_effort effort) {
     if (e == NULL) {
         return NULL;
     }
-    const int level = effort == CODING_FAST ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
+    const int level = effort == CODING_FAST ? Z_BEST_SPEED : Z_BEST_COMPRESSION;
     if (deflateInit2(&e->z, level, Z_DEFLATED, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB,
                      MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) {
         return e;

@@ -1,12 +1,12 @@
 /* The page of a dataset: its facts, its tabs, and what can be done with it. */
 import { Component, h } from '../../base/preact.js';
-import { get, patch, path, remove } from '../../base/api.js';
+import { call, patch, path, remove } from '../../base/api.js';
 import { changed } from '../../base/changes.js';
 import { bytes, count, percent, time } from '../../base/format.js';
 import { go, link } from '../../base/place.js';
-import { Confirm, Dialog } from '../../parts/dialog.js';
+import { DescriptionDialog } from '../../parts/description.js';
+import { Confirm } from '../../parts/dialog.js';
 import { Fact } from '../../parts/fact.js';
-import { Field, TextField } from '../../parts/fields.js';
 import { Loaded } from '../../parts/loaded.js';
 import { Problem, Warnings } from '../../parts/problem.js';
 import { announce } from '../../parts/status.js';
@@ -41,57 +41,6 @@ function Facts({ dataset }) {
         h(Fact, { value: count(dataset.version), label: 'version' }),
         h(Fact, { value: time(dataset.created_at), label: 'stored' }),
     ]);
-}
-
-/* Description and tags. */
-class Edit extends Component {
-    constructor(props) {
-        super(props);
-        const { description, tags } = props.dataset;
-        this.state = { description: description || '', tags: tags.join(', '), error: null };
-    }
-
-    async save() {
-        const { dataset: { name }, onClose } = this.props;
-        const tags = this.state.tags.split(',').map((tag) => tag.trim()).filter(Boolean);
-        try {
-            await patch(path`/v1/datasets/${name}`,
-                { description: this.state.description.trim() || null, tags });
-        } catch (error) {
-            this.setState({ error });
-            return;
-        }
-        changed('datasets');
-        onClose();
-    }
-
-    render({ onClose }, { description, tags, error }) {
-        return h(Dialog, { title: 'Description and tags', onClose }, [
-            error ? h(Problem, { error }) : null,
-            h('form', {
-                class: 'stack', onSubmit: (event) => {
-                    event.preventDefault();
-                    void this.save();
-                },
-            }, [
-                h(Field, {
-                    label: 'Description', hint: 'What a row is, and where the table is from.',
-                    control: (attributes) => h('textarea', {
-                        ...attributes, value: description, maxlength: 4000, class: 'prose',
-                        onInput: (event) => this.setState({ description: event.target.value }),
-                    }),
-                }),
-                h(TextField, {
-                    label: 'Tags', value: tags, hint: 'Words to find it by, with commas between.',
-                    onInput: (text) => this.setState({ tags: text }),
-                }),
-                h('div', { class: 'buttons' }, [
-                    h('button', { type: 'submit', class: 'primary' }, 'Save'),
-                    h('button', { type: 'button', onClick: onClose }, 'Cancel'),
-                ]),
-            ]),
-        ]);
-    }
 }
 
 /* Types that later rows of the upload have changed. */
@@ -164,7 +113,7 @@ class Page extends Component {
         }
     }
 
-    render({ dataset, query }, { editing, deleting, error }) {
+    render({ dataset, etag, query }, { editing, deleting, error }) {
         const { name, description, tags, version } = dataset;
         const chosen = Object.hasOwn(TABS, query.tab) ? query.tab : 'columns';
         const old = query.version !== undefined && query.version !== '';
@@ -225,7 +174,10 @@ class Page extends Component {
                 }),
                 this.tab(chosen),
             ]),
-            editing ? h(Edit, { dataset, onClose: close }) : null,
+            editing ? h(DescriptionDialog, {
+                kind: 'datasets', thing: dataset, etag, onClose: close,
+                hint: 'What a row is, and where the table is from.',
+            }) : null,
             deleting ? h(Confirm, {
                 title: `Delete “${name}”?`, label: 'Delete the table', onClose: close,
                 text: 'All of its versions are deleted. Models that were trained with it stay.',
@@ -248,7 +200,10 @@ export function DatasetPage({ name, query }) {
         : path`/v1/datasets/${name}`;
     return h(Loaded, {
         title: name, what: `“${name}”`, kinds: ['datasets'], of: where,
-        load: (signal) => get(where, { signal }),
-        show: (dataset) => h(Page, { dataset, query }),
+        load: async (signal) => {
+            const response = await call('GET', where, { signal });
+            return { dataset: await response.json(), etag: response.headers.get('ETag') };
+        },
+        show: ({ dataset, etag }) => h(Page, { dataset, etag, query }),
     });
 }

@@ -6,8 +6,8 @@ import { count, time } from '../../base/format.js';
 import { link } from '../../base/place.js';
 import { Badge } from '../../parts/badge.js';
 import { RequestCode } from '../../parts/code.js';
+import { DescriptionDialog } from '../../parts/description.js';
 import { Fact } from '../../parts/fact.js';
-import { Field, TextField } from '../../parts/fields.js';
 import { METRICS, metricSpread, metricText, metricValue } from '../../parts/metrics.js';
 import { ScopedButton } from '../../parts/scoped.js';
 import { announce } from '../../parts/status.js';
@@ -46,32 +46,17 @@ function Figures({ model }) {
     ]);
 }
 
-/* Description and tags, and their form. */
+/* Description and tags. */
 class About extends Component {
     constructor(props) {
         super(props);
-        this.state = { editing: false, description: '', tags: '', error: null };
+        this.state = { editing: false, error: null };
     }
 
-    edit() {
-        const { description, tags } = this.props.model;
-        this.setState({ editing: true, error: null, description: description || '',
-            tags: tags.join(', ') });
-    }
-
-    save(event) {
-        event.preventDefault();
-        const tags = this.state.tags.split(',').map((t) => t.trim()).filter((t) => t !== '');
-        void this.change({
-            description: this.state.description.trim() || null, tags: [...new Set(tags)],
-        }, 'Description and tags were saved');
-    }
-
-    /* members: of the model; text: says that they were changed */
-    async change(members, text) {
+    async keep() {
         const { model, etag } = this.props;
         try {
-            await patch(path`/v1/models/${model.name}`, members,
+            await patch(path`/v1/models/${model.name}`, { expires_in: null },
                 { headers: { 'If-Match': etag } });
         } catch (error) {
             this.setState({ error });
@@ -80,8 +65,8 @@ class About extends Component {
             }
             return;
         }
-        this.setState({ editing: false, error: null });
-        announce(text);
+        this.setState({ error: null });
+        announce('The model is kept');
         changed('models');
     }
 
@@ -91,48 +76,32 @@ class About extends Component {
             h('p', {}, `The model is deleted on ${time(at)}.`),
             h(ScopedButton, {
                 scope: 'write',
-                onClick: () => void this.change({ expires_in: null }, 'The model is kept'),
+                onClick: () => void this.keep(),
             }, 'Keep the model'),
         ]) : null;
     }
 
-    form({ description, tags }) {
-        return h('form', { class: 'stack', onSubmit: (event) => this.save(event) }, [
-            h(Field, {
-                label: 'Description', control: (attributes) => h('textarea', {
-                    ...attributes, value: description, maxlength: 4000,
-                    onInput: (event) => this.setState({ description: event.target.value }),
-                }),
-            }),
-            h(TextField, {
-                label: 'Tags', value: tags, hint: 'Separated by commas',
-                onInput: (text) => this.setState({ tags: text }),
-            }),
-            h('div', { class: 'buttons' }, [
-                h('button', { type: 'submit', class: 'primary' }, 'Save'),
-                h('button', { type: 'button', onClick: () => this.setState({ editing: false }) },
-                    'Cancel'),
-            ]),
-        ]);
-    }
-
-    render({ model }, state) {
+    render({ model, etag }, { editing, error }) {
         return h('section', { class: 'card', 'aria-label': 'Description' }, [
             h('div', { class: 'head' }, [
                 h('h2', {}, 'Description'),
-                state.editing ? null : h(ScopedButton, {
-                    scope: 'write', brief: true, class: 'quiet', onClick: () => this.edit(),
+                h(ScopedButton, {
+                    scope: 'write', brief: true, class: 'quiet',
+                    onClick: () => this.setState({ editing: true }),
                 }, 'Edit description and tags'),
             ]),
-            state.error ? h(ChangeProblem, { error: state.error }) : null,
-            state.editing ? this.form(state) : h('div', {}, [
-                model.description ? h('p', { class: 'written' }, model.description)
-                    : h('p', { class: 'minor' }, 'None yet. Say what the model is for, and what ' +
-                        'it must not be used for.'),
-                model.tags.length ? h('p', { class: 'tags' },
-                    model.tags.map((text) => h(Badge, { text }))) : null,
-                this.expiry(model),
-            ]),
+            error ? h(ChangeProblem, { error }) : null,
+            model.description ? h('p', { class: 'written' }, model.description)
+                : h('p', { class: 'minor' }, 'None yet. Say what the model is for, and what ' +
+                    'it must not be used for.'),
+            model.tags.length ? h('p', { class: 'tags' },
+                model.tags.map((text) => h(Badge, { text }))) : null,
+            this.expiry(model),
+            editing ? h(DescriptionDialog, {
+                kind: 'models', thing: model, etag,
+                hint: 'What the model is for, and what it must not be used for.',
+                onClose: () => this.setState({ editing: false }),
+            }) : null,
         ]);
     }
 }
